@@ -1,0 +1,98 @@
+"""Every error TrueMoment raises on purpose.
+
+::
+
+    TrueMomentError
+    ├── InputError            a file or value from outside is not what it must be
+    │   ├── MatchError        predictions and annotations do not belong together
+    │   └── DownloadError     a file could not be fetched, or its checksum differs
+    ├── MissingFileError      a file that a dataset needs is not there
+    ├── UsageError            the call itself is wrong: unknown name, impossible combination
+    │   ├── MeasureError      a measure's text cannot be read, or it cannot be computed here
+    │   └── ProtocolError     a protocol's text cannot be read, or it refuses these predictions
+    └── MissingPackageError   an optional package is needed and not installed
+
+All of them end the command line with exit status 2 and one line on standard error.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class TrueMomentError(Exception):
+    """Root of the tree. Its text is one line for people."""
+
+
+class InputError(TrueMomentError):
+    """A file or value from outside is not what it must be.
+
+    Parameters
+    ----------
+    problem
+        What came and what was expected, in words.
+    path, line, field
+        Where it was found, as far as known. Lines count from 1.
+    hint
+        What to do about it.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: str | Path | None = None,
+        line: int | None = None,
+        field: str | None = None,
+        hint: str | None = None,
+    ) -> None:
+        self.problem = problem
+        self.path = path
+        self.line = line
+        self.field = field
+        self.hint = hint
+        where = "" if path is None else str(path) + ("" if line is None else f":{line}")
+        parts = [where, "" if field is None else f"field {field}", problem]
+        text = ": ".join(part for part in parts if part)
+        super().__init__(text + (f"; {hint}" if hint else ""))
+
+
+class MatchError(InputError):
+    """Predictions and annotations do not belong together."""
+
+
+class DownloadError(InputError):
+    """A file could not be fetched, or what came has another checksum."""
+
+
+class MissingFileError(TrueMomentError):
+    """A file that a dataset needs is not where it was looked for."""
+
+
+class UsageError(TrueMomentError):
+    """The call itself is wrong: an unknown name or an impossible combination."""
+
+
+class MeasureError(UsageError):
+    """A measure's text cannot be read, or the measure cannot be computed here."""
+
+
+class ProtocolError(UsageError):
+    """A protocol's text cannot be read, or the protocol refuses these predictions."""
+
+
+class MissingPackageError(TrueMomentError):
+    """An optional package is needed; the message names the install line.
+
+    Parameters
+    ----------
+    package
+        The package that could not be imported.
+    extra
+        The extra of TrueMoment that brings it.
+    purpose
+        What it is needed for.
+    """
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the package {package}: pip install 'truemoment[{extra}]'")

@@ -1,0 +1,201 @@
+"""Files: typed reading with errors that name the line, atomic writing, checksums.
+
+A file from outside is wrong until parsed. Everything here either returns a fully checked value or
+raises :class:`~truemoment.exceptions.InputError` saying where and what; nothing half-read leaves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import hashlib
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, TypeVar, cast
+
+import msgspec
+
+from truemoment.exceptions import InputError, MissingFileError
+
+T = TypeVar("T")
+
+_AT = re.compile(r"^(?P<problem>.*?)(?: - at `(?P<field>[^`]*)`)?$", re.DOTALL)
+_BYTE = re.compile(r"\(byte (\d+)\)")
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of `path`; a name ending in ``.gz`` is unpacked.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        If it cannot be read or unpacked.
+    """
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if path.suffix == ".gz" else data
+    except FileNotFoundError:
+        raise MissingFileError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError("is a folder, expected a file", path=path) from None
+    except (OSError, EOFError) as error:
+        raise InputError(f"cannot be read ({error})", path=path) from None
+
+
+def read_text(path: Path) -> str:
+    """Return the content of `path` as UTF-8 text, a leading byte-order mark removed.
+
+    Raises
+    ------
+    InputError
+        If the content is not UTF-8; the line is named.
+    """
+    data = read_bytes(path)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"got byte 0x{data[error.start]:02x}, expected UTF-8 text", path=path, line=line) from None
+
+
+def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1, field: str = "") -> T:
+    """Decode JSON `data` as a value of type `kind`.
+
+    Parameters
+    ----------
+    data
+        The JSON text. `line` is the line of `path` at which it begins, `field` the field it holds.
+    kind
+        Any type msgspec knows: a ``Struct``, ``dict[str, X]``, ``list[X]`` ...
+
+    Raises
+    ------
+    InputError
+        Naming file, line, field, what came and what was expected.
+    """
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except msgspec.ValidationError as error:
+        raise _invalid(error, path, line, field) from None
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        found = _BYTE.search(str(error))
+        at = line + data.count(b"\n", 0, int(found.group(1))) if found else line
+        raise InputError(f"{_lower_first(str(error))}, expected JSON", path=path, line=at) from None
+
+
+def read_json_mapping(path: Path, kind: type[T]) -> dict[str, T]:
+    """Read a JSON object whose values are all of type `kind`, e.g. one entry a video.
+
+    Raises
+    ------
+    InputError
+        Naming the key at fault and the field below it.
+    """
+    data = read_bytes(path)
+    raw = decode_json(data, dict[str, msgspec.Raw], path=path)
+    return {
+        key: decode_json(bytes(value), kind, path=path, line=_line_of(data, value), field=key)
+        for key, value in raw.items()
+    }
+
+
+def read_json_lines(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
+    """Yield (line number, value of type `kind`) for each line that is not blank.
+
+    Raises
+    ------
+    InputError
+        Naming file, line and field, at the first line that is not as it must be.
+    """
+    decoder = msgspec.json.Decoder(kind)
+    for number, line in enumerate(iterate_lines(path), start=1):
+        if line.isspace():
+            continue
+        try:
+            value = decoder.decode(line)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            decode_json(line, kind, path=path, line=number)  # raises, with the place in words
+            raise
+        yield number, value
+
+
+def iterate_lines(path: Path) -> Iterator[bytes]:
+    """Yield the lines of `path` as bytes, line ends kept, a byte-order mark removed.
+
+    A name ending in ``.gz`` is unpacked on the way; memory stays bounded by the longest line.
+    """
+    try:
+        with open_binary(path) as stream:
+            first = stream.readline()
+            if first:
+                yield first.removeprefix(b"\xef\xbb\xbf")
+                yield from stream
+    except FileNotFoundError:
+        raise MissingFileError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise InputError("is a folder, expected a file", path=path) from None
+    except (OSError, EOFError) as error:
+        raise InputError(f"cannot be read ({error})", path=path) from None
+
+
+def open_binary(path: Path) -> IO[bytes]:
+    """Open `path` for reading; a name ending in ``.gz`` is unpacked on the way."""
+    if path.suffix == ".gz":
+        return cast(IO[bytes], gzip.open(path, "rb"))
+    return path.open("rb")
+
+
+@contextlib.contextmanager
+def atomic_write(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing that appears under its name only when complete.
+
+    Whatever goes wrong inside the block, an existing file stays as it was and nothing half-written
+    remains.
+    """
+    path = Path(path)
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise InputError(f"cannot be written ({error.strerror})", path=path) from None
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+        mask = os.umask(0)
+        os.umask(mask)
+        Path(name).chmod(0o666 & ~mask)  # mkstemp makes private files; ours are ordinary ones
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _invalid(error: msgspec.ValidationError, path: Path, line: int, field: str) -> InputError:
+    found = _AT.match(str(error))
+    problem = found.group("problem") if found else str(error)
+    inner = (found.group("field") or "") if found else ""
+    inner = inner.removeprefix("$").removeprefix(".")
+    expected = re.match(r"Expected (.*), got (.*)$", problem)
+    problem = f"got {expected.group(2)}, expected {expected.group(1)}" if expected else _lower_first(problem)
+    name = f"{field}.{inner}" if field and inner and not inner.startswith("[") else field + inner
+    return InputError(problem, path=path, line=line, field=name or None)
+
+
+def _line_of(data: bytes, value: msgspec.Raw) -> int:
+    """Line at which a raw part of `data` begins; the part is looked up by its bytes."""
+    position = data.find(bytes(value))
+    return 1 if position < 0 else data.count(b"\n", 0, position) + 1
+
+
+def _lower_first(text: str) -> str:
+    return text if text.startswith("JSON") else text[:1].lower() + text[1:]

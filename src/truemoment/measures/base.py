@@ -1,0 +1,281 @@
+"""What a measure is, what it sees, and the grammar it is written in.
+
+A measure is a small frozen value. It prints as itself (``str(measure)``), is read back by
+:func:`~truemoment.measures.parse_measure`, hashes, and turns an :class:`Overlaps` into one numerator
+and one weight a unit of judgement. Its figure is the sum of numerators over the sum of weights, so
+intervals, tests and slices never match again.
+
+To add a measure: write one file in this folder with a frozen dataclass that follows
+:class:`Measure`, and name it in ``measures/__init__.py``.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import ClassVar, Literal, NamedTuple, Protocol
+
+import numpy as np
+
+from truemoment.exceptions import MeasureError
+from truemoment.intervals import (
+    Bools,
+    Denominator,
+    Floats,
+    Ints,
+    iou_with_set,
+    pooled_iou,
+    running_best,
+    temporal_iou,
+)
+from truemoment.references import ReferenceRule, References
+
+Comparison = Literal[">", ">="]
+
+Needs = Literal["overlaps", "sets", "saliency"]
+"""What a measure is computed from: overlaps under a reference rule, all references at once, or clip ratings."""
+
+LENGTH_CLASSES_S: dict[str, tuple[float, float]] = {
+    "short": (0.0, 10.0),
+    "middle": (10.0, 30.0),
+    "long": (30.0, 150.0),
+}
+"""QVHighlights' classes of reference length: longer than the first figure, up to the second, seconds."""
+
+TIE = 1e-9
+"""An IoU this close to a threshold stands on it; the default protocol's tolerance."""
+
+
+class Statistic(NamedTuple):
+    """Numerator and weight a unit of judgement, both shape (U,); weight 0 means undefined there."""
+
+    numerator: Floats
+    weight: Floats
+
+
+@dataclass(frozen=True)
+class HitRule:
+    """When an IoU reaches a threshold m.
+
+    Parameters
+    ----------
+    comparison
+        ``">"`` (more than m) or ``">="`` (at least m).
+    tolerance
+        IoUs this close to m count as equal to it. None: compare plain floating-point numbers, which
+        decides real ties by their last bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> iou = np.array([0.5, 0.5 + 1e-12, 0.6])
+    >>> HitRule(">", 1e-9)(iou, 0.5)
+    array([False, False,  True])
+    >>> HitRule(">", None)(iou, 0.5)
+    array([False,  True,  True])
+    """
+
+    comparison: Comparison = ">"
+    tolerance: float | None = TIE
+
+    def __call__(self, iou: Floats, threshold: float) -> Bools:
+        """Return True where `iou` reaches `threshold`."""
+        slack = 0.0 if self.tolerance is None else self.tolerance
+        if self.comparison == ">":
+            return iou > threshold + slack
+        return iou >= threshold - slack
+
+
+@dataclass(frozen=True, eq=False)
+class Overlaps:
+    """All a measure sees of a block of U units of judgement: answers held against references.
+
+    Parameters
+    ----------
+    start, end, score : (U, K)
+        Predicted moments by rank, in the protocol's unit; zeros behind a list's end.
+    n_predicted : (U,)
+        How many of the K places each list fills.
+    references
+        The references that count, (U, R).
+    duration : (U,)
+        Duration of each unit's video in the protocol's unit (1 when times are normalised).
+    hit
+        When an IoU reaches a threshold.
+    denominator, epsilon
+        How the IoU's denominator is written, see :func:`truemoment.intervals.temporal_iou`.
+    """
+
+    start: Floats
+    end: Floats
+    score: Floats
+    n_predicted: Ints
+    references: References
+    duration: Floats
+    hit: HitRule = HitRule()
+    denominator: Denominator = "hull"
+    epsilon: float = 0.0
+
+    @functools.cached_property
+    def iou_by_reference(self) -> tuple[Floats, ...]:
+        """IoU of each predicted moment with each reference: R arrays of shape (U, K).
+
+        Under the rule ``merged`` there is one array, the IoU with the whole region; under ``pooled`` one
+        of shape (U, 1), since all answers count as one.
+        """
+        refs = self.references
+        if refs.rule == "merged":
+            return (iou_with_set(self.start, self.end, refs.start, refs.end, epsilon=self.epsilon),)
+        if refs.rule == "pooled":
+            return (pooled_iou(self.start, self.end, refs.start, refs.end)[:, None],)
+        tables = []
+        for r in range(refs.start.shape[1]):
+            iou = temporal_iou(
+                self.start,
+                self.end,
+                refs.start[:, r : r + 1],
+                refs.end[:, r : r + 1],
+                denominator=self.denominator,
+                epsilon=self.epsilon,
+            )
+            tables.append(iou)
+        return tuple(tables)
+
+    @functools.cached_property
+    def iou(self) -> Floats:
+        """Relevance of each predicted moment, shape (U, K): its IoU with the nearest reference."""
+        return functools.reduce(np.maximum, self.iou_by_reference)
+
+    @functools.cached_property
+    def best_iou(self) -> Floats:
+        """Best relevance among the first k answers for every k, shape (U, K)."""
+        return running_best(self.iou)
+
+    @functools.cached_property
+    def discount_by_reference(self) -> tuple[Floats, ...]:
+        r"""Closer Look's location discount of each predicted moment against each reference, (U, K).
+
+        :math:`\\alpha^s \\alpha^e` with :math:`\\alpha^* = \\max(0, 1 - |p^* - g^*| / d)`, eq. 2.
+        Against a merged region its first start and last end are taken.
+        """
+        refs = self.references
+        if refs.rule == "pooled":
+            raise MeasureError("dR: answers pooled into one have no start and end; choose another [ref=...]")
+        if refs.rule == "merged":
+            pairs = [(np.nanmin(refs.start, axis=1), np.nanmax(refs.end, axis=1))]
+        else:
+            pairs = [(refs.start[:, r], refs.end[:, r]) for r in range(refs.start.shape[1])]
+        duration = self.duration[:, None]
+        tables = []
+        for start, end in pairs:
+            alpha_start = np.maximum(1 - np.abs(self.start - start[:, None]) / duration, 0)
+            alpha_end = np.maximum(1 - np.abs(self.end - end[:, None]) / duration, 0)
+            tables.append(alpha_start * alpha_end)
+        return tuple(tables)
+
+    @functools.cached_property
+    def _best_discounted(self) -> dict[float, Floats]:
+        return {}
+
+    def best_discounted(self, threshold: float) -> Floats:
+        """Best discounted hit among the first k answers for every k, shape (U, K)."""
+        if threshold not in self._best_discounted:
+            pairs = zip(self.iou_by_reference, self.discount_by_reference, strict=True)
+            hits = (np.where(self.hit(iou, threshold), discount, 0) for iou, discount in pairs)
+            self._best_discounted[threshold] = running_best(functools.reduce(np.maximum, hits))
+        return self._best_discounted[threshold]
+
+    def at(self, table: Floats, rank: int) -> Floats:
+        """Column of a running table at a rank counted from 1; beyond the last column, the last."""
+        return table[:, min(rank, table.shape[1]) - 1]
+
+
+@dataclass(frozen=True, eq=False)
+class SaliencyPair:
+    """What a highlight measure sees: predicted and rated clips of Q queries.
+
+    Parameters
+    ----------
+    predicted : (Q, P) predicted ratings, NaN behind a list's end
+    rating : (Q, C, A) reference ratings, one layer an annotator
+    n_clips : (Q,) how many of the C clips each video has
+    """
+
+    predicted: Floats
+    rating: Ints
+    n_clips: Ints
+
+
+class Measure(Protocol):
+    """What every measure offers."""
+
+    needs: ClassVar[Needs]
+    """What it is computed from."""
+
+    needs_duration: ClassVar[bool]
+    """Whether it is undefined without the videos' durations."""
+
+    @property
+    def depth(self) -> int | None:
+        """How many answers of a list it looks at; None for all."""
+        ...
+
+    @property
+    def threshold(self) -> float | None:
+        """The IoU threshold on which an answer can stand exactly, if there is one."""
+        ...
+
+    @property
+    def ref(self) -> ReferenceRule | None:
+        """The reference rule asked for; None for the protocol's."""
+        ...
+
+    def __str__(self) -> str:
+        """Return the measure in the grammar."""
+        ...
+
+
+class OverlapMeasure(Measure, Protocol):
+    """A measure of ranked moments."""
+
+    def per_unit(self, overlaps: Overlaps) -> Statistic:
+        """Return numerator and weight of each unit of judgement."""
+        ...
+
+
+class SaliencyMeasure(Measure, Protocol):
+    """A measure of clip ratings."""
+
+    def per_query(self, pair: SaliencyPair) -> Statistic:
+        """Return numerator and weight of each query."""
+        ...
+
+
+def checked_rank(rank: int, name: str) -> None:
+    """Refuse a number of answers that is not 1 or more."""
+    if rank < 1:
+        raise MeasureError(f"{name}@{rank}: got {rank} answers, expected 1 or more")
+
+
+def checked_threshold(threshold: float, name: str) -> None:
+    """Refuse an IoU threshold outside [0, 1]."""
+    if not 0 <= threshold <= 1:
+        raise MeasureError(f"{name}: got IoU={threshold:g}, expected a threshold from 0 to 1")
+
+
+def print_number(value: float) -> str:
+    """Write a number so that it reads back as itself: short where that is enough."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
+
+
+def suffix(ref: ReferenceRule | None) -> str:
+    """Return the reference rule as the grammar writes it."""
+    return "" if ref is None else f"[ref={ref}]"
+
+
+def seconds_of(length_class: str) -> tuple[float, float]:
+    """Return the bounds of a length class, (longer than, up to) in seconds."""
+    if length_class not in LENGTH_CLASSES_S:
+        raise MeasureError(f"length={length_class}: expected one of {', '.join(LENGTH_CLASSES_S)}")
+    return LENGTH_CLASSES_S[length_class]

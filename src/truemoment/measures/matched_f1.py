@@ -1,0 +1,107 @@
+r"""F1,IoU=m: how well the *set* of answers matches the set of references.
+
+Convention
+    Every predicted moment counts, whatever its rank. Answers and references are paired one to one,
+    with as many pairs of sufficient IoU as possible (a maximum matching). With neither answers nor
+    references the set is right: 1. The mean is over queries.
+
+Formula
+    :math:`F_1 = 2 M / (|P| + |G|)` with M the size of the largest matching.
+
+Source
+    The usual definition of F1 on sets; the field's multi-moment sets (QV-M2, OMTGBench) report it
+    with their own pairings, so none of their figures is claimed here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from truemoment.intervals import Bools, Ints
+from truemoment.measures.base import Needs, Overlaps, Statistic, checked_threshold, print_number
+
+
+@dataclass(frozen=True)
+class MatchedF1:
+    """``F1,IoU=m``. It looks at all references of a query, so it takes no reference rule.
+
+    Examples
+    --------
+    >>> str(MatchedF1(0.5))
+    'F1,IoU=0.5'
+    """
+
+    iou: float
+
+    needs: ClassVar[Needs] = "sets"
+    needs_duration: ClassVar[bool] = False
+    depth: ClassVar[None] = None
+    ref: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        """Refuse impossible values."""
+        checked_threshold(self.iou, "F1")
+
+    def __str__(self) -> str:
+        return f"F1,IoU={print_number(self.iou)}"
+
+    @property
+    def threshold(self) -> float:
+        """The threshold m."""
+        return self.iou
+
+    def per_unit(self, overlaps: Overlaps) -> Statistic:
+        """Return each query's F1, weight 1."""
+        n_references = (~np.isnan(overlaps.references.start)).sum(axis=1)
+        filled = np.arange(overlaps.score.shape[1]) < overlaps.n_predicted[:, None]
+        reaches = np.stack(
+            [
+                overlaps.hit(iou, self.iou) & filled & (r < n_references)[:, None]
+                for r, iou in enumerate(overlaps.iou_by_reference)
+            ],
+            axis=2,
+        )
+        total = overlaps.n_predicted + n_references
+        value = np.where(total > 0, 2 * largest_matching(reaches) / np.maximum(total, 1), 1.0)
+        return Statistic(value, np.ones(len(value)))
+
+
+def largest_matching(reaches: Bools) -> Ints:
+    """Size of the largest one-to-one pairing of answers and references, by augmenting paths.
+
+    Parameters
+    ----------
+    reaches : (Q, K, R)
+        Which answer may be paired with which reference.
+
+    Returns
+    -------
+    int array, shape (Q,)
+
+    Examples
+    --------
+    >>> largest_matching(np.array([[[True, True], [True, False]]]))
+    array([2])
+    """
+    if reaches.shape[2] == 1:
+        return np.asarray(reaches[:, :, 0].any(axis=1), dtype=np.int64)
+    return np.array([_match_one([np.flatnonzero(row).tolist() for row in table]) for table in reaches], np.int64)
+
+
+def _match_one(choices: list[list[int]]) -> int:
+    """Size of the largest matching of one query; `choices[k]` lists the references answer k may take."""
+    holder: dict[int, int] = {}
+
+    def place(answer: int, tried: set[int]) -> bool:
+        for reference in choices[answer]:
+            if reference not in tried:
+                tried.add(reference)
+                if reference not in holder or place(holder[reference], tried):
+                    holder[reference] = answer
+                    return True
+        return False
+
+    return sum(place(answer, set()) for answer in range(len(choices)))

@@ -1,0 +1,226 @@
+"""A protocol: everything published figures leave unsaid, as one frozen value.
+
+A protocol prints and parses: ``default``, or ``default,comparison=>=,tolerance=none`` for a named one
+with fields changed. Each named protocol lives in a small file of its own and says where every field
+was read.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from truemoment.exceptions import ProtocolError
+from truemoment.intervals import Denominator
+from truemoment.measures.base import TIE, Comparison, HitRule
+from truemoment.references import ReferenceRule
+
+Times = Literal["seconds", "normalised"]
+Precision = Literal["float64", "float32"]
+Ranking = Literal["score", "file"]
+Missing = Literal["worst", "refuse", "drop"]
+Rounding = Literal["nearest", "truncate"]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """An evaluation convention.
+
+    Parameters
+    ----------
+    name
+        What to ask for.
+    summary
+        What it is, in a line.
+    source
+        Where it was read: paper and section, or repository, commit and files.
+    comparison
+        A hit is an IoU ``>`` m or ``>=`` m.
+    tolerance
+        IoUs this close to m count as equal to it; None compares plain floating-point numbers.
+    precision
+        Floating-point type in which IoUs are computed.
+    denominator
+        How the IoU's denominator is written: ``hull`` or ``union``.
+    ap_denominator
+        The same for mAP, where an evaluator writes it differently there; None for `denominator`.
+    epsilon
+        Added to the denominator, in the unit of the times.
+    times
+        Computed on ``seconds``, or ``normalised`` by the video's duration.
+    clip_references, clip_predictions
+        Whether times are first clipped to [0, duration].
+    nms_threshold
+        Non-maximum suppression before anything else: IoU above which the lower-ranked goes; None for none.
+    top
+        How many answers of a list count at all (after suppression); None for all.
+    ranking
+        Answers rank by falling ``score``, or in the order of the ``file``.
+    references
+        How several references count.
+    missing
+        A query without any answer scores the ``worst`` value, makes the protocol ``refuse`` the
+        predictions, or is ``drop``-ped from the mean.
+    decimals, rounding
+        How percentages are printed: rounded to ``nearest`` or ``truncate``-d.
+    measures
+        What is reported when nothing else is asked for.
+    read_in
+        For single fields: where each was read, or why it is so.
+    """
+
+    name: str
+    summary: str
+    source: str
+    comparison: Comparison = ">"
+    tolerance: float | None = TIE
+    precision: Precision = "float64"
+    denominator: Denominator = "hull"
+    ap_denominator: Denominator | None = None
+    epsilon: float = 0.0
+    times: Times = "seconds"
+    clip_references: bool = False
+    clip_predictions: bool = False
+    nms_threshold: float | None = None
+    top: int | None = None
+    ranking: Ranking = "score"
+    references: ReferenceRule = "nearest"
+    missing: Missing = "worst"
+    decimals: int = 2
+    rounding: Rounding = "nearest"
+    measures: str = "R@1,IoU=0.3; R@1,IoU=0.5; R@1,IoU=0.7; mIoU"
+    read_in: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        """Refuse impossible values."""
+        problems = [
+            (self.tolerance is not None and not 0 <= self.tolerance < 0.5, "tolerance", "none or 0 to 0.5"),
+            (not 0 <= self.epsilon < math.inf, "epsilon", "0 or more"),
+            (self.nms_threshold is not None and not 0 <= self.nms_threshold <= 1, "nms_threshold", "0 to 1"),
+            (self.top is not None and self.top < 1, "top", "1 or more"),
+            (not 0 <= self.decimals <= 15, "decimals", "0 to 15"),
+        ]
+        for wrong, name, expected in problems:
+            if wrong:
+                raise ProtocolError(f"{name}: got {getattr(self, name)}, expected {expected}")
+
+    @property
+    def hit(self) -> HitRule:
+        """When an IoU reaches a threshold."""
+        return HitRule(self.comparison, self.tolerance)
+
+    @property
+    def needs_duration(self) -> bool:
+        """Whether the convention is undefined without the videos' durations."""
+        return self.times == "normalised" or self.clip_references or self.clip_predictions
+
+    def convention(self) -> dict[str, Any]:
+        """Return the fields that can change a figure, by name."""
+        return {name: getattr(self, name) for name in CONVENTION_FIELDS}
+
+    def signature(self) -> str:
+        """Write every field that can change a figure on one line.
+
+        Examples
+        --------
+        >>> from truemoment.protocols import get_protocol
+        >>> get_protocol("default").signature()
+        'protocol:default|hit:IoU>m|tie:1e-09|iou:hull,float64|times:seconds|rank:score|ref:nearest|missing:worst'
+        """
+        times = self.times
+        clipped = [w for w, on in (("ref", self.clip_references), ("pred", self.clip_predictions)) if on]
+        iou: list[str] = [self.denominator, self.precision]
+        if self.epsilon:
+            iou.append(f"+{self.epsilon:g}")
+        if self.ap_denominator is not None:
+            iou.append(f"mAP {self.ap_denominator}")
+        parts = [
+            f"protocol:{self.name}",
+            f"hit:IoU{self.comparison}m",
+            f"tie:{'plain' if self.tolerance is None else f'{self.tolerance:g}'}",
+            f"iou:{','.join(iou)}",
+            f"times:{times}" + (f",clipped {'+'.join(clipped)}" if clipped else ""),
+            f"nms:{self.nms_threshold:g}" if self.nms_threshold is not None else "",
+            f"top:{self.top}" if self.top is not None else "",
+            f"rank:{self.ranking}",
+            f"ref:{self.references}",
+            f"missing:{self.missing}",
+            f"decimals:{self.decimals} {self.rounding}" if (self.decimals, self.rounding) != (2, "nearest") else "",
+        ]
+        return "|".join(part for part in parts if part)
+
+    def changed(self, **fields: Any) -> Protocol:  # noqa: ANN401 - the fields have types of their own
+        """Return the protocol with fields changed; its name then lists the changes."""
+        changes = ",".join(f"{name}={print_field(value)}" for name, value in fields.items())
+        return dataclasses.replace(self, name=f"{self.name},{changes}", **fields)
+
+    def percent(self, fraction: float) -> str:
+        """Print a fraction as the convention prints percentages.
+
+        Examples
+        --------
+        >>> from truemoment.protocols import get_protocol
+        >>> get_protocol("default").percent(0.12346), get_protocol("closer-look").percent(0.12346)
+        ('12.35', '12.34')
+        """
+        value = 100 * fraction
+        if self.rounding == "truncate":
+            scale = 10**self.decimals
+            value = math.floor(round(value * scale, 6)) / scale  # 6: undo the last bits of 100 * fraction
+        return f"{value:.{self.decimals}f}"
+
+
+_NOT_CONVENTION = ("name", "summary", "source", "measures", "read_in")
+CONVENTION_FIELDS: tuple[str, ...] = tuple(
+    f.name for f in dataclasses.fields(Protocol) if f.name not in _NOT_CONVENTION
+)
+
+
+def print_field(value: object) -> str:
+    """Write a field's value as :func:`read_field` reads it."""
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def read_field(name: str, text: str) -> object:
+    """Read a field's value from text.
+
+    Raises
+    ------
+    ProtocolError
+        If there is no such field or the value is none of its kind.
+    """
+    if name not in CONVENTION_FIELDS:
+        raise ProtocolError(f"{name}: no such field, expected one of {', '.join(CONVENTION_FIELDS)}")
+    hint = get_type_hints(Protocol)[name]
+    kinds = get_args(hint) if get_origin(hint) is not Literal and get_args(hint) else (hint,)
+    for kind in kinds:
+        if kind is type(None) and text == "none":
+            return None
+        if kind is bool and text in ("yes", "no"):
+            return text == "yes"
+        if get_origin(kind) is Literal and text in get_args(kind):
+            return text
+        if kind in (int, float):
+            try:
+                number = kind(text)
+            except ValueError:
+                continue
+            if math.isfinite(number):
+                return number
+    choices = [
+        choice
+        for kind in kinds
+        for choice in (
+            get_args(kind)
+            if get_origin(kind) is Literal
+            else {bool: ("yes", "no"), type(None): ("none",), int: ("a whole number",), float: ("a number",)}[kind]
+        )
+    ]
+    raise ProtocolError(f"{name}: got {text!r}, expected {' or '.join(map(str, choices))}")

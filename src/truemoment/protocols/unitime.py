@@ -1,0 +1,22 @@
+"""The evaluator of UniTime."""
+
+from __future__ import annotations
+
+from truemoment.protocols.base import Protocol
+
+PROTOCOL = Protocol(
+    name="unitime",
+    summary="as Lzq5/UniTime: IoU > m in float32, all windows of answer and reference pooled",
+    source="Lzq5/UniTime at d889a71, eval_metrics.py lines 17-125",
+    tolerance=None,
+    precision="float32",
+    ranking="file",
+    references="pooled",
+    read_in={
+        "references": (
+            "eval_metrics.py lines 17-56: intersections of all pairs over the sum of all lengths less these; nothing "
+            "is merged, so overlapping answers count twice and a value can exceed 1"
+        ),
+        "missing": "queries missing from the result file leave the mean there; ours (missing=drop gives theirs)",
+    },
+)

@@ -1,0 +1,403 @@
+"""The three records: Annotations, Queries, Predictions.
+
+They are columnar, frozen and checked when made, so whatever holds one may rely on it (arrays handed
+over are not copied: do not change them afterwards). All times are seconds as float64. Readers keep
+times as the file has them; only a protocol changes any.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from truemoment.exceptions import InputError
+from truemoment.intervals import Bools, Floats, Ints
+
+Strings = npt.NDArray[np.object_]
+
+
+def as_strings(values: Iterable[object], name: str) -> Strings:
+    """Return a read-only column of Python strings; anything but a string is refused."""
+    items = list(values)
+    wrong = next((i for i, item in enumerate(items) if not isinstance(item, str)), None)
+    if wrong is not None:
+        raise InputError(f"got {items[wrong]!r} in row {wrong}, expected text", field=name)
+    column = np.empty(len(items), dtype=object)
+    column[:] = items
+    column.flags.writeable = False
+    return column
+
+
+def _as_times(values: npt.ArrayLike, name: str, n_rows: int) -> Floats:
+    try:
+        column = np.asarray(values, dtype=np.float64).view()
+    except (TypeError, ValueError):
+        raise InputError("got something that is no number, expected seconds", field=name) from None
+    if column.shape != (n_rows,):
+        raise InputError(f"got shape {column.shape}, expected ({n_rows},)", field=name)
+    column.flags.writeable = False
+    return column
+
+
+def _as_offsets(values: npt.ArrayLike, name: str, n_lists: int, n_items: int) -> Ints:
+    column = np.asarray(values, dtype=np.int64).view()
+    if column.shape != (n_lists + 1,) or column[0] != 0 or column[-1] != n_items or np.any(np.diff(column) < 0):
+        raise InputError(
+            f"expected {n_lists + 1} rising positions from 0 to {n_items}, got shape {column.shape}",
+            field=name,
+        )
+    column.flags.writeable = False
+    return column
+
+
+def _first_repeated(ids: Strings) -> str | None:
+    seen: set[str] = set()
+    for item in ids:
+        if item in seen:
+            return str(item)
+        seen.add(item)
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Queries:
+    """What a method may see of the test: one row a query, and no moments.
+
+    Parameters
+    ----------
+    query_id : (Q,) text, unique
+    video_id : (Q,) text
+    duration_s : (Q,) seconds; NaN where the duration is not known
+    sentence : (Q,) text, as in the file
+
+    Raises
+    ------
+    InputError
+        If columns differ in length, hold the wrong type, or a query id repeats.
+    """
+
+    query_id: Strings
+    video_id: Strings
+    duration_s: Floats
+    sentence: Strings
+
+    def __post_init__(self) -> None:
+        """Check all columns and freeze them."""
+        set_column = functools.partial(object.__setattr__, self)
+        set_column("query_id", as_strings(self.query_id, "query_id"))
+        set_column("video_id", as_strings(self.video_id, "video_id"))
+        set_column("sentence", as_strings(self.sentence, "sentence"))
+        n_queries = len(self.query_id)
+        set_column("duration_s", _as_times(self.duration_s, "duration_s", n_queries))
+        if not len(self.video_id) == len(self.sentence) == n_queries:
+            raise InputError("expected columns of one length", field="Queries")
+        repeated = _first_repeated(self.query_id)
+        if repeated is not None:
+            raise InputError(f"{repeated!r} stands twice, expected each query once", field="query_id")
+
+    def __len__(self) -> int:
+        return len(self.query_id)
+
+    @functools.cached_property
+    def index(self) -> dict[str, int]:
+        """Row of each query id."""
+        return {query_id: row for row, query_id in enumerate(self.query_id)}
+
+
+@dataclass(frozen=True, eq=False)
+class Saliency:
+    """Ratings of single clips of a video, as QVHighlights has them; clips not listed rate 0.
+
+    Parameters
+    ----------
+    offsets : (Q + 1,)
+        The clips of query q are rows ``offsets[q]:offsets[q + 1]``.
+    clip : (C,) clip numbers from 0
+    rating : (C, A) whole numbers 0 (very bad) to 4 (very good), one column an annotator
+    clip_length_s : seconds a clip
+    """
+
+    offsets: Ints
+    clip: Ints
+    rating: Ints
+    clip_length_s: float
+
+    def __post_init__(self) -> None:
+        """Check shapes and freeze the columns."""
+        offsets = np.array(self.offsets, dtype=np.int64)
+        clip = np.array(self.clip, dtype=np.int64)
+        rating = np.array(self.rating, dtype=np.int64)
+        _as_offsets(offsets, "saliency offsets", len(offsets) - 1, len(clip))
+        if rating.ndim != 2 or len(rating) != len(clip):
+            raise InputError(f"got shape {rating.shape}, expected ({len(clip)}, annotators)", field="saliency")
+        if np.any(clip < 0):
+            raise InputError("got a negative clip number, expected 0 or more", field="saliency")
+        for name, column in (("offsets", offsets), ("clip", clip), ("rating", rating)):
+            column.flags.writeable = False
+            object.__setattr__(self, name, column)
+
+
+@dataclass(frozen=True, eq=False)
+class Annotations:
+    """The reference moments of a split: one row a reference moment.
+
+    The rows of one query stand together; several rows mean several moments or several annotators
+    (told apart by `annotator`). Times are as in the file, faults included.
+
+    Parameters
+    ----------
+    query_id, video_id, sentence, annotator : (N,) text
+        `annotator` is "" where the file names none.
+    duration_s, start_s, end_s : (N,) seconds
+        `duration_s` is NaN where it is not known; times must be finite.
+    dataset, split
+        Where the rows come from, for signatures and messages.
+    saliency
+        Optional clip ratings, one list a query.
+
+    Raises
+    ------
+    InputError
+        If columns differ in length or type, a time is not finite, a query's rows are scattered, or
+        rows of one query disagree on video, sentence or duration.
+
+    Examples
+    --------
+    >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 5.0)])
+    >>> len(a), a.n_queries, a.queries.sentence[0]
+    (1, 1, 'a door opens')
+    """
+
+    query_id: Strings
+    video_id: Strings
+    duration_s: Floats
+    sentence: Strings
+    start_s: Floats
+    end_s: Floats
+    annotator: Strings
+    dataset: str = "own"
+    split: str = "all"
+    saliency: Saliency | None = None
+
+    def __post_init__(self) -> None:
+        """Check all columns and freeze them."""
+        for name in ("query_id", "video_id", "sentence", "annotator"):
+            object.__setattr__(self, name, as_strings(getattr(self, name), name))
+        n_rows = len(self.query_id)
+        for name in ("duration_s", "start_s", "end_s"):
+            object.__setattr__(self, name, _as_times(getattr(self, name), name, n_rows))
+        if not len(self.video_id) == len(self.sentence) == len(self.annotator) == n_rows:
+            raise InputError("expected columns of one length", field="Annotations")
+        for name in ("start_s", "end_s"):
+            wrong = np.flatnonzero(~np.isfinite(getattr(self, name)))
+            if len(wrong):
+                row = int(wrong[0])
+                raise InputError(
+                    f"got {getattr(self, name)[row]} for query {self.query_id[row]!r}, expected finite seconds",
+                    field=name,
+                )
+        heads = self.offsets[:-1]
+        repeated = _first_repeated(self.query_id[heads])
+        if repeated is not None:
+            raise InputError(f"rows of query {repeated!r} are scattered, expected them together", field="query_id")
+        head_of_row = np.repeat(heads, np.diff(self.offsets))
+        for name in ("video_id", "sentence", "duration_s"):
+            column = getattr(self, name)
+            differs = column != column[head_of_row]
+            if name == "duration_s":
+                differs &= ~(np.isnan(column) & np.isnan(column[head_of_row]))
+            if np.any(differs):
+                row = int(np.flatnonzero(differs)[0])
+                raise InputError(f"rows of query {self.query_id[row]!r} disagree", field=name)
+        if self.saliency is not None and len(self.saliency.offsets) != self.n_queries + 1:
+            raise InputError(f"expected a list for each of {self.n_queries} queries", field="saliency")
+
+    @classmethod
+    def from_rows(cls, rows: Iterable[Sequence[Any]], *, dataset: str = "own", split: str = "all") -> Annotations:
+        """Make annotations of rows (query_id, video_id, duration_s, sentence, start_s, end_s[, annotator])."""
+        columns: tuple[list[Any], ...] = ([], [], [], [], [], [], [])
+        for row in rows:
+            for column, value in zip(columns, (*row, ""), strict=False):
+                column.append(value)
+        query_id, video_id, duration_s, sentence, start_s, end_s, annotator = (np.array(c, object) for c in columns)
+        return cls(query_id, video_id, duration_s, sentence, start_s, end_s, annotator, dataset, split)
+
+    def __len__(self) -> int:
+        return len(self.query_id)
+
+    @property
+    def n_queries(self) -> int:
+        """How many queries the rows belong to."""
+        return len(self.offsets) - 1
+
+    @functools.cached_property
+    def offsets(self) -> Ints:
+        """The rows of query q are ``offsets[q]:offsets[q + 1]``, shape (Q + 1,)."""
+        if len(self.query_id) == 0:
+            return np.zeros(1, dtype=np.int64)
+        new = np.flatnonzero(self.query_id[1:] != self.query_id[:-1]) + 1
+        return np.concatenate([[0], new, [len(self.query_id)]]).astype(np.int64)
+
+    @functools.cached_property
+    def queries(self) -> Queries:
+        """The queries without their moments, in file order."""
+        heads = self.offsets[:-1]
+        return Queries(self.query_id[heads], self.video_id[heads], self.duration_s[heads], self.sentence[heads])
+
+    @property
+    def n_videos(self) -> int:
+        """How many different videos there are."""
+        return len(set(self.video_id))
+
+    @functools.cached_property
+    def sha256(self) -> str:
+        """Hash of the content (all columns), independent of the file it was read from."""
+        digest = hashlib.sha256()
+        for text_column in (self.query_id, self.video_id, self.sentence, self.annotator):
+            digest.update("\x1f".join(text_column).encode("utf-8", "surrogatepass") + b"\x1e")
+        for time_column in (self.duration_s, self.start_s, self.end_s):
+            digest.update(time_column.astype("<f8").tobytes())
+        if self.saliency is not None:
+            for column in (self.saliency.offsets, self.saliency.clip, self.saliency.rating):
+                digest.update(column.astype("<i8").tobytes())
+        return digest.hexdigest()
+
+    def select_queries(self, keep: Bools) -> Annotations:
+        """Return the rows of the queries marked True, in order; `keep` has shape (Q,)."""
+        rows = np.repeat(keep, np.diff(self.offsets))
+        saliency = self.saliency
+        if saliency is not None:
+            lengths = np.diff(saliency.offsets)
+            clips = np.repeat(keep, lengths)
+            saliency = Saliency(
+                np.concatenate([[0], np.cumsum(lengths[keep])]),
+                saliency.clip[clips],
+                saliency.rating[clips],
+                saliency.clip_length_s,
+            )
+        columns = {name: getattr(self, name)[rows] for name in _ANNOTATION_COLUMNS}
+        return dataclasses.replace(self, **columns, saliency=saliency)
+
+
+_ANNOTATION_COLUMNS = ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """Ranked answers: per query a list of moments (start_s, end_s, score), stored flat.
+
+    Lists stand in the order of their file. :meth:`ranked_by_score` sorts them, ties in file order;
+    a protocol says which order is the rank. An empty list is an abstention. A moment whose end does
+    not lie after its start is allowed, overlaps nothing, and is counted by reports.
+
+    Parameters
+    ----------
+    query_id : (Q,) text, unique
+    offsets : (Q + 1,)
+        The moments of query q are rows ``offsets[q]:offsets[q + 1]``.
+    start_s, end_s, score : (M,) float64
+    name
+        What to call the method or file in reports.
+    saliency_offsets, saliency : optional, (Q + 1,) and (S,)
+        A predicted rating for each clip of the video, in order.
+
+    Raises
+    ------
+    InputError
+        If a time is negative or not finite, a score is not a number, or columns do not fit.
+
+    Examples
+    --------
+    >>> p = Predictions.from_lists({"v#0": [(2.0, 5.0, 0.4), (0.0, 9.0, 0.9)]})
+    >>> p.ranked_by_score().start_s.tolist()
+    [0.0, 2.0]
+    """
+
+    query_id: Strings
+    offsets: Ints
+    start_s: Floats
+    end_s: Floats
+    score: Floats
+    name: str = "predictions"
+    saliency_offsets: Ints | None = None
+    saliency: Floats | None = None
+
+    def __post_init__(self) -> None:
+        """Check all columns and freeze them."""
+        object.__setattr__(self, "query_id", as_strings(self.query_id, "query_id"))
+        repeated = _first_repeated(self.query_id)
+        if repeated is not None:
+            raise InputError(f"{repeated!r} stands twice, expected each query once", field="query_id")
+        n_moments = len(np.asarray(self.start_s))
+        for name in ("start_s", "end_s", "score"):
+            object.__setattr__(self, name, _as_times(getattr(self, name), name, n_moments))
+        offsets = _as_offsets(self.offsets, "offsets", len(self.query_id), n_moments)
+        object.__setattr__(self, "offsets", offsets)
+        for name in ("start_s", "end_s"):
+            column = getattr(self, name)
+            if n_moments and not (np.min(column) >= 0 and np.max(column) < np.inf):
+                row = int(np.flatnonzero(~((column >= 0) & (column < np.inf)))[0])
+                raise InputError(
+                    f"got {column[row]} for query {self._owner(row)!r}, expected finite seconds, 0 or more",
+                    field=name,
+                )
+        if n_moments and np.isnan(np.min(self.score)):
+            row = int(np.flatnonzero(np.isnan(self.score))[0])
+            raise InputError(f"got NaN for query {self._owner(row)!r}, expected a number", field="score")
+        if self.saliency is not None:
+            saliency = np.array(self.saliency, dtype=np.float64)
+            if self.saliency_offsets is None or not np.all(np.isfinite(saliency)):
+                raise InputError("expected finite numbers with offsets", field="saliency")
+            saliency.flags.writeable = False
+            object.__setattr__(self, "saliency", saliency)
+            offsets = _as_offsets(self.saliency_offsets, "saliency_offsets", len(self.query_id), len(saliency))
+            object.__setattr__(self, "saliency_offsets", offsets)
+
+    def _owner(self, row: int) -> str:
+        return str(self.query_id[np.searchsorted(self.offsets, row, side="right") - 1])
+
+    @classmethod
+    def from_lists(cls, lists: dict[str, Sequence[Sequence[float]]], *, name: str = "predictions") -> Predictions:
+        """Make predictions of {query_id: [(start_s, end_s[, score]), ...]}; without scores, order ranks."""
+        offsets = np.concatenate([[0], np.cumsum([len(moments) for moments in lists.values()])]).astype(np.int64)
+        flat = [
+            (*moment, -float(rank)) if len(moment) == 2 else tuple(moment)
+            for moments in lists.values()
+            for rank, moment in enumerate(moments)
+        ]
+        wrong = next((moment for moment in flat if len(moment) != 3), None)
+        if wrong is not None:
+            raise InputError(f"got {wrong!r}, expected (start_s, end_s, score)", field="moments")
+        table = np.array(flat, dtype=np.float64).reshape(-1, 3)
+        return cls(as_strings(lists, "query_id"), offsets, table[:, 0], table[:, 1], table[:, 2], name)
+
+    def __len__(self) -> int:
+        return len(self.query_id)
+
+    @property
+    def lengths(self) -> Ints:
+        """How many moments each query has, shape (Q,)."""
+        return np.diff(self.offsets)
+
+    @functools.cached_property
+    def rises(self) -> Bools:
+        """True where a moment's score exceeds the one before it in its list, shape (M,)."""
+        higher = np.zeros(len(self.score), dtype=bool)
+        np.greater(self.score[1:], self.score[:-1], out=higher[1:])
+        higher[self.offsets[:-1][self.lengths > 0]] = False
+        return higher
+
+    def ranked_by_score(self) -> Predictions:
+        """Return the same predictions, each list by falling score, ties in file order."""
+        if not self.rises.any():
+            return self
+        owner = np.repeat(np.arange(len(self)), self.lengths)
+        order = np.lexsort((-self.score, owner))  # stable, so ties keep the order of the file
+        return dataclasses.replace(self, start_s=self.start_s[order], end_s=self.end_s[order], score=self.score[order])

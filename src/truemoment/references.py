@@ -1,0 +1,119 @@
+"""Several reference moments a query: which of them an answer is held against.
+
+A query may have several references because several annotators marked it (DiDeMo, the Hidden
+Challenges re-annotations) or because the moment occurs several times (QVHighlights). Six rules are
+in use; on one public prediction file they spread R@1,IoU=0.5 from 29.83 to 53.94.
+
+=================  ==================================================================================
+``nearest``        the reference with the largest IoU, anew for each predicted moment
+``first``          the first reference of the file
+``representative`` the reference that agrees best with the others (largest mean IoU)
+``merged``         the union of all references, as one region with gaps
+``pooled``         all answers and all references at once: intersections of all pairs over the sum of all
+                   lengths less these (UniTime); can exceed 1 where answers overlap each other
+``rows``           every reference is a query of its own; a query's weight is its number of references
+=================  ==================================================================================
+
+References
+----------
+Hidden Challenges (Otani et al. 2020), section 6, Table 2: nearest and representative.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from truemoment.intervals import Floats, Ints, merge, temporal_iou
+from truemoment.records import Annotations
+
+ReferenceRule = Literal["nearest", "representative", "first", "merged", "pooled", "rows"]
+REFERENCE_RULES: tuple[ReferenceRule, ...] = get_args(ReferenceRule)
+
+
+@dataclass(frozen=True, eq=False)
+class References:
+    """Reference moments as a padded table, one row a unit of judgement.
+
+    Parameters
+    ----------
+    start, end : (U, R)
+        NaN where a unit has fewer than R references; in the unit of the protocol.
+    query : (U,)
+        Which query each unit belongs to. One unit a query, but for the rule ``rows``.
+    rule
+        The rule by which they were chosen.
+    """
+
+    start: Floats
+    end: Floats
+    query: Ints
+    rule: ReferenceRule = "nearest"
+
+
+def pad(offsets: Ints, values: Floats) -> Floats:
+    """Lay ragged lists out as a table (Q, R), NaN behind each list's end."""
+    lengths = np.diff(offsets)
+    table = np.full((len(lengths), max(int(lengths.max(initial=0)), 1)), np.nan)
+    table[np.arange(table.shape[1]) < lengths[:, None]] = values
+    return table
+
+
+def all_references(annotations: Annotations, start: Floats, end: Floats) -> References:
+    """Return every reference of every query, with times `start`, `end` (one a row of the annotations)."""
+    query = np.arange(annotations.n_queries)
+    return References(pad(annotations.offsets, start), pad(annotations.offsets, end), query)
+
+
+def apply_rule(rule: ReferenceRule, references: References) -> References:
+    """Return the references that count under `rule`, given all of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> both = References(np.array([[0.0, 4.0]]), np.array([[6.0, 10.0]]), np.array([0]))
+    >>> apply_rule("merged", both).end
+    array([[10., nan]])
+    >>> apply_rule("rows", both).start.ravel()
+    array([0., 4.])
+    """
+    start, end, query = references.start, references.end, references.query
+    if rule in ("nearest", "pooled"):
+        return References(start, end, query, rule)
+    if rule == "first":
+        return References(start[:, :1], end[:, :1], query, rule)
+    if rule == "representative":
+        chosen = representative(start, end)[:, None]
+        return References(
+            np.take_along_axis(start, chosen, axis=1), np.take_along_axis(end, chosen, axis=1), query, rule
+        )
+    if rule == "merged":
+        return References(*merge(start, end), query, rule)
+    present = ~np.isnan(start)
+    owner = np.repeat(query, present.sum(axis=1))
+    return References(start[present][:, None], end[present][:, None], owner, rule)
+
+
+def representative(start: Floats, end: Floats) -> Ints:
+    """Column of the reference with the largest mean IoU to the others, first on a tie.
+
+    Hidden Challenges, section 6. With one reference that one is taken.
+
+    Parameters
+    ----------
+    start, end : (Q, R), NaN where a query has fewer than R references
+
+    Returns
+    -------
+    int array, shape (Q,)
+    """
+    present = ~np.isnan(start)
+    agreement = np.zeros(start.shape)
+    for r in range(start.shape[1]):
+        iou = temporal_iou(start, end, start[:, r : r + 1], end[:, r : r + 1])
+        agreement += np.where(present & present[:, r : r + 1], iou, 0.0)
+    own = (end > start).astype(np.float64)  # each reference's IoU with itself: 1, or 0 if it is empty
+    # The number of others is the same for all references of a query, so the sum ranks as the mean does.
+    return np.asarray(np.argmax(np.where(present, agreement - own, -np.inf), axis=1), dtype=np.int64)
