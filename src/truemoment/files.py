@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import hashlib
+import json
 import os
 import re
 import tempfile
@@ -63,13 +64,13 @@ def read_text(path: Path) -> str:
         raise InputError(f"got byte 0x{data[error.start]:02x}, expected UTF-8 text", path=path, line=line) from None
 
 
-def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1, field: str = "") -> T:
+def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1) -> T:
     """Decode JSON `data` as a value of type `kind`.
 
     Parameters
     ----------
     data
-        The JSON text. `line` is the line of `path` at which it begins, `field` the field it holds.
+        The JSON text, which begins at `line` of `path`.
     kind
         Any type msgspec knows: a ``Struct``, ``dict[str, X]``, ``list[X]`` ...
 
@@ -81,7 +82,7 @@ def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1, field:
     try:
         return msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError as error:
-        raise _invalid(error, path, line, field) from None
+        raise _invalid(error, path, line, "") from None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         found = _BYTE.search(str(error))
         at = line + data.count(b"\n", 0, int(found.group(1))) if found else line
@@ -94,14 +95,28 @@ def read_json_mapping(path: Path, kind: type[T]) -> dict[str, T]:
     Raises
     ------
     InputError
-        Naming the key at fault and the field below it.
+        Naming the key at fault and the field below it; also if a key stands twice, since one of the two
+        would be lost.
     """
     data = read_bytes(path)
     raw = decode_json(data, dict[str, msgspec.Raw], path=path)
-    return {
-        key: decode_json(bytes(value), kind, path=path, line=_line_of(data, value), field=key)
-        for key, value in raw.items()
-    }
+    json.loads(data, object_pairs_hook=lambda pairs: _unique_keys(pairs, path))
+    decoder = msgspec.json.Decoder(kind)
+    entries = {}
+    for key, value in raw.items():
+        try:
+            entries[key] = decoder.decode(value)
+        except msgspec.ValidationError as error:
+            line = data.count(b"\n", 0, max(data.find(bytes(value)), 0)) + 1
+            raise _invalid(error, path, line, key) from None
+    return entries
+
+
+def _unique_keys(pairs: list[tuple[str, object]], path: Path) -> None:
+    keys = [key for key, _ in pairs]
+    if len(set(keys)) < len(keys):
+        twice = next(key for position, key in enumerate(keys) if key in keys[:position])
+        raise InputError(f"{twice!r} stands twice, expected each key once", path=path, field=twice)
 
 
 def read_json_lines(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
@@ -189,12 +204,6 @@ def _invalid(error: msgspec.ValidationError, path: Path, line: int, field: str) 
     problem = f"got {expected.group(2)}, expected {expected.group(1)}" if expected else _lower_first(problem)
     name = f"{field}.{inner}" if field and inner and not inner.startswith("[") else field + inner
     return InputError(problem, path=path, line=line, field=name or None)
-
-
-def _line_of(data: bytes, value: msgspec.Raw) -> int:
-    """Line at which a raw part of `data` begins; the part is looked up by its bytes."""
-    position = data.find(bytes(value))
-    return 1 if position < 0 else data.count(b"\n", 0, position) + 1
 
 
 def _lower_first(text: str) -> str:

@@ -164,6 +164,7 @@ def stopping_distribution(p: tuple[str | float, ...], k: int) -> Floats:
     """
     name, *values = p
     numbers = [float(value) for value in values]
+    share: Floats
     if name == "uniform" and not numbers:
         share = np.ones(k)
     elif name == "geometric" and len(numbers) == 1 and 0 < numbers[0] <= 1:

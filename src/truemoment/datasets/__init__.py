@@ -1,0 +1,107 @@
+"""The field's datasets, read as their files are, and your own annotations.
+
+``load_annotations("charades-cd", "test-ood", data_dir=...)`` reads a split. The data folder holds one
+folder a dataset, named as the dataset is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from truemoment.datasets import (
+    activitynet_captions,
+    activitynet_cd,
+    charades_cd,
+    charades_sta,
+    didemo,
+    mad,
+    own,
+    qvhighlights,
+    tacos,
+)
+from truemoment.datasets.base import Dataset, SourceFile, Split
+from truemoment.exceptions import UsageError
+from truemoment.records import Annotations
+
+__all__ = [
+    "DATASETS",
+    "Dataset",
+    "SourceFile",
+    "Split",
+    "data_folder",
+    "get_dataset",
+    "load_annotations",
+    "read_own_annotations",
+]
+
+DATASETS: Mapping[str, Dataset] = MappingProxyType(
+    {
+        module.DATASET.name: module.DATASET
+        for module in (
+            charades_sta,
+            activitynet_captions,
+            tacos,
+            didemo,
+            qvhighlights,
+            mad,
+            charades_cd,
+            activitynet_cd,
+        )
+    }
+)
+"""Every dataset by name."""
+
+read_own_annotations = own.read
+
+
+def get_dataset(name: str) -> Dataset:
+    """Return a dataset by name.
+
+    Raises
+    ------
+    UsageError
+        Naming the datasets there are.
+    """
+    if name not in DATASETS:
+        raise UsageError(f"unknown dataset {name!r}, expected one of {', '.join(DATASETS)}")
+    return DATASETS[name]
+
+
+def data_folder(data_dir: str | Path | None = None) -> Path:
+    """Return the folder that holds the datasets: `data_dir`, else the variable ``TRUEMOMENT_DATA``.
+
+    Raises
+    ------
+    UsageError
+        If neither is given, or it is no folder.
+    """
+    given = data_dir or os.environ.get("TRUEMOMENT_DATA")
+    if not given:
+        raise UsageError("where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA")
+    folder = Path(given)
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder, expected the one that holds a folder for each dataset")
+    return folder
+
+
+def load_annotations(name: str, split: str, *, data_dir: str | Path | None = None) -> Annotations:
+    """Read a split of a dataset.
+
+    Parameters
+    ----------
+    name, split
+        As ``truemoment datasets list`` shows them.
+    data_dir
+        Folder that holds one folder a dataset; by default the variable ``TRUEMOMENT_DATA``.
+
+    Raises
+    ------
+    UsageError, MissingFileError, InputError
+        If the name is unknown, a file is missing, or a file is not as it must be.
+    """
+    dataset = get_dataset(name)
+    dataset.split(split)
+    return dataset.read(data_folder(data_dir) / name, split)

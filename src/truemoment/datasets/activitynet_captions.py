@@ -1,0 +1,88 @@
+"""ActivityNet Captions: 72 thousand sentences about 15 thousand web videos, one moment each.
+
+val_1 and val_2 are two annotations of the *same* videos. Query ids there carry the file
+(``val_1/v_abc#3``), also in the merged ``test``, as two of the papers use it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from truemoment.datasets.base import Dataset, SourceFile, Split, VideoEntry, numbered, read_by_video, required_file
+from truemoment.records import Annotations
+
+_VSLNET = "https://raw.githubusercontent.com/26hzhang/VSLNet/3793c625f2e251a5f19a0d59f0c83b12e386f808"
+_FILES = {"train": ("train",), "val_1": ("val_1",), "val_2": ("val_2",), "test": ("val_1", "val_2")}
+
+Row = tuple[str, str, float, str, float, float]
+
+
+class TimedVideo(VideoEntry):
+    """An entry of the file: times in seconds, and the duration."""
+
+    duration: float
+
+
+def rows_of(path: Path) -> list[Row]:
+    """Rows (query_id, video_id, duration_s, sentence, start_s, end_s) of one file, in file order."""
+    found = [
+        (video_id, entry.duration, sentence, start_s, end_s)
+        for video_id, entry in read_by_video(path, TimedVideo)
+        for sentence, (start_s, end_s) in zip(entry.sentences, entry.timestamps, strict=True)
+    ]
+    ids = numbered(video_id for video_id, *_ in found)
+    return [(query_id, *row) for query_id, row in zip(ids, found, strict=True)]
+
+
+def read(folder: Path, split: str) -> Annotations:
+    """Read a split; ``test`` is val_1 and val_2 one after the other."""
+    rows: list[Row] = []
+    for name in _FILES[split]:
+        prefix = "" if name == "train" else f"{name}/"
+        path = required_file(folder, f"{name}.json", dataset="activitynet-captions")
+        rows.extend((f"{prefix}{query_id}", *row) for query_id, *row in rows_of(path))  # type: ignore[misc]
+    return Annotations.from_rows(rows, dataset="activitynet-captions", split=split)
+
+
+DATASET = Dataset(
+    name="activitynet-captions",
+    title="ActivityNet Captions",
+    citation=(
+        "Krishna, Hata, Ren, Fei-Fei, Niebles: Dense-Captioning Events in Videos, ICCV 2017; videos: Caba Heilbron, "
+        "Escorcia, Ghanem, Niebles: ActivityNet: A Large-Scale Video Benchmark for Human Activity Understanding, "
+        "CVPR 2015"
+    ),
+    homepage="https://cs.stanford.edu/people/ranjaykrishna/densevid/",
+    licence="not stated for the annotations",
+    access="open",
+    files=(
+        SourceFile(
+            "train.json",
+            "7e887dd0fc85bd173358caf2c1e9adb6f79a8aa28d129ada22d89e7c6b23d49d",
+            f"{_VSLNET}/data/dataset/activitynet/train.json",
+        ),
+        SourceFile(
+            "val_1.json",
+            "66834fea850b62fd69ec8c23295abae82f6a26518d0353ddd59d98778dbadb0a",
+            f"{_VSLNET}/data/dataset/activitynet/val_1.json",
+        ),
+        SourceFile(
+            "val_2.json",
+            "37df50829c22e913b369af18c0bfb82277257f037082df3781d4dfc20c35f80d",
+            f"{_VSLNET}/data/dataset/activitynet/val_2.json",
+        ),
+    ),
+    splits=(
+        Split("train", 37_421, 10_009, "Closer Look (2021), Table 1"),
+        Split("val_1", 17_505, 4_917, "counted in the released file"),
+        Split("val_2", 17_031, 4_885, "counted in the released file; AxIoU (2022), section 6.1"),
+        Split("test", 34_536, 4_917, "Closer Look (2021), Table 1", merges=("val_1", "val_2")),
+    ),
+    read=read,
+    notes=(
+        "val_1 and val_2 annotate the same videos: 'val_1 to choose, val_2 to test' chooses on the test videos.",
+        "2D-TAN calls val_1 'val' and val_2 'test'; VSLNet calls val_2 'val' and val_1 'test'; two papers merge them.",
+        "Two spellings circulate (6, 18 and 3 videos differ in their sentences); the checksums are VSLNet's copies.",
+        "About two thirds of the sentences begin with a blank; it is kept.",
+    ),
+)

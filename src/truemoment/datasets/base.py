@@ -1,0 +1,189 @@
+"""What a dataset is: constants that say where it comes from, and a reader.
+
+To add a dataset: write one module in this folder with a ``DATASET`` and its reader, name it in
+``datasets/__init__.py``, and record the faults its files have (``tools/record_known_faults.py``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import msgspec
+
+from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.files import read_json_mapping, sha256_of
+from truemoment.records import Annotations
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One annotation file as its owner, or a repository that carries it, publishes it.
+
+    Parameters
+    ----------
+    name
+        Path below the dataset's folder.
+    sha256
+        Checksum of its bytes; "" where no copy was at hand to take it from.
+    url
+        Public address, pinned to a commit where it has one; "" where there is none.
+    git_blob
+        Git's name of the content, for files whose SHA-256 is not known.
+    needed
+        False for a file the dataset can be read without.
+    """
+
+    name: str
+    sha256: str = ""
+    url: str = ""
+    git_blob: str = ""
+    needed: bool = True
+
+    def agrees(self, path: Path) -> bool | None:
+        """Whether a file's content is the published one; None if nothing is known to compare with."""
+        if self.sha256:
+            return sha256_of(path) == self.sha256
+        if self.git_blob:
+            data = path.read_bytes()
+            named = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False)
+            return named.hexdigest() == self.git_blob
+        return None
+
+
+@dataclass(frozen=True)
+class Split:
+    """A part of a dataset with the counts published for it.
+
+    Parameters
+    ----------
+    name
+        ``train``, ``val``, ``test``, ``test-iid``, ``test-ood``, ``val_1`` or ``val_2``.
+    n_queries, n_videos
+        Published counts; None where none is published.
+    counted_in
+        Where the counts stand.
+    merges
+        Other splits of which this one is made.
+    """
+
+    name: str
+    n_queries: int | None
+    n_videos: int | None
+    counted_in: str
+    merges: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A dataset: where it comes from, what it holds, how it is read.
+
+    Parameters
+    ----------
+    name, title
+        What to ask for, and what it is called.
+    citation
+        Authors, title, venue, year.
+    homepage, licence
+        As its owner states them; "not stated" where nothing was found.
+    access
+        ``open``, or ``agreement`` where the owner asks for one; `steps` then says what to do.
+    files, splits
+        Annotation files with checksums, and splits with counts.
+    read
+        ``read(folder, split)``; `folder` is the dataset's own, its parent holds the other datasets.
+    notes
+        What a user of the figures should know.
+    """
+
+    name: str
+    title: str
+    citation: str
+    homepage: str
+    licence: str
+    access: Literal["open", "agreement"]
+    files: tuple[SourceFile, ...]
+    splits: tuple[Split, ...]
+    read: Callable[[Path, str], Annotations]
+    notes: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+
+    def split(self, name: str) -> Split:
+        """Return a split by name.
+
+        Raises
+        ------
+        UsageError
+            Naming the splits there are.
+        """
+        for split in self.splits:
+            if split.name == name:
+                return split
+        names = ", ".join(split.name for split in self.splits)
+        raise UsageError(f"{self.name} has no split {name!r}, expected one of {names}")
+
+
+class VideoEntry(msgspec.Struct):
+    """One video's sentences and their times, the form most of the field's JSON files share."""
+
+    sentences: list[str]
+    timestamps: list[tuple[float, float]]
+
+
+Entry = TypeVar("Entry", bound=VideoEntry)
+
+
+def read_by_video(path: Path, kind: type[Entry]) -> Iterator[tuple[str, Entry]]:
+    """Yield (video id, entry) of a JSON object with one entry a video.
+
+    Raises
+    ------
+    InputError
+        If an entry is malformed, or has more sentences than times or the other way round.
+    """
+    for video_id, entry in read_json_mapping(path, kind).items():
+        if len(entry.sentences) != len(entry.timestamps):
+            raise InputError(
+                f"got {len(entry.sentences)} sentences and {len(entry.timestamps)} timestamps, expected as many",
+                path=path,
+                field=video_id,
+            )
+        yield video_id, entry
+
+
+def numbered(video_ids: Iterable[str]) -> list[str]:
+    """Query ids ``VIDEO#K``, K the position within the video in file order, from 0.
+
+    Examples
+    --------
+    >>> numbered(["a", "b", "a"])
+    ['a#0', 'b#0', 'a#1']
+    """
+    seen: defaultdict[str, int] = defaultdict(int)
+    ids = []
+    for video_id in video_ids:
+        ids.append(f"{video_id}#{seen[video_id]}")
+        seen[video_id] += 1
+    return ids
+
+
+def required_file(folder: Path, *names: str, dataset: str) -> Path:
+    """Return the first of `names` that exists in `folder`.
+
+    Raises
+    ------
+    MissingFileError
+        Saying what was looked for and how to get it.
+    """
+    for name in names:
+        if (folder / name).is_file():
+            return folder / name
+    where = f"{folder / names[0]}" if folder.is_dir() else f"{folder} (no such folder)"
+    raise MissingFileError(
+        f"{dataset}: {where} is missing, expected {' or '.join(names)}; "
+        f"'truemoment datasets fetch {dataset}' gets it or says how"
+    )

@@ -1,0 +1,96 @@
+"""Checking a dataset: its files against their checksums, its splits against published counts and faults."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from truemoment.datasets.base import Dataset
+from truemoment.datasets.faults import Finding, find_faults, find_shared, unexpected
+from truemoment.exceptions import MissingFileError
+from truemoment.records import Annotations
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check found.
+
+    Parameters
+    ----------
+    dataset
+        Name of the dataset or file.
+    counts
+        Split -> (queries, videos) as read.
+    findings
+        Faults and remarks.
+    unexpected
+        A line for each thing that differs from what is published or recorded.
+    missing
+        A line for each split that could not be read because a file is not there.
+    """
+
+    dataset: str
+    counts: dict[str, tuple[int, int]]
+    findings: tuple[Finding, ...]
+    unexpected: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+
+
+def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], None] = lambda _: None) -> Report:
+    """Check whatever splits of a dataset are there.
+
+    Parameters
+    ----------
+    dataset
+        What to check.
+    data_dir
+        The folder that holds one folder a dataset.
+    tell
+        Called with a line before each step, for progress.
+
+    Raises
+    ------
+    MissingFileError
+        If no split is there at all.
+    """
+    folder = data_dir / dataset.name
+    problems = []
+    for file in dataset.files:
+        path = folder / file.name
+        if path.is_file() and file.agrees(path) is False:
+            problems.append(f"{path}: content differs from the published file (checksum)")
+    read: dict[str, Annotations] = {}
+    missing: list[str] = []
+    for split in dataset.splits:
+        tell(f"reading {dataset.name} {split.name}")
+        try:
+            annotations = read[split.name] = dataset.read(folder, split.name)
+        except MissingFileError as error:
+            missing.append(f"{split.name}: {error}")
+            continue
+        for what, published, counted in (
+            ("queries", split.n_queries, annotations.n_queries),
+            ("videos", split.n_videos, annotations.n_videos),
+        ):
+            if published is not None and counted != published:
+                problems.append(f"{split.name}: {counted:,} {what}, published {published:,} ({split.counted_in})")
+    if not read:
+        raise MissingFileError(missing[0].partition(": ")[2])
+    findings = [finding for annotations in read.values() for finding in find_faults(annotations)]
+    for one, other in itertools.combinations(read.values(), 2):
+        if one.split not in dataset.split(other.split).merges:
+            tell(f"comparing {one.split} with {other.split}")
+            findings += find_shared(one, other, train=one.split == "train")
+    problems += unexpected(findings, dataset.name, read)
+    counts = {name: (annotations.n_queries, annotations.n_videos) for name, annotations in read.items()}
+    return Report(dataset.name, counts, tuple(findings), tuple(problems), tuple(missing))
+
+
+def check_annotations(annotations: Annotations) -> Report:
+    """Check annotations of your own: nothing is recorded for them, so every fault is unexpected."""
+    findings = find_faults(annotations)
+    lines = tuple(f"{f.split}: {f.kind}: {f.count} {f.counted}" for f in findings if f.fault)
+    counts = {annotations.split: (annotations.n_queries, annotations.n_videos)}
+    return Report(annotations.dataset, counts, tuple(findings), lines)

@@ -1,0 +1,86 @@
+"""DiDeMo: videos of up to six 5-second segments, several annotators a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from truemoment.datasets.base import Dataset, SourceFile, Split, required_file
+from truemoment.files import decode_json, read_bytes
+from truemoment.intervals import segments_to_seconds
+from truemoment.records import Annotations
+
+SEGMENT_LENGTH_S = 5.0
+_OWNER = "https://raw.githubusercontent.com/LisaAnne/LocalizingMoments/b6a555c8134581305d0ed4716fbc192860e0b88c/data"
+
+
+class DescribedVideo(msgspec.Struct):
+    """An entry of the file: `times` holds one pair of inclusive segment indices an annotator."""
+
+    annotation_id: int
+    video: str
+    description: str
+    times: list[tuple[int, int]]
+    num_segments: int
+
+
+def read(folder: Path, split: str) -> Annotations:
+    """Read a split; one row an annotator, the duration nominal (5 s a segment)."""
+    path = required_file(folder, f"{split}_data.json", dataset="didemo")
+    rows: list[tuple[str, str, float, str, float, float, str]] = []
+    for entry in decode_json(read_bytes(path), list[DescribedVideo], path=path):
+        first, last = zip(*entry.times, strict=True) if entry.times else ((), ())
+        start_s, end_s = segments_to_seconds(first, last, SEGMENT_LENGTH_S)
+        rows.extend(
+            (
+                str(entry.annotation_id),
+                entry.video,
+                SEGMENT_LENGTH_S * entry.num_segments,
+                entry.description,
+                start,
+                end,
+                str(annotator),
+            )
+            for annotator, (start, end) in enumerate(zip(start_s.tolist(), end_s.tolist(), strict=True))
+        )
+    return Annotations.from_rows(rows, dataset="didemo", split=split)
+
+
+DATASET = Dataset(
+    name="didemo",
+    title="DiDeMo",
+    citation=(
+        "Hendricks, Wang, Shechtman, Sivic, Darrell, Russell: Localizing Moments in Video with Natural Language, "
+        "ICCV 2017"
+    ),
+    homepage="https://github.com/LisaAnne/LocalizingMoments",
+    licence="BSD 2-Clause (owner's README); each video under a Creative Commons licence of its own",
+    access="open",
+    files=(
+        SourceFile(
+            "train_data.json", url=f"{_OWNER}/train_data.json", git_blob="ce7c7cb68c776bfcdc790bd7b1bbbbdd4278a7df"
+        ),
+        SourceFile(
+            "val_data.json",
+            "b0364cc256553332feb19d46bcc4cd2b09774949fe6c0b25e7ed0ff3c6aefebb",
+            f"{_OWNER}/val_data.json",
+        ),
+        SourceFile(
+            "test_data.json",
+            "1891c04ec48b3d364c739594b2b6413806b74bd9027c092d896e7ebb930ff1cd",
+            f"{_OWNER}/test_data.json",
+        ),
+    ),
+    splits=(
+        Split("train", None, None, "no count at hand"),
+        Split("val", 4_180, 1_094, "counted in the released file"),
+        Split("test", 4_021, 1_037, "counted in the released file"),
+    ),
+    read=read,
+    notes=(
+        "Segment indices are inclusive: (2, 2) is the third segment, 10 to 15 s.",
+        "The files hold no durations; 5 s a segment is nominal, the last segment may be shorter.",
+        "Four or more annotators mark each sentence; choose how they count with [ref=...].",
+    ),
+)

@@ -1,0 +1,68 @@
+"""MAD: 384 thousand sentences of audio description about 650 whole films.
+
+The files need an agreement with the authors; nothing of them is shipped. Form as read in their
+loaders: one JSON object a split, query id to film, sentence, times and film duration.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from truemoment.datasets.base import Dataset, SourceFile, Split, required_file
+from truemoment.files import read_json_mapping
+from truemoment.records import Annotations
+
+
+class DescribedFilm(msgspec.Struct):
+    """An entry of the file; the reference is `ext_timestamps`, as in the authors' baselines."""
+
+    movie: str
+    sentence: str
+    ext_timestamps: tuple[float, float]
+    movie_duration: float
+
+
+def read(folder: Path, split: str) -> Annotations:
+    """Read a split; references are ``ext_timestamps`` as they stand."""
+    name = f"MAD_{split}.json"
+    path = required_file(folder, name, f"annotations/{name}", f"annotations/MAD-v1/{name}", dataset="mad")
+    return Annotations.from_rows(
+        (
+            (query_id, entry.movie, entry.movie_duration, entry.sentence, *entry.ext_timestamps)
+            for query_id, entry in read_json_mapping(path, DescribedFilm).items()
+        ),
+        dataset="mad",
+        split=split,
+    )
+
+
+DATASET = Dataset(
+    name="mad",
+    title="MAD",
+    citation=(
+        "Soldan, Pardo, Leon Alcazar, Caba Heilbron, Zhao, Giancola, Ghanem: MAD: A Scalable Dataset for Language "
+        "Grounding in Videos from Movie Audio Descriptions, CVPR 2022; val and test build on Rohrbach et al.: Movie "
+        "Description, IJCV 2017"
+    ),
+    homepage="https://github.com/Soldelli/MAD",
+    licence="annotations and features under a non-disclosure agreement with the authors; code MIT",
+    access="agreement",
+    files=(SourceFile("MAD_train.json"), SourceFile("MAD_val.json"), SourceFile("MAD_test.json")),
+    splits=(
+        Split("train", 280_183, 488, "first release, as its first author lists it; MAD (2022), Table 4, has 280.5 K"),
+        Split("val", 32_064, 50, "first release, as its first author lists it; MAD (2022), Table 4"),
+        Split("test", 72_044, 112, "first release, as its first author lists it; MAD (2022), Table 4"),
+    ),
+    read=read,
+    notes=(
+        "The authors' baselines score on ext_timestamps, CONE on timestamps; figures on the two do not compare.",
+        "Training moments come from aligned audio description and are noisy; val and test were checked by people.",
+    ),
+    steps=(
+        "fill in the form linked from https://github.com/Soldelli/MAD and sign its agreement",
+        "the authors answer by e-mail with a link and a password",
+        "unpack annotations.tar.xz and put MAD_train.json, MAD_val.json and MAD_test.json into the folder mad/",
+    ),
+)

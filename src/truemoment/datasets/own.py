@@ -1,0 +1,87 @@
+"""Your own annotations: JSON Lines, one query a line.
+
+::
+
+    {"query_id": "v1#0", "video_id": "v1", "duration_s": 30.5, "sentence": "a door opens",
+     "moments": [[2.0, 5.0]], "annotators": ["ann"], "split": "test"}
+
+`query_id` may be left out (``VIDEO#K`` then), as may `annotators` (one name a moment), `split` (lines
+of other splits are then passed over when one is asked for) and `duration_s` (unknown).
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import msgspec
+
+from truemoment.datasets.base import numbered
+from truemoment.exceptions import InputError
+from truemoment.files import read_json_lines
+from truemoment.records import Annotations
+
+
+class OwnQuery(msgspec.Struct, forbid_unknown_fields=True):
+    """A line of the file."""
+
+    video_id: str
+    sentence: str
+    moments: list[tuple[float, float]]
+    query_id: str | int | None = None
+    duration_s: float | None = None
+    annotators: list[str] | None = None
+    split: str | None = None
+
+
+def read(path: Path, split: str | None = None) -> Annotations:
+    """Read annotations of your own.
+
+    Parameters
+    ----------
+    path
+        The JSON Lines file.
+    split
+        Keep the lines of this split; None keeps all.
+
+    Raises
+    ------
+    InputError
+        Naming the line and field at fault, a query id that stands twice, or a split nobody has.
+    """
+    entries = list(read_json_lines(path, OwnQuery))
+    ids = numbered(entry.video_id for _, entry in entries)
+    line_of: dict[str, int] = {}
+    rows: list[tuple[str, str, float, str, float, float, str]] = []
+    for query_id, (line, entry) in zip(ids, entries, strict=True):
+        if split is not None and entry.split not in (None, split):
+            continue
+        own_id = query_id if entry.query_id is None else str(entry.query_id)
+        if own_id in line_of:
+            raise InputError(
+                f"got {own_id!r} again, expected each query once (first in line {line_of[own_id]})",
+                path=path,
+                line=line,
+                field="query_id",
+            )
+        line_of[own_id] = line
+        if not entry.moments:
+            raise InputError("got no moment, expected at least one", path=path, line=line, field="moments")
+        annotators = entry.annotators or [""] * len(entry.moments)
+        if len(annotators) != len(entry.moments):
+            raise InputError(
+                f"got {len(annotators)} names for {len(entry.moments)} moments, expected as many",
+                path=path,
+                line=line,
+                field="annotators",
+            )
+        duration_s = math.nan if entry.duration_s is None else entry.duration_s
+        rows.extend(
+            (own_id, entry.video_id, duration_s, entry.sentence, start_s, end_s, annotator)
+            for (start_s, end_s), annotator in zip(entry.moments, annotators, strict=True)
+        )
+    if not rows:
+        known = ", ".join(sorted({str(entry.split) for _, entry in entries if entry.split is not None}))
+        problem = "holds no query" + (f" of split {split!r}" if split else "")
+        raise InputError(problem, path=path, hint=f"splits there: {known}" if known else None)
+    return Annotations.from_rows(rows, dataset=path.name, split=split or "all")

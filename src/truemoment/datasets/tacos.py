@@ -1,0 +1,77 @@
+"""TACoS: 18 thousand sentences about 127 cooking videos of several minutes, times in frames."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from truemoment.datasets.base import Dataset, SourceFile, Split, VideoEntry, numbered, read_by_video, required_file
+from truemoment.exceptions import InputError
+from truemoment.intervals import frames_to_seconds
+from truemoment.records import Annotations
+
+_VIDEOX = "https://raw.githubusercontent.com/microsoft/VideoX/1744b2159c3d11694f94dab4fcde8660c685e79a/2D-TAN/data"
+
+
+class FramedVideo(VideoEntry):
+    """An entry of the file: `timestamps` are frames at `fps`."""
+
+    fps: float
+    num_frames: int
+
+
+def read(folder: Path, split: str) -> Annotations:
+    """Read a split; frames become seconds."""
+    path = required_file(folder, f"{split}.json", dataset="tacos")
+    rows: list[tuple[str, float, str, float, float]] = []
+    for video_id, entry in read_by_video(path, FramedVideo):
+        if not entry.fps > 0:
+            raise InputError(f"got {entry.fps}, expected frames per second above 0", path=path, field=f"{video_id}.fps")
+        seconds = frames_to_seconds(entry.timestamps, entry.fps).reshape(-1, 2).tolist()
+        duration_s = float(frames_to_seconds(entry.num_frames, entry.fps))
+        rows.extend(
+            (video_id, duration_s, sentence, start_s, end_s)
+            for sentence, (start_s, end_s) in zip(entry.sentences, seconds, strict=True)
+        )
+    ids = numbered(video_id for video_id, *_ in rows)
+    return Annotations.from_rows(
+        ((query_id, *row) for query_id, row in zip(ids, rows, strict=True)), dataset="tacos", split=split
+    )
+
+
+DATASET = Dataset(
+    name="tacos",
+    title="TACoS",
+    citation=(
+        "Regneri, Rohrbach, Wetzel, Thater, Schiele, Pinkal: Grounding Action Descriptions in Videos, TACL 1, 2013; "
+        "this population: Zhang, Peng, Fu, Luo: Learning 2D Temporal Adjacent Networks for Moment Localization with "
+        "Natural Language, AAAI 2020"
+    ),
+    homepage="https://aclanthology.org/Q13-1003/",
+    licence="not stated",
+    access="open",
+    files=(
+        SourceFile(
+            "train.json",
+            "ee5e1527885122f0d3cf1dbfcf0efb0de0c54f8290937fe3ff8b5844742112e9",
+            f"{_VIDEOX}/TACoS/train.json",
+        ),
+        SourceFile(
+            "val.json", "f8f350e5727e8c0ab3ca2a5d4df93027dcd0546aebe8e2087ae220c850db59fe", f"{_VIDEOX}/TACoS/val.json"
+        ),
+        SourceFile(
+            "test.json",
+            "1c64c8a5ada2b812ee7e230d1577139c5ee8e1e5d9ae2141479c980a0c3fb847",
+            f"{_VIDEOX}/TACoS/test.json",
+        ),
+    ),
+    splits=(
+        Split("train", 9_790, 75, "counted in the file 2D-TAN released"),
+        Split("val", 4_436, 27, "counted in the file 2D-TAN released"),
+        Split("test", 4_001, 25, "counted in the file 2D-TAN released"),
+    ),
+    read=read,
+    notes=(
+        "Two populations share the name: TALL's has 10,146, 4,589 and 4,083 pairs, 2D-TAN's (this one) fewer.",
+        "A video and a sentence do not name a pair: the same sentence often stands several times with other times.",
+    ),
+)

@@ -1,0 +1,167 @@
+"""What a prediction file holds before it is matched to queries: rows, as the file has them.
+
+To add a format: write one module in this folder with a ``FORMAT``, and name it in ``io/__init__.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from truemoment.exceptions import InputError
+from truemoment.intervals import Floats, Ints
+from truemoment.records import Annotations, Predictions
+
+OnNegative = Literal["refuse", "clip"]
+
+
+@dataclass(frozen=True, eq=False)
+class PredictionRows:
+    """Answers as a file lists them, one row a query, not yet matched.
+
+    Parameters
+    ----------
+    path, format
+        Where they come from, and how it was read.
+    line : R line or row numbers, for messages
+    query_id, video_id, sentence : R values
+        What each row says of its query; None where it says nothing.
+    offsets, start_s, end_s, score
+        Ranked moments, flat; row r owns ``offsets[r]:offsets[r + 1]``.
+    saliency_offsets, saliency
+        Predicted clip ratings, flat, where the format has them.
+    header
+        What the file says of itself.
+    """
+
+    path: Path
+    format: str
+    line: Sequence[int]
+    query_id: Sequence[str | None]
+    video_id: Sequence[str | None]
+    sentence: Sequence[str | None]
+    offsets: Ints
+    start_s: Floats
+    end_s: Floats
+    score: Floats
+    saliency_offsets: Ints | None = None
+    saliency: Floats | None = None
+    header: dict[str, object] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def place(self, row: int) -> str:
+        """Say what a row says of its query, for messages."""
+        if self.query_id[row] is not None:
+            return f"query {self.query_id[row]!r}"
+        return f"video {self.video_id[row]!r}, sentence {(self.sentence[row] or '')[:60]!r}"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A prediction format.
+
+    Parameters
+    ----------
+    name
+        What ``--format`` takes.
+    summary
+        What it is, in a line.
+    recognise
+        Given the path and its first bytes, say why it looks like this format, or None.
+    read
+        Read the whole file.
+    write
+        Write predictions, if the format can hold them.
+    """
+
+    name: str
+    summary: str
+    recognise: Callable[[Path, bytes], str | None]
+    read: Callable[[Path], PredictionRows]
+    write: Callable[[Path, Predictions, Annotations], None] | None = None
+
+
+def flatten(
+    path: Path, line: Sequence[int], moments: Sequence[Sequence[Sequence[float]]]
+) -> tuple[Ints, Floats, Floats, Floats]:
+    """Flatten rows of [start, end] or [start, end, score] into offsets and columns.
+
+    Without scores the order of the list is the rank: scores fall by 1 from 0.
+
+    Raises
+    ------
+    InputError
+        If a moment has another number of values, or a row mixes moments with and without score.
+    """
+    lengths = [len(row) for row in moments]
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+    widths = set(map(len, chain.from_iterable(moments)))
+    if widths <= {3}:
+        n_values = 3 * int(offsets[-1])
+        flat = np.fromiter(chain.from_iterable(chain.from_iterable(moments)), np.float64, n_values).reshape(-1, 3)
+        return offsets, flat[:, 0].copy(), flat[:, 1].copy(), flat[:, 2].copy()
+    for number, row in zip(line, moments, strict=True):
+        got = {len(moment) for moment in row}
+        if not got <= {2} and not got <= {3}:
+            wrong = next((len(m) for m in row if len(m) not in (2, 3)), None)
+            came = "moments with and without a score" if wrong is None else f"a moment of {wrong} values"
+            raise InputError(
+                f"got {came}, expected [start, end] or [start, end, score] throughout",
+                path=path,
+                line=number,
+                field="moments",
+            )
+    start = np.fromiter((moment[0] for row in moments for moment in row), np.float64)
+    end = np.fromiter((moment[1] for row in moments for moment in row), np.float64)
+    score = np.fromiter(
+        (moment[2] if len(moment) == 3 else -float(rank) for row in moments for rank, moment in enumerate(row)),
+        np.float64,
+    )
+    return offsets, start, end, score
+
+
+def flatten_lists(lists: Iterable[Sequence[float]]) -> tuple[Ints, Floats]:
+    """Flatten lists of numbers into offsets and values."""
+    rows = list(lists)
+    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
+    return offsets, np.fromiter(chain.from_iterable(rows), np.float64, int(offsets[-1]))
+
+
+def checked_times(rows: PredictionRows, *, on_negative: OnNegative) -> tuple[Floats, Floats]:
+    """Return the rows' times, refusing what no video has: negative or non-finite times.
+
+    Parameters
+    ----------
+    rows
+        As read.
+    on_negative
+        ``"refuse"``, or ``"clip"`` to lift negative times to 0 (non-finite ones are always refused).
+
+    Raises
+    ------
+    InputError
+        Naming file, line and value.
+    """
+    times = []
+    for name, column in (("start", rows.start_s), ("end", rows.end_s)):
+        good = np.isfinite(column) if on_negative == "clip" else (column >= 0) & (column < np.inf)
+        if not good.all():
+            moment = int(np.flatnonzero(~good)[0])
+            row = int(np.searchsorted(rows.offsets, moment, side="right")) - 1
+            finite = bool(np.isfinite(column[moment]))
+            raise InputError(
+                f"got {column[moment]:g} for {rows.place(row)}, expected finite seconds of 0 or more",
+                path=rows.path,
+                line=rows.line[row],
+                field=f"moments[{moment - int(rows.offsets[row])}].{name}",
+                hint="--on-negative clip lifts negative times to 0" if finite else None,
+            )
+        times.append(np.maximum(column, 0.0) if on_negative == "clip" else column)
+    return times[0], times[1]

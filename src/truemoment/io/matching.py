@@ -1,0 +1,326 @@
+"""Matching rows of a prediction file to queries, without guessing in silence.
+
+A row is matched by its query id (a sentence, if it has one, is checked); else by video and sentence,
+punctuation replaced by blanks and case folded; else by position within the video, when the file and
+the annotations have as many rows there. Each way is counted. What cannot be matched is refused or left
+out, as asked, and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+import numpy as np
+
+from truemoment.datasets.faults import PAST_END_S
+from truemoment.exceptions import MatchError
+from truemoment.intervals import Bools, Ints
+from truemoment.io.base import OnNegative, PredictionRows, checked_times
+from truemoment.records import Annotations, Predictions, Queries
+
+OnUnknown = Literal["refuse", "ignore"]
+
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True)
+class MatchReport:
+    """What was read and how it found its queries. All figures are counts.
+
+    Parameters
+    ----------
+    format, recognised
+        How the file was read, and why.
+    rows
+        Rows read from the file.
+    by_id, by_text, by_position
+        Rows matched in each way; `by_text` counts rows whose sentence equals the annotation's up to
+        punctuation, case and blanks.
+    text_differs
+        Rows whose sentence is not the annotation's to the letter.
+    shared
+        Queries that share one row with another of the same video and sentence.
+    unmatched
+        Rows that belong to no query, left out.
+    missing
+        Queries without a row.
+    empty
+        Matched rows without a moment: abstentions.
+    moments
+        Moments of the matched rows.
+    swapped, zero_length, past_end
+        Moments whose end lies before the start, at it, or later than the video's end by more than 1e-6 s.
+    clipped
+        Negative times lifted to 0.
+    ties
+        Queries with two answers of equal score.
+    reordered
+        Queries whose list does not stand by falling score.
+    """
+
+    format: str
+    recognised: str
+    rows: int
+    by_id: int = 0
+    by_text: int = 0
+    by_position: int = 0
+    text_differs: int = 0
+    shared: int = 0
+    unmatched: int = 0
+    missing: int = 0
+    empty: int = 0
+    moments: int = 0
+    swapped: int = 0
+    zero_length: int = 0
+    past_end: int = 0
+    clipped: int = 0
+    ties: int = 0
+    reordered: int = 0
+
+    def as_dict(self) -> dict[str, int | str]:
+        """Return the counts by name."""
+        return asdict(self)
+
+
+def plain_text(sentence: str) -> str:
+    """Fold case and replace punctuation by single blanks.
+
+    Examples
+    --------
+    >>> plain_text(" The man's dog, barking. ")
+    'the man s dog barking'
+    """
+    return _NOT_WORD.sub(" ", sentence).strip().casefold()
+
+
+def match(
+    rows: PredictionRows,
+    annotations: Annotations,
+    *,
+    recognised: str = "",
+    on_unknown: OnUnknown = "refuse",
+    on_negative: OnNegative = "refuse",
+    name: str | None = None,
+) -> tuple[Predictions, MatchReport]:
+    """Match rows to queries.
+
+    Parameters
+    ----------
+    rows
+        As read from a file.
+    annotations
+        Whose queries they answer.
+    recognised
+        Why the file was read as it was, for the report.
+    on_unknown
+        ``"refuse"`` rows that belong to no query, or ``"ignore"`` them.
+    on_negative
+        ``"refuse"`` negative times, or ``"clip"`` them to 0.
+    name
+        What to call the predictions; the file's name by default.
+
+    Returns
+    -------
+    predictions, report
+        Predictions by query id in the order of the annotations.
+
+    Raises
+    ------
+    MatchError
+        If a row's id and sentence contradict each other, a query is answered twice, or a row belongs to
+        no query (unless ignored).
+    InputError
+        If a time is negative or not finite.
+    """
+    start_s, end_s = checked_times(rows, on_negative=on_negative)
+    n_clipped = int((start_s != rows.start_s).sum() + (end_s != rows.end_s).sum())
+    queries = annotations.queries
+    matcher = _Matcher(rows, queries)
+    query_of = matcher.match()
+    unmatched = [row for row in range(len(rows)) if not query_of[row]]
+    if unmatched and on_unknown == "refuse":
+        raise matcher.unknown(unmatched, annotations)
+    row_of = np.full(len(queries), -1, dtype=np.int64)
+    for row, found in enumerate(query_of):
+        for query in found:
+            if row_of[query] >= 0:
+                first = rows.line[int(row_of[query])]
+                raise MatchError(
+                    f"answers query {queries.query_id[query]!r} again, expected each query once (first in {first})",
+                    path=rows.path,
+                    line=rows.line[row],
+                )
+            row_of[query] = row
+    answered = np.flatnonzero(row_of >= 0)
+    picked = row_of[answered]
+    moments, offsets = _picked(rows.offsets, picked)
+    saliency = saliency_offsets = None
+    if rows.saliency is not None and rows.saliency_offsets is not None:
+        clips, saliency_offsets = _picked(rows.saliency_offsets, picked)
+        saliency = rows.saliency[clips]
+    predictions = Predictions(
+        query_id=queries.query_id[answered],
+        offsets=offsets,
+        start_s=start_s[moments],
+        end_s=end_s[moments],
+        score=rows.score[moments],
+        name=name or rows.path.stem,
+        saliency_offsets=saliency_offsets,
+        saliency=saliency,
+    )
+    lengths = predictions.lengths
+    report = MatchReport(
+        format=rows.format,
+        recognised=recognised,
+        rows=len(rows),
+        by_id=matcher.by_id,
+        by_text=matcher.by_text,
+        by_position=matcher.by_position,
+        text_differs=matcher.text_differs,
+        shared=sum(len(found) for found in query_of if len(found) > 1),
+        unmatched=len(unmatched),
+        missing=len(queries) - len(answered),
+        empty=int((lengths == 0).sum()),
+        moments=len(predictions.start_s),
+        swapped=int((predictions.end_s < predictions.start_s).sum()),
+        zero_length=int((predictions.end_s == predictions.start_s).sum()),
+        past_end=int((predictions.end_s > np.repeat(queries.duration_s[answered], lengths) + PAST_END_S).sum()),
+        clipped=n_clipped,
+        ties=count_ties(predictions),
+        reordered=_count_lists(predictions, predictions.rises),
+    )
+    return predictions, report
+
+
+def count_ties(predictions: Predictions) -> int:
+    """How many queries have two answers of equal score, so that file order ranks them."""
+    ranked = predictions.ranked_by_score()
+    equal = np.zeros(len(ranked.score), dtype=bool)
+    np.equal(ranked.score[1:], ranked.score[:-1], out=equal[1:])
+    equal[ranked.offsets[:-1][ranked.lengths > 0]] = False
+    return _count_lists(ranked, equal)
+
+
+def _count_lists(predictions: Predictions, marked: Bools) -> int:
+    """How many lists hold a marked moment."""
+    return (
+        int(
+            (
+                np.add.reduceat(np.append(marked, False).astype(np.int64), predictions.offsets[:-1])[
+                    predictions.lengths > 0
+                ]
+                > 0
+            ).sum()
+        )
+        if len(predictions)
+        else 0
+    )
+
+
+class _Matcher:
+    """Finds the queries of each row, and counts how."""
+
+    def __init__(self, rows: PredictionRows, queries: Queries) -> None:
+        self.rows = rows
+        self.queries = queries
+        self.by_id = self.by_text = self.by_position = self.text_differs = 0
+
+    def match(self) -> list[list[int]]:
+        """Return the queries of each row: none, one, or several that share video and sentence."""
+        rows = self.rows
+        query_of: list[list[int]] = [[] for _ in range(len(rows))]
+        loose: list[int] = []
+        index = self.queries.index
+        for row, query_id in enumerate(rows.query_id):
+            if query_id is None:
+                loose.append(row)
+            elif query_id in index:
+                query_of[row] = [index[query_id]]
+                self.by_id += 1
+                self._check_sentence(row, index[query_id])
+        if loose:
+            self._match_by_text(loose, query_of)
+        return query_of
+
+    def _check_sentence(self, row: int, query: int) -> None:
+        sentence, video_id = self.rows.sentence[row], self.rows.video_id[row]
+        annotated = self.queries.sentence[query]
+        if sentence is not None and sentence != annotated:
+            if plain_text(sentence) != plain_text(annotated):
+                raise MatchError(
+                    f"got sentence {sentence[:80]!r} for query {self.queries.query_id[query]!r}, expected "
+                    f"{annotated[:80]!r}",
+                    path=self.rows.path,
+                    line=self.rows.line[row],
+                    hint="is it the right dataset and split?",
+                )
+            self.text_differs += 1
+        if video_id is not None and video_id != self.queries.video_id[query]:
+            raise MatchError(
+                f"got video {video_id!r} for query {self.queries.query_id[query]!r}, expected "
+                f"{self.queries.video_id[query]!r}",
+                path=self.rows.path,
+                line=self.rows.line[row],
+                hint="is it the right dataset and split?",
+            )
+
+    def _match_by_text(self, loose: list[int], query_of: list[list[int]]) -> None:
+        rows, queries = self.rows, self.queries
+        queries_of_video: defaultdict[str, list[int]] = defaultdict(list)
+        queries_of_text: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        for query, (video_id, sentence) in enumerate(zip(queries.video_id, queries.sentence, strict=True)):
+            queries_of_video[video_id].append(query)
+            queries_of_text[video_id, plain_text(sentence)].append(query)
+        rows_of_video: defaultdict[str, list[int]] = defaultdict(list)
+        rows_of_text: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        for row in loose:
+            video_id, sentence = rows.video_id[row], rows.sentence[row]
+            if video_id is not None:
+                rows_of_video[video_id].append(row)
+                if sentence is not None:
+                    rows_of_text[video_id, plain_text(sentence)].append(row)
+        for key, same in rows_of_text.items():
+            wanted = queries_of_text.get(key, [])
+            if len(same) == len(wanted):
+                for row, query in zip(same, wanted, strict=True):
+                    query_of[row] = [query]
+            elif len(same) == 1:  # one answer to a question that stands several times
+                query_of[same[0]] = wanted
+            for row in same:
+                self.by_text += bool(query_of[row])
+                self.text_differs += any(queries.sentence[query] != rows.sentence[row] for query in query_of[row])
+        for video_id, of_video in rows_of_video.items():
+            wanted = queries_of_video.get(video_id, [])
+            if len(of_video) == len(wanted):
+                self._match_by_position(of_video, wanted, query_of)
+
+    def _match_by_position(self, of_video: list[int], wanted: list[int], query_of: list[list[int]]) -> None:
+        taken = {query for row in of_video for query in query_of[row]}
+        for row, query in zip(of_video, wanted, strict=True):
+            if not query_of[row] and query not in taken:
+                query_of[row] = [query]
+                self.by_position += 1
+                self.text_differs += self.rows.sentence[row] is not None
+
+    def unknown(self, unmatched: list[int], annotations: Annotations) -> MatchError:
+        """Say which rows belong to no query."""
+        first = unmatched[0]
+        return MatchError(
+            f"{len(unmatched):,} of {len(self.rows):,} rows belong to no query of "
+            f"{annotations.dataset}/{annotations.split}, the first is {self.rows.place(first)}",
+            path=self.rows.path,
+            line=self.rows.line[first],
+            hint="is it the right dataset and split? --on-unknown ignore leaves them out",
+        )
+
+
+def _picked(offsets: Ints, row: Ints) -> tuple[Ints | slice, Ints]:
+    """Positions of the items of some lists, in their order, and the new offsets."""
+    if len(row) == len(offsets) - 1 and np.array_equal(row, np.arange(len(row))):
+        return slice(None), offsets
+    lengths = np.diff(offsets)[row]
+    new = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    return np.repeat(offsets[row] - new[:-1], lengths) + np.arange(new[-1]), new

@@ -1,0 +1,133 @@
+"""Native JSON Lines: an optional first line about the file, then a line a query.
+
+::
+
+    {"truemoment": 1, "dataset": "charades-cd", "split": "test-ood", "annotations_sha256": "..."}
+    {"query_id": "YSKX3#0", "video_id": "YSKX3", "moments": [[2.5, 7.0, 0.91], [0.0, 4.0, 0.4]]}
+
+`sentence` may stand beside them and is then checked. Moments are [start_s, end_s, score] or
+[start_s, end_s]; an empty list is an abstention.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from truemoment.exceptions import InputError
+from truemoment.files import atomic_write, decode_json, iterate_lines
+from truemoment.io.base import Format, PredictionRows, flatten
+from truemoment.records import Annotations, Predictions
+
+VERSION = 1
+
+
+class Header(msgspec.Struct):
+    """The first line, if it says anything of the file."""
+
+    truemoment: int
+    dataset: str | None = None
+    split: str | None = None
+    annotations_sha256: str | None = None
+
+
+class ScoredLine(msgspec.Struct):
+    """A line of scored moments; by far the commonest, and the quickest to read."""
+
+    moments: list[tuple[float, float, float]]
+    query_id: str | int | None = None
+    video_id: str | None = None
+    sentence: str | None = None
+
+
+class AnyLine(msgspec.Struct):
+    """A line whose moments may lack scores."""
+
+    moments: list[tuple[float, ...]]
+    query_id: str | int | None = None
+    video_id: str | None = None
+    sentence: str | None = None
+
+
+def recognise(path: Path, head: bytes) -> str | None:
+    """Say why a file looks native."""
+    del path
+    first = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not first.startswith(b"{"):
+        return None
+    line = first.split(b"\n", 1)[0]
+    if b'"truemoment"' in line:
+        return 'its first line says "truemoment"'
+    if b'"moments"' in line and b'"relevant_windows"' not in line:
+        return 'its first line has "moments"'
+    return None
+
+
+def read(path: Path) -> PredictionRows:
+    """Read a native file; nothing of a faulty one is used."""
+    quick = msgspec.json.Decoder(ScoredLine)
+    header: dict[str, object] = {}
+    number = 0
+    numbers: list[int] = []
+    ids: list[str | None] = []
+    videos: list[str | None] = []
+    sentences: list[str | None] = []
+    moments: list[list[tuple[float, ...]]] = []
+    for number, line in enumerate(iterate_lines(path), start=1):
+        if line.isspace():
+            continue
+        entry: ScoredLine | AnyLine
+        try:
+            entry = quick.decode(line)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            if not numbers and not header and b'"truemoment"' in line:
+                header = _read_header(line, path, number)
+                continue
+            entry = decode_json(line, AnyLine, path=path, line=number)
+        if entry.query_id is None and (entry.video_id is None or entry.sentence is None):
+            raise InputError(
+                "is missing, expected it or video_id and sentence", path=path, line=number, field="query_id"
+            )
+        numbers.append(number)
+        ids.append(None if entry.query_id is None else str(entry.query_id))
+        videos.append(entry.video_id)
+        sentences.append(entry.sentence)
+        moments.append(entry.moments)  # type: ignore[arg-type]
+    if number == 0:
+        raise InputError("is empty, expected a line a query", path=path)
+    return PredictionRows(
+        path, FORMAT.name, numbers, ids, videos, sentences, *flatten(path, numbers, moments), header=header
+    )
+
+
+def _read_header(line: bytes, path: Path, number: int) -> dict[str, object]:
+    header = decode_json(line, Header, path=path, line=number)
+    if header.truemoment != VERSION:
+        raise InputError(
+            f"got version {header.truemoment}, expected {VERSION}", path=path, line=number, field="truemoment"
+        )
+    return {name: value for name, value in msgspec.structs.asdict(header).items() if value is not None}
+
+
+def write(path: Path, predictions: Predictions, annotations: Annotations) -> None:
+    """Write a native file, complete or not at all."""
+    encoder = msgspec.json.Encoder()
+    video_of = dict(zip(annotations.queries.query_id, annotations.queries.video_id, strict=True))
+    with atomic_write(path) as stream:
+        head = {
+            "truemoment": VERSION,
+            "dataset": annotations.dataset,
+            "split": annotations.split,
+            "annotations_sha256": annotations.sha256,
+        }
+        stream.write(encoder.encode(head) + b"\n")
+        columns = (predictions.start_s, predictions.end_s, predictions.score)
+        offsets = predictions.offsets.tolist()
+        for query_id, low, high in zip(predictions.query_id, offsets, offsets[1:], strict=False):
+            moments = list(zip(*(column[low:high].tolist() for column in columns), strict=True))
+            line = {"query_id": query_id, "video_id": video_of.get(query_id), "moments": moments}
+            stream.write(encoder.encode(line) + b"\n")
+
+
+FORMAT = Format("native", "native JSON Lines, a line a query", recognise, read, write)

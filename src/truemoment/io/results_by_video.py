@@ -1,0 +1,62 @@
+"""results-by-video JSON of Hao et al. 2022 and QAVE: one answer a sentence, listed under its video.
+
+``{"version": ..., "results": {VIDEO: [{"sentence": ..., "timestamp": [start, end], "score": ...,
+"gt_timestamp": ..., "video_duration": ...}]}}``. The reference inside the file is not used: the
+annotations' are.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from truemoment.exceptions import InputError
+from truemoment.files import decode_json, read_bytes
+from truemoment.io.base import Format, PredictionRows, flatten
+
+
+class Answer(msgspec.Struct):
+    """An answer to one sentence."""
+
+    sentence: str
+    timestamp: tuple[float, float]
+    score: float = 0.0
+
+
+class File(msgspec.Struct):
+    """The whole file."""
+
+    results: dict[str, list[Answer]]
+
+
+def recognise(path: Path, head: bytes) -> str | None:
+    """Say why a file looks like results by video."""
+    del path
+    if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and b'"results"' in head and b'"timestamp"' in head:
+        return 'it has "results" with "timestamp"'
+    return None
+
+
+def read(path: Path) -> PredictionRows:
+    """Read the file; rows are numbered through, as JSON has no lines to name."""
+    entries = [
+        (video_id, answer)
+        for video_id, answers in decode_json(read_bytes(path), File, path=path).results.items()
+        for answer in answers
+    ]
+    if not entries:
+        raise InputError("holds no answer", path=path, field="results")
+    numbers = list(range(1, len(entries) + 1))
+    return PredictionRows(
+        path,
+        FORMAT.name,
+        numbers,
+        [None] * len(entries),
+        [video_id for video_id, _ in entries],
+        [answer.sentence for _, answer in entries],
+        *flatten(path, numbers, [[(*answer.timestamp, answer.score)] for _, answer in entries]),
+    )
+
+
+FORMAT = Format("results-by-video", "JSON of results by video (sentence, timestamp, score)", recognise, read)

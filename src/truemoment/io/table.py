@@ -1,0 +1,118 @@
+"""CSV: a row a moment, rows of one query ranked by score or, without scores, in file order.
+
+Headings in use differ; these are understood, in any case and order: ``query_id`` or ``qid``;
+``video_id``, ``video`` or ``vid``; ``sentence``, ``query`` or ``description``; ``start_s``, ``start`` or
+``start_time``; ``end_s``, ``end`` or ``end_time``; ``score`` or ``confidence``. Times are seconds.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from pathlib import Path
+
+from truemoment.exceptions import InputError
+from truemoment.files import atomic_write, read_text
+from truemoment.io.base import Format, PredictionRows, flatten
+from truemoment.records import Annotations, Predictions
+
+HEADINGS = {
+    "query_id": ("query_id", "qid"),
+    "video_id": ("video_id", "video", "vid"),
+    "sentence": ("sentence", "query", "description"),
+    "start": ("start_s", "start", "start_time"),
+    "end": ("end_s", "end", "end_time"),
+    "score": ("score", "confidence"),
+}
+Key = tuple[str | None, str | None, str | None]
+
+
+def recognise(path: Path, head: bytes) -> str | None:
+    """Say why a file looks like CSV."""
+    first = head.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", "replace")
+    columns = _columns(next(csv.reader([first]), []))
+    if not first.lstrip().startswith(("{", "[")) and {"start", "end"} <= set(columns):
+        return f"its headings are {first.strip()[:60]}"
+    return "its name ends in .csv" if path.suffix == ".csv" else None
+
+
+def read(path: Path) -> PredictionRows:
+    """Read the file; a query's rows need not stand together."""
+    reader = csv.reader(io.StringIO(read_text(path), newline=""))
+    header = next(reader, [])
+    columns = _columns(header)
+    missing = {"start", "end"} - set(columns)
+    if missing or not ("query_id" in columns or {"video_id", "sentence"} <= set(columns)):
+        raise InputError(
+            f"got headings {', '.join(header)[:80] or 'none'}, expected start, end, and query_id or video_id + sentence",
+            path=path,
+            line=1,
+        )
+    lines: dict[Key, int] = {}
+    moments: dict[Key, list[tuple[float, ...]]] = {}
+    for row in reader:
+        if not row:
+            continue
+        line = reader.line_num
+        if len(row) != len(header):
+            raise InputError(f"got {len(row)} values, expected {len(header)} as in the headings", path=path, line=line)
+        fields = {name: row[at] for name, at in columns.items()}
+        key = (fields.get("query_id") or None, fields.get("video_id"), fields.get("sentence"))
+        numbers = tuple(_number(fields[name], name, path, line) for name in ("start", "end", "score") if name in fields)
+        lines.setdefault(key, line)
+        moments.setdefault(key, []).append(numbers)
+    if not lines:
+        raise InputError("holds no row below its headings", path=path)
+    return PredictionRows(
+        path,
+        FORMAT.name,
+        list(lines.values()),
+        [query_id for query_id, _, _ in lines],
+        [video_id for _, video_id, _ in lines],
+        [sentence for _, _, sentence in lines],
+        *flatten(path, list(lines.values()), list(moments.values())),
+    )
+
+
+def _columns(header: list[str]) -> dict[str, int]:
+    places = {name.strip().lower(): at for at, name in enumerate(header)}
+    return {
+        meaning: next(places[name] for name in names if name in places)
+        for meaning, names in HEADINGS.items()
+        if any(name in places for name in names)
+    }
+
+
+def _number(text: str, field: str, path: Path, line: int) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError(f"got {text[:40]!r}, expected a number", path=path, line=line, field=field)
+    return value
+
+
+def write(path: Path, predictions: Predictions, annotations: Annotations) -> None:
+    """Write a CSV file, complete or not at all; abstentions cannot be written and are refused."""
+    empty = predictions.query_id[predictions.lengths == 0]
+    if len(empty):
+        raise InputError(f"CSV cannot hold an abstention ({empty[0]!r}); write native or parquet", path=path)
+    row_of = annotations.queries.index
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["query_id", "video_id", "sentence", "start_s", "end_s", "score"])
+    columns = (predictions.start_s.tolist(), predictions.end_s.tolist(), predictions.score.tolist())
+    offsets = predictions.offsets.tolist()
+    for query_id, low, high in zip(predictions.query_id, offsets, offsets[1:], strict=False):
+        row = row_of[query_id]
+        about = (query_id, annotations.queries.video_id[row], annotations.queries.sentence[row])
+        writer.writerows((*about, *(column[at] for column in columns)) for at in range(low, high))
+    with atomic_write(path) as stream:
+        stream.write(text.getvalue().encode("utf-8"))
+
+
+FORMAT = Format(
+    "csv", "CSV, a row a moment (query_id or video_id and sentence, start, end, score)", recognise, read, write
+)

@@ -1,0 +1,36 @@
+"""Write src/truemoment/datasets/known_faults.json from the real files: python tools/record_known_faults.py DATA_DIR.
+
+Run it only after looking at what `truemoment datasets check` finds: what is recorded is expected from then on.
+Datasets whose files are not in DATA_DIR keep their record.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+from truemoment.datasets import DATASETS
+from truemoment.datasets.check import check_dataset
+from truemoment.exceptions import MissingFileError
+
+RECORD = Path(__file__).parent.parent / "src" / "truemoment" / "datasets" / "known_faults.json"
+
+
+def main(data_dir: Path) -> None:
+    """Check every dataset at hand and write what was found."""
+    record = json.loads(RECORD.read_text(encoding="utf-8"))
+    for name, dataset in DATASETS.items():
+        try:
+            report = check_dataset(dataset, data_dir)
+        except MissingFileError:
+            continue
+        splits: dict[str, dict[str, dict[str, object]]] = {}
+        for finding in report.findings:
+            if finding.fault:
+                kinds = splits.setdefault(finding.split, {})
+                kinds[finding.kind] = {"count": finding.count, "digest": finding.digest}
+        record[name] = record.get(name, {}) | splits
+    RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
