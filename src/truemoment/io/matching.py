@@ -205,19 +205,8 @@ def count_ties(predictions: Predictions) -> int:
 
 
 def _count_lists(predictions: Predictions, marked: Bools) -> int:
-    """How many lists hold a marked moment."""
-    return (
-        int(
-            (
-                np.add.reduceat(np.append(marked, False).astype(np.int64), predictions.offsets[:-1])[
-                    predictions.lengths > 0
-                ]
-                > 0
-            ).sum()
-        )
-        if len(predictions)
-        else 0
-    )
+    """How many lists hold a marked moment; `marked` has shape (M,)."""
+    return len(np.unique(np.searchsorted(predictions.offsets, np.flatnonzero(marked), side="right")))
 
 
 class _Matcher:

@@ -45,7 +45,7 @@ def read(path: Path) -> PredictionRows:
     missing = {"start", "end"} - set(columns)
     if missing or not ("query_id" in columns or {"video_id", "sentence"} <= set(columns)):
         raise InputError(
-            f"got headings {', '.join(header)[:80] or 'none'}, expected start, end, and query_id or video_id + sentence",
+            f"got headings {', '.join(header)[:80] or 'none'}, expected start, end, query_id (or video_id, sentence)",
             path=path,
             line=1,
         )

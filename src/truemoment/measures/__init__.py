@@ -45,6 +45,7 @@ from truemoment.references import REFERENCE_RULES, ReferenceRule
 
 __all__ = [
     "DCG",
+    "EXAMPLES",
     "FAMILIES",
     "AveragePrecisionAt",
     "AxIoU",
@@ -186,6 +187,21 @@ FAMILIES: Mapping[str, tuple[Callable[[Written], Measure], str]] = {
     ),
 }
 """Every family by name: how it is read from text, and what it is in a line."""
+
+EXAMPLES: Mapping[str, str] = {
+    "R": "R@5,IoU=0.7",
+    "dR": "dR@1,IoU=0.5",
+    "mIoU": "mIoU",
+    "AxIoU": "AxIoU@10",
+    "NCxIoU": "NCxIoU@10,p=geometric(0.5)",
+    "AP": "AP@10,IoU=0.5",
+    "mAP": "mAP,IoU=0.5",
+    "DCG": "DCG@10",
+    "F1": "F1,IoU=0.5",
+    "HIT": "HIT@1,min=VeryGood",
+    "HL-mAP": "HL-mAP,min=Good",
+}
+"""A measure of each family as it is written."""
 
 
 def parse_measure(text: str) -> Measure:

@@ -1,0 +1,109 @@
+"""The command line: a file a verb.
+
+Exit status: 0 done; 1 a check that was asked for failed; 2 bad input or usage, with one line on
+standard error; 3 a bug of ours (``--debug`` shows the traceback); 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from types import MappingProxyType
+
+import click
+
+from truemoment import __version__
+from truemoment.exceptions import TrueMomentError
+
+EXIT_CHECK_FAILED = 1
+EXIT_BAD_INPUT = 2
+EXIT_BUG = 3
+EXIT_INTERRUPTED = 130
+
+COMMANDS = MappingProxyType(
+    {
+        "evaluate": "Measure a prediction file by a stated protocol.",
+        "datasets": "List, describe, check or fetch datasets.",
+        "protocols": "List the evaluation conventions, or show one field by field.",
+        "measures": "List the measures and how they are written.",
+    }
+)
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when used, so that help comes at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs in the order of the README."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import a verb."""
+        del ctx
+        if name not in COMMANDS:
+            return None
+        command = importlib.import_module(f"truemoment.cli.{name}").command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"truemoment.cli.{name}.command is no command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs without importing them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, message="truemoment %(version)s")
+def cli() -> None:
+    """Tell whether a model found the moment, or guessed where moments usually are.
+
+    Every command takes --debug, which shows the traceback of an error.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and exit with its status."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
+    words = [word for word in words if word != "--debug"]
+    sys.exit(run(words, debug=debug))
+
+
+def run(words: list[str], *, debug: bool = False) -> int:
+    """Run the command line and return its exit status; errors become one line on standard error."""
+    try:
+        status = cli.main(words, prog_name="truemoment", standalone_mode=False)
+        sys.stdout.flush()
+    except click.UsageError as error:
+        context = error.ctx.command_path if error.ctx else "truemoment"
+        return _fail(f"{one_line(error.format_message())} (see {context} --help)", EXIT_BAD_INPUT, debug=debug)
+    except (TrueMomentError, click.ClickException) as error:
+        return _fail(one_line(str(error)), EXIT_BAD_INPUT, debug=debug)
+    except (KeyboardInterrupt, click.Abort):
+        return _fail("interrupted; nothing half-written remains", EXIT_INTERRUPTED, debug=False)
+    except BrokenPipeError:
+        # The reader has gone (as in "| head"): what is still to be written goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        what = f"a bug of ours: {type(error).__name__}: {one_line(str(error))} (--debug shows where)"
+        return _fail(what, EXIT_BUG, debug=debug)
+    return status if isinstance(status, int) else 0
+
+
+def one_line(text: str) -> str:
+    """Fold a text into one printable line."""
+    return " ".join("".join(c if c.isprintable() or c.isspace() else "\ufffd" for c in text).split())
+
+
+def _fail(message: str, status: int, *, debug: bool) -> int:
+    if debug:
+        traceback.print_exc()
+    click.echo(f"truemoment: {message}", err=True)
+    return status

@@ -1,0 +1,116 @@
+"""truemoment evaluate: measure a prediction file by a stated protocol."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from truemoment.cli.options import STANDARD_OUTPUT, chosen_annotations, data_options, output_options, write_json
+
+
+@click.command("evaluate")
+@click.argument("predictions", type=click.Path(path_type=Path))
+@data_options
+@click.option(
+    "--protocol",
+    metavar="NAME[,FIELD=VALUE...]",
+    help="Evaluation convention. [default: default; moment-detr for QVHighlights]",
+)
+@click.option("--measures", metavar="'A; B'", help="Measures, separated by ';'. [default: the protocol's]")
+@click.option("--format", "format_", metavar="F", help="Format of the file. [default: recognised from it]")
+@click.option(
+    "--on-unknown",
+    type=click.Choice(["refuse", "ignore"]),
+    default="refuse",
+    show_default=True,
+    help="Rows that belong to no query.",
+)
+@click.option(
+    "--on-negative", type=click.Choice(["refuse", "clip"]), default="refuse", show_default=True, help="Negative times."
+)
+@click.option(
+    "--resamples", type=click.IntRange(min=2), metavar="N", help="95 % intervals from N resamples of the videos."
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Seed of the resamples."
+)
+@click.option(
+    "--save-scores", type=click.Path(path_type=Path), metavar="FILE.npz", help="Save the per-query statistics."
+)
+@output_options
+def command(
+    predictions: Path,
+    dataset: str | None,
+    annotations: Path | None,
+    split: str | None,
+    data_dir: Path | None,
+    protocol: str | None,
+    measures: str | None,
+    format_: str | None,
+    on_unknown: Literal["refuse", "ignore"],
+    on_negative: Literal["refuse", "clip"],
+    resamples: int | None,
+    seed: int,
+    save_scores: Path | None,
+    json_path: Path | None,
+    style: Literal["md", "latex"] | None,
+    quiet: bool,
+) -> None:
+    r"""Measure PREDICTIONS against the annotations of a split.
+
+    \b
+    truemoment evaluate preds.jsonl --dataset charades-cd --split test-ood --data-dir data
+    truemoment evaluate preds.jsonl --annotations mine.jsonl --measures "R@1,IoU=0.5; AxIoU@10"
+    """
+    import numpy as np
+
+    from truemoment.evaluation import evaluate
+    from truemoment.files import sha256_of
+    from truemoment.io import read_predictions
+    from truemoment.measures import parse_measures
+    from truemoment.protocols import get_protocol
+    from truemoment.reports import evaluation as report
+    from truemoment.uncertainty import bootstrap, interval95
+
+    # Mistakes in the options are told before files are read.
+    asked_protocol = None if protocol is None else get_protocol(protocol)
+    asked_measures = None if measures is None else parse_measures(measures)
+    reference = chosen_annotations(dataset, annotations, split, data_dir)
+    answers, match = read_predictions(
+        predictions, reference, format=format_, on_unknown=on_unknown, on_negative=on_negative
+    )
+    show = not quiet and sys.stderr.isatty()
+    scores = evaluate(reference, answers, asked_measures, asked_protocol, progress=show)
+    intervals = None
+    if resamples is not None:
+        intervals = interval95(bootstrap(scores, np.random.default_rng(seed), resamples=resamples))
+    evaluation = report.Evaluation(
+        scores=scores,
+        figures=scores.measured(intervals),
+        match=match,
+        source={"path": str(predictions), "sha256": sha256_of(predictions)},
+        depth=int(answers.lengths.max(initial=0)),
+        resamples=resamples or 0,
+        seed=seed,
+    )
+    if save_scores is not None:
+        scores.save(save_scores)
+    if json_path is not None:
+        write_json(json_path, report.document(evaluation))
+    table_only = style is not None
+    if json_path != STANDARD_OUTPUT:
+        if not table_only:
+            click.echo("\n".join(report.preamble(evaluation)) + "\n")
+        click.echo(report.table(evaluation, style=style or "plain"))
+    if not quiet:
+        to_error = table_only or json_path == STANDARD_OUTPUT
+        said = "".join(f"\nnote: {line}" for line in report.notes(evaluation))
+        click.echo(
+            f"{said}\n{report.closing(evaluation)}".lstrip("\n")
+            if to_error
+            else f"{said}\n{report.closing(evaluation)}",
+            err=to_error,
+        )

@@ -1,0 +1,43 @@
+"""truemoment protocols: list the evaluation conventions, or show one field by field."""
+
+from __future__ import annotations
+
+import textwrap
+
+import click
+
+from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol, print_field
+
+
+@click.group("protocols")
+def command() -> None:
+    """Evaluation conventions: ours, each paper's, each published evaluator's."""
+
+
+@command.command("list")
+def list_protocols() -> None:
+    """List the protocols, a line each."""
+    from truemoment.reports.tables import render
+
+    rows = [[protocol.name, protocol.summary] for protocol in PROTOCOLS.values()]
+    click.echo(render(["protocol", "what it is"], rows))
+
+
+@command.command("show")
+@click.argument("name")
+def show_protocol(name: str) -> None:
+    """Show every field of protocol NAME and where it was read.
+
+    NAME may change fields: 'default,comparison=>=,tolerance=none'.
+    """
+    from truemoment.reports.tables import render
+
+    protocol = get_protocol(name)
+    click.echo(f"{protocol.name}: {protocol.summary}\nread in: {protocol.source}\n")
+    rows = []
+    for field in CONVENTION_FIELDS:
+        where = textwrap.wrap(protocol.read_in.get(field, "")) or [""]
+        rows.append([field, print_field(getattr(protocol, field)), where[0]])
+        rows += [["", "", line] for line in where[1:]]
+    click.echo(render(["field", "value", "where it was read, or why"], rows))
+    click.echo(f"\nmeasures: {protocol.measures}\nsignature: {protocol.signature()}")

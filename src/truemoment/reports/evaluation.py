@@ -1,0 +1,156 @@
+"""The report of an evaluation: a JSON document for programs, a table and a few lines for people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from truemoment import __version__ as version
+from truemoment.evaluation import Measured, Scores
+from truemoment.io import MatchReport
+from truemoment.reports.tables import TableStyle, render
+
+SCHEMA = "truemoment/evaluation/1"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """All there is to say of one evaluated prediction file.
+
+    Parameters
+    ----------
+    scores
+        Per-query statistics.
+    figures
+        Figures of the measures, with intervals where they were asked for.
+    match
+        How the file's rows found their queries.
+    source
+        The prediction file: path and sha256.
+    depth
+        Length of the longest list of answers.
+    resamples, seed
+        Of the intervals; 0 resamples if none were asked for.
+    """
+
+    scores: Scores
+    figures: list[Measured]
+    match: MatchReport
+    source: dict[str, str]
+    depth: int
+    resamples: int = 0
+    seed: int = 0
+
+
+def document(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the JSON document."""
+    scores = evaluation.scores
+    return {
+        "schema": SCHEMA,
+        "truemoment": version,
+        "dataset": scores.dataset,
+        "split": scores.split,
+        "annotations": {
+            "sha256": scores.annotations_sha256,
+            "n_queries": len(scores),
+            "n_videos": len(set(scores.video_id)),
+        },
+        "protocol": scores.protocol.name,
+        "convention": scores.protocol.convention(),
+        "predictions": evaluation.source,
+        "match": evaluation.match.as_dict(),
+        "touched": scores.touched,
+        "measures": [_measured(figure) for figure in evaluation.figures],
+        "resamples": evaluation.resamples,
+        "seed": evaluation.seed,
+        "notes": notes(evaluation),
+    }
+
+
+def _measured(figure: Measured) -> dict[str, Any]:
+    entry: dict[str, Any] = {"measure": figure.measure, "value": figure.value, "unit": "fraction"}
+    if figure.value is None:
+        entry["why"] = figure.why
+    if figure.ci95 is not None:
+        entry["ci95"] = list(figure.ci95)
+    entry["n_queries"] = figure.n_queries
+    entry["n_videos"] = figure.n_videos
+    if figure.on_threshold is not None:
+        entry["on_threshold"] = figure.on_threshold
+    entry["signature"] = figure.signature
+    return entry
+
+
+def table(evaluation: Evaluation, *, style: TableStyle = "plain") -> str:
+    """Return the table of figures, in percent as the protocol prints them."""
+    percent = evaluation.scores.protocol.percent
+    headings = ["measure", "%"]
+    if evaluation.resamples:
+        headings.append("95 % interval")
+    headings += ["queries", "on the threshold"]
+    rows = []
+    for figure in evaluation.figures:
+        row = [figure.measure, "-" if figure.value is None else percent(figure.value)]
+        if evaluation.resamples:
+            row.append("-" if figure.ci95 is None else f"{percent(figure.ci95[0])} to {percent(figure.ci95[1])}")
+        row += [f"{figure.n_queries:,}", "" if figure.on_threshold is None else f"{figure.on_threshold:,}"]
+        rows.append(row)
+    return render(headings, rows, style=style, numbers=range(1, len(headings)))
+
+
+def preamble(evaluation: Evaluation) -> list[str]:
+    """Say what was evaluated on what, and how rows found their queries."""
+    scores, match = evaluation.scores, evaluation.match
+    ways = [
+        (match.by_id, "by id"),
+        (match.by_text, "by video and sentence"),
+        (match.by_position, "by position in the video"),
+    ]
+    matched = ", ".join(f"{count:,} matched {way}" for count, way in ways if count) or "none matched"
+    differs = f" ({match.text_differs:,} sentences differ in punctuation or case)" if match.text_differs else ""
+    return [
+        f"{scores.dataset}/{scores.split}: {len(scores):,} queries, {len(set(scores.video_id)):,} videos",
+        f"{evaluation.source['path']}: {match.format} ({match.recognised}); {match.rows:,} rows, {matched}{differs}",
+    ]
+
+
+def notes(evaluation: Evaluation) -> list[str]:
+    """Say aloud what a reader of the figures should know, most serious first."""
+    match, scores = evaluation.match, evaluation.scores
+    of_moments = [
+        (match.swapped, "end before they start"),
+        (match.zero_length, "have zero length"),
+        (match.past_end, "end past the end of the video"),
+        (match.clipped, "had a negative time lifted to 0"),
+    ]
+    said = [f"{count:,} of {match.moments:,} predicted moments {what}" for count, what in of_moments if count]
+    of_queries = [
+        (match.unmatched, "rows belong to no query and are left out"),
+        (match.missing, "queries have no row"),
+        (match.empty, "queries are answered with no moment"),
+        (match.shared, "queries share their answer with another of the same video and sentence"),
+        (match.reordered, "lists do not stand by falling score"),
+        (match.ties, "lists hold equal scores, ranked in file order"),
+    ]
+    said = [f"{count:,} {what}" for count, what in of_queries[:3] if count] + said
+    said += [f"{count:,} {what}" for count, what in of_queries[3:] if count]
+    said += [
+        f"protocol {scores.protocol.name}: {count:,} queries with {what}" for what, count in scores.touched.items()
+    ]
+    deeper = [str(m) for m in scores.measures if m.depth is not None and m.depth > max(evaluation.depth, 1)]
+    if deeper:
+        plural = "" if evaluation.depth == 1 else "s"
+        said.append(
+            f"lists hold at most {evaluation.depth} answer{plural}, so {', '.join(deeper)} look no further than that"
+        )
+    undefined = [figure.measure for figure in evaluation.figures if figure.value is None]
+    if undefined:
+        said.append(f"undefined, as no query has a reference that counts: {', '.join(undefined)}")
+    return said
+
+
+def closing(evaluation: Evaluation) -> str:
+    """Return the signature that belongs to every figure of the table."""
+    return evaluation.scores.signature() + (
+        f"|intervals:{evaluation.resamples} resamples of videos, seed {evaluation.seed}" if evaluation.resamples else ""
+    )

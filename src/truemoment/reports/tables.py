@@ -1,0 +1,39 @@
+"""Tables for the terminal, Markdown and LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+TableStyle = Literal["plain", "md", "latex"]
+
+_TABULATE_NAME = {"plain": "simple", "md": "pipe", "latex": "latex_booktabs"}
+
+
+def render(
+    headings: Sequence[str], rows: Sequence[Sequence[str]], *, style: TableStyle = "plain", numbers: Sequence[int] = ()
+) -> str:
+    """Lay out a table of text.
+
+    Parameters
+    ----------
+    headings, rows
+        One heading a column; cells are text already and are not touched.
+    style
+        ``plain`` for the terminal, ``md`` for Markdown, ``latex`` for a booktabs table.
+    numbers
+        Columns that are aligned to the right.
+
+    Examples
+    --------
+    >>> print(render(["measure", "%"], [["mIoU", "44.28"]], numbers=[1]))
+    measure        %
+    ---------  -----
+    mIoU       44.28
+    """
+    from tabulate import tabulate  # noqa: PLC0415 - importing takes time that JSON output need not spend
+
+    alignment = ["right" if column in numbers else "left" for column in range(len(headings))]
+    return tabulate(
+        rows, headings, tablefmt=_TABULATE_NAME[style], colalign=alignment if rows else None, disable_numparse=True
+    )

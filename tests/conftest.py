@@ -1,0 +1,202 @@
+"""What the tests share: small random worlds in exact numbers, slow reference arithmetic, the real data.
+
+Worlds are written in quarters of a second, kept as fractions. Quarters are exact in float64, so an IoU
+computed in float64 is the rounded value of the exact quotient and compares with a threshold (0.5, 0.7
+...) as the exact one does: the exact arithmetic of the slow loops decides every tie.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, settings
+
+from truemoment import Annotations, Predictions
+
+settings.register_profile(
+    "truemoment",
+    deadline=None,
+    derandomize=True,
+    max_examples=100,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("truemoment")
+
+Moment = tuple[Fraction, Fraction]
+
+
+@dataclass(frozen=True)
+class World:
+    """Annotations and predictions, and the same as plain Python lists of fractions."""
+
+    annotations: Annotations
+    predictions: Predictions
+    duration: dict[str, Fraction]
+    references: dict[str, list[Moment]]
+    filed: dict[str, list[tuple[Fraction, Fraction, float]]]
+
+    def ranked(self, query_id: str) -> list[Moment]:
+        """Answers by falling score, ties in file order; nothing for a query that is not answered."""
+        answers = sorted(self.filed.get(query_id, []), key=lambda answer: -answer[2])  # sorted() is stable
+        return [(start, end) for start, end, _ in answers]
+
+
+def make_world(seed: int, *, n_queries: int = 14, longest_quarters: int = 60) -> World:
+    """Draw a world: several references, ragged lists, missing queries, empty and swapped moments."""
+    rng = np.random.default_rng(seed)
+
+    def moment(limit: int) -> Moment:
+        start = int(rng.integers(0, limit))
+        kind = rng.random()
+        if kind < 0.08:
+            end = start  # zero length
+        elif kind < 0.16:
+            end = int(rng.integers(0, start + 1))  # swapped (or zero length)
+        else:
+            end = start + int(rng.integers(1, limit))  # may lie past the video's end
+        return Fraction(start, 4), Fraction(end, 4)
+
+    duration: dict[str, Fraction] = {}
+    references: dict[str, list[Moment]] = {}
+    filed: dict[str, list[tuple[Fraction, Fraction, float]]] = {}
+    rows = []
+    limits = [int(rng.integers(8, longest_quarters + 1)) for _ in range(5)]
+    for number in range(n_queries):
+        video = number % 5
+        query_id, limit = f"v{video}#{number // 5}", limits[video]
+        duration[query_id] = Fraction(limit, 4)
+        references[query_id] = [moment(limit) for _ in range(int(rng.integers(1, 5)))]
+        for a, (start, end) in enumerate(references[query_id]):
+            rows.append(
+                (query_id, f"v{video}", float(duration[query_id]), f"s {number}", float(start), float(end), str(a))
+            )
+        if rng.random() < 0.85:  # else the query is missing
+            length = int(rng.integers(0, 8))  # 0: an empty list
+            filed[query_id] = [(*moment(limit), float(rng.integers(0, 5)) / 4) for _ in range(length)]
+    order = list(filed)
+    rng.shuffle(order)
+    predictions = Predictions.from_lists(
+        {query_id: [(float(s), float(e), score) for s, e, score in filed[query_id]] for query_id in order}
+    )
+    return World(Annotations.from_rows(rows), predictions, duration, references, filed)
+
+
+class Slow:
+    """The definitions once more, one moment at a time and in exact numbers."""
+
+    @staticmethod
+    def iou(a: Moment, b: Moment) -> Fraction:
+        """Closer Look, section 3.2: intersection over union; an empty or swapped moment overlaps nothing."""
+        if a[1] <= a[0] or b[1] <= b[0]:
+            return Fraction(0)
+        overlap = min(a[1], b[1]) - max(a[0], b[0])
+        if overlap <= 0:
+            return Fraction(0)
+        return overlap / ((a[1] - a[0]) + (b[1] - b[0]) - overlap)
+
+    @staticmethod
+    def region_iou(a: Moment, region: list[Moment]) -> Fraction:
+        """IoU with the union of moments as sets of points: cut at every end, look at each piece's middle."""
+        cuts = sorted({t for moment in [a, *region] for t in moment})
+        both = either = Fraction(0)
+        for low, high in pairwise(cuts):
+            middle = (low + high) / 2
+            inside_a = a[0] < middle < a[1]
+            inside_region = any(start < middle < end for start, end in region)
+            both += (high - low) * (inside_a and inside_region)
+            either += (high - low) * (inside_a or inside_region)
+        return both / either if either else Fraction(0)
+
+    @staticmethod
+    def pooled(answers: list[Moment], references: list[Moment]) -> Fraction:
+        """UniTime's convention: overlaps of all pairs over all lengths less these (references.py, 'pooled')."""
+        overlap = sum(
+            (max(min(a[1], r[1]) - max(a[0], r[0]), Fraction(0)) for a in answers for r in references), Fraction(0)
+        )
+        whole = sum((e - s for s, e in [*answers, *references]), Fraction(0)) - overlap
+        return overlap / whole if whole > 0 else Fraction(0)
+
+    @classmethod
+    def representative(cls, references: list[Moment]) -> int:
+        """Hidden Challenges, section 6: largest mean IoU with the others, the first on a tie."""
+        if len(references) == 1:
+            return 0
+        means = [
+            sum((cls.iou(r, other) for j, other in enumerate(references) if j != i), Fraction(0))
+            / (len(references) - 1)
+            for i, r in enumerate(references)
+        ]
+        return means.index(max(means))
+
+    @classmethod
+    def relevances(cls, answers: list[Moment], references: list[Moment], rule: str) -> list[list[Fraction]]:
+        """Relevance r(1), r(2), ... of ranked answers: one list a unit of judgement (several under 'rows')."""
+        if rule == "rows":
+            return [[cls.iou(a, r) for a in answers] for r in references]
+        if rule == "pooled":
+            return [[cls.pooled(answers, references)]] if answers else [[]]
+        if rule == "merged":
+            return [[cls.region_iou(a, references) for a in answers]]
+        if rule == "first":
+            references = references[:1]
+        elif rule == "representative":
+            references = [references[cls.representative(references)]]
+        return [[max(cls.iou(a, r) for r in references) for a in answers]]
+
+    @staticmethod
+    def reaches(iou: Fraction, threshold: str, comparison: str) -> bool:
+        """Whether an IoU reaches a threshold, both exact; the threshold as decimal text."""
+        return iou > Fraction(threshold) if comparison == ">" else iou >= Fraction(threshold)
+
+    @staticmethod
+    def best(relevances: list[Fraction], k: int) -> Fraction:
+        """AxIoU paper, eq. 3: best relevance among the first k; a short list keeps its last best."""
+        return max(relevances[:k], default=Fraction(0))
+
+
+@pytest.fixture(scope="session")
+def world():
+    """Give the maker of random worlds: world(seed)."""
+    return make_world
+
+
+@pytest.fixture(scope="session")
+def slow():
+    """Give the slow reference arithmetic."""
+    return Slow
+
+
+@pytest.fixture(scope="session")
+def one_video():
+    """Give a maker of one-video worlds: references by query, answers by query, duration."""
+
+    def make(
+        references: dict[str, list[tuple[float, float]]],
+        answers: dict[str, list[tuple[float, ...]]],
+        *,
+        duration_s: float = 40.0,
+    ) -> tuple[Annotations, Predictions]:
+        rows = [
+            (query_id, "v", duration_s, f"sentence of {query_id}", start, end)
+            for query_id, moments in references.items()
+            for start, end in moments
+        ]
+        return Annotations.from_rows(rows), Predictions.from_lists(answers)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """Folder of the real data; tests that need it are skipped where it is not there."""
+    given = os.environ.get("TRUEMOMENT_DATA")
+    folder = Path(given) if given else Path(__file__).resolve().parents[2] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip(f"no real data at {folder}; set TRUEMOMENT_DATA to the folder that holds one folder a dataset")
+    return folder
