@@ -140,6 +140,8 @@ class Scores:
     def measured(self, intervals: Floats | None = None) -> list[Measured]:
         """Return the figures; `intervals` of shape (M, 2) are set beside them."""
         figures = []
+        number = {video_id: n for n, video_id in enumerate(dict.fromkeys(self.video_id))}
+        video = np.array([number[video_id] for video_id in self.video_id], dtype=np.int64)
         for row, measure in enumerate(self.measures):
             counts = self.weight[row] > 0
             value = self.value(measure)
@@ -153,7 +155,7 @@ class Scores:
                     value=value if defined else None,
                     why="" if defined else "no query has a reference that counts",
                     n_queries=int(counts.sum()),
-                    n_videos=len(set(self.video_id[counts])),
+                    n_videos=int(np.count_nonzero(np.bincount(video[counts]))),
                     on_threshold=None if self.on_threshold[row] < 0 else int(self.on_threshold[row]),
                     signature=f"{measure}|{self.signature()}",
                     ci95=ci95,

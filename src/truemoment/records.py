@@ -26,7 +26,10 @@ Strings = npt.NDArray[np.object_]
 def as_strings(values: Iterable[object], name: str) -> Strings:
     """Return a read-only column of Python strings; anything but a string is refused."""
     items = list(values)
-    wrong = next((i for i, item in enumerate(items) if not isinstance(item, str)), None)
+    if set(map(type, items)) - {str}:
+        wrong = next((i for i, item in enumerate(items) if not isinstance(item, str)), None)
+    else:
+        wrong = None
     if wrong is not None:
         raise InputError(f"got {items[wrong]!r} in row {wrong}, expected text", field=name)
     column = np.empty(len(items), dtype=object)
@@ -58,6 +61,8 @@ def _as_offsets(values: npt.ArrayLike, name: str, n_lists: int, n_items: int) ->
 
 
 def _first_repeated(ids: Strings) -> str | None:
+    if len(set(ids)) == len(ids):
+        return None
     seen: set[str] = set()
     for item in ids:
         if item in seen:

@@ -88,9 +88,11 @@ class Format:
     write: Callable[[Path, Predictions, Annotations], None] | None = None
 
 
-def flatten(
-    path: Path, line: Sequence[int], moments: Sequence[Sequence[Sequence[float]]]
-) -> tuple[Ints, Floats, Floats, Floats]:
+Moments = tuple[Ints, Floats, Floats, Floats]
+"""Ragged lists of moments: offsets, starts, ends, scores."""
+
+
+def flatten(path: Path, line: Sequence[int], moments: Sequence[Sequence[Sequence[float]]]) -> Moments:
     """Flatten rows of [start, end] or [start, end, score] into offsets and columns.
 
     Without scores the order of the list is the rank: scores fall by 1 from 0.
@@ -109,7 +111,7 @@ def flatten(
         return offsets, flat[:, 0].copy(), flat[:, 1].copy(), flat[:, 2].copy()
     for number, row in zip(line, moments, strict=True):
         got = {len(moment) for moment in row}
-        if not got <= {2} and not got <= {3}:
+        if not (got <= {2} or got <= {3}):
             wrong = next((len(m) for m in row if len(m) not in (2, 3)), None)
             came = "moments with and without a score" if wrong is None else f"a moment of {wrong} values"
             raise InputError(
@@ -118,13 +120,22 @@ def flatten(
                 line=number,
                 field="moments",
             )
-    start = np.fromiter((moment[0] for row in moments for moment in row), np.float64)
-    end = np.fromiter((moment[1] for row in moments for moment in row), np.float64)
-    score = np.fromiter(
-        (moment[2] if len(moment) == 3 else -float(rank) for row in moments for rank, moment in enumerate(row)),
-        np.float64,
-    )
-    return offsets, start, end, score
+    ranked = [
+        (*moment[:2], moment[2] if len(moment) == 3 else -float(rank))
+        for row in moments
+        for rank, moment in enumerate(row)
+    ]
+    table = np.array(ranked, dtype=np.float64).reshape(-1, 3)
+    return offsets, table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy()
+
+
+def join(blocks: Sequence[Moments]) -> Moments:
+    """Put blocks of rows one behind the other."""
+    shifts = np.cumsum([0, *(int(offsets[-1]) for offsets, *_ in blocks)])
+    offsets = [np.zeros(1, dtype=np.int64)]
+    offsets += [block[0][1:] + shift for block, shift in zip(blocks, shifts, strict=False)]
+    start, end, score = (np.concatenate([block[at] for block in blocks]) for at in (1, 2, 3))
+    return np.concatenate(offsets).astype(np.int64), start, end, score
 
 
 def flatten_lists(lists: Iterable[Sequence[float]]) -> tuple[Ints, Floats]:

@@ -17,10 +17,11 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, decode_json, iterate_lines
-from truemoment.io.base import Format, PredictionRows, flatten
+from truemoment.io.base import Format, Moments, PredictionRows, flatten, join
 from truemoment.records import Annotations, Predictions
 
 VERSION = 1
+LINES_AT_A_TIME = 1000
 
 
 class Header(msgspec.Struct):
@@ -65,7 +66,7 @@ def recognise(path: Path, head: bytes) -> str | None:
 
 
 def read(path: Path) -> PredictionRows:
-    """Read a native file; nothing of a faulty one is used."""
+    """Read a native file, some lines at a time; nothing of a faulty one is used."""
     quick = msgspec.json.Decoder(ScoredLine)
     header: dict[str, object] = {}
     number = 0
@@ -73,7 +74,8 @@ def read(path: Path) -> PredictionRows:
     ids: list[str | None] = []
     videos: list[str | None] = []
     sentences: list[str | None] = []
-    moments: list[list[tuple[float, ...]]] = []
+    blocks: list[Moments] = []
+    waiting: list[list[tuple[float, ...]]] = []
     for number, line in enumerate(iterate_lines(path), start=1):
         if line.isspace():
             continue
@@ -93,12 +95,14 @@ def read(path: Path) -> PredictionRows:
         ids.append(None if entry.query_id is None else str(entry.query_id))
         videos.append(entry.video_id)
         sentences.append(entry.sentence)
-        moments.append(entry.moments)  # type: ignore[arg-type]
+        waiting.append(entry.moments)  # type: ignore[arg-type]
+        if len(waiting) == LINES_AT_A_TIME:
+            blocks.append(flatten(path, numbers[-len(waiting) :], waiting))
+            waiting = []
     if number == 0:
         raise InputError("is empty, expected a line a query", path=path)
-    return PredictionRows(
-        path, FORMAT.name, numbers, ids, videos, sentences, *flatten(path, numbers, moments), header=header
-    )
+    blocks.append(flatten(path, numbers[len(numbers) - len(waiting) :], waiting))
+    return PredictionRows(path, FORMAT.name, numbers, ids, videos, sentences, *join(blocks), header=header)
 
 
 def _read_header(line: bytes, path: Path, number: int) -> dict[str, object]:

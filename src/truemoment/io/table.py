@@ -11,6 +11,7 @@ import csv
 import io
 import math
 from pathlib import Path
+from typing import Any
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_text
@@ -25,13 +26,17 @@ HEADINGS = {
     "end": ("end_s", "end", "end_time"),
     "score": ("score", "confidence"),
 }
+Reader = Any  # csv.reader gives a type of its own that has no public name
 Key = tuple[str | None, str | None, str | None]
 
 
 def recognise(path: Path, head: bytes) -> str | None:
     """Say why a file looks like CSV."""
     first = head.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", "replace")
-    columns = _columns(next(csv.reader([first]), []))
+    try:
+        columns = _columns(next(csv.reader([first]), []))
+    except csv.Error:
+        return None
     if not first.lstrip().startswith(("{", "[")) and {"start", "end"} <= set(columns):
         return f"its headings are {first.strip()[:60]}"
     return "its name ends in .csv" if path.suffix == ".csv" else None
@@ -39,8 +44,15 @@ def recognise(path: Path, head: bytes) -> str | None:
 
 def read(path: Path) -> PredictionRows:
     """Read the file; a query's rows need not stand together."""
-    reader = csv.reader(io.StringIO(read_text(path), newline=""))
-    header = next(reader, [])
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    try:
+        return _read_rows(path, reader)
+    except csv.Error as error:
+        raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
+
+
+def _read_rows(path: Path, reader: Reader) -> PredictionRows:
+    header: list[str] = next(reader, [])
     columns = _columns(header)
     missing = {"start", "end"} - set(columns)
     if missing or not ("query_id" in columns or {"video_id", "sentence"} <= set(columns)):
