@@ -7,6 +7,7 @@ computed in float64 is the rounded value of the exact quotient and compares with
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from fractions import Fraction
@@ -170,6 +171,24 @@ def world():
 def slow():
     """Give the slow reference arithmetic."""
     return Slow
+
+
+@pytest.fixture(scope="session")
+def agrees():
+    """Give the comparison of Scores with a slow per-query statistic."""
+
+    def check(scores, measure: str, expected: dict[str, tuple[Fraction | float, int]]) -> None:
+        """`expected`: numerator and weight by query id. 1e-12 is for sums of a few correctly rounded quotients."""
+        row = scores.row(measure)
+        assert scores.query_id.tolist() == list(expected)
+        assert scores.weight[row].tolist() == [weight for _, weight in expected.values()]
+        numerators = [float(numerator) for numerator, _ in expected.values()]
+        assert scores.numerator[row].tolist() == pytest.approx(numerators, rel=0, abs=1e-12)
+        total = sum(weight for _, weight in expected.values())
+        exact = float(sum(Fraction(numerator) for numerator, _ in expected.values()) / total) if total else math.nan
+        assert scores.value(measure) == pytest.approx(exact, rel=0, abs=1e-12, nan_ok=True)
+
+    return check
 
 
 @pytest.fixture(scope="session")

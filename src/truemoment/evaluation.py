@@ -360,6 +360,7 @@ class _Task:
             annotations.start_s,
             annotations.end_s,
             annotations.duration_s,
+            None,
             times=protocol.times,
             clip=protocol.clip_references,
         )
@@ -369,7 +370,8 @@ class _Task:
         start, end, changed = _conform(
             predictions.start_s,
             predictions.end_s,
-            np.repeat(video_of_list, predictions.lengths),
+            video_of_list,
+            predictions.lengths,
             times=protocol.times,
             clip=protocol.clip_predictions,
         )
@@ -450,14 +452,22 @@ class _Task:
         return tables[0], tables[1], tables[2], length
 
 
-def _conform(start: Floats, end: Floats, duration: Floats, *, times: str, clip: bool) -> tuple[Floats, Floats, Bools]:
-    """Bring moments into a protocol's unit and bounds; also say which were clipped. All shape (N,)."""
-    limit = duration
+def _conform(
+    start: Floats, end: Floats, duration: Floats, lengths: Ints | None, *, times: str, clip: bool
+) -> tuple[Floats, Floats, Bools]:
+    """Bring moments into a protocol's unit and bounds; also say which were clipped.
+
+    `start` and `end` have shape (N,), `duration` too, or one value a list of moments whose `lengths` add
+    up to N.
+    """
+    if times == "seconds" and not clip:
+        return start, end, np.zeros(0, dtype=bool)
+    limit = duration if lengths is None else np.repeat(duration, lengths)
     if times == "normalised":
-        start, end = seconds_to_norm(start, duration), seconds_to_norm(end, duration)
-        limit = np.ones_like(duration)
+        start, end = seconds_to_norm(start, limit), seconds_to_norm(end, limit)
+        limit = np.ones_like(limit)
     if not clip:
-        return start, end, np.zeros(len(start), dtype=bool)
+        return start, end, np.zeros(0, dtype=bool)
     clipped_start, clipped_end = np.clip(start, 0, limit), np.clip(end, 0, limit)
     return clipped_start, clipped_end, (clipped_start != start) | (clipped_end != end)
 

@@ -25,6 +25,8 @@ Strings = npt.NDArray[np.object_]
 
 def as_strings(values: Iterable[object], name: str) -> Strings:
     """Return a read-only column of Python strings; anything but a string is refused."""
+    if isinstance(values, np.ndarray) and values.dtype == object and not values.flags.writeable:
+        return values  # a column of ours, checked when it was made
     items = list(values)
     if set(map(type, items)) - {str}:
         wrong = next((i for i, item in enumerate(items) if not isinstance(item, str)), None)
@@ -227,12 +229,22 @@ class Annotations:
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[Any]], *, dataset: str = "own", split: str = "all") -> Annotations:
         """Make annotations of rows (query_id, video_id, duration_s, sentence, start_s, end_s[, annotator])."""
-        columns: tuple[list[Any], ...] = ([], [], [], [], [], [], [])
-        for row in rows:
-            for column, value in zip(columns, (*row, ""), strict=False):
-                column.append(value)
-        query_id, video_id, duration_s, sentence, start_s, end_s, annotator = (np.array(c, object) for c in columns)
-        return cls(query_id, video_id, duration_s, sentence, start_s, end_s, annotator, dataset, split)
+        table = list(rows)
+        columns = list(zip(*table, strict=True)) or [()] * 6
+        if len(columns) == 6:
+            columns.append(("",) * len(table))
+        query_id, video_id, duration_s, sentence, start_s, end_s, annotator = columns
+        return cls(
+            as_strings(query_id, "query_id"),
+            as_strings(video_id, "video_id"),
+            np.array(duration_s, dtype=np.float64),
+            as_strings(sentence, "sentence"),
+            np.array(start_s, dtype=np.float64),
+            np.array(end_s, dtype=np.float64),
+            as_strings(annotator, "annotator"),
+            dataset,
+            split,
+        )
 
     def __len__(self) -> int:
         return len(self.query_id)

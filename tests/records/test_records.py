@@ -1,0 +1,339 @@
+"""Annotations, Queries, Predictions and Saliency: what they accept, what they refuse and how they say it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from truemoment import Annotations, Predictions, Queries
+from truemoment.exceptions import InputError
+from truemoment.records import Saliency, as_strings
+
+nan, inf = float("nan"), float("inf")
+
+COLUMNS = {
+    "query_id": ["a#0", "a#0", "b#0"],
+    "video_id": ["a", "a", "b"],
+    "duration_s": [30.0, 30.0, 20.0],
+    "sentence": ["one", "one", "two"],
+    "start_s": [1.0, 2.0, 3.0],
+    "end_s": [5.0, 6.0, 7.0],
+    "annotator": ["x", "y", ""],
+}
+ANSWERS = {
+    "query_id": ["a#0", "b#0"],
+    "offsets": [0, 2, 3],
+    "start_s": [1.0, 2.0, 3.0],
+    "end_s": [5.0, 6.0, 7.0],
+    "score": [0.5, 0.9, 0.1],
+}
+
+
+def annotations(**changes):
+    return Annotations(**(COLUMNS | changes))
+
+
+def predictions(**changes):
+    return Predictions(**(ANSWERS | changes))
+
+
+def test_the_cases_here_start_from_sound_columns():
+    assert (len(annotations()), annotations().n_queries, annotations().n_videos) == (3, 2, 2)
+    assert (len(predictions()), predictions().lengths.tolist()) == (2, [2, 1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"start_s": [1.0, nan, 3.0]}, "field start_s: got nan for query 'a#0', expected finite seconds"),
+        ({"end_s": [1.0, 2.0, inf]}, "field end_s: got inf for query 'b#0', expected finite seconds"),
+        ({"end_s": [-inf, 2.0, 3.0]}, "field end_s: got -inf for query 'a#0', expected finite seconds"),
+        ({"query_id": [7, 7, 8]}, "field query_id: got 7 in row 0, expected text"),
+        ({"sentence": ["one", "one", None]}, "field sentence: got None in row 2, expected text"),
+        ({"annotator": ["x", 2.0, ""]}, "field annotator: got 2.0 in row 1, expected text"),
+        # Columns handed over in the wrong order: text where seconds belong, seconds where text belongs.
+        (
+            {"start_s": ["one", "one", "two"], "sentence": [1.0, 2.0, 3.0]},
+            "field sentence: got 1.0 in row 0, expected text",
+        ),
+        ({"duration_s": ["a", "a", "b"]}, "field duration_s: got something that is no number, expected seconds"),
+        ({"start_s": [1.0, 2.0]}, "field start_s: got shape (2,), expected (3,)"),
+        ({"end_s": [[1.0, 2.0, 3.0]]}, "field end_s: got shape (1, 3), expected (3,)"),
+        ({"video_id": ["a", "a"]}, "field Annotations: expected columns of one length"),
+        (
+            {"query_id": ["a#0", "b#0", "a#0"]},
+            "field query_id: rows of query 'a#0' are scattered, expected them together",
+        ),
+        ({"video_id": ["a", "c", "b"]}, "field video_id: rows of query 'a#0' disagree"),
+        ({"sentence": ["one", "One", "two"]}, "field sentence: rows of query 'a#0' disagree"),
+        ({"duration_s": [30.0, 31.0, 20.0]}, "field duration_s: rows of query 'a#0' disagree"),
+        ({"duration_s": [30.0, nan, 20.0]}, "field duration_s: rows of query 'a#0' disagree"),
+    ],
+)
+def test_annotations_refuse(changes, message):
+    with pytest.raises(InputError) as caught:
+        annotations(**changes)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("column", ["start_s", "end_s", "duration_s"])
+def test_text_that_looks_like_numbers_is_no_time(column):
+    # Video ids may be numbers written as text (ActivityNet has "v_...", others "12345"): swapped columns must show.
+    with pytest.raises(InputError, match=f"field {column}"):
+        annotations(**{column: ["30", "30", "20"]})
+
+
+def test_an_endless_video_is_refused():
+    # "NaN where it is not known; times must be finite"; an infinite duration makes every normalised time 0.
+    with pytest.raises(InputError, match="field duration_s"):
+        annotations(duration_s=[inf, inf, 20.0])
+
+
+def test_annotations_keep_faults_and_unknown_durations():
+    # Readers keep times as the file has them: negative, swapped, zero length, past the end; NaN durations agree.
+    faulty = annotations(start_s=[-1.0, 6.0, 7.0], end_s=[99.0, 2.0, 7.0], duration_s=[nan, nan, 20.0])
+    assert faulty.start_s.tolist() == [-1.0, 6.0, 7.0]
+    assert faulty.end_s.tolist() == [99.0, 2.0, 7.0]
+    assert np.isnan(faulty.queries.duration_s[0])
+
+
+def test_queries_hide_the_moments():
+    queries = annotations().queries
+    assert {field.name for field in dataclasses.fields(queries)} == {"query_id", "video_id", "duration_s", "sentence"}
+    assert queries.query_id.tolist() == ["a#0", "b#0"]
+    assert queries.duration_s.tolist() == [30.0, 20.0]
+    assert queries.index == {"a#0": 0, "b#0": 1}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"query_id": ["q", "q"]}, "field query_id: 'q' stands twice, expected each query once"),
+        ({"sentence": ["s"]}, "field Queries: expected columns of one length"),
+        ({"duration_s": [1.0]}, "field duration_s: got shape (1,), expected (2,)"),
+    ],
+)
+def test_queries_refuse(changes, message):
+    columns = {"query_id": ["q", "r"], "video_id": ["v", "v"], "duration_s": [1.0, 2.0], "sentence": ["s", "t"]}
+    assert len(Queries(**columns)) == 2
+    with pytest.raises(InputError) as caught:
+        Queries(**(columns | changes))
+    assert str(caught.value) == message
+
+
+def test_no_rows_at_all():
+    empty = Annotations.from_rows([])
+    assert (len(empty), empty.n_queries, empty.n_videos, len(empty.queries)) == (0, 0, 0, 0)
+    assert empty.offsets.tolist() == [0]
+
+
+def test_from_rows_with_and_without_annotator():
+    made = Annotations.from_rows(
+        [("q", "v", 9.0, "s", 1.0, 2.0), ("q", "v", 9.0, "s", 3.0, 4.0, "second")], dataset="d", split="val"
+    )
+    assert made.annotator.tolist() == ["", "second"]
+    assert (made.dataset, made.split) == ("d", "val")
+    assert made.offsets.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("column", ["query_id", "video_id", "start_s", "end_s", "duration_s", "annotator"])
+def test_columns_are_read_only(column):
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(annotations(), column)[0] = getattr(annotations(), column)[1]
+
+
+def test_records_are_frozen():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        annotations().split = "test"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        predictions().name = "other"
+
+
+CHANGES = [
+    {"query_id": ["a#1", "a#1", "b#0"]},
+    {"video_id": ["c", "c", "b"]},
+    {"duration_s": [30.0, 30.0, 20.5]},
+    {"duration_s": [30.0, 30.0, nan]},
+    {"sentence": ["one", "one", "three"]},
+    {"start_s": [1.0, 2.0, np.nextafter(3.0, 4.0)]},
+    {"end_s": [5.0, 6.0, 8.0]},
+    {"annotator": ["x", "y", "z"]},
+    {"start_s": [1.0, 2.0, 7.0], "end_s": [5.0, 6.0, 3.0]},
+    {"saliency": Saliency([0, 1, 1], [0], [[3]], 2.0)},
+    {"saliency": Saliency([0, 1, 1], [0], [[4]], 2.0)},
+    {"saliency": Saliency([0, 1, 1], [1], [[3]], 2.0)},
+    {"saliency": Saliency([0, 0, 1], [0], [[3]], 2.0)},
+    {"saliency": Saliency([0, 1, 1], [0], [[3]], 1.0)},  # the clip length decides which clips exist
+]
+
+
+def test_the_hash_follows_the_content():
+    hashes = [annotations(**changes).sha256 for changes in [{}, *CHANGES]]
+    assert len(set(hashes)) == len(hashes)
+    assert all(len(digest) == 64 and set(digest) <= set("0123456789abcdef") for digest in hashes)
+
+
+def test_the_hash_keeps_texts_apart():
+    # The same letters in other cells are other content, whatever the letters are.
+    one = Annotations.from_rows([("q\x1f", "v", 9.0, "s", 1.0, 2.0), ("r", "v", 9.0, "s", 1.0, 2.0)])
+    two = Annotations.from_rows([("q", "v", 9.0, "s", 1.0, 2.0), ("\x1fr", "v", 9.0, "s", 1.0, 2.0)])
+    assert one.sha256 != two.sha256
+
+
+def test_the_hash_ignores_where_the_rows_came_from():
+    assert annotations(dataset="d", split="s").sha256 == annotations().sha256
+    assert annotations(start_s=np.array([1, 2, 3])).sha256 == annotations().sha256  # whole numbers are the same seconds
+
+
+def test_select_queries():
+    rated = annotations(saliency=Saliency([0, 2, 3], [0, 4, 1], [[1, 2], [3, 4], [0, 2]], 2.0))
+    second = rated.select_queries(np.array([False, True]))
+    assert second.query_id.tolist() == ["b#0"]
+    assert second.end_s.tolist() == [7.0]
+    assert second.saliency.offsets.tolist() == [0, 1]
+    assert second.saliency.clip.tolist() == [1]
+    assert second.saliency.rating.tolist() == [[0, 2]]
+    assert rated.select_queries(np.array([True, True])).sha256 == rated.sha256
+    assert rated.select_queries(np.array([False, False])).n_queries == 0
+    first = rated.select_queries(np.array([True, False]))
+    assert first.annotator.tolist() == ["x", "y"]  # both rows of the query
+    assert first.saliency.clip.tolist() == [0, 4]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 2], [0], [[1]], 2.0), "field saliency offsets: expected 2 rising positions from 0 to 1, got shape (2,)"),
+        (([0, 1], [0], [1], 2.0), "field saliency: got shape (1,), expected (1, annotators)"),
+        (([0, 1], [0], [[1], [2]], 2.0), "field saliency: got shape (2, 1), expected (1, annotators)"),
+        (([0, 1], [-1], [[1]], 2.0), "field saliency: got a negative clip number, expected 0 or more"),
+    ],
+)
+def test_saliency_refuses(arguments, message):
+    with pytest.raises(InputError) as caught:
+        Saliency(*arguments)
+    assert str(caught.value) == message
+
+
+def test_saliency_needs_a_list_for_each_query():
+    with pytest.raises(InputError) as caught:
+        annotations(saliency=Saliency([0, 1], [0], [[3]], 2.0))
+    assert str(caught.value) == "field saliency: expected a list for each of 2 queries"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"start_s": [1.0, -0.5, 3.0]}, "field start_s: got -0.5 for query 'a#0', expected finite seconds, 0 or more"),
+        ({"end_s": [1.0, 2.0, nan]}, "field end_s: got nan for query 'b#0', expected finite seconds, 0 or more"),
+        ({"end_s": [1.0, inf, 3.0]}, "field end_s: got inf for query 'a#0', expected finite seconds, 0 or more"),
+        ({"score": [0.5, nan, 0.1]}, "field score: got NaN for query 'a#0', expected a number"),
+        ({"query_id": ["a#0", "a#0"]}, "field query_id: 'a#0' stands twice, expected each query once"),
+        ({"query_id": [1, 2]}, "field query_id: got 1 in row 0, expected text"),
+        ({"start_s": ["x", "y", "z"]}, "field start_s: got something that is no number, expected seconds"),
+        ({"score": [0.5]}, "field score: got shape (1,), expected (3,)"),
+        ({"offsets": [0, 3]}, "field offsets: expected 3 rising positions from 0 to 3, got shape (2,)"),
+        ({"offsets": [1, 2, 3]}, "field offsets: expected 3 rising positions from 0 to 3, got shape (3,)"),
+        ({"offsets": [0, 2, 2]}, "field offsets: expected 3 rising positions from 0 to 3, got shape (3,)"),
+        ({"offsets": [0, 4, 3]}, "field offsets: expected 3 rising positions from 0 to 3, got shape (3,)"),
+        ({"saliency": [0.5]}, "field saliency: expected finite numbers with offsets"),
+        (
+            {"saliency": [0.5, nan], "saliency_offsets": [0, 1, 2]},
+            "field saliency: expected finite numbers with offsets",
+        ),
+        (
+            {"saliency": [0.5, 0.6], "saliency_offsets": [0, 1]},
+            "field saliency_offsets: expected 3 rising positions from 0 to 2, got shape (2,)",
+        ),
+    ],
+)
+def test_predictions_refuse(changes, message):
+    with pytest.raises(InputError) as caught:
+        predictions(**changes)
+    assert str(caught.value) == message
+
+
+def test_the_owner_of_a_bad_moment_is_named_across_empty_lists():
+    with pytest.raises(InputError, match="for query 'third'"):
+        Predictions(["first", "second", "third"], [0, 1, 1, 2], [0.0, -1.0], [1.0, 1.0], [0.0, 0.0])
+
+
+def test_fractions_are_no_positions():
+    with pytest.raises(InputError, match="field offsets"):
+        predictions(offsets=[0, 2.5, 3])
+
+
+def test_swapped_and_empty_moments_are_allowed():
+    kept = predictions(start_s=[5.0, 2.0, 3.0], end_s=[1.0, 2.0, 7.0])
+    assert kept.end_s.tolist() == [1.0, 2.0, 7.0]
+
+
+def test_from_lists():
+    made = Predictions.from_lists({"q": [(1.0, 2.0, 0.5)], "empty": [], "r": [(3.0, 4.0, 0.1), (5.0, 6.0, 0.2)]})
+    assert made.query_id.tolist() == ["q", "empty", "r"]
+    assert made.offsets.tolist() == [0, 1, 1, 3]
+    assert made.score.tolist() == [0.5, 0.1, 0.2]
+    nothing = Predictions.from_lists({})
+    assert (len(nothing), nothing.offsets.tolist(), nothing.start_s.tolist()) == (0, [0], [])
+
+
+def test_from_lists_without_scores_keeps_the_order():
+    made = Predictions.from_lists({"q": [(1.0, 2.0), (3.0, 4.0), (5.0, 6.0)]})
+    assert made.ranked_by_score().start_s.tolist() == [1.0, 3.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("moment", "message"),
+    [
+        ((1.0,), "field moments: got (1.0,), expected (start_s, end_s, score)"),
+        ((1.0, 2.0, 3.0, 4.0), "field moments: got (1.0, 2.0, 3.0, 4.0), expected (start_s, end_s, score)"),
+    ],
+)
+def test_from_lists_refuses(moment, message):
+    with pytest.raises(InputError) as caught:
+        Predictions.from_lists({"q": [moment]})
+    assert str(caught.value) == message
+
+
+def test_from_lists_refuses_text():
+    # As the constructor does: "got something that is no number, expected seconds".
+    with pytest.raises(InputError, match="no number"):
+        Predictions.from_lists({"q": [("one", 2.0, 0.5)]})
+
+
+def test_ranked_by_score_keeps_ties_in_file_order():
+    filed = Predictions.from_lists(
+        {
+            "q": [(1.0, 2.0, 0.5), (2.0, 3.0, 0.9), (3.0, 4.0, 0.5), (4.0, 5.0, 0.9), (5.0, 6.0, 0.5)],
+            "empty": [],
+            "r": [(6.0, 7.0, 0.1), (7.0, 8.0, 0.2)],
+        }
+    )
+    ranked = filed.ranked_by_score()
+    # By hand: within q first the two 0.9 in file order, then the three 0.5 in file order; r turned round.
+    assert ranked.start_s.tolist() == [2.0, 4.0, 1.0, 3.0, 5.0, 7.0, 6.0]
+    assert ranked.end_s.tolist() == [3.0, 5.0, 2.0, 4.0, 6.0, 8.0, 7.0]
+    assert ranked.score.tolist() == [0.9, 0.9, 0.5, 0.5, 0.5, 0.2, 0.1]
+    assert ranked.offsets.tolist() == filed.offsets.tolist()
+    assert filed.start_s.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]  # the file's order is not lost
+
+
+def test_lists_in_order_are_not_sorted_again():
+    # The score may rise from one list to the next; that is no disorder.
+    filed = Predictions.from_lists({"q": [(1.0, 2.0, 0.2), (3.0, 4.0, 0.1)], "r": [(5.0, 6.0, 0.9)]})
+    assert not filed.rises.any()
+    assert filed.ranked_by_score() is filed
+
+
+def test_infinite_scores_rank():
+    filed = Predictions.from_lists({"q": [(1.0, 2.0, -inf), (3.0, 4.0, 0.0), (5.0, 6.0, inf)]})
+    assert filed.ranked_by_score().start_s.tolist() == [5.0, 3.0, 1.0]
+
+
+def test_as_strings_takes_strings_only():
+    column = as_strings(["a", "b"], "names")
+    assert column.tolist() == ["a", "b"]
+    with pytest.raises(InputError, match="field names: got b'c' in row 1, expected text"):
+        as_strings(["a", b"c"], "names")
