@@ -1,0 +1,109 @@
+"""atomic_write: a file appears complete or not at all."""
+
+import os
+import stat
+
+import pytest
+
+from truemoment.exceptions import InputError
+from truemoment.files import atomic_write
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_writes_a_new_file(tmp_path):
+    path = tmp_path / "a.json"
+    with atomic_write(path) as stream:
+        stream.write(b"new")
+        assert names(tmp_path) != ["a.json"]  # it stands under its name only afterwards
+        assert not path.exists()
+    assert path.read_bytes() == b"new"
+    assert names(tmp_path) == ["a.json"]
+
+
+def test_replaces_an_old_file(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_bytes(b"old, and longer")
+    with atomic_write(path) as stream:
+        stream.write(b"new")
+        stream.flush()
+        assert path.read_bytes() == b"old, and longer"
+    assert path.read_bytes() == b"new"
+    assert names(tmp_path) == ["a.json"]
+
+
+def test_takes_a_name_as_text(tmp_path):
+    with atomic_write(str(tmp_path / "a")) as stream:
+        stream.write(b"x")
+    assert (tmp_path / "a").read_bytes() == b"x"
+
+
+@pytest.mark.parametrize("wrong", [ValueError, KeyboardInterrupt, SystemExit, MemoryError])
+@pytest.mark.parametrize("old", [None, b"old"])
+def test_whatever_goes_wrong_the_old_file_stays_and_nothing_else(tmp_path, wrong, old):
+    path = tmp_path / "a.json"
+    if old is not None:
+        path.write_bytes(old)
+    with pytest.raises(wrong), atomic_write(path) as stream:  # noqa: PT012 - the block is what is tested
+        stream.write(b"half")
+        stream.flush()
+        raise wrong
+    assert names(tmp_path) == ([] if old is None else ["a.json"])
+    if old is not None:
+        assert path.read_bytes() == old
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_files_are_ordinary_ones(tmp_path, mask, mode):
+    # 0o666 less the mask: what open(path, "w") gives (POSIX umask).
+    before = os.umask(mask)
+    try:
+        with atomic_write(tmp_path / "a") as stream:
+            stream.write(b"x")
+        assert os.umask(mask) == mask  # and the mask stays as it was
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == mode
+
+
+def test_no_folder_to_write_to(tmp_path):
+    path = tmp_path / "none" / "a.json"
+    with pytest.raises(InputError) as caught, atomic_write(path):
+        pass
+    assert str(caught.value) == f"{path}: cannot be written (No such file or directory)"
+
+
+def test_a_file_in_place_of_the_folder(tmp_path):
+    (tmp_path / "file").write_bytes(b"x")
+    path = tmp_path / "file" / "a.json"
+    with pytest.raises(InputError) as caught, atomic_write(path):
+        pass
+    assert str(caught.value) == f"{path}: cannot be written (Not a directory)"
+
+
+def test_a_folder_of_that_name_is_refused(tmp_path):
+    path = tmp_path / "folder"
+    path.mkdir()
+    with pytest.raises(InputError) as caught, atomic_write(path) as stream:
+        stream.write(b"x")
+    assert str(caught.value) == f"{path}: cannot be written (Is a directory)"
+    assert names(tmp_path) == ["folder"]
+    assert names(path) == []
+
+
+def test_a_device_or_pipe_is_never_replaced_by_a_file(tmp_path):
+    # "--json /dev/null" as root would otherwise put an ordinary file in the place of the device.
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    keep_open = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    try:
+        try:
+            with atomic_write(path) as stream:
+                stream.write(b"x")
+        except InputError:
+            pass  # refusing it is as good as writing into it
+        assert stat.S_ISFIFO(path.stat().st_mode)
+    finally:
+        os.close(keep_open)
