@@ -23,6 +23,9 @@ from truemoment.exceptions import InputError, MissingFileError
 
 T = TypeVar("T")
 
+LARGE_FILE_BYTES = 20_000_000
+"""Reading more than this takes long enough to show progress."""
+
 _AT = re.compile(r"^(?P<problem>.*?)(?: - at `(?P<field>[^`]*)`)?$", re.DOTALL)
 _BYTE = re.compile(r"\(byte (\d+)\)")
 
@@ -119,7 +122,7 @@ def _unique_keys(pairs: list[tuple[str, object]], path: Path) -> None:
         raise InputError(f"{twice!r} stands twice, expected each key once", path=path, field=twice)
 
 
-def read_json_lines(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
+def read_json_lines(path: Path, kind: type[T], *, progress: bool = False) -> Iterator[tuple[int, T]]:
     """Yield (line number, value of type `kind`) for each line that is not blank.
 
     Raises
@@ -128,7 +131,7 @@ def read_json_lines(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
         Naming file, line and field, at the first line that is not as it must be.
     """
     decoder = msgspec.json.Decoder(kind)
-    for number, line in enumerate(iterate_lines(path), start=1):
+    for number, line in enumerate(iterate_lines(path, progress=progress), start=1):
         if line.isspace():
             continue
         try:
@@ -139,23 +142,38 @@ def read_json_lines(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
         yield number, value
 
 
-def iterate_lines(path: Path) -> Iterator[bytes]:
+def iterate_lines(path: Path, *, progress: bool = False) -> Iterator[bytes]:
     """Yield the lines of `path` as bytes, line ends kept, a byte-order mark removed.
 
-    A name ending in ``.gz`` is unpacked on the way; memory stays bounded by the longest line.
+    A name ending in ``.gz`` is unpacked on the way; memory stays bounded by the longest line. With
+    `progress` a bar on standard error follows the reading of a large file.
     """
     try:
         with open_binary(path) as stream:
             first = stream.readline()
             if first:
                 yield first.removeprefix(b"\xef\xbb\xbf")
-                yield from stream
+                yield from _followed(stream, path) if progress else stream
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise InputError("is a folder, expected a file", path=path) from None
     except (OSError, EOFError) as error:
         raise InputError(f"cannot be read ({error})", path=path) from None
+
+
+def _followed(stream: IO[bytes], path: Path) -> Iterator[bytes]:
+    """Yield the lines of a stream under a progress bar, if the file is large enough to wait for."""
+    size = path.stat().st_size
+    if size < LARGE_FILE_BYTES or path.suffix == ".gz":
+        yield from stream
+        return
+    from tqdm import tqdm  # noqa: PLC0415 - only large files need it, and importing takes time
+
+    with tqdm(total=size, desc=f"reading {path.name}", unit="B", unit_scale=True, leave=False) as bar:
+        for line in stream:
+            bar.update(len(line))
+            yield line
 
 
 def open_binary(path: Path) -> IO[bytes]:

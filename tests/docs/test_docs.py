@@ -36,13 +36,15 @@ FILE = re.compile(
 )
 
 
-def console_blocks():
+def console_blocks() -> list:
+    blocks = []
     for name, path in PAGES.items():
         text = path.read_text(encoding="utf-8")
         for block in FENCE.finditer(text):
             line = text.count("\n", 0, block.start()) + 1
-            marks = [pytest.mark.data] if "data/" in block["body"] or "--data-dir" in block["body"] else []
-            yield pytest.param(name, block["body"], id=f"{name}:{line}", marks=marks)
+            marks = [pytest.mark.data] if "--data-dir data" in block["body"] else []
+            blocks.append(pytest.param(name, block["body"], id=f"{name}:{line}", marks=marks))
+    return blocks
 
 
 def commands_of(body: str) -> list[tuple[str, list[str]]]:

@@ -112,19 +112,14 @@ def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path 
             for split, (n_queries, n_videos) in report.counts.items():
                 click.echo(f"{report.dataset}/{split}: {n_queries:,} queries, {n_videos:,} videos")
             rows = [
-                [
-                    f.split,
-                    "fault" if f.fault else "remark",
-                    f.kind,
-                    f"{f.count:,}",
-                    f.counted,
-                    f.detail,
-                    ", ".join(f.query_ids[:SHOWN_IDS]) + (", ..." if len(f.query_ids) > SHOWN_IDS else ""),
-                ]
+                [f.split, "fault" if f.fault else "remark", f.kind, f"{f.count:,} {f.counted}", _some(f.query_ids)]
                 for f in report.findings
             ]
-            headings = ["split", "", "what", "count", "of", "more", "queries"]
-            click.echo("\n" + render(headings, rows, numbers=[3]) + "\n")
+            click.echo("\n" + render(["split", "", "what", "how many", "which"], rows) + "\n")
+            for f in report.findings:
+                if f.detail:
+                    click.echo(f"{f.split}, {f.kind}: {f.detail}")
+            click.echo()
         for line in report.missing:
             click.echo(f"not looked at: {line}")
         for line in report.unexpected:
@@ -132,6 +127,11 @@ def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path 
         if not report.unexpected:
             click.echo("as published and recorded: nothing unexpected")
     ctx.exit(1 if report.unexpected else 0)
+
+
+def _some(ids: tuple[str, ...]) -> str:
+    """Name the first few; --json names all."""
+    return ", ".join(ids[:SHOWN_IDS]) + (", ..." if len(ids) > SHOWN_IDS else "")
 
 
 def _document(report: Any) -> dict[str, Any]:  # noqa: ANN401 - truemoment.datasets.check.Report, imported when used

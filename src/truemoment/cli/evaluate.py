@@ -79,10 +79,10 @@ def command(
     asked_protocol = None if protocol is None else get_protocol(protocol)
     asked_measures = None if measures is None else parse_measures(measures)
     reference = chosen_annotations(dataset, annotations, split, data_dir)
-    answers, match = read_predictions(
-        predictions, reference, format=format_, on_unknown=on_unknown, on_negative=on_negative
-    )
     show = not quiet and sys.stderr.isatty()
+    answers, match = read_predictions(
+        predictions, reference, format=format_, on_unknown=on_unknown, on_negative=on_negative, progress=show
+    )
     scores = evaluate(reference, answers, asked_measures, asked_protocol, progress=show)
     intervals = None
     if resamples is not None:

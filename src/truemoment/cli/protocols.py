@@ -36,7 +36,7 @@ def show_protocol(name: str) -> None:
     click.echo(f"{protocol.name}: {protocol.summary}\nread in: {protocol.source}\n")
     rows = []
     for field in CONVENTION_FIELDS:
-        where = textwrap.wrap(protocol.read_in.get(field, "")) or [""]
+        where = textwrap.wrap(protocol.read_in.get(field, "the source above"))
         rows.append([field, print_field(getattr(protocol, field)), where[0]])
         rows += [["", "", line] for line in where[1:]]
     click.echo(render(["field", "value", "where it was read, or why"], rows))

@@ -195,7 +195,7 @@ def _repeated(annotations: Annotations) -> list[Finding]:
     if duplicates:
         findings.append(Finding("exact duplicate", split, len(duplicates), "queries", named(duplicates), True))
     if conflicting:
-        detail = f"{len(conflicting)} queries"
+        detail = f"{len(conflicting):,} queries"
         findings.append(
             Finding(
                 "same query, different times",
@@ -218,7 +218,7 @@ def _repeated(annotations: Annotations) -> list[Finding]:
                 "moments",
                 named(several),
                 False,
-                f"{len(several)} queries",
+                f"{len(several):,} queries",
             )
         )
     return findings

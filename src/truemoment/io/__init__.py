@@ -86,7 +86,12 @@ def sniff(path: Path) -> tuple[Format, str]:
     )
 
 
-def read_rows(path: str | Path, format: str | None = None) -> tuple[PredictionRows, str]:  # noqa: A002 - the CLI's word
+def read_rows(
+    path: str | Path,
+    format: str | None = None,  # noqa: A002 - the CLI's word
+    *,
+    progress: bool = False,
+) -> tuple[PredictionRows, str]:
     """Read a file's rows without matching them; also say why the format was taken.
 
     Parameters
@@ -95,13 +100,15 @@ def read_rows(path: str | Path, format: str | None = None) -> tuple[PredictionRo
         The file; a name ending in ``.gz`` is unpacked on the way (not for Parquet).
     format
         A format's name; recognised from the file by default.
+    progress
+        Show progress on standard error while a large file is read.
     """
     path = Path(path)
     if format is None:
         chosen, why = sniff(path)
     else:
         chosen, why = get_format(format), "as asked"
-    return chosen.read(path), why
+    return chosen.read(path, progress), why
 
 
 def read_predictions(
@@ -112,12 +119,13 @@ def read_predictions(
     on_unknown: OnUnknown = "refuse",
     on_negative: OnNegative = "refuse",
     name: str | None = None,
+    progress: bool = False,
 ) -> tuple[Predictions, MatchReport]:
     """Read a prediction file and match its rows to the queries of the annotations.
 
     Parameters
     ----------
-    path, format
+    path, format, progress
         See :func:`read_rows`.
     annotations
         Whose queries are answered.
@@ -129,7 +137,7 @@ def read_predictions(
     MissingFileError, InputError, MatchError, UsageError
         In one line: file, line, field, what came, what was expected.
     """
-    rows, why = read_rows(path, format)
+    rows, why = read_rows(path, format, progress=progress)
     _check_header(rows, annotations)
     return match(rows, annotations, recognised=why, on_unknown=on_unknown, on_negative=on_negative, name=name)
 

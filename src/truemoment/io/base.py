@@ -76,7 +76,7 @@ class Format:
     recognise
         Given the path and its first bytes, say why it looks like this format, or None.
     read
-        Read the whole file.
+        Read the whole file; the switch asks for progress on standard error where reading takes long.
     write
         Write predictions, if the format can hold them.
     """
@@ -84,7 +84,7 @@ class Format:
     name: str
     summary: str
     recognise: Callable[[Path, bytes], str | None]
-    read: Callable[[Path], PredictionRows]
+    read: Callable[[Path, bool], PredictionRows]
     write: Callable[[Path, Predictions, Annotations], None] | None = None
 
 

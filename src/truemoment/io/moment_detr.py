@@ -34,11 +34,11 @@ def recognise(path: Path, head: bytes) -> str | None:
     return None
 
 
-def read(path: Path) -> PredictionRows:
+def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read the file; clip ratings are kept only if every line has them."""
     numbers: list[int] = []
     lines: list[Line] = []
-    for number, line in read_json_lines(path, Line):
+    for number, line in read_json_lines(path, Line, progress=progress):
         numbers.append(number)
         lines.append(line)
     if not lines:

@@ -65,7 +65,7 @@ def recognise(path: Path, head: bytes) -> str | None:
     return None
 
 
-def read(path: Path) -> PredictionRows:
+def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read a native file, some lines at a time; nothing of a faulty one is used."""
     quick = msgspec.json.Decoder(ScoredLine)
     header: dict[str, object] = {}
@@ -76,7 +76,7 @@ def read(path: Path) -> PredictionRows:
     sentences: list[str | None] = []
     blocks: list[Moments] = []
     waiting: list[list[tuple[float, ...]]] = []
-    for number, line in enumerate(iterate_lines(path), start=1):
+    for number, line in enumerate(iterate_lines(path, progress=progress), start=1):
         if line.isspace():
             continue
         entry: ScoredLine | AnyLine

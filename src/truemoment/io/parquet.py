@@ -35,7 +35,7 @@ def recognise(path: Path, head: bytes) -> str | None:
     return "it begins with PAR1" if head.startswith(b"PAR1") else None
 
 
-def read(path: Path) -> PredictionRows:
+def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read the file.
 
     Raises
@@ -43,6 +43,7 @@ def read(path: Path) -> PredictionRows:
     InputError
         Naming the column at fault, what type came and what was expected.
     """
+    del progress  # read in one piece
     pyarrow, parquet = _pyarrow()
     if not path.is_file():
         raise MissingFileError(f"{path}: no such file")

@@ -38,8 +38,9 @@ def recognise(path: Path, head: bytes) -> str | None:
     return None
 
 
-def read(path: Path) -> PredictionRows:
+def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read the file; rows are numbered through, as JSON has no lines to name."""
+    del progress  # read in one piece
     entries = [
         (video_id, answer)
         for video_id, answers in decode_json(read_bytes(path), File, path=path).results.items()

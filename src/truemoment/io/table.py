@@ -42,8 +42,9 @@ def recognise(path: Path, head: bytes) -> str | None:
     return "its name ends in .csv" if path.suffix == ".csv" else None
 
 
-def read(path: Path) -> PredictionRows:
+def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read the file; a query's rows need not stand together."""
+    del progress  # read in one piece
     reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     try:
         return _read_rows(path, reader)

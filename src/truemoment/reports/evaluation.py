@@ -140,8 +140,9 @@ def notes(evaluation: Evaluation) -> list[str]:
     deeper = [str(m) for m in scores.measures if m.depth is not None and m.depth > max(evaluation.depth, 1)]
     if deeper:
         plural = "" if evaluation.depth == 1 else "s"
+        look = "looks" if len(deeper) == 1 else "look"
         said.append(
-            f"lists hold at most {evaluation.depth} answer{plural}, so {', '.join(deeper)} look no further than that"
+            f"lists hold at most {evaluation.depth} answer{plural}, so {', '.join(deeper)} {look} no further than that"
         )
     undefined = [figure.measure for figure in evaluation.figures if figure.value is None]
     if undefined:
