@@ -352,7 +352,10 @@ class _Task:
                 f"{annotations.n_queries} queries ({some}, ...); add missing=worst to score them 0: "
                 f"--protocol {protocol.name},missing=worst"
             )
-        touched = {f"without an answer, {protocol.missing}": int(abstains.sum())} if abstains.any() else {}
+        touched = {}
+        if abstains.any():
+            fate = "left out" if protocol.missing == "drop" else "worst value"
+            touched[f"no answer ({fate})"] = int(abstains.sum())
         duration = annotations.duration_s[annotations.offsets[:-1]]
         video_of_list = np.ones(len(predictions))  # lists that no query asks for keep their times
         video_of_list[row[present]] = duration[present]
@@ -366,7 +369,7 @@ class _Task:
         )
         if protocol.clip_references:
             owner = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))
-            touched["references clipped"] = len(np.unique(owner[changed]))
+            touched["a clipped reference"] = len(np.unique(owner[changed]))
         start, end, changed = _conform(
             predictions.start_s,
             predictions.end_s,
@@ -377,7 +380,7 @@ class _Task:
         )
         if protocol.clip_predictions:
             owner = np.repeat(np.arange(len(predictions)), predictions.lengths)
-            touched["predictions clipped"] = int(np.isin(np.unique(owner[changed]), row).sum())
+            touched["a clipped answer"] = int(np.isin(np.unique(owner[changed]), row).sum())
         if protocol.times == "normalised":
             duration = np.ones_like(duration)
         dtype = np.dtype(protocol.precision)

@@ -88,6 +88,9 @@ def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1) -> T:
         raise _invalid(error, path, line, "") from None
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         found = _BYTE.search(str(error))
+        word = re.match(rb"NaN|-?Infinity", data[int(found.group(1)) :]) if found else None
+        if word is not None:
+            raise InputError(f"got {word[0].decode()}, expected a number", path=path, line=line) from None
         at = line + data.count(b"\n", 0, int(found.group(1))) if found else line
         raise InputError(f"{_lower_first(str(error))}, expected JSON", path=path, line=at) from None
 
@@ -222,6 +225,21 @@ def _invalid(error: msgspec.ValidationError, path: Path, line: int, field: str) 
     problem = f"got {expected.group(2)}, expected {expected.group(1)}" if expected else _lower_first(problem)
     name = f"{field}.{inner}" if field and inner and not inner.startswith("[") else field + inner
     return InputError(problem, path=path, line=line, field=name or None)
+
+
+_WORDS = {
+    "float": "a number",
+    "int": "a whole number",
+    "str": "text",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+}
+
+
+def _in_words(kinds: str) -> str:
+    """Say what JSON calls `float`, `str` or `array` in words; a length is kept: "a list of length 3"."""
+    return re.sub(r"`([a-z]+)`", lambda kind: _WORDS.get(kind.group(1), kind.group(1)), kinds).replace(" | ", " or ")
 
 
 def _lower_first(text: str) -> str:

@@ -28,7 +28,7 @@ class PredictionRows:
     ----------
     path, format
         Where they come from, and how it was read.
-    line : R line or row numbers, for messages
+    line : R line numbers, for messages; None where the format has no lines
     query_id, video_id, sentence : R values
         What each row says of its query; None where it says nothing.
     offsets, start_s, end_s, score
@@ -41,7 +41,7 @@ class PredictionRows:
 
     path: Path
     format: str
-    line: Sequence[int]
+    line: Sequence[int] | None
     query_id: Sequence[str | None]
     video_id: Sequence[str | None]
     sentence: Sequence[str | None]
@@ -54,7 +54,11 @@ class PredictionRows:
     header: dict[str, object] = field(default_factory=dict)
 
     def __len__(self) -> int:
-        return len(self.line)
+        return len(self.query_id)
+
+    def line_of(self, row: int) -> int | None:
+        """Line on which a row stands, where the format has lines."""
+        return None if self.line is None else self.line[row]
 
     def place(self, row: int) -> str:
         """Say what a row says of its query, for messages."""
@@ -92,7 +96,7 @@ Moments = tuple[Ints, Floats, Floats, Floats]
 """Ragged lists of moments: offsets, starts, ends, scores."""
 
 
-def flatten(path: Path, line: Sequence[int], moments: Sequence[Sequence[Sequence[float]]]) -> Moments:
+def flatten(path: Path, line: Sequence[int] | None, moments: Sequence[Sequence[Sequence[float]]]) -> Moments:
     """Flatten rows of [start, end] or [start, end, score] into offsets and columns.
 
     Without scores the order of the list is the rank: scores fall by 1 from 0.
@@ -109,7 +113,7 @@ def flatten(path: Path, line: Sequence[int], moments: Sequence[Sequence[Sequence
         n_values = 3 * int(offsets[-1])
         flat = np.fromiter(chain.from_iterable(chain.from_iterable(moments)), np.float64, n_values).reshape(-1, 3)
         return offsets, flat[:, 0].copy(), flat[:, 1].copy(), flat[:, 2].copy()
-    for number, row in zip(line, moments, strict=True):
+    for number, row in zip(line or [None] * len(moments), moments, strict=True):
         got = {len(moment) for moment in row}
         if not (got <= {2} or got <= {3}):
             wrong = next((len(m) for m in row if len(m) not in (2, 3)), None)
@@ -170,7 +174,7 @@ def checked_times(rows: PredictionRows, *, on_negative: OnNegative) -> tuple[Flo
             raise InputError(
                 f"got {column[moment]:g} for {rows.place(row)}, expected finite seconds of 0 or more",
                 path=rows.path,
-                line=rows.line[row],
+                line=rows.line_of(row),
                 field=f"moments[{moment - int(rows.offsets[row])}].{name}",
                 hint="--on-negative clip lifts negative times to 0" if finite else None,
             )

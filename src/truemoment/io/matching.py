@@ -147,11 +147,12 @@ def match(
     for row, found in enumerate(query_of):
         for query in found:
             if row_of[query] >= 0:
-                first = rows.line[int(row_of[query])]
+                first = rows.line_of(int(row_of[query]))
+                where = "" if first is None else f" (first in line {first})"
                 raise MatchError(
-                    f"answers query {queries.query_id[query]!r} again, expected each query once (first in {first})",
+                    f"answers query {queries.query_id[query]!r} again, expected each query once{where}",
                     path=rows.path,
-                    line=rows.line[row],
+                    line=rows.line_of(row),
                 )
             row_of[query] = row
     answered = np.flatnonzero(row_of >= 0)
@@ -243,7 +244,7 @@ class _Matcher:
                     f"got sentence {sentence[:80]!r} for query {self.queries.query_id[query]!r}, expected "
                     f"{annotated[:80]!r}",
                     path=self.rows.path,
-                    line=self.rows.line[row],
+                    line=self.rows.line_of(row),
                     hint="is it the right dataset and split?",
                 )
             self.text_differs += 1
@@ -252,7 +253,7 @@ class _Matcher:
                 f"got video {video_id!r} for query {self.queries.query_id[query]!r}, expected "
                 f"{self.queries.video_id[query]!r}",
                 path=self.rows.path,
-                line=self.rows.line[row],
+                line=self.rows.line_of(row),
                 hint="is it the right dataset and split?",
             )
 
@@ -301,7 +302,7 @@ class _Matcher:
             f"{len(unmatched):,} of {len(self.rows):,} rows belong to no query of "
             f"{annotations.dataset}/{annotations.split}, the first is {self.rows.place(first)}",
             path=self.rows.path,
-            line=self.rows.line[first],
+            line=self.rows.line_of(first),
             hint="is it the right dataset and split? --on-unknown ignore leaves them out",
         )
 

@@ -84,11 +84,10 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         if wrong is not None:
             raise InputError(f"got {wrong!r}, expected text", path=path, field=name)
     header = msgspec.json.decode((table.schema.metadata or {}).get(METADATA, b"{}"), type=dict[str, object])
-    rows = list(range(1, len(table) + 1))
     return PredictionRows(
         path=path,
         format=FORMAT.name,
-        line=rows,
+        line=None,
         query_id=texts["query_id"],
         video_id=texts["video_id"],
         sentence=texts["sentence"],

@@ -39,7 +39,7 @@ def recognise(path: Path, head: bytes) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file; rows are numbered through, as JSON has no lines to name."""
+    """Read the file."""
     del progress  # read in one piece
     entries = [
         (video_id, answer)
@@ -48,15 +48,14 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     ]
     if not entries:
         raise InputError("holds no answer", path=path, field="results")
-    numbers = list(range(1, len(entries) + 1))
     return PredictionRows(
         path,
         FORMAT.name,
-        numbers,
+        None,
         [None] * len(entries),
         [video_id for video_id, _ in entries],
         [answer.sentence for _, answer in entries],
-        *flatten(path, numbers, [[(*answer.timestamp, answer.score)] for _, answer in entries]),
+        *flatten(path, None, [[(*answer.timestamp, answer.score)] for _, answer in entries]),
     )
 
 

@@ -77,7 +77,10 @@ _OPTION = re.compile(r"\s*([A-Za-z]+)\s*=\s*((?:[^,()]|\([^()]*\))+)")
 
 
 class Written:
-    """The parts of a measure's text; each is taken once, and what is left over is refused."""
+    """The parts of a measure's text; each is taken once, and what is left over is refused.
+
+    Option names may be written in any case.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -91,9 +94,9 @@ class Written:
         rest = parts["options"]
         while rest:
             option = _OPTION.match(rest, 1)
-            if option is None or option[1] in self._options:
+            if option is None or option[1].lower() in self._options:
                 raise MeasureError(f"{text!r}: got {rest[1:]!r}, expected NAME=VALUE once each")
-            self._options[option[1]] = option[2].strip()
+            self._options[option[1].lower()] = option[2].strip()
             rest = rest[option.end() :]
 
     def rank(self) -> int:
@@ -106,11 +109,11 @@ class Written:
 
     def option(self, name: str, read: Callable[[str], T], default: T | None = None) -> T:
         """Take an option; without a default it must be there."""
-        if name not in self._options:
+        if name.lower() not in self._options:
             if default is None:
                 raise MeasureError(f"{self.text!r}: option {name} is missing, expected {name}=...")
             return default
-        value = self._options.pop(name)
+        value = self._options.pop(name.lower())
         try:
             return read(value)
         except ValueError:
@@ -118,7 +121,7 @@ class Written:
 
     def maybe(self, name: str, read: Callable[[str], T]) -> T | None:
         """Take an option that may be absent."""
-        return self.option(name, read) if name in self._options else None
+        return self.option(name, read) if name.lower() in self._options else None
 
     def ref(self) -> ReferenceRule | None:
         """Take the reference rule of the suffix."""
