@@ -107,6 +107,21 @@ def read_json_mapping(path: Path, kind: type[T]) -> dict[str, T]:
     data = read_bytes(path)
     raw = decode_json(data, dict[str, msgspec.Raw], path=path)
     json.loads(data, object_pairs_hook=lambda pairs: _unique_keys(pairs, path))
+    return decode_entries(raw, kind, data=data, path=path)
+
+
+def decode_entries(
+    raw: dict[str, msgspec.Raw], kind: type[T], *, data: bytes, path: Path, within: str = ""
+) -> dict[str, T]:
+    """Decode the values of an object that were left raw, so that an error names the key at fault.
+
+    Parameters
+    ----------
+    raw
+        Undecoded values by key, parts of `data`.
+    within
+        Field that holds the object; "" for the file itself.
+    """
     decoder = msgspec.json.Decoder(kind)
     entries = {}
     for key, value in raw.items():
@@ -114,7 +129,7 @@ def read_json_mapping(path: Path, kind: type[T]) -> dict[str, T]:
             entries[key] = decoder.decode(value)
         except msgspec.ValidationError as error:
             line = data.count(b"\n", 0, max(data.find(bytes(value)), 0)) + 1
-            raise _invalid(error, path, line, key) from None
+            raise _invalid(error, path, line, f"{within}.{key}" if within else key) from None
     return entries
 
 
@@ -222,7 +237,10 @@ def _invalid(error: msgspec.ValidationError, path: Path, line: int, field: str) 
     inner = (found.group("field") or "") if found else ""
     inner = inner.removeprefix("$").removeprefix(".")
     expected = re.match(r"Expected (.*), got (.*)$", problem)
-    problem = f"got {expected.group(2)}, expected {expected.group(1)}" if expected else _lower_first(problem)
+    if expected:
+        problem = f"got {_in_words(expected.group(2))}, expected {_in_words(expected.group(1))}"
+    else:
+        problem = _in_words(_lower_first(problem))
     name = f"{field}.{inner}" if field and inner and not inner.startswith("[") else field + inner
     return InputError(problem, path=path, line=line, field=name or None)
 

@@ -113,7 +113,7 @@ def flatten(path: Path, line: Sequence[int] | None, moments: Sequence[Sequence[S
         n_values = 3 * int(offsets[-1])
         flat = np.fromiter(chain.from_iterable(chain.from_iterable(moments)), np.float64, n_values).reshape(-1, 3)
         return offsets, flat[:, 0].copy(), flat[:, 1].copy(), flat[:, 2].copy()
-    for number, row in zip(line or [None] * len(moments), moments, strict=True):
+    for at, row in enumerate(moments):
         got = {len(moment) for moment in row}
         if not (got <= {2} or got <= {3}):
             wrong = next((len(m) for m in row if len(m) not in (2, 3)), None)
@@ -121,7 +121,7 @@ def flatten(path: Path, line: Sequence[int] | None, moments: Sequence[Sequence[S
             raise InputError(
                 f"got {came}, expected [start, end] or [start, end, score] throughout",
                 path=path,
-                line=number,
+                line=None if line is None else line[at],
                 field="moments",
             )
     ranked = [

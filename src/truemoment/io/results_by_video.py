@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import decode_json, read_bytes
+from truemoment.files import decode_entries, decode_json, read_bytes
 from truemoment.io.base import Format, PredictionRows, flatten
 
 
@@ -27,7 +27,7 @@ class Answer(msgspec.Struct):
 class File(msgspec.Struct):
     """The whole file."""
 
-    results: dict[str, list[Answer]]
+    results: dict[str, msgspec.Raw]
 
 
 def recognise(path: Path, head: bytes) -> str | None:
@@ -41,11 +41,10 @@ def recognise(path: Path, head: bytes) -> str | None:
 def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read the file."""
     del progress  # read in one piece
-    entries = [
-        (video_id, answer)
-        for video_id, answers in decode_json(read_bytes(path), File, path=path).results.items()
-        for answer in answers
-    ]
+    data = read_bytes(path)
+    raw = decode_json(data, File, path=path).results
+    answers_by_video = decode_entries(raw, list[Answer], data=data, path=path, within="results")
+    entries = [(video_id, answer) for video_id, answers in answers_by_video.items() for answer in answers]
     if not entries:
         raise InputError("holds no answer", path=path, field="results")
     return PredictionRows(
