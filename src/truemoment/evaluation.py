@@ -8,19 +8,20 @@ starts from :class:`Scores` and never matches again.
 
 from __future__ import annotations
 
+import dataclasses
 import io
-import json
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
+import msgspec
 import numpy as np
 
 from truemoment import __version__ as version
-from truemoment.exceptions import InputError, MeasureError, ProtocolError
-from truemoment.files import atomic_write
+from truemoment.exceptions import InputError, MeasureError, ProtocolError, TrueMomentError
+from truemoment.files import UNREADABLE, atomic_write, read_bytes
 from truemoment.intervals import Bools, Floats, Ints, seconds_to_norm, suppress
 from truemoment.measures import (
     Measure,
@@ -165,22 +166,23 @@ class Scores:
 
     def save(self, path: Path | str) -> None:
         """Write the statistics as NPZ (no pickle), complete or not at all."""
-        header = {
-            "schema": "truemoment/scores/1",
-            "truemoment": version,
-            "protocol": self.protocol.name,
-            "measures": [str(measure) for measure in self.measures],
-            "touched": self.touched,
-            "dataset": self.dataset,
-            "split": self.split,
-            "annotations_sha256": self.annotations_sha256,
-        }
+        protocol = {f.name: getattr(self.protocol, f.name) for f in dataclasses.fields(self.protocol)}
+        header = _Saved(
+            schema=_Saved.SCHEMA,
+            truemoment=version,
+            protocol=protocol | {"read_in": dict(self.protocol.read_in)},
+            measures=[str(measure) for measure in self.measures],
+            touched=self.touched,
+            dataset=self.dataset,
+            split=self.split,
+            annotations_sha256=self.annotations_sha256,
+            query_id=self.query_id.tolist(),
+            video_id=self.video_id.tolist(),
+        )
         with atomic_write(Path(path)) as stream:
             np.savez_compressed(
                 stream,
-                header=np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
-                query_id=np.array(self.query_id, dtype=np.str_),
-                video_id=np.array(self.video_id, dtype=np.str_),
+                header=np.frombuffer(msgspec.json.encode(header), dtype=np.uint8),
                 numerator=self.numerator,
                 weight=self.weight,
                 on_threshold=self.on_threshold,
@@ -192,33 +194,75 @@ class Scores:
 
         Raises
         ------
-        InputError
-            If the file is not such a file, or incomplete.
+        MissingFileError, InputError
+            If there is no such file, it is not such a file, or it is damaged.
         """
         path = Path(path)
+        data = read_bytes(path)
         try:
-            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as arrays:
-                header = json.loads(bytes(arrays["header"]))
-                columns = {name: arrays[name] for name in arrays.files if name != "header"}
-            measures = tuple(parse_measure(text) for text in header["measures"])
-            scores = cls(
-                measures=measures,
-                protocol=get_protocol(header["protocol"]),
-                query_id=as_strings(columns["query_id"].tolist(), "query_id"),
-                video_id=as_strings(columns["video_id"].tolist(), "video_id"),
-                numerator=columns["numerator"],
-                weight=columns["weight"],
-                on_threshold=columns["on_threshold"],
-                touched=header["touched"],
-                dataset=header["dataset"],
-                split=header["split"],
-                annotations_sha256=header["annotations_sha256"],
-            )
-        except (OSError, EOFError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+            with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+                header = msgspec.json.decode(arrays["header"].tobytes(), type=_Saved)
+                table = {name: arrays[name] for name in ("numerator", "weight", "on_threshold")}
+            protocol = msgspec.convert(header.protocol, Protocol)
+            measures = tuple(parse_measure(text) for text in header.measures)
+        except (
+            *UNREADABLE,
+            ValueError,
+            KeyError,
+            TypeError,
+            AttributeError,
+            NotImplementedError,
+            MemoryError,
+            RuntimeError,
+            RecursionError,
+            SyntaxError,
+            zipfile.BadZipFile,
+            TrueMomentError,
+        ) as error:
             raise InputError(f"is not a file of saved scores ({error})", path=path) from None
-        if not scores.numerator.shape == scores.weight.shape == (len(measures), len(scores)):
-            raise InputError("columns do not fit together", path=path)
-        return scores
+        shape = (len(measures), len(header.query_id))
+        right = (
+            header.schema == _Saved.SCHEMA
+            and len(header.video_id) == len(header.query_id)
+            and table["numerator"].shape == table["weight"].shape == shape
+            and table["on_threshold"].shape == shape[:1]
+            and table["on_threshold"].dtype.kind == "i"
+            and all(table[name].dtype == np.float64 for name in ("numerator", "weight"))
+            and bool(np.all(np.isfinite(table["numerator"])))
+            and bool(np.all(np.isfinite(table["weight"])) and np.all(table["weight"] >= 0))
+        )
+        if not right:
+            raise InputError("is not a file of saved scores (its parts do not fit together)", path=path)
+        return cls(
+            measures=measures,
+            protocol=protocol,
+            query_id=as_strings(header.query_id, "query_id"),
+            video_id=as_strings(header.video_id, "video_id"),
+            numerator=table["numerator"],
+            weight=table["weight"],
+            on_threshold=table["on_threshold"],
+            touched=header.touched,
+            dataset=header.dataset,
+            split=header.split,
+            annotations_sha256=header.annotations_sha256,
+        )
+
+
+class _Saved(msgspec.Struct):
+    """What a file of saved scores says beside its tables."""
+
+    SCHEMA: ClassVar[str] = "truemoment/scores/1"
+
+    schema: str
+    truemoment: str
+    protocol: dict[str, Any]
+    measures: list[str]
+    touched: dict[str, int]
+    dataset: str
+    split: str
+    annotations_sha256: str
+    query_id: list[str]
+    video_id: list[str]
 
 
 def evaluate(
@@ -288,10 +332,8 @@ def evaluate(
         if rule == "saliency":
             pair = _saliency_pair(annotations, predictions, row)
             for i in rows:
-                numerator[i], weight[i] = cast(SaliencyMeasure, asked[i]).per_query(pair)
+                numerator[i], weight[i], _ = cast(SaliencyMeasure, asked[i]).per_query(pair)
             continue
-        with_threshold = [i for i in rows if asked[i].threshold is not None and asked[i].depth is not None]
-        on_threshold[with_threshold] = 0
         depth = None if rule == "pooled" else _depth([asked[i] for i in rows])
         for overlaps in task.blocks(rule, depth, progress=progress):
             query = overlaps.references.query
@@ -300,9 +342,11 @@ def evaluate(
                 statistic = cast(OverlapMeasure, asked[i]).per_unit(overlaps)
                 numerator[i, block] = np.bincount(query - block.start, statistic.numerator)
                 weight[i, block] = np.bincount(query - block.start, statistic.weight)
-            for i in with_threshold:
-                best = overlaps.at(overlaps.best_iou, cast(int, asked[i].depth))
-                on_threshold[i] += _count_near(best, cast(float, asked[i].threshold), query)
+                if statistic.margin is not None:
+                    stands = (np.abs(statistic.margin) <= _slack(overlaps.iou)) & (statistic.weight > 0)
+                    if protocol.missing == "drop":
+                        stands &= ~task.abstains[query]
+                    on_threshold[i] = max(on_threshold[i], 0) + len(np.unique(query[stands]))
     if protocol.missing == "drop":
         numerator[:, task.abstains] = 0
         weight[:, task.abstains] = 0
@@ -410,12 +454,18 @@ class _Task:
             block = slice(low, low + n_queries)
             start, end, score, length = self._answers(block, width)
             if self.protocol.nms_threshold is not None:
-                kept = suppress(start, end, length, threshold=self.protocol.nms_threshold)
+                kept = suppress(
+                    start,
+                    end,
+                    length,
+                    threshold=self.protocol.nms_threshold,
+                    denominator=self.protocol.nms_denominator,
+                )
                 order = np.argsort(~kept, axis=1, kind="stable")[:, : self._cut(longest, depth)]
                 start, end, score = (np.take_along_axis(table, order, axis=1) for table in (start, end, score))
                 length = kept.sum(axis=1)
             refs = self.references
-            chosen = References(refs.start[block], refs.end[block], refs.query[block])
+            chosen = References(refs.start[block], refs.end[block], refs.query[block], length_s=refs.lengths_s[block])
             if rule != "sets":
                 chosen = apply_rule(rule, chosen)
             length = np.minimum(length, start.shape[1])
@@ -535,10 +585,9 @@ def _depth(measures: Sequence[Measure]) -> int | None:
     return None if None in depths else max(cast(list[int], depths))
 
 
-def _count_near(best: Floats, threshold: float, query: Ints) -> int:
-    """Count queries whose best IoU lies on the threshold, up to rounding of its type."""
-    slack = max(TIE, 4 * float(np.finfo(best.dtype).eps))
-    return len(np.unique(query[np.abs(best - threshold) <= slack]))
+def _slack(iou: Floats) -> float:
+    """How close to a threshold an IoU stands on it: the rounding of its type, 1e-9 at least."""
+    return max(TIE, 4 * float(np.finfo(iou.dtype).eps))
 
 
 def _saliency_pair(annotations: Annotations, predictions: Predictions, row: Ints) -> SaliencyPair:

@@ -12,7 +12,10 @@ import hashlib
 import json
 import os
 import re
+import stat
 import tempfile
+import zlib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TypeVar, cast
@@ -22,6 +25,10 @@ import msgspec
 from truemoment.exceptions import InputError, MissingFileError
 
 T = TypeVar("T")
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+UNREADABLE = (OSError, EOFError, zlib.error)
+"""What reading a file or unpacking it may raise."""
 
 LARGE_FILE_BYTES = 20_000_000
 """Reading more than this takes long enough to show progress."""
@@ -47,7 +54,7 @@ def read_bytes(path: Path) -> bytes:
         raise MissingFileError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise InputError("is a folder, expected a file", path=path) from None
-    except (OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise InputError(f"cannot be read ({error})", path=path) from None
 
 
@@ -59,21 +66,21 @@ def read_text(path: Path) -> str:
     InputError
         If the content is not UTF-8; the line is named.
     """
-    data = read_bytes(path)
+    data = read_bytes(path).removeprefix(BYTE_ORDER_MARK)
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise InputError(f"got byte 0x{data[error.start]:02x}, expected UTF-8 text", path=path, line=line) from None
 
 
-def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1) -> T:
+def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1, field: str = "") -> T:
     """Decode JSON `data` as a value of type `kind`.
 
     Parameters
     ----------
     data
-        The JSON text, which begins at `line` of `path`.
+        The JSON text, which begins at `line` of `path` and is the value of `field` (or the whole file).
     kind
         Any type msgspec knows: a ``Struct``, ``dict[str, X]``, ``list[X]`` ...
 
@@ -82,17 +89,22 @@ def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1) -> T:
     InputError
         Naming file, line, field, what came and what was expected.
     """
+    data = data.removeprefix(BYTE_ORDER_MARK)
     try:
         return msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError as error:
-        raise _invalid(error, path, line, "") from None
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise _invalid(error, path, line, field) from None
+    except UnicodeDecodeError as error:
+        came = f"got byte 0x{error.object[error.start]:02x}, expected UTF-8 text"
+        raise InputError(came, path=path, line=line, field=field or None) from None
+    except RecursionError:
+        raise InputError("is nested too deeply", path=path, line=line, field=field or None) from None
+    except msgspec.DecodeError as error:
         found = _BYTE.search(str(error))
-        word = re.match(rb"NaN|-?Infinity", data[int(found.group(1)) :]) if found else None
-        if word is not None:
-            raise InputError(f"got {word[0].decode()}, expected a number", path=path, line=line) from None
-        at = line + data.count(b"\n", 0, int(found.group(1))) if found else line
-        raise InputError(f"{_lower_first(str(error))}, expected JSON", path=path, line=at) from None
+        at = int(found[1]) if found else len(data.rstrip())
+        word = re.match(rb"NaN|-?Infinity", data[max(at - data[:at].endswith(b"-"), 0) :])
+        came = f"got {word[0].decode()}, expected a number" if word else f"{_lower_first(str(error))}, expected JSON"
+        raise InputError(came, path=path, line=line + data.count(b"\n", 0, at), field=field or None) from None
 
 
 def read_json_mapping(path: Path, kind: type[T]) -> dict[str, T]:
@@ -105,9 +117,8 @@ def read_json_mapping(path: Path, kind: type[T]) -> dict[str, T]:
         would be lost.
     """
     data = read_bytes(path)
-    raw = decode_json(data, dict[str, msgspec.Raw], path=path)
-    json.loads(data, object_pairs_hook=lambda pairs: _unique_keys(pairs, path))
-    return decode_entries(raw, kind, data=data, path=path)
+    refuse_repeated_keys(data, path)
+    return decode_entries(decode_json(data, dict[str, msgspec.Raw], path=path), kind, data=data, path=path)
 
 
 def decode_entries(
@@ -127,17 +138,33 @@ def decode_entries(
     for key, value in raw.items():
         try:
             entries[key] = decoder.decode(value)
-        except msgspec.ValidationError as error:
-            line = data.count(b"\n", 0, max(data.find(bytes(value)), 0)) + 1
-            raise _invalid(error, path, line, f"{within}.{key}" if within else key) from None
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            line = _line_of_entry(data, key, bytes(value))
+            decode_json(bytes(value), kind, path=path, line=line, field=f"{within}.{key}" if within else key)
+            raise
     return entries
 
 
-def _unique_keys(pairs: list[tuple[str, object]], path: Path) -> None:
-    keys = [key for key, _ in pairs]
-    if len(set(keys)) < len(keys):
-        twice = next(key for position, key in enumerate(keys) if key in keys[:position])
-        raise InputError(f"{twice!r} stands twice, expected each key once", path=path, field=twice)
+def _line_of_entry(data: bytes, key: str, value: bytes) -> int:
+    """Line at which the value of a key begins, found by its text."""
+    for spelled in (json.dumps(key), json.dumps(key, ensure_ascii=False)):
+        found = re.search(re.escape(spelled.encode()) + rb"\s*:\s*(?=" + re.escape(value) + rb")", data)
+        if found:
+            return data.count(b"\n", 0, found.end()) + 1
+    return 1
+
+
+def refuse_repeated_keys(data: bytes, path: Path) -> None:
+    """Refuse JSON in which an object holds a key twice: one of the two values would be lost in silence."""
+
+    def check(pairs: list[tuple[str, object]]) -> None:
+        count = Counter(key for key, _ in pairs)
+        if len(count) < len(pairs):
+            twice = next(key for key in count if count[key] > 1)
+            raise InputError(f"{twice!r} stands twice, expected each key once", path=path, field=twice)
+
+    with contextlib.suppress(ValueError, RecursionError):  # what is no JSON is told by the reader of the values
+        json.loads(data.removeprefix(BYTE_ORDER_MARK), object_pairs_hook=check, parse_int=float)
 
 
 def read_json_lines(path: Path, kind: type[T], *, progress: bool = False) -> Iterator[tuple[int, T]]:
@@ -150,7 +177,7 @@ def read_json_lines(path: Path, kind: type[T], *, progress: bool = False) -> Ite
     """
     decoder = msgspec.json.Decoder(kind)
     for number, line in enumerate(iterate_lines(path, progress=progress), start=1):
-        if line.isspace():
+        if not line.strip():
             continue
         try:
             value = decoder.decode(line)
@@ -168,15 +195,15 @@ def iterate_lines(path: Path, *, progress: bool = False) -> Iterator[bytes]:
     """
     try:
         with open_binary(path) as stream:
-            first = stream.readline()
+            first = stream.readline().removeprefix(BYTE_ORDER_MARK)
             if first:
-                yield first.removeprefix(b"\xef\xbb\xbf")
+                yield first
                 yield from _followed(stream, path) if progress else stream
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise InputError("is a folder, expected a file", path=path) from None
-    except (OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise InputError(f"cannot be read ({error})", path=path) from None
 
 
@@ -209,6 +236,12 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     remains.
     """
     path = Path(path)
+    if path.is_dir():
+        raise InputError("cannot be written (Is a directory)", path=path)
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        with path.open("wb") as stream:  # a pipe or device is written to, never replaced
+            yield stream
+        return
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
@@ -257,7 +290,11 @@ _WORDS = {
 
 def _in_words(kinds: str) -> str:
     """Say what JSON calls `float`, `str` or `array` in words; a length is kept: "a list of length 3"."""
-    return re.sub(r"`([a-z]+)`", lambda kind: _WORDS.get(kind.group(1), kind.group(1)), kinds).replace(" | ", " or ")
+
+    def words(kind: re.Match[str]) -> str:
+        return " or ".join(_WORDS.get(name, name) for name in kind[1].split(" | "))
+
+    return re.sub(r"`([a-z]+(?: \| [a-z]+)*)`", words, kinds)
 
 
 def _lower_first(text: str) -> str:

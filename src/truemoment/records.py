@@ -10,6 +10,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import json
+import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +23,9 @@ from truemoment.exceptions import InputError
 from truemoment.intervals import Bools, Floats, Ints
 
 Strings = npt.NDArray[np.object_]
+
+MAX_RATING = 4
+"""The best rating of a clip in QVHighlights: very good."""
 
 
 def as_strings(values: Iterable[object], name: str) -> Strings:
@@ -41,10 +46,12 @@ def as_strings(values: Iterable[object], name: str) -> Strings:
 
 
 def _as_times(values: npt.ArrayLike, name: str, n_rows: int) -> Floats:
-    try:
-        column = np.asarray(values, dtype=np.float64).view()
-    except (TypeError, ValueError):
-        raise InputError("got something that is no number, expected seconds", field=name) from None
+    column = np.asarray(values)
+    if column.dtype.kind == "O" and all(isinstance(value, numbers.Real) for value in column.ravel()):
+        column = column.astype(np.float64)
+    if column.dtype.kind not in "iuf":
+        raise InputError("got something that is no number, expected seconds", field=name)
+    column = column.astype(np.float64, copy=False).view()
     if column.shape != (n_rows,):
         raise InputError(f"got shape {column.shape}, expected ({n_rows},)", field=name)
     column.flags.writeable = False
@@ -52,12 +59,14 @@ def _as_times(values: npt.ArrayLike, name: str, n_rows: int) -> Floats:
 
 
 def _as_offsets(values: npt.ArrayLike, name: str, n_lists: int, n_items: int) -> Ints:
-    column = np.asarray(values, dtype=np.int64).view()
-    if column.shape != (n_lists + 1,) or column[0] != 0 or column[-1] != n_items or np.any(np.diff(column) < 0):
+    column = np.asarray(values)
+    whole = column.dtype.kind in "iu" and column.shape == (n_lists + 1,)
+    if not whole or column[0] != 0 or column[-1] != n_items or np.any(np.diff(column.astype(np.int64)) < 0):
         raise InputError(
             f"expected {n_lists + 1} rising positions from 0 to {n_items}, got shape {column.shape}",
             field=name,
         )
+    column = column.astype(np.int64, copy=False).view()
     column.flags.writeable = False
     return column
 
@@ -138,17 +147,21 @@ class Saliency:
 
     def __post_init__(self) -> None:
         """Check shapes and freeze the columns."""
-        offsets = np.array(self.offsets, dtype=np.int64)
-        clip = np.array(self.clip, dtype=np.int64)
-        rating = np.array(self.rating, dtype=np.int64)
-        _as_offsets(offsets, "saliency offsets", len(offsets) - 1, len(clip))
+        clip, rating = np.array(self.clip), np.array(self.rating)
+        if clip.dtype.kind not in "iu" or rating.dtype.kind not in "iu":
+            raise InputError("got something else, expected whole numbers", field="saliency")
+        offsets = _as_offsets(self.offsets, "saliency offsets", len(np.asarray(self.offsets)) - 1, len(clip))
         if rating.ndim != 2 or len(rating) != len(clip):
             raise InputError(f"got shape {rating.shape}, expected ({len(clip)}, annotators)", field="saliency")
         if np.any(clip < 0):
             raise InputError("got a negative clip number, expected 0 or more", field="saliency")
+        if np.any((rating < 0) | (rating > MAX_RATING)):
+            wrong = rating[(rating < 0) | (rating > MAX_RATING)][0]
+            raise InputError(f"got rating {wrong}, expected 0 to {MAX_RATING}", field="saliency")
         for name, column in (("offsets", offsets), ("clip", clip), ("rating", rating)):
-            column.flags.writeable = False
-            object.__setattr__(self, name, column)
+            whole = column.astype(np.int64)
+            whole.flags.writeable = False
+            object.__setattr__(self, name, whole)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,8 +215,9 @@ class Annotations:
             object.__setattr__(self, name, _as_times(getattr(self, name), name, n_rows))
         if not len(self.video_id) == len(self.sentence) == len(self.annotator) == n_rows:
             raise InputError("expected columns of one length", field="Annotations")
-        for name in ("start_s", "end_s"):
-            wrong = np.flatnonzero(~np.isfinite(getattr(self, name)))
+        for name in ("start_s", "end_s", "duration_s"):
+            column = getattr(self, name)
+            wrong = np.flatnonzero(np.isinf(column) if name == "duration_s" else ~np.isfinite(column))
             if len(wrong):
                 row = int(wrong[0])
                 raise InputError(
@@ -230,6 +244,8 @@ class Annotations:
     def from_rows(cls, rows: Iterable[Sequence[Any]], *, dataset: str = "own", split: str = "all") -> Annotations:
         """Make annotations of rows (query_id, video_id, duration_s, sentence, start_s, end_s[, annotator])."""
         table = list(rows)
+        if len(set(map(len, table))) > 1:
+            table = [(*row, "")[:7] for row in table]
         columns = list(zip(*table, strict=True)) or [()] * 6
         if len(columns) == 6:
             columns.append(("",) * len(table))
@@ -237,10 +253,10 @@ class Annotations:
         return cls(
             as_strings(query_id, "query_id"),
             as_strings(video_id, "video_id"),
-            np.array(duration_s, dtype=np.float64),
+            np.array(duration_s),
             as_strings(sentence, "sentence"),
-            np.array(start_s, dtype=np.float64),
-            np.array(end_s, dtype=np.float64),
+            np.array(start_s),
+            np.array(end_s),
             as_strings(annotator, "annotator"),
             dataset,
             split,
@@ -278,10 +294,11 @@ class Annotations:
         """Hash of the content (all columns), independent of the file it was read from."""
         digest = hashlib.sha256()
         for text_column in (self.query_id, self.video_id, self.sentence, self.annotator):
-            digest.update("\x1f".join(text_column).encode("utf-8", "surrogatepass") + b"\x1e")
+            digest.update(json.dumps(text_column.tolist()).encode())
         for time_column in (self.duration_s, self.start_s, self.end_s):
             digest.update(time_column.astype("<f8").tobytes())
         if self.saliency is not None:
+            digest.update(str(float(self.saliency.clip_length_s)).encode())
             for column in (self.saliency.offsets, self.saliency.clip, self.saliency.rating):
                 digest.update(column.astype("<i8").tobytes())
         return digest.hexdigest()
@@ -328,7 +345,7 @@ class Predictions:
     Raises
     ------
     InputError
-        If a time is negative or not finite, a score is not a number, or columns do not fit.
+        If a time is negative, a number is not finite, or columns do not fit.
 
     Examples
     --------
@@ -365,9 +382,11 @@ class Predictions:
                     f"got {column[row]} for query {self._owner(row)!r}, expected finite seconds, 0 or more",
                     field=name,
                 )
-        if n_moments and np.isnan(np.min(self.score)):
-            row = int(np.flatnonzero(np.isnan(self.score))[0])
-            raise InputError(f"got NaN for query {self._owner(row)!r}, expected a number", field="score")
+        if n_moments and not np.isfinite(self.score).all():
+            row = int(np.flatnonzero(~np.isfinite(self.score))[0])
+            raise InputError(
+                f"got {self.score[row]} for query {self._owner(row)!r}, expected a finite number", field="score"
+            )
         if self.saliency is not None:
             saliency = np.array(self.saliency, dtype=np.float64)
             if self.saliency_offsets is None or not np.all(np.isfinite(saliency)):
@@ -392,7 +411,7 @@ class Predictions:
         wrong = next((moment for moment in flat if len(moment) != 3), None)
         if wrong is not None:
             raise InputError(f"got {wrong!r}, expected (start_s, end_s, score)", field="moments")
-        table = np.array(flat, dtype=np.float64).reshape(-1, 3)
+        table = np.array(flat).reshape(-1, 3) if flat else np.zeros((0, 3))
         return cls(as_strings(lists, "query_id"), offsets, table[:, 0], table[:, 1], table[:, 2], name)
 
     def __len__(self) -> int:

@@ -45,26 +45,36 @@ class References:
         Which query each unit belongs to. One unit a query, but for the rule ``rows``.
     rule
         The rule by which they were chosen.
+    length_s : (U, R)
+        Length of each reference as annotated, in seconds whatever the protocol's unit; ``end - start``
+        where nothing else is given.
     """
 
     start: Floats
     end: Floats
     query: Ints
     rule: ReferenceRule = "nearest"
+    length_s: Floats | None = None
+
+    @property
+    def lengths_s(self) -> Floats:
+        """Length of each reference in seconds, as annotated."""
+        return self.end - self.start if self.length_s is None else self.length_s
 
 
 def pad(offsets: Ints, values: Floats) -> Floats:
     """Lay ragged lists out as a table (Q, R), NaN behind each list's end."""
     lengths = np.diff(offsets)
-    table = np.full((len(lengths), max(int(lengths.max(initial=0)), 1)), np.nan)
+    table = np.full((len(lengths), max(int(lengths.max(initial=0)), 1)), np.nan, dtype=values.dtype)
     table[np.arange(table.shape[1]) < lengths[:, None]] = values
     return table
 
 
 def all_references(annotations: Annotations, start: Floats, end: Floats) -> References:
     """Return every reference of every query, with times `start`, `end` (one a row of the annotations)."""
-    query = np.arange(annotations.n_queries)
-    return References(pad(annotations.offsets, start), pad(annotations.offsets, end), query)
+    offsets = annotations.offsets
+    length_s = pad(offsets, annotations.end_s - annotations.start_s)
+    return References(pad(offsets, start), pad(offsets, end), np.arange(annotations.n_queries), length_s=length_s)
 
 
 def apply_rule(rule: ReferenceRule, references: References) -> References:
@@ -79,21 +89,18 @@ def apply_rule(rule: ReferenceRule, references: References) -> References:
     >>> apply_rule("rows", both).start.ravel()
     array([0., 4.])
     """
-    start, end, query = references.start, references.end, references.query
+    start, end, query, length_s = references.start, references.end, references.query, references.lengths_s
     if rule in ("nearest", "pooled"):
-        return References(start, end, query, rule)
-    if rule == "first":
-        return References(start[:, :1], end[:, :1], query, rule)
-    if rule == "representative":
-        chosen = representative(start, end)[:, None]
-        return References(
-            np.take_along_axis(start, chosen, axis=1), np.take_along_axis(end, chosen, axis=1), query, rule
-        )
+        return References(start, end, query, rule, length_s)
+    if rule in ("first", "representative"):
+        chosen = representative(start, end)[:, None] if rule == "representative" else np.zeros_like(query)[:, None]
+        start, end, length_s = (np.take_along_axis(table, chosen, axis=1) for table in (start, end, length_s))
+        return References(start, end, query, rule, length_s)
     if rule == "merged":
         return References(*merge(start, end), query, rule)
     present = ~np.isnan(start)
     owner = np.repeat(query, present.sum(axis=1))
-    return References(start[present][:, None], end[present][:, None], owner, rule)
+    return References(start[present][:, None], end[present][:, None], owner, rule, length_s[present][:, None])
 
 
 def representative(start: Floats, end: Floats) -> Ints:

@@ -7,7 +7,7 @@ To add a dataset: write one module in this folder with a ``DATASET`` and its rea
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -169,6 +169,20 @@ def numbered(video_ids: Iterable[str]) -> list[str]:
         ids.append(f"{video_id}#{seen[video_id]}")
         seen[video_id] += 1
     return ids
+
+
+def refuse_repeated_id(ids: Iterable[str], path: Path, field: str) -> None:
+    """Refuse an id that stands twice: two queries would become one in silence.
+
+    Raises
+    ------
+    InputError
+        Naming the id.
+    """
+    count = Counter(ids)
+    twice = next((name for name, times in count.items() if times > 1), None)
+    if twice is not None:
+        raise InputError(f"{twice!r} stands twice, expected each query once", path=path, field=field)
 
 
 def required_file(folder: Path, *names: str, dataset: str) -> Path:

@@ -51,17 +51,23 @@ def read(folder: Path, split: str) -> Annotations:
 def read_durations(path: Path) -> dict[str, float]:
     """Durations in seconds by video, from the columns ``id`` and ``length`` of a Charades list."""
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
-    missing = {"id", "length"} - set(reader.fieldnames or ())
-    if missing:
-        raise InputError(f"columns {', '.join(sorted(missing))} are missing", path=path, line=1)
-    durations = {}
-    for record in reader:
-        try:
-            durations[record["id"]] = float(record["length"])
-        except (TypeError, ValueError):
-            raise InputError(
-                f"got {record['length']!r}, expected seconds", path=path, line=reader.line_num, field="length"
-            ) from None
+    durations: dict[str, float] = {}
+    try:
+        missing = {"id", "length"} - set(reader.fieldnames or ())
+        if missing:
+            raise InputError(f"columns {', '.join(sorted(missing))} are missing", path=path, line=1)
+        for record in reader:
+            try:
+                duration_s = float(record["length"])
+            except (TypeError, ValueError):
+                duration_s = math.nan
+            if not math.isfinite(duration_s):
+                raise InputError(
+                    f"got {record['length']!r}, expected seconds", path=path, line=reader.line_num, field="length"
+                )
+            durations[record["id"]] = duration_s
+    except csv.Error as error:
+        raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
     return durations
 
 

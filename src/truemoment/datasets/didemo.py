@@ -6,7 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from truemoment.datasets.base import Dataset, SourceFile, Split, required_file
+from truemoment.datasets.base import Dataset, SourceFile, Split, refuse_repeated_id, required_file
+from truemoment.exceptions import InputError
 from truemoment.files import decode_json, read_bytes
 from truemoment.intervals import segments_to_seconds
 from truemoment.records import Annotations
@@ -29,8 +30,14 @@ def read(folder: Path, split: str) -> Annotations:
     """Read a split; one row an annotator, the duration nominal (5 s a segment)."""
     path = required_file(folder, f"{split}_data.json", dataset="didemo")
     rows: list[tuple[str, str, float, str, float, float, str]] = []
-    for entry in decode_json(read_bytes(path), list[DescribedVideo], path=path):
-        first, last = zip(*entry.times, strict=True) if entry.times else ((), ())
+    entries = decode_json(read_bytes(path), list[DescribedVideo], path=path)
+    refuse_repeated_id((str(entry.annotation_id) for entry in entries), path, "annotation_id")
+    for entry in entries:
+        if not entry.times:
+            raise InputError(
+                "got no segments, expected a pair an annotator", path=path, field=f"{entry.annotation_id}.times"
+            )
+        first, last = zip(*entry.times, strict=True)
         start_s, end_s = segments_to_seconds(first, last, SEGMENT_LENGTH_S)
         rows.extend(
             (

@@ -258,6 +258,7 @@ def _several(annotations: Annotations) -> list[Finding]:
             f"{100 * marked.mean():.0f} % of queries",
         )
         for kind, marked in (("annotators disagree", differ), ("two annotators fully disjoint", disjoint))
+        if marked.any()
     ]
 
 

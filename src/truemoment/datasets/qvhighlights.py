@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from truemoment.datasets.base import Dataset, SourceFile, Split, required_file
+from truemoment.datasets.base import Dataset, SourceFile, Split, refuse_repeated_id, required_file
 from truemoment.exceptions import InputError
 from truemoment.files import read_json_lines
-from truemoment.records import Annotations, Saliency
+from truemoment.records import MAX_RATING, Annotations, Saliency
 
 CLIP_LENGTH_S = 2.0
 N_ANNOTATORS = 3
@@ -42,6 +42,7 @@ def read(folder: Path, split: str) -> Annotations:
     clips: list[int] = []
     ratings: list[tuple[int, int, int]] = []
     offsets = [0]
+    ids: list[str] = []
     for number, entry in read_json_lines(path, HighlightQuery):
         if len(entry.relevant_clip_ids) != len(entry.saliency_scores):
             raise InputError(
@@ -54,6 +55,12 @@ def read(folder: Path, split: str) -> Annotations:
         if not entry.relevant_windows:
             raise InputError("got no window, expected at least one", path=path, line=number, field="relevant_windows")
         query_id = str(entry.qid)
+        ids.append(query_id)
+        wrong = next((r for of_clip in entry.saliency_scores for r in of_clip if not 0 <= r <= MAX_RATING), None)
+        if wrong is not None:
+            raise InputError(
+                f"got rating {wrong}, expected 0 to {MAX_RATING}", path=path, line=number, field="saliency_scores"
+            )
         rows.extend(
             (query_id, entry.vid, entry.duration, entry.query, start_s, end_s)
             for start_s, end_s in entry.relevant_windows
@@ -61,6 +68,7 @@ def read(folder: Path, split: str) -> Annotations:
         clips.extend(entry.relevant_clip_ids)
         ratings.extend(entry.saliency_scores)
         offsets.append(len(clips))
+    refuse_repeated_id(ids, path, "qid")
     saliency = None
     if clips:
         table = np.array(ratings, dtype=np.int64).reshape(-1, N_ANNOTATORS)

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.files import open_binary
+from truemoment.files import BYTE_ORDER_MARK, UNREADABLE, open_binary
 from truemoment.io import moment_detr, native, parquet, results_by_video, table
 from truemoment.io.base import Format, OnNegative, PredictionRows
 from truemoment.io.matching import MatchReport, OnUnknown, match
@@ -59,12 +59,14 @@ def sniff(path: Path) -> tuple[Format, str]:
     InputError
         If no format, or more than one, fits.
     """
+    if path.is_dir():
+        raise InputError("is a folder, expected a file", path=path)
     try:
         with open_binary(path) as stream:
-            head = stream.read(HEAD_BYTES)
+            head = stream.read(HEAD_BYTES).removeprefix(BYTE_ORDER_MARK)
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
-    except (OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise InputError(f"cannot be read ({error})", path=path) from None
     if not head.strip():
         raise InputError("is empty, expected predictions", path=path)

@@ -28,7 +28,7 @@ class PredictionRows:
     ----------
     path, format
         Where they come from, and how it was read.
-    line : R line numbers, for messages; None where the format has no lines
+    line : R line (or row) numbers, for messages; None where the format has none
     query_id, video_id, sentence : R values
         What each row says of its query; None where it says nothing.
     offsets, start_s, end_s, score
@@ -37,6 +37,9 @@ class PredictionRows:
         Predicted clip ratings, flat, where the format has them.
     header
         What the file says of itself.
+    moment_line : M line numbers, where each moment has a line of its own
+    moments_field
+        What the format calls the list of moments, for messages; "" where each moment is a row.
     """
 
     path: Path
@@ -52,6 +55,8 @@ class PredictionRows:
     saliency_offsets: Ints | None = None
     saliency: Floats | None = None
     header: dict[str, object] = field(default_factory=dict)
+    moment_line: Sequence[int] | None = None
+    moments_field: str = "moments"
 
     def __len__(self) -> int:
         return len(self.query_id)
@@ -96,7 +101,13 @@ Moments = tuple[Ints, Floats, Floats, Floats]
 """Ragged lists of moments: offsets, starts, ends, scores."""
 
 
-def flatten(path: Path, line: Sequence[int] | None, moments: Sequence[Sequence[Sequence[float]]]) -> Moments:
+def flatten(
+    path: Path,
+    line: Sequence[int] | None,
+    moments: Sequence[Sequence[Sequence[float]]],
+    *,
+    field: str = "moments",
+) -> Moments:
     """Flatten rows of [start, end] or [start, end, score] into offsets and columns.
 
     Without scores the order of the list is the rank: scores fall by 1 from 0.
@@ -122,7 +133,7 @@ def flatten(path: Path, line: Sequence[int] | None, moments: Sequence[Sequence[S
                 f"got {came}, expected [start, end] or [start, end, score] throughout",
                 path=path,
                 line=None if line is None else line[at],
-                field="moments",
+                field=field,
             )
     ranked = [
         (*moment[:2], moment[2] if len(moment) == 3 else -float(rank))
@@ -164,19 +175,28 @@ def checked_times(rows: PredictionRows, *, on_negative: OnNegative) -> tuple[Flo
     InputError
         Naming file, line and value.
     """
-    times = []
-    for name, column in (("start", rows.start_s), ("end", rows.end_s)):
-        good = np.isfinite(column) if on_negative == "clip" else (column >= 0) & (column < np.inf)
+    checks = [
+        (name, column, np.isfinite(column) if on_negative == "clip" else (column >= 0) & (column < np.inf))
+        for name, column in (("start", rows.start_s), ("end", rows.end_s))
+    ]
+    for name, column, good in [*checks, ("score", rows.score, np.isfinite(rows.score))]:
         if not good.all():
-            moment = int(np.flatnonzero(~good)[0])
-            row = int(np.searchsorted(rows.offsets, moment, side="right")) - 1
-            finite = bool(np.isfinite(column[moment]))
-            raise InputError(
-                f"got {column[moment]:g} for {rows.place(row)}, expected finite seconds of 0 or more",
-                path=rows.path,
-                line=rows.line_of(row),
-                field=f"moments[{moment - int(rows.offsets[row])}].{name}",
-                hint="--on-negative clip lifts negative times to 0" if finite else None,
-            )
-        times.append(np.maximum(column, 0.0) if on_negative == "clip" else column)
-    return times[0], times[1]
+            raise _wrong_number(rows, name, column, int(np.flatnonzero(~good)[0]))
+    if on_negative == "clip":
+        return np.maximum(rows.start_s, 0.0), np.maximum(rows.end_s, 0.0)
+    return rows.start_s, rows.end_s
+
+
+def _wrong_number(rows: PredictionRows, name: str, column: Floats, moment: int) -> InputError:
+    """Say which number of which moment is none."""
+    row = int(np.searchsorted(rows.offsets, moment, side="right")) - 1
+    within = f"{rows.moments_field}[{moment - int(rows.offsets[row])}]." if rows.moments_field else ""
+    expected = "a finite number" if name == "score" else "finite seconds of 0 or more"
+    clippable = name != "score" and np.isfinite(column[moment])
+    return InputError(
+        f"got {column[moment]:g} for {rows.place(row)}, expected {expected}",
+        path=rows.path,
+        line=rows.line_of(row) if rows.moment_line is None else rows.moment_line[moment],
+        field=f"{within}{name}",
+        hint="--on-negative clip lifts negative times to 0" if clippable else None,
+    )

@@ -8,7 +8,7 @@ out, as asked, and counted.
 
 from __future__ import annotations
 
-import re
+import unicodedata
 from collections import defaultdict
 from dataclasses import asdict, dataclass
 from typing import Literal
@@ -23,7 +23,16 @@ from truemoment.records import Annotations, Predictions, Queries
 
 OnUnknown = Literal["refuse", "ignore"]
 
-_NOT_WORD = re.compile(r"[\W_]+")
+
+class _Blanks(dict[int, str | int]):
+    """For str.translate: punctuation, symbols, blanks and control characters become blanks; the rest stays."""
+
+    def __missing__(self, code: int) -> str | int:
+        self[code] = " " if unicodedata.category(chr(code))[0] in "PSZC" else code
+        return self[code]
+
+
+_BLANKS = _Blanks()
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,7 @@ class MatchReport:
     swapped, zero_length, past_end
         Moments whose end lies before the start, at it, or later than the video's end by more than 1e-6 s.
     clipped
-        Negative times lifted to 0.
+        Moments with a negative time lifted to 0.
     ties
         Queries with two answers of equal score.
     reordered
@@ -93,7 +102,7 @@ def plain_text(sentence: str) -> str:
     >>> plain_text(" The man's dog, barking. ")
     'the man s dog barking'
     """
-    return _NOT_WORD.sub(" ", sentence).strip().casefold()
+    return " ".join(sentence.translate(_BLANKS).split()).casefold()
 
 
 def match(
@@ -136,7 +145,6 @@ def match(
         If a time is negative or not finite.
     """
     start_s, end_s = checked_times(rows, on_negative=on_negative)
-    n_clipped = int((start_s != rows.start_s).sum() + (end_s != rows.end_s).sum())
     queries = annotations.queries
     matcher = _Matcher(rows, queries)
     query_of = matcher.match()
@@ -189,7 +197,7 @@ def match(
         swapped=int((predictions.end_s < predictions.start_s).sum()),
         zero_length=int((predictions.end_s == predictions.start_s).sum()),
         past_end=int((predictions.end_s > np.repeat(queries.duration_s[answered], lengths) + PAST_END_S).sum()),
-        clipped=n_clipped,
+        clipped=int(((rows.start_s < 0) | (rows.end_s < 0))[moments].sum()),
         ties=count_ties(predictions),
         reordered=_count_lists(predictions, predictions.rises),
     )
@@ -277,8 +285,9 @@ class _Matcher:
             if len(same) == len(wanted):
                 for row, query in zip(same, wanted, strict=True):
                     query_of[row] = [query]
-            elif len(same) == 1:  # one answer to a question that stands several times
-                query_of[same[0]] = wanted
+            elif wanted:  # one answer to a question that stands several times, or too many answers
+                for row in same:
+                    query_of[row] = wanted
             for row in same:
                 self.by_text += bool(query_of[row])
                 self.text_differs += any(queries.sentence[query] != rows.sentence[row] for query in query_of[row])

@@ -62,9 +62,10 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         [str(line.qid) for line in lines],
         [line.vid for line in lines],
         [line.query for line in lines],
-        *flatten(path, numbers, [line.pred_relevant_windows for line in lines]),
+        *flatten(path, numbers, [line.pred_relevant_windows for line in lines], field="pred_relevant_windows"),
         saliency_offsets=saliency_offsets,
         saliency=saliency,
+        moments_field="pred_relevant_windows",
     )
 
 

@@ -69,7 +69,6 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read a native file, some lines at a time; nothing of a faulty one is used."""
     quick = msgspec.json.Decoder(ScoredLine)
     header: dict[str, object] = {}
-    number = 0
     numbers: list[int] = []
     ids: list[str | None] = []
     videos: list[str | None] = []
@@ -77,14 +76,14 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     blocks: list[Moments] = []
     waiting: list[list[tuple[float, ...]]] = []
     for number, line in enumerate(iterate_lines(path, progress=progress), start=1):
-        if line.isspace():
+        if not line.strip():
             continue
         entry: ScoredLine | AnyLine
         try:
             entry = quick.decode(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             if not numbers and not header and b'"truemoment"' in line:
-                header = _read_header(line, path, number)
+                header = read_header(line, path, number)
                 continue
             entry = decode_json(line, AnyLine, path=path, line=number)
         if entry.query_id is None and (entry.video_id is None or entry.sentence is None):
@@ -99,14 +98,15 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         if len(waiting) == LINES_AT_A_TIME:
             blocks.append(flatten(path, numbers[-len(waiting) :], waiting))
             waiting = []
-    if number == 0:
+    if not numbers and not header:
         raise InputError("is empty, expected a line a query", path=path)
     blocks.append(flatten(path, numbers[len(numbers) - len(waiting) :], waiting))
     return PredictionRows(path, FORMAT.name, numbers, ids, videos, sentences, *join(blocks), header=header)
 
 
-def _read_header(line: bytes, path: Path, number: int) -> dict[str, object]:
-    header = decode_json(line, Header, path=path, line=number)
+def read_header(line: bytes, path: Path, number: int | None = None) -> dict[str, object]:
+    """Read what a file says of itself; another version is refused."""
+    header = decode_json(line, Header, path=path, line=number or 1)
     if header.truemoment != VERSION:
         raise InputError(
             f"got version {header.truemoment}, expected {VERSION}", path=path, line=number, field="truemoment"

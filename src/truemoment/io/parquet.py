@@ -15,10 +15,13 @@ import numpy as np
 
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError
 from truemoment.files import atomic_write
+from truemoment.intervals import Floats, Ints
 from truemoment.io.base import Format, PredictionRows
+from truemoment.io.native import VERSION, read_header
 from truemoment.records import Annotations, Predictions
 
 METADATA = b"truemoment"
+COLUMNS = ("query_id", "video_id", "sentence", "moments")
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -45,45 +48,21 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     """
     del progress  # read in one piece
     pyarrow, parquet = _pyarrow()
-    if not path.is_file():
+    if path.is_dir():
+        raise InputError("is a folder, expected a file", path=path)
+    if not path.exists():
         raise MissingFileError(f"{path}: no such file")
     try:
         table = parquet.read_table(path)
-    except (pyarrow.ArrowException, OSError) as error:
-        raise InputError(f"cannot be read as Parquet ({str(error).splitlines()[0]})", path=path) from None
-    missing = {"query_id", "moments"} - set(table.column_names)
-    if missing:
-        raise InputError(
-            f"columns {', '.join(sorted(missing))} are missing, got {', '.join(table.column_names)}", path=path
-        )
-    moments = table.column("moments").combine_chunks()
-    kind = moments.type
-    names = {field.name for field in kind.value_type} if _is_list_of_structs(pyarrow, kind) else set()
-    if not {"start_s", "end_s"} <= names:
-        raise InputError(
-            f"got {kind}, expected a list of structs with start_s, end_s and score", path=path, field="moments"
-        )
-    if moments.null_count:
-        raise InputError("got null, expected a list (empty for an abstention)", path=path, field="moments")
-    flat = moments.flatten()
-    offsets = np.concatenate([[0], np.cumsum(moments.value_lengths().to_numpy(zero_copy_only=False))]).astype(np.int64)
-    columns = {}
-    for name in ("start_s", "end_s", "score"):
-        if name not in names:  # without scores the order of the list is the rank
-            columns[name] = np.repeat(offsets[:-1], np.diff(offsets)) - np.arange(len(flat), dtype=np.float64)
-            continue
-        values = flat.field(name)
-        if values.null_count or not (pyarrow.types.is_floating(values.type) or pyarrow.types.is_integer(values.type)):
-            came = "null" if values.null_count else str(values.type)
-            raise InputError(f"got {came}, expected numbers", path=path, field=f"moments.{name}")
-        columns[name] = values.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
-    texts = {}
-    for name in ("query_id", "video_id", "sentence"):
-        texts[name] = table.column(name).to_pylist() if name in table.column_names else [None] * len(table)
-        wrong = next((value for value in texts[name] if value is not None and not isinstance(value, str)), None)
-        if wrong is not None:
-            raise InputError(f"got {wrong!r}, expected text", path=path, field=name)
-    header = msgspec.json.decode((table.schema.metadata or {}).get(METADATA, b"{}"), type=dict[str, object])
+        texts = _texts(table, path)
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        what = " ".join(str(error).split())[:200]
+        raise InputError(f"cannot be read as Parquet ({what})", path=path) from None
+    for query_id, video_id, sentence in zip(*texts.values(), strict=True):
+        if query_id is None and (video_id is None or sentence is None):
+            raise InputError("is missing, expected it or video_id and sentence", path=path, field="query_id")
+    offsets, columns = _moments(pyarrow, table.column("moments").combine_chunks(), path)
+    said = (table.schema.metadata or {}).get(METADATA)
     return PredictionRows(
         path=path,
         format=FORMAT.name,
@@ -95,8 +74,53 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         start_s=columns["start_s"],
         end_s=columns["end_s"],
         score=columns["score"],
-        header=header,
+        header={} if said is None else read_header(said, path),
     )
+
+
+def _texts(table: Any, path: Path) -> dict[str, list[str | None]]:  # noqa: ANN401 - pyarrow ships no types
+    """Columns of text by name, None where there is no such column."""
+    names = table.column_names
+    if "moments" not in names or not ("query_id" in names or {"video_id", "sentence"} <= set(names)):
+        raise InputError(
+            f"got columns {', '.join(names) or 'none'}, expected moments, and query_id or video_id and sentence",
+            path=path,
+        )
+    twice = next((name for name in COLUMNS if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError("stands twice, expected each column once", path=path, field=twice)
+    texts = {}
+    for name in ("query_id", "video_id", "sentence"):
+        texts[name] = table.column(name).to_pylist() if name in names else [None] * len(table)
+        wrong = next((value for value in texts[name] if value is not None and not isinstance(value, str)), None)
+        if wrong is not None:
+            raise InputError(f"got {wrong!r}, expected text", path=path, field=name)
+    return texts
+
+
+def _moments(pyarrow: Any, moments: Any, path: Path) -> tuple[Ints, dict[str, Floats]]:  # noqa: ANN401 - the same
+    """Offsets and columns of the lists of moments."""
+    kind = moments.type
+    parts = {field.name for field in kind.value_type} if _is_list_of_structs(pyarrow, kind) else set()
+    if not {"start_s", "end_s"} <= parts:
+        raise InputError(
+            f"got {kind}, expected a list of structs with start_s, end_s and score", path=path, field="moments"
+        )
+    if moments.null_count:
+        raise InputError("got null, expected a list (empty for an abstention)", path=path, field="moments")
+    flat = moments.flatten()
+    offsets = np.concatenate([[0], np.cumsum(moments.value_lengths().to_numpy(zero_copy_only=False))]).astype(np.int64)
+    columns = {}
+    for name in ("start_s", "end_s", "score"):
+        if name not in parts:  # without scores the order of the list is the rank
+            columns[name] = np.repeat(offsets[:-1], np.diff(offsets)) - np.arange(len(flat), dtype=np.float64)
+            continue
+        values = flat.field(name)
+        if values.null_count or not (pyarrow.types.is_floating(values.type) or pyarrow.types.is_integer(values.type)):
+            came = "null" if values.null_count else str(values.type)
+            raise InputError(f"got {came}, expected numbers", path=path, field=f"moments.{name}")
+        columns[name] = values.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
+    return offsets, columns
 
 
 def _is_list_of_structs(pyarrow: Any, kind: Any) -> bool:  # noqa: ANN401 - pyarrow ships no types
@@ -113,7 +137,7 @@ def write(path: Path, predictions: Predictions, annotations: Annotations) -> Non
         names=["start_s", "end_s", "score"],
     )
     header = {
-        "truemoment": 1,
+        "truemoment": VERSION,
         "dataset": annotations.dataset,
         "split": annotations.split,
         "annotations_sha256": annotations.sha256,

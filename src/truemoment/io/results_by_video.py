@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import decode_entries, decode_json, read_bytes
+from truemoment.files import decode_entries, decode_json, read_bytes, refuse_repeated_keys
 from truemoment.io.base import Format, PredictionRows, flatten
 
 
@@ -42,6 +42,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read the file."""
     del progress  # read in one piece
     data = read_bytes(path)
+    refuse_repeated_keys(data, path)
     raw = decode_json(data, File, path=path).results
     answers_by_video = decode_entries(raw, list[Answer], data=data, path=path, within="results")
     entries = [(video_id, answer) for video_id, answers in answers_by_video.items() for answer in answers]

@@ -34,10 +34,12 @@ def recognise(path: Path, head: bytes) -> str | None:
     """Say why a file looks like CSV."""
     first = head.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", "replace")
     try:
-        columns = _columns(next(csv.reader([first]), []))
+        columns = set(_columns(next(csv.reader([first]), [])))
     except csv.Error:
         return None
-    if not first.lstrip().startswith(("{", "[")) and {"start", "end"} <= set(columns):
+    except ValueError:
+        columns = {"start", "end"}  # told when it is read
+    if not first.lstrip().startswith(("{", "[")) and {"start", "end"} <= columns:
         return f"its headings are {first.strip()[:60]}"
     return "its name ends in .csv" if path.suffix == ".csv" else None
 
@@ -54,7 +56,10 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
 
 def _read_rows(path: Path, reader: Reader) -> PredictionRows:
     header: list[str] = next(reader, [])
-    columns = _columns(header)
+    try:
+        columns = _columns(header)
+    except ValueError as error:
+        raise InputError(str(error), path=path, line=1) from None
     missing = {"start", "end"} - set(columns)
     if missing or not ("query_id" in columns or {"video_id", "sentence"} <= set(columns)):
         raise InputError(
@@ -62,7 +67,7 @@ def _read_rows(path: Path, reader: Reader) -> PredictionRows:
             path=path,
             line=1,
         )
-    lines: dict[Key, int] = {}
+    lines: dict[Key, list[int]] = {}
     moments: dict[Key, list[tuple[float, ...]]] = {}
     for row in reader:
         if not row:
@@ -72,29 +77,43 @@ def _read_rows(path: Path, reader: Reader) -> PredictionRows:
             raise InputError(f"got {len(row)} values, expected {len(header)} as in the headings", path=path, line=line)
         fields = {name: row[at] for name, at in columns.items()}
         key = (fields.get("query_id") or None, fields.get("video_id"), fields.get("sentence"))
+        if key[0] is None and not (key[1] and key[2]):
+            raise InputError("is missing, expected it or video_id and sentence", path=path, line=line, field="query_id")
         numbers = tuple(_number(fields[name], name, path, line) for name in ("start", "end", "score") if name in fields)
-        lines.setdefault(key, line)
+        lines.setdefault(key, []).append(line)
         moments.setdefault(key, []).append(numbers)
     if not lines:
         raise InputError("holds no row below its headings", path=path)
+    first = [of_query[0] for of_query in lines.values()]
     return PredictionRows(
         path,
         FORMAT.name,
-        list(lines.values()),
+        first,
         [query_id for query_id, _, _ in lines],
         [video_id for _, video_id, _ in lines],
         [sentence for _, _, sentence in lines],
-        *flatten(path, list(lines.values()), list(moments.values())),
+        *flatten(path, first, list(moments.values())),
+        moment_line=[line for of_query in lines.values() for line in of_query],
+        moments_field="",
     )
 
 
 def _columns(header: list[str]) -> dict[str, int]:
-    places = {name.strip().lower(): at for at, name in enumerate(header)}
-    return {
-        meaning: next(places[name] for name in names if name in places)
-        for meaning, names in HEADINGS.items()
-        if any(name in places for name in names)
-    }
+    """Column of each meaning.
+
+    Raises
+    ------
+    ValueError
+        If two headings have one meaning: which was meant would be a guess.
+    """
+    columns: dict[str, int] = {}
+    for at, heading in enumerate(header):
+        for meaning, names in HEADINGS.items():
+            if heading.strip().lower() in names:
+                if meaning in columns:
+                    raise ValueError(f"got headings {header[columns[meaning]]} and {heading}, expected one of them")
+                columns[meaning] = at
+    return columns
 
 
 def _number(text: str, field: str, path: Path, line: int) -> float:
@@ -114,11 +133,13 @@ def write(path: Path, predictions: Predictions, annotations: Annotations) -> Non
         raise InputError(f"CSV cannot hold an abstention ({empty[0]!r}); write native or parquet", path=path)
     row_of = annotations.queries.index
     text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(text)
     writer.writerow(["query_id", "video_id", "sentence", "start_s", "end_s", "score"])
     columns = (predictions.start_s.tolist(), predictions.end_s.tolist(), predictions.score.tolist())
     offsets = predictions.offsets.tolist()
     for query_id, low, high in zip(predictions.query_id, offsets, offsets[1:], strict=False):
+        if query_id not in row_of:
+            raise InputError(f"the annotations lack query {query_id!r}, whose sentence CSV needs", path=path)
         row = row_of[query_id]
         about = (query_id, annotations.queries.video_id[row], annotations.queries.sentence[row])
         writer.writerows((*about, *(column[at] for column in columns)) for at in range(low, high))

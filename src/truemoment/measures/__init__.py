@@ -90,13 +90,13 @@ class Written:
         self.name = parts["name"]
         self._rank: str | None = parts["rank"]
         self._suffix: str | None = parts["suffix"]
-        self._options: dict[str, str] = {}
+        self._options: dict[str, tuple[str, str]] = {}
         rest = parts["options"]
         while rest:
-            option = _OPTION.match(rest, 1)
+            option = _OPTION.match(rest, 1) if rest[0] == "," else None
             if option is None or option[1].lower() in self._options:
-                raise MeasureError(f"{text!r}: got {rest[1:]!r}, expected NAME=VALUE once each")
-            self._options[option[1].lower()] = option[2].strip()
+                raise MeasureError(f"{text!r}: got {rest.removeprefix(',')!r}, expected NAME=VALUE once each")
+            self._options[option[1].lower()] = (option[1], option[2].strip())
             rest = rest[option.end() :]
 
     def rank(self) -> int:
@@ -113,7 +113,7 @@ class Written:
             if default is None:
                 raise MeasureError(f"{self.text!r}: option {name} is missing, expected {name}=...")
             return default
-        value = self._options.pop(name.lower())
+        _, value = self._options.pop(name.lower())
         try:
             return read(value)
         except ValueError:
@@ -136,7 +136,9 @@ class Written:
     def finish(self) -> None:
         """Refuse whatever nobody took."""
         if self._options:
-            raise MeasureError(f"{self.text!r}: {self.name} has no option {', '.join(self._options)}")
+            raise MeasureError(
+                f"{self.text!r}: {self.name} has no option {', '.join(name for name, _ in self._options.values())}"
+            )
         if self._rank is not None:
             raise MeasureError(f"{self.text!r}: {self.name} takes no @{self._rank}")
         if self._suffix is not None:

@@ -30,6 +30,7 @@ from truemoment.measures.base import (
     Statistic,
     checked_rank,
     checked_threshold,
+    in_length_class,
     print_number,
     seconds_of,
     suffix,
@@ -69,15 +70,13 @@ class AveragePrecisionAt:
         """Answers looked at."""
         return self.k
 
-    @property
-    def threshold(self) -> float:
-        """The threshold m."""
-        return self.iou
-
     def per_unit(self, overlaps: Overlaps) -> Statistic:
         """Return the mean precision over ranks 1..K, weight 1."""
-        value = mean_precision(overlaps.hit(overlaps.iou, self.iou), self.k)
-        return Statistic(value, np.ones(len(value)))
+        hits = overlaps.hit(overlaps.iou, self.iou)
+        if overlaps.references.rule != "pooled":
+            hits &= overlaps.filled
+        margin = overlaps.at(overlaps.best_iou, self.k) - self.iou
+        return Statistic(mean_precision(hits, self.k), np.ones(len(hits)), margin)
 
 
 @dataclass(frozen=True)
@@ -113,27 +112,21 @@ class MeanAveragePrecision:
         )
         return ",".join(["mAP", *options])
 
-    @property
-    def threshold(self) -> float | None:
-        """The threshold m, or None when ten are averaged."""
-        return self.iou
-
     def per_unit(self, overlaps: Overlaps) -> Statistic:
         """Return each query's average precision; weight 0 where no reference is in the length class."""
         thresholds = MAP_THRESHOLDS if self.iou is None else (self.iou,)
         refs = overlaps.references
         counts = ~np.isnan(refs.start)
         if self.length is not None:
-            low, high = seconds_of(self.length)
-            counts &= (refs.end - refs.start > low) & (refs.end - refs.start <= high)
+            counts &= in_length_class(refs, self.length)
         order = np.argsort(-overlaps.score, axis=1, kind="stable")
-        filled = np.arange(overlaps.score.shape[1]) < overlaps.n_predicted[:, None]
+        filled = overlaps.filled
         # A list's places are contiguous, and unfilled ones must stay behind whatever their score of 0.
         order = np.take_along_axis(order, np.argsort(~np.take_along_axis(filled, order, 1), axis=1, kind="stable"), 1)
         iou = np.stack([np.take_along_axis(table, order, axis=1) for table in overlaps.iou_by_reference], axis=2)
         value = np.zeros(len(iou))
         for threshold in thresholds:
-            reaches = overlaps.hit(iou, threshold) & counts[:, None, :]
+            reaches = overlaps.hit(iou, threshold) & counts[:, None, :] & filled[:, :, None]
             right = matched_in_order(iou, reaches)
             value += interpolated_average_precision(right, counts.sum(axis=1))
         has_reference = counts.any(axis=1)

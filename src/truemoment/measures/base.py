@@ -47,10 +47,15 @@ TIE = 1e-9
 
 
 class Statistic(NamedTuple):
-    """Numerator and weight a unit of judgement, both shape (U,); weight 0 means undefined there."""
+    """What a measure says of each unit of judgement, all shape (U,).
+
+    Weight 0 means undefined there. `margin`, of measures with a threshold, is how far the IoU that
+    decides lies above it: 0 is an exact tie.
+    """
 
     numerator: Floats
     weight: Floats
+    margin: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -117,6 +122,11 @@ class Overlaps:
     epsilon: float = 0.0
 
     @functools.cached_property
+    def filled(self) -> Bools:
+        """Where a list has an answer, shape (U, K)."""
+        return np.arange(self.start.shape[1]) < self.n_predicted[:, None]
+
+    @functools.cached_property
     def iou_by_reference(self) -> tuple[Floats, ...]:
         """IoU of each predicted moment with each reference: R arrays of shape (U, K).
 
@@ -128,9 +138,8 @@ class Overlaps:
             return (iou_with_set(self.start, self.end, refs.start, refs.end, epsilon=self.epsilon),)
         if refs.rule == "pooled":
             return (pooled_iou(self.start, self.end, refs.start, refs.end)[:, None],)
-        tables = []
-        for r in range(refs.start.shape[1]):
-            iou = temporal_iou(
+        return tuple(
+            temporal_iou(
                 self.start,
                 self.end,
                 refs.start[:, r : r + 1],
@@ -138,8 +147,8 @@ class Overlaps:
                 denominator=self.denominator,
                 epsilon=self.epsilon,
             )
-            tables.append(iou)
-        return tuple(tables)
+            for r in range(refs.start.shape[1])
+        )
 
     @functools.cached_property
     def iou(self) -> Floats:
@@ -155,22 +164,23 @@ class Overlaps:
     def discount_by_reference(self) -> tuple[Floats, ...]:
         r"""Closer Look's location discount of each predicted moment against each reference, (U, K).
 
-        :math:`\\alpha^s \\alpha^e` with :math:`\\alpha^* = \\max(0, 1 - |p^* - g^*| / d)`, eq. 2.
-        Against a merged region its first start and last end are taken.
+        :math:`\alpha^s \alpha^e` with :math:`\alpha^* = \max(0, 1 - |p^* - g^*| / d)`, eq. 2.
+        Against a merged region its first start and last end are taken; 0 where there is no reference.
         """
         refs = self.references
         if refs.rule == "pooled":
             raise MeasureError("dR: answers pooled into one have no start and end; choose another [ref=...]")
-        if refs.rule == "merged":
-            pairs = [(np.nanmin(refs.start, axis=1), np.nanmax(refs.end, axis=1))]
-        else:
-            pairs = [(refs.start[:, r], refs.end[:, r]) for r in range(refs.start.shape[1])]
+        pairs = [(refs.start[:, r], refs.end[:, r]) for r in range(refs.start.shape[1])]
+        if refs.rule == "merged":  # disjoint and in order of time: from the first start to the last end
+            last = np.maximum((~np.isnan(refs.end)).sum(axis=1) - 1, 0)
+            pairs = [(refs.start[:, 0], refs.end[np.arange(len(last)), last])]
         duration = self.duration[:, None]
         tables = []
         for start, end in pairs:
             alpha_start = np.maximum(1 - np.abs(self.start - start[:, None]) / duration, 0)
             alpha_end = np.maximum(1 - np.abs(self.end - end[:, None]) / duration, 0)
-            tables.append(alpha_start * alpha_end)
+            product = alpha_start * alpha_end
+            tables.append(product if not np.isnan(start).any() else np.nan_to_num(product, nan=0.0))
         return tuple(tables)
 
     @functools.cached_property
@@ -182,7 +192,10 @@ class Overlaps:
         if threshold not in self._best_discounted:
             pairs = zip(self.iou_by_reference, self.discount_by_reference, strict=True)
             hits = (np.where(self.hit(iou, threshold), discount, 0) for iou, discount in pairs)
-            self._best_discounted[threshold] = running_best(functools.reduce(np.maximum, hits))
+            best = functools.reduce(np.maximum, hits)
+            if not self.filled.all():  # with "IoU >= 0" silence would hit
+                best *= self.filled
+            self._best_discounted[threshold] = running_best(best)
         return self._best_discounted[threshold]
 
     def at(self, table: Floats, rank: int) -> Floats:
@@ -218,11 +231,6 @@ class Measure(Protocol):
     @property
     def depth(self) -> int | None:
         """How many answers of a list it looks at; None for all."""
-        ...
-
-    @property
-    def threshold(self) -> float | None:
-        """The IoU threshold on which an answer can stand exactly, if there is one."""
         ...
 
     @property
@@ -272,6 +280,14 @@ def print_number(value: float) -> str:
 def suffix(ref: ReferenceRule | None) -> str:
     """Return the reference rule as the grammar writes it."""
     return "" if ref is None else f"[ref={ref}]"
+
+
+def in_length_class(references: References, length_class: str) -> Bools:
+    """Which references belong to a length class, by their annotated length in seconds, shape (U, R)."""
+    if references.rule in ("merged", "pooled"):
+        raise MeasureError(f"length={length_class}: references that are {references.rule} have no length of their own")
+    low, high = seconds_of(length_class)
+    return (references.lengths_s > low) & (references.lengths_s <= high)
 
 
 def seconds_of(length_class: str) -> tuple[float, float]:

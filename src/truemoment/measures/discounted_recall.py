@@ -72,12 +72,8 @@ class DiscountedRecall:
         """Answers looked at."""
         return self.n
 
-    @property
-    def threshold(self) -> float:
-        """The threshold m."""
-        return self.iou
-
     def per_unit(self, overlaps: Overlaps) -> Statistic:
         """Return the best discounted hit of each unit, weight 1."""
         best = overlaps.at(overlaps.best_discounted(self.iou), self.n)
-        return Statistic(best.astype(np.float64), np.ones(len(best)))
+        margin = overlaps.at(overlaps.best_iou, self.n) - self.iou
+        return Statistic(best.astype(np.float64), np.ones(len(best)), margin)

@@ -38,7 +38,6 @@ class DCG:
 
     needs: ClassVar[Needs] = "overlaps"
     needs_duration: ClassVar[bool] = False
-    threshold: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""
@@ -55,5 +54,5 @@ class DCG:
     def per_unit(self, overlaps: Overlaps) -> Statistic:
         """Return each unit's discounted gain, weight 1."""
         gain = overlaps.iou[:, : self.k].astype(np.float64)
-        value = gain @ (1 / np.log2(np.arange(2, gain.shape[1] + 2)))
+        value = (gain / np.log2(np.arange(2, gain.shape[1] + 2))).sum(axis=1)
         return Statistic(value, np.ones(len(value)))

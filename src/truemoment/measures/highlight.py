@@ -52,7 +52,6 @@ class HighlightAveragePrecision:
     needs: ClassVar[Needs] = "saliency"
     needs_duration: ClassVar[bool] = True
     depth: ClassVar[None] = None
-    threshold: ClassVar[None] = None
     ref: ClassVar[None] = None
 
     def __post_init__(self) -> None:
@@ -73,7 +72,8 @@ class HighlightAveragePrecision:
         value = np.zeros(n_queries)
         for annotator in range(n_annotators):
             value += clip_average_precision(predicted, positive[:, :, annotator], pair.n_clips)
-        return Statistic(value / n_annotators, np.ones(n_queries))
+        rated = ~np.isnan(pair.predicted).all(axis=1)  # without any rating the worst value
+        return Statistic(np.where(rated, value / n_annotators, 0.0), np.ones(n_queries))
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,6 @@ class HighlightHit:
     needs: ClassVar[Needs] = "saliency"
     needs_duration: ClassVar[bool] = True
     depth: ClassVar[None] = None
-    threshold: ClassVar[None] = None
     ref: ClassVar[None] = None
 
     def __post_init__(self) -> None:

@@ -48,18 +48,12 @@ class MatchedF1:
     def __str__(self) -> str:
         return f"F1,IoU={print_number(self.iou)}"
 
-    @property
-    def threshold(self) -> float:
-        """The threshold m."""
-        return self.iou
-
     def per_unit(self, overlaps: Overlaps) -> Statistic:
         """Return each query's F1, weight 1."""
         n_references = (~np.isnan(overlaps.references.start)).sum(axis=1)
-        filled = np.arange(overlaps.score.shape[1]) < overlaps.n_predicted[:, None]
         reaches = np.stack(
             [
-                overlaps.hit(iou, self.iou) & filled & (r < n_references)[:, None]
+                overlaps.hit(iou, self.iou) & overlaps.filled & (r < n_references)[:, None]
                 for r, iou in enumerate(overlaps.iou_by_reference)
             ],
             axis=2,

@@ -36,7 +36,6 @@ class MeanIoU:
     needs: ClassVar[Needs] = "overlaps"
     needs_duration: ClassVar[bool] = False
     depth: ClassVar[int] = 1
-    threshold: ClassVar[None] = None
 
     def __str__(self) -> str:
         return f"mIoU{suffix(self.ref)}"
@@ -62,7 +61,6 @@ class AxIoU:
 
     needs: ClassVar[Needs] = "overlaps"
     needs_duration: ClassVar[bool] = False
-    threshold: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""
@@ -106,7 +104,6 @@ class NCxIoU:
 
     needs: ClassVar[Needs] = "overlaps"
     needs_duration: ClassVar[bool] = False
-    threshold: ClassVar[None] = None
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""
@@ -127,7 +124,7 @@ class NCxIoU:
         best = overlaps.best_iou.astype(np.float64)
         width = min(self.k, best.shape[1])
         share: Floats = np.append(stops[: width - 1], stops[width - 1 :].sum())  # a short list keeps its last best
-        return Statistic(best[:, :width] @ share, np.ones(len(best)))
+        return Statistic((best[:, :width] * share).sum(axis=1), np.ones(len(best)))
 
 
 def average_max_iou(best_iou: Floats, k: int) -> Floats:
@@ -173,7 +170,7 @@ def stopping_distribution(p: tuple[str | float, ...], k: int) -> Floats:
         name == "weights"
         and len(numbers) == k
         and all(math.isfinite(w) and w >= 0 for w in numbers)
-        and sum(numbers) > 0
+        and 0 < sum(numbers) < math.inf
     ):
         share = np.array(numbers)
     else:

@@ -21,14 +21,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from truemoment.intervals import Bools, Floats
+from truemoment.intervals import Bools
 from truemoment.measures.base import (
-    HitRule,
     Needs,
     Overlaps,
     Statistic,
     checked_rank,
     checked_threshold,
+    in_length_class,
     print_number,
     seconds_of,
     suffix,
@@ -81,42 +81,16 @@ class Recall:
         """Answers looked at."""
         return self.n
 
-    @property
-    def threshold(self) -> float:
-        """The threshold m."""
-        return self.iou
-
     def per_unit(self, overlaps: Overlaps) -> Statistic:
         """Return 1 where a unit has a hit, else 0; weight 0 where no reference is in the length class."""
+        answered = overlaps.n_predicted > 0
         if self.length is None:
-            hits = recall_at(overlaps.best_iou, self.n, self.iou, overlaps.hit)
-            return Statistic(hits.astype(np.float64), np.ones(len(hits)))
-        refs = overlaps.references
-        low, high = seconds_of(self.length)
-        in_class = (refs.end - refs.start > low) & (refs.end - refs.start <= high)
-        tables = [np.where(in_class[:, r : r + 1], iou, 0) for r, iou in enumerate(overlaps.iou_by_reference)]
-        best = np.maximum.reduce([table[:, : self.n].max(axis=1, initial=0) for table in tables])
-        counts = in_class.any(axis=1)
-        return Statistic(
-            (overlaps.hit(best, self.iou) & counts).astype(np.float64), np.asarray(counts, dtype=np.float64)
-        )
-
-
-def recall_at(best_iou: Floats, n: int, threshold: float, hit: HitRule) -> Bools:
-    """Whether the best of the first n answers reaches the threshold.
-
-    Parameters
-    ----------
-    best_iou : (Q, K)
-        Best IoU among the first k answers. A list shorter than n keeps its last best.
-
-    Returns
-    -------
-    bool array, shape (Q,)
-
-    Examples
-    --------
-    >>> recall_at(np.array([[0.2, 0.6], [0.5, 0.5]]), 2, 0.5, HitRule(">"))
-    array([ True, False])
-    """
-    return hit(best_iou[:, min(n, best_iou.shape[1]) - 1], threshold)
+            best = overlaps.at(overlaps.best_iou, self.n)
+            counts: Bools = np.ones(len(best), dtype=bool)
+        else:
+            in_class = in_length_class(overlaps.references, self.length)
+            tables = [np.where(in_class[:, r : r + 1], iou, 0) for r, iou in enumerate(overlaps.iou_by_reference)]
+            best = np.maximum.reduce([table[:, : self.n].max(axis=1, initial=0) for table in tables])
+            counts = np.asarray(in_class.any(axis=1))
+        hits = overlaps.hit(best, self.iou) & answered & counts
+        return Statistic(hits.astype(np.float64), counts.astype(np.float64), best - self.iou)

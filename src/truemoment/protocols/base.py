@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from truemoment.exceptions import ProtocolError
 from truemoment.intervals import Denominator
-from truemoment.measures.base import TIE, Comparison, HitRule
+from truemoment.measures.base import TIE, Comparison, HitRule, print_number
 from truemoment.references import ReferenceRule
 
 Times = Literal["seconds", "normalised"]
@@ -55,6 +55,8 @@ class Protocol:
         Whether times are first clipped to [0, duration].
     nms_threshold
         Non-maximum suppression before anything else: IoU above which the lower-ranked goes; None for none.
+    nms_denominator
+        How that IoU's denominator is written.
     top
         How many answers of a list count at all (after suppression); None for all.
     ranking
@@ -85,6 +87,7 @@ class Protocol:
     clip_references: bool = False
     clip_predictions: bool = False
     nms_threshold: float | None = None
+    nms_denominator: Denominator = "hull"
     top: int | None = None
     ranking: Ranking = "score"
     references: ReferenceRule = "nearest"
@@ -134,16 +137,16 @@ class Protocol:
         clipped = [w for w, on in (("ref", self.clip_references), ("pred", self.clip_predictions)) if on]
         iou: list[str] = [self.denominator, self.precision]
         if self.epsilon:
-            iou.append(f"+{self.epsilon:g}")
+            iou.append(f"+{print_number(self.epsilon)}")
         if self.ap_denominator is not None:
             iou.append(f"mAP {self.ap_denominator}")
         parts = [
             f"protocol:{self.name}",
             f"hit:IoU{self.comparison}m",
-            f"tie:{'plain' if self.tolerance is None else f'{self.tolerance:g}'}",
+            f"tie:{'plain' if self.tolerance is None else print_number(self.tolerance)}",
             f"iou:{','.join(iou)}",
             f"times:{times}" + (f",clipped {'+'.join(clipped)}" if clipped else ""),
-            f"nms:{self.nms_threshold:g}" if self.nms_threshold is not None else "",
+            f"nms:{print_number(self.nms_threshold)} {self.nms_denominator}" if self.nms_threshold is not None else "",
             f"top:{self.top}" if self.top is not None else "",
             f"rank:{self.ranking}",
             f"ref:{self.references}",
@@ -185,7 +188,7 @@ def print_field(value: object) -> str:
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return print_number(value) if isinstance(value, float) else str(value)
 
 
 def read_field(name: str, text: str) -> object:
