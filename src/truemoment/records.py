@@ -148,7 +148,7 @@ class Saliency:
     def __post_init__(self) -> None:
         """Check shapes and freeze the columns."""
         clip, rating = np.array(self.clip), np.array(self.rating)
-        if clip.dtype.kind not in "iu" or rating.dtype.kind not in "iu":
+        if (clip.size and clip.dtype.kind not in "iu") or (rating.size and rating.dtype.kind not in "iu"):
             raise InputError("got something else, expected whole numbers", field="saliency")
         offsets = _as_offsets(self.offsets, "saliency offsets", len(np.asarray(self.offsets)) - 1, len(clip))
         if rating.ndim != 2 or len(rating) != len(clip):

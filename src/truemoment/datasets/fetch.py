@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,7 +50,10 @@ def fetch(
             f"{dataset.name} needs an agreement with its owner and cannot be fetched: {'; '.join(dataset.steps)}"
         )
     folder = data_dir / dataset.name
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DownloadError(f"cannot be made ({error.strerror})", path=folder) from None
     there = []
     for file in dataset.files:
         path = folder / file.name
@@ -69,25 +73,29 @@ def fetch(
 
 
 def _download(file: SourceFile, folder: Path, *, progress: bool) -> None:
+    """Download into a folder aside, check, and only then put the file in its place."""
     import pooch  # noqa: PLC0415 - only fetching needs it, and importing takes time
     import requests  # noqa: PLC0415 - comes with pooch
 
     pooch.get_logger().setLevel(logging.ERROR)
     known = f"sha256:{file.sha256}" if file.sha256 else None
-    store = pooch.create(
-        path=folder, base_url="", registry={file.name: known}, urls={file.name: file.url}, retry_if_failed=RETRIES
-    )
     path = folder / file.name
-    try:
-        store.fetch(file.name, downloader=pooch.HTTPDownloader(progressbar=progress, timeout=TIMEOUT_S))
-    except ValueError:
-        raise DownloadError(
-            f"what came from {file.url} is not the published file (checksum)", path=path, hint="nothing was kept"
-        ) from None
-    except (requests.RequestException, OSError) as error:
-        raise DownloadError(f"cannot be fetched from {file.url} ({type(error).__name__}: {error})", path=path) from None
-    if file.agrees(path) is False:  # known by git's name only, which the downloader cannot check
-        path.unlink()
-        raise DownloadError(
-            f"what came from {file.url} is not the published file (checksum)", path=path, hint="nothing was kept"
+    differs = DownloadError(
+        f"what came from {file.url} is not the published file (checksum)", path=path, hint="nothing was kept"
+    )
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".fetching-") as aside:
+        store = pooch.create(
+            path=aside, base_url="", registry={file.name: known}, urls={file.name: file.url}, retry_if_failed=RETRIES
         )
+        try:
+            came = Path(
+                store.fetch(file.name, downloader=pooch.HTTPDownloader(progressbar=progress, timeout=TIMEOUT_S))
+            )
+        except ValueError:
+            raise differs from None
+        except (requests.RequestException, OSError) as error:
+            what = f"cannot be fetched from {file.url} ({type(error).__name__}: {error})"
+            raise DownloadError(what, path=path) from None
+        if file.agrees(came) is False:  # known by git's name only, which the downloader cannot check
+            raise differs
+        came.replace(path)

@@ -110,7 +110,7 @@ def _moments(pyarrow: Any, moments: Any, path: Path) -> tuple[Ints, dict[str, Fl
         raise InputError("got null, expected a list (empty for an abstention)", path=path, field="moments")
     flat = moments.flatten()
     offsets = np.concatenate([[0], np.cumsum(moments.value_lengths().to_numpy(zero_copy_only=False))]).astype(np.int64)
-    columns = {}
+    columns: dict[str, Floats] = {}
     for name in ("start_s", "end_s", "score"):
         if name not in parts:  # without scores the order of the list is the rank
             columns[name] = np.repeat(offsets[:-1], np.diff(offsets)) - np.arange(len(flat), dtype=np.float64)
