@@ -324,32 +324,36 @@ def evaluate(
     row = _rows_of_predictions(annotations, predictions, on_unknown)
     _check_durations(annotations, asked, protocol)
     task = _Task.prepare(annotations, predictions, row, protocol)
-
+    touched = dict(task.touched)
     numerator = np.zeros((len(asked), annotations.n_queries))
     weight = np.zeros_like(numerator)
     on_threshold = np.full(len(asked), -1, dtype=np.int64)
     for rule, rows in _by_rule(asked, protocol).items():
+        silent = task.length == 0
         if rule == "saliency":
             pair = _saliency_pair(annotations, predictions, row)
+            silent = np.isnan(pair.predicted).all(axis=1)
+        _settle_silence(annotations, protocol, silent, touched)
+        if rule == "saliency":
             for i in rows:
                 numerator[i], weight[i], _ = cast(SaliencyMeasure, asked[i]).per_query(pair)
-            continue
-        depth = None if rule == "pooled" else _depth([asked[i] for i in rows])
-        for overlaps in task.blocks(rule, depth, progress=progress):
-            query = overlaps.references.query
-            block = slice(int(query[0]), int(query[-1]) + 1)
-            for i in rows:
-                statistic = cast(OverlapMeasure, asked[i]).per_unit(overlaps)
-                numerator[i, block] = np.bincount(query - block.start, statistic.numerator)
-                weight[i, block] = np.bincount(query - block.start, statistic.weight)
-                if statistic.margin is not None:
-                    stands = (np.abs(statistic.margin) <= _slack(overlaps.iou)) & (statistic.weight > 0)
-                    if protocol.missing == "drop":
-                        stands &= ~task.abstains[query]
-                    on_threshold[i] = max(on_threshold[i], 0) + len(np.unique(query[stands]))
-    if protocol.missing == "drop":
-        numerator[:, task.abstains] = 0
-        weight[:, task.abstains] = 0
+        else:
+            depth = None if rule == "pooled" else _depth([asked[i] for i in rows])
+            for overlaps in task.blocks(rule, depth, progress=progress):
+                query = overlaps.references.query
+                block = slice(int(query[0]), int(query[-1]) + 1)
+                for i in rows:
+                    statistic = cast(OverlapMeasure, asked[i]).per_unit(overlaps)
+                    numerator[i, block] = np.bincount(query - block.start, statistic.numerator)
+                    weight[i, block] = np.bincount(query - block.start, statistic.weight)
+                    if statistic.margin is not None:
+                        stands = (np.abs(statistic.margin) <= _slack(overlaps.iou)) & (statistic.weight > 0)
+                        if protocol.missing == "drop":
+                            stands &= ~silent[query]
+                        on_threshold[i] = max(on_threshold[i], 0) + len(np.unique(query[stands]))
+        if protocol.missing == "drop":
+            numerator[np.ix_(rows, silent)] = 0
+            weight[np.ix_(rows, silent)] = 0
     queries = annotations.queries
     return Scores(
         measures=asked,
@@ -359,7 +363,7 @@ def evaluate(
         numerator=numerator,
         weight=weight,
         on_threshold=on_threshold,
-        touched=task.touched,
+        touched=touched,
         dataset=annotations.dataset,
         split=annotations.split,
         annotations_sha256=annotations.sha256,
@@ -378,7 +382,6 @@ class _Task:
     first: Ints
     length: Ints
     protocol: Protocol
-    abstains: Bools
     touched: dict[str, int]
 
     @classmethod
@@ -388,18 +391,7 @@ class _Task:
         present = row >= 0
         length = np.where(present, np.append(predictions.lengths, 0)[row], 0)
         first = np.where(present, predictions.offsets[row], 0)
-        abstains = length == 0
-        if protocol.missing == "refuse" and abstains.any():
-            some = ", ".join(annotations.queries.query_id[abstains][:3])
-            raise ProtocolError(
-                f"protocol {protocol.name} refuses predictions without an answer for {int(abstains.sum())} of "
-                f"{annotations.n_queries} queries ({some}, ...); add missing=worst to score them 0: "
-                f"--protocol {protocol.name},missing=worst"
-            )
         touched = {}
-        if abstains.any():
-            fate = "left out" if protocol.missing == "drop" else "worst value"
-            touched[f"no answer ({fate})"] = int(abstains.sum())
         duration = annotations.duration_s[annotations.offsets[:-1]]
         video_of_list = np.ones(len(predictions))  # lists that no query asks for keep their times
         video_of_list[row[present]] = duration[present]
@@ -437,7 +429,6 @@ class _Task:
             first,
             length,
             protocol,
-            abstains,
             touched,
         )
 
@@ -503,6 +494,21 @@ class _Task:
             else:
                 tables.append(np.zeros(index.shape, dtype=column.dtype))
         return tables[0], tables[1], tables[2], length
+
+
+def _settle_silence(annotations: Annotations, protocol: Protocol, silent: Bools, touched: dict[str, int]) -> None:
+    """Refuse queries without an answer, or count what becomes of them; `silent` has shape (Q,)."""
+    if not silent.any():
+        return
+    if protocol.missing == "refuse":
+        some = ", ".join(annotations.queries.query_id[silent][:3])
+        raise ProtocolError(
+            f"protocol {protocol.name} refuses predictions without an answer for {int(silent.sum())} of "
+            f"{annotations.n_queries} queries ({some}, ...); add missing=worst to score them 0: "
+            f"--protocol {protocol.name},missing=worst"
+        )
+    fate = "left out" if protocol.missing == "drop" else "worst value"
+    touched[f"no answer ({fate})"] = max(int(silent.sum()), touched.get(f"no answer ({fate})", 0))
 
 
 def _conform(

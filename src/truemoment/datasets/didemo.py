@@ -34,9 +34,7 @@ def read(folder: Path, split: str) -> Annotations:
     refuse_repeated_id((str(entry.annotation_id) for entry in entries), path, "annotation_id")
     for entry in entries:
         if not entry.times:
-            raise InputError(
-                "got no segments, expected a pair an annotator", path=path, field=f"{entry.annotation_id}.times"
-            )
+            raise InputError("got no moment, expected at least one", path=path, field=f"{entry.annotation_id}.times")
         first, last = zip(*entry.times, strict=True)
         start_s, end_s = segments_to_seconds(first, last, SEGMENT_LENGTH_S)
         rows.extend(

@@ -98,4 +98,5 @@ def _download(file: SourceFile, folder: Path, *, progress: bool) -> None:
             raise DownloadError(what, path=path) from None
         if file.agrees(came) is False:  # known by git's name only, which the downloader cannot check
             raise differs
+        path.parent.mkdir(parents=True, exist_ok=True)
         came.replace(path)

@@ -55,13 +55,13 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     try:
         table = parquet.read_table(path)
         texts = _texts(table, path)
+        offsets, columns = _moments(pyarrow, table.column("moments").combine_chunks(), path)
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         what = " ".join(str(error).split())[:200]
         raise InputError(f"cannot be read as Parquet ({what})", path=path) from None
     for query_id, video_id, sentence in zip(*texts.values(), strict=True):
         if query_id is None and (video_id is None or sentence is None):
             raise InputError("is missing, expected it or video_id and sentence", path=path, field="query_id")
-    offsets, columns = _moments(pyarrow, table.column("moments").combine_chunks(), path)
     said = (table.schema.metadata or {}).get(METADATA)
     return PredictionRows(
         path=path,
