@@ -29,6 +29,7 @@ from truemoment.measures import (
     Overlaps,
     SaliencyMeasure,
     SaliencyPair,
+    Statistic,
     parse_measure,
     parse_measures,
 )
@@ -329,31 +330,24 @@ def evaluate(
     weight = np.zeros_like(numerator)
     on_threshold = np.full(len(asked), -1, dtype=np.int64)
     for rule, rows in _by_rule(asked, protocol).items():
-        silent = task.length == 0
+        measures_of_rule = [asked[i] for i in rows]
         if rule == "saliency":
             pair = _saliency_pair(annotations, predictions, row)
             silent = np.isnan(pair.predicted).all(axis=1)
-        _settle_silence(annotations, protocol, silent, touched)
-        if rule == "saliency":
-            for i in rows:
-                numerator[i], weight[i], _ = cast(SaliencyMeasure, asked[i]).per_query(pair)
+            found = _of_ratings(pair, measures_of_rule)
         else:
-            depth = None if rule == "pooled" else _depth([asked[i] for i in rows])
-            for overlaps in task.blocks(rule, depth, progress=progress):
-                query = overlaps.references.query
-                block = slice(int(query[0]), int(query[-1]) + 1)
-                for i in rows:
-                    statistic = cast(OverlapMeasure, asked[i]).per_unit(overlaps)
-                    numerator[i, block] = np.bincount(query - block.start, statistic.numerator)
-                    weight[i, block] = np.bincount(query - block.start, statistic.weight)
-                    if statistic.margin is not None:
-                        stands = (np.abs(statistic.margin) <= _slack(overlaps.iou)) & (statistic.weight > 0)
-                        if protocol.missing == "drop":
-                            stands &= ~silent[query]
-                        on_threshold[i] = max(on_threshold[i], 0) + len(np.unique(query[stands]))
-        if protocol.missing == "drop":
-            numerator[np.ix_(rows, silent)] = 0
-            weight[np.ix_(rows, silent)] = 0
+            silent = task.length == 0
+            found = _of_moments(task, rule, measures_of_rule, progress=progress)
+        _settle_silence(annotations, protocol, silent, touched)
+        counts = ~silent if protocol.missing == "drop" else np.ones(len(silent), dtype=bool)
+        for at, query, statistic in found:
+            block, i = slice(int(query[0]), int(query[-1]) + 1), rows[at]
+            unit_counts = counts[query]
+            numerator[i, block] = np.bincount(query - block.start, statistic.numerator * unit_counts)
+            weight[i, block] = np.bincount(query - block.start, statistic.weight * unit_counts)
+            if statistic.margin is not None:
+                stands = (np.abs(statistic.margin) <= _slack(statistic.margin)) & (statistic.weight * unit_counts > 0)
+                on_threshold[i] = max(on_threshold[i], 0) + len(np.unique(query[stands]))
     queries = annotations.queries
     return Scores(
         measures=asked,
@@ -591,9 +585,26 @@ def _depth(measures: Sequence[Measure]) -> int | None:
     return None if None in depths else max(cast(list[int], depths))
 
 
-def _slack(iou: Floats) -> float:
+def _of_moments(
+    task: _Task, rule: ReferenceRule | Literal["sets"], measures: Sequence[Measure], *, progress: bool
+) -> Iterator[tuple[int, Ints, Statistic]]:
+    """Yield (number of the measure, query of each unit, statistic), block by block in order."""
+    depth = None if rule == "pooled" else _depth(measures)
+    for overlaps in task.blocks(rule, depth, progress=progress):
+        for at, measure in enumerate(measures):
+            yield at, overlaps.references.query, cast(OverlapMeasure, measure).per_unit(overlaps)
+
+
+def _of_ratings(pair: SaliencyPair, measures: Sequence[Measure]) -> Iterator[tuple[int, Ints, Statistic]]:
+    """Yield the same of clip ratings, all queries at once."""
+    query = np.arange(len(pair.predicted))
+    for at, measure in enumerate(measures):
+        yield at, query, cast(SaliencyMeasure, measure).per_query(pair)
+
+
+def _slack(margin: Floats) -> float:
     """How close to a threshold an IoU stands on it: the rounding of its type, 1e-9 at least."""
-    return max(TIE, 4 * float(np.finfo(iou.dtype).eps))
+    return max(TIE, 4 * float(np.finfo(margin.dtype).eps))
 
 
 def _saliency_pair(annotations: Annotations, predictions: Predictions, row: Ints) -> SaliencyPair:

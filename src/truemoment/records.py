@@ -24,6 +24,9 @@ from truemoment.intervals import Bools, Floats, Ints
 
 Strings = npt.NDArray[np.object_]
 
+MAX_TIME_S = 1e8
+"""No video is three years long: a later time is a mistake, of unit perhaps."""
+
 MAX_RATING = 4
 """The best rating of a clip in QVHighlights: very good."""
 
@@ -217,11 +220,13 @@ class Annotations:
             raise InputError("expected columns of one length", field="Annotations")
         for name in ("start_s", "end_s", "duration_s"):
             column = getattr(self, name)
-            wrong = np.flatnonzero(np.isinf(column) if name == "duration_s" else ~np.isfinite(column))
-            if len(wrong):
-                row = int(wrong[0])
+            good = np.abs(column) <= MAX_TIME_S
+            if name == "duration_s":
+                good |= np.isnan(column)
+            if not good.all():
+                row = int(np.flatnonzero(~good)[0])
                 raise InputError(
-                    f"got {getattr(self, name)[row]} for query {self.query_id[row]!r}, expected finite seconds",
+                    f"got {column[row]:g} for query {self.query_id[row]!r}, expected seconds up to {MAX_TIME_S:g}",
                     field=name,
                 )
         heads = self.offsets[:-1]
@@ -376,10 +381,10 @@ class Predictions:
         object.__setattr__(self, "offsets", offsets)
         for name in ("start_s", "end_s"):
             column = getattr(self, name)
-            if n_moments and not (np.min(column) >= 0 and np.max(column) < np.inf):
-                row = int(np.flatnonzero(~((column >= 0) & (column < np.inf)))[0])
+            if n_moments and not (np.min(column) >= 0 and np.max(column) <= MAX_TIME_S):
+                row = int(np.flatnonzero(~((column >= 0) & (column <= MAX_TIME_S)))[0])
                 raise InputError(
-                    f"got {column[row]} for query {self._owner(row)!r}, expected finite seconds, 0 or more",
+                    f"got {column[row]:g} for query {self._owner(row)!r}, expected seconds from 0 to {MAX_TIME_S:g}",
                     field=name,
                 )
         if n_moments and not np.isfinite(self.score).all():

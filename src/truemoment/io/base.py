@@ -15,7 +15,7 @@ import numpy as np
 
 from truemoment.exceptions import InputError
 from truemoment.intervals import Floats, Ints
-from truemoment.records import Annotations, Predictions
+from truemoment.records import MAX_TIME_S, Annotations, Predictions
 
 OnNegative = Literal["refuse", "clip"]
 
@@ -175,8 +175,9 @@ def checked_times(rows: PredictionRows, *, on_negative: OnNegative) -> tuple[Flo
     InputError
         Naming file, line and value.
     """
+    least = -MAX_TIME_S if on_negative == "clip" else 0.0
     checks = [
-        (name, column, np.isfinite(column) if on_negative == "clip" else (column >= 0) & (column < np.inf))
+        (name, column, (column >= least) & (column <= MAX_TIME_S))
         for name, column in (("start", rows.start_s), ("end", rows.end_s))
     ]
     for name, column, good in [*checks, ("score", rows.score, np.isfinite(rows.score))]:
@@ -191,8 +192,8 @@ def _wrong_number(rows: PredictionRows, name: str, column: Floats, moment: int) 
     """Say which number of which moment is none."""
     row = int(np.searchsorted(rows.offsets, moment, side="right")) - 1
     within = f"{rows.moments_field}[{moment - int(rows.offsets[row])}]." if rows.moments_field else ""
-    expected = "a finite number" if name == "score" else "finite seconds of 0 or more"
-    clippable = name != "score" and np.isfinite(column[moment])
+    expected = "a finite number" if name == "score" else f"seconds from 0 to {MAX_TIME_S:g}"
+    clippable = name != "score" and -MAX_TIME_S <= column[moment] < 0
     return InputError(
         f"got {column[moment]:g} for {rows.place(row)}, expected {expected}",
         path=rows.path,
