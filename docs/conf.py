@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
+from docutils.utils.math import MathError
 from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.util import logging
 
 from truemoment import __version__
+
+LONGEST_VALUE = 60
+"""Longest value of a constant that is shown, in characters."""
 
 project = "TrueMoment"
 author = "The TrueMoment authors"
@@ -23,14 +30,15 @@ myst_heading_anchors = 3
 
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
-autodoc_type_aliases = {
-    name: name
-    for name in (
-        "Bools Comparison Denominator Floats Format HitRule Ints Missing Needs OnNegative OnUnknown Precision Ranking "
-        "ReferenceRule Rounding Statistic Strings TableStyle Times"
-    ).split()
-}
-autodoc_default_options = {"members": True, "ignore-module-all": True, "show-inheritance": False}
+# Types that have a name of their own in the source are written by that name.
+ALIASES = (
+    *("Bools", "Floats", "Ints", "Moments", "Strings"),
+    *("Comparison", "Denominator", "Missing", "Needs", "Precision", "Ranking", "ReferenceRule", "Rounding", "Times"),
+    *("OnNegative", "OnUnknown", "TableStyle"),
+)
+autodoc_type_aliases = {name: name for name in ALIASES}
+autodoc_default_options = {"members": True, "ignore-module-all": True}
+toc_object_entries_show_parents = "hide"
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 80
 numpydoc_show_class_members = False
@@ -49,19 +57,56 @@ html_math_renderer = "mathml"
 def show_formula(self: Any, node: nodes.Element) -> None:  # noqa: ANN401 - Sphinx's writer, which has no public type
     """Write a formula as MathML, which browsers show by themselves: no script, no network."""
     block = isinstance(node, nodes.math_block)
-    formula = tex2mathml(node.astext(), as_block=block)
+    try:
+        formula = tex2mathml(node.astext(), as_block=block)
+    except (MathError, AttributeError) as error:
+        logging.getLogger(__name__).warning("cannot show %r (%s)", node.astext(), error, location=node)
+        raise nodes.SkipNode from None
     self.body.append(f'<div class="formula">{formula}</div>' if block else formula)
     raise nodes.SkipNode
 
 
-def trim_examples(_app: Sphinx, doctree: nodes.document) -> None:
-    """Drop the empty line at the end of an example, which doctest needs and a reader does not."""
+def trim(_app: Sphinx, doctree: nodes.document) -> None:
+    """Drop what a page does not need: an example's last empty line (doctest needs it), and long values of constants."""
     for block in doctree.findall(nodes.literal_block):
         block.children[:] = [nodes.Text(block.astext().rstrip("\n"))]
         block.rawsource = block.astext()
+    for text in list(doctree.findall(addnodes.desc_annotation)):
+        if text.astext().startswith(" = ") and len(text.astext()) > LONGEST_VALUE:
+            text.parent.remove(text)
+
+
+def prepare_docstring(_app: Sphinx, what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
+    """Make of a module's docstring what reStructuredText understands.
+
+    Its section "References" becomes a caption, since sections of several modules on one page must not share a name. A
+    table whose first column is one character too narrow gets that character.
+    """
+    border = next((line.partition(" ")[0] for line in lines if re.fullmatch("=+  =+", line)), "")
+    narrow = bool(border) and any(line.startswith("``") and line[len(border)] != " " for line in lines)
+    margin = len(border) + 1
+    for number, line in enumerate(lines):
+        if narrow and line.startswith(border):
+            lines[number] = "=" + line
+        elif narrow and line.startswith(("``", " " * margin)):
+            lines[number] = f"{line[:margin]} {line[margin:]}"
+    for number, line in enumerate(lines):
+        if what == "module" and line == "References" and lines[number + 1].startswith("---"):
+            lines[number : number + 2] = [".. rubric:: References", ""]
+
+
+def prepare_signature(*event: Any) -> tuple[str | None, str | None]:  # noqa: ANN401 - what Sphinx hands over, seven values
+    """Write named types as their names, also in a union, and a default that is made anew as dots."""
+    arguments, result = event[-2:]
+    arguments, result = (
+        text and re.sub(r"TypeAliasForwardRef\('(\w+)'\)", r"\1", text) for text in (arguments, result)
+    )
+    return arguments and arguments.replace("<factory>", "..."), result
 
 
 def setup(app: Sphinx) -> None:
-    """Tell Sphinx of the two functions above."""
+    """Tell Sphinx of the functions above."""
+    app.connect("autodoc-process-docstring", prepare_docstring)
+    app.connect("autodoc-process-signature", prepare_signature)
     app.add_html_math_renderer("mathml", inline_renderers=(show_formula, None), block_renderers=(show_formula, None))
-    app.connect("doctree-read", trim_examples)
+    app.connect("doctree-read", trim)

@@ -333,13 +333,13 @@ def evaluate(
         measures_of_rule = [asked[i] for i in rows]
         if rule == "saliency":
             pair = _saliency_pair(annotations, predictions, row)
-            silent = np.isnan(pair.predicted).all(axis=1)
+            silent = np.asarray(np.isnan(pair.predicted).all(axis=1))
             found = _of_ratings(pair, measures_of_rule)
         else:
-            silent = task.length == 0
+            silent = np.asarray(task.length == 0)
             found = _of_moments(task, rule, measures_of_rule, progress=progress)
         _settle_silence(annotations, protocol, silent, touched)
-        counts = ~silent if protocol.missing == "drop" else np.ones(len(silent), dtype=bool)
+        counts = np.where(silent, protocol.missing != "drop", True)
         for at, query, statistic in found:
             block, i = slice(int(query[0]), int(query[-1]) + 1), rows[at]
             unit_counts = counts[query]

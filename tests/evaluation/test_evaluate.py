@@ -13,7 +13,7 @@ import pytest
 
 import truemoment
 from truemoment import Annotations, Predictions, Scores, evaluate, get_protocol, parse_measures
-from truemoment.exceptions import InputError, MeasureError, TrueMomentError
+from truemoment.exceptions import InputError, MeasureError, MissingFileError, TrueMomentError
 
 nan = float("nan")
 MEASURES = "R@1,IoU=0.5; mIoU; dR@1,IoU=0.3; NCxIoU@3,p=weights(1,2,3); mAP,length=short; R@1,IoU=0.5[ref=rows]"
@@ -47,7 +47,7 @@ def test_unknown_predictions_are_ignored_when_asked(one_video):
 def test_unknown_predictions_are_not_counted_as_clipped(one_video):
     annotations, predictions = one_video({"a": [(0, 10)]}, {"x": [(30.0, 99.0)], "a": [(0.0, 10.0)]}, duration_s=20.0)
     scores = evaluate(annotations, predictions, "mIoU", "default,clip_predictions=yes", on_unknown="ignore")
-    assert scores.touched == {"predictions clipped": 0}
+    assert scores.touched == {"a clipped answer": 0}
 
 
 def test_no_query_to_evaluate_on():
@@ -62,7 +62,7 @@ def test_no_predictions_at_all(one_video):
     scores = evaluate(annotations, predictions, "R@1,IoU=0.5; mIoU; mAP; F1,IoU=0.5; AxIoU@5; mIoU[ref=rows]")
     assert not scores.numerator.any()
     assert scores.weight.tolist() == [[1, 1]] * 6
-    assert scores.touched == {"without an answer, worst": 2}
+    assert scores.touched == {"no answer (worst value)": 2}
 
 
 def test_the_order_of_the_annotations_is_kept(world):
@@ -72,6 +72,18 @@ def test_the_order_of_the_annotations_is_kept(world):
     assert scores.video_id.tolist() == w.annotations.queries.video_id.tolist()
     assert scores.annotations_sha256 == w.annotations.sha256
     assert (scores.dataset, scores.split) == ("own", "all")
+
+
+@pytest.mark.parametrize("end", [1e39, 1.7e308])
+@pytest.mark.parametrize("protocol", ["default", "default,denominator=union", "cone", "closer-look"])
+@pytest.mark.parametrize("rule", ["nearest", "merged", "pooled"])
+def test_absurd_times_are_misses(one_video, end, protocol, rule):
+    # Finite, hence allowed; 1e39 is beyond float32, two of 1.7e308 beyond float64 in sum. The IoU with a reference of
+    # ten seconds is 10 / 1e39 or less (1/4 where answers are clipped to 40 s): a miss, a number, and no warning.
+    annotations, predictions = one_video({"a": [(0, 10)]}, {"a": [(0.0, end), (1.0, end)]})
+    scores = evaluate(annotations, predictions, f"R@1,IoU=0.5[ref={rule}]; AxIoU@2[ref={rule}]", protocol)
+    assert scores.value(f"R@1,IoU=0.5[ref={rule}]") == 0
+    assert np.all(np.isfinite(scores.numerator))
 
 
 # ---- Durations
@@ -161,11 +173,11 @@ def test_touched_counts_queries(one_video):
     )
     protocol = "default,clip_references=yes,clip_predictions=yes"
     assert evaluate(annotations, predictions, "mIoU", protocol).touched == {
-        "without an answer, worst": 1,
-        "references clipped": 1,
-        "predictions clipped": 2,
+        "no answer (worst value)": 1,
+        "a clipped reference": 1,
+        "a clipped answer": 2,
     }
-    assert evaluate(annotations, predictions, "mIoU").touched == {"without an answer, worst": 1}
+    assert evaluate(annotations, predictions, "mIoU").touched == {"no answer (worst value)": 1}
 
 
 # ---- Figures
@@ -238,7 +250,7 @@ def test_saved_scores_read_back(scores, tmp_path):
 
 
 def test_texts_survive_saving(tmp_path):
-    ids = ["v#0", "val_1/v_abc#3", "überall#1", "新#0", "a\x00b", "tail\x00", ""]
+    ids = ["v#0", "val_1/v_abc#3", "überall#1", "新#0", "a\x00b", "", "NUL at the end\x00"]
     rows = [(q, f"video of {q}", 20.0, "s", 0.0, 10.0) for q in ids]
     scores = evaluate(Annotations.from_rows(rows), Predictions.from_lists({}), "mIoU")
     scores.save(tmp_path / "s.npz")
@@ -284,103 +296,124 @@ def parts(scores, tmp_path):
         return {name: arrays[name] for name in arrays.files}
 
 
-def header_with(arrays, **changes):
-    header = json.loads(bytes(arrays["header"])) | changes
-    return np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+def packed(arrays):
+    """Write arrays as a file of saved scores would; None leaves one out."""
+    stream = io.BytesIO()
+    np.savez_compressed(stream, **{name: value for name, value in arrays.items() if value is not None})
+    return stream.getvalue()
 
 
-def broken_files(arrays):
-    """Every kind of file that is not saved scores: name and what to write."""
-
-    def npz(**changes):
-        stream = io.BytesIO()
-        kept = {name: value for name, value in (arrays | changes).items() if value is not None}
-        np.savez_compressed(stream, **kept)
-        return stream.getvalue()
-
-    sound = npz()
-    pickled = io.BytesIO()
-    np.savez(pickled, **(arrays | {"query_id": np.array([{"a": 1}], dtype=object)}), allow_pickle=True)
-    alien = io.BytesIO()
-    with zipfile.ZipFile(alien, "w") as archive:
-        archive.writestr("readme.txt", "nothing here")
-    huge = io.BytesIO()
-    with zipfile.ZipFile(huge, "w") as archive:
-        for name, value in arrays.items():
-            stream = io.BytesIO()
-            if name == "numerator":  # a header that claims 8 EB, and no data
-                np.lib.format.write_array_header_1_0(
-                    stream, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**9)}
-                )
-            else:
-                np.save(stream, value)
-            archive.writestr(f"{name}.npy", stream.getvalue())
-    text = np.array(["x"] * arrays["numerator"].size).reshape(arrays["numerator"].shape)
-    return {
-        "empty": b"",
-        "text": b"not a zip file at all",
-        "json": b'{"schema": "truemoment/scores/1"}',
-        "a bare array": _npy(np.zeros(3)),
-        "a pickle": pickle.dumps({"numerator": 1}),
-        "pickled inside": pickled.getvalue(),
-        "cut in half": sound[: len(sound) // 2],
-        "last byte gone": sound[:-1],
-        "another archive": alien.getvalue(),
-        "a claim of 8 EB": huge.getvalue(),
-        "no header": npz(header=None),
-        "no weight": npz(weight=None),
-        "no query ids": npz(query_id=None),
-        "header no JSON": npz(header=np.frombuffer(b"{oh", dtype=np.uint8)),
-        "header no text": npz(header=np.frombuffer(b"\xff\xfe", dtype=np.uint8)),
-        "header a list": npz(header=np.frombuffer(b"[]", dtype=np.uint8)),
-        "header without measures": npz(header=np.frombuffer(b'{"protocol": "default"}', dtype=np.uint8)),
-        "measures a number": npz(header=header_with(arrays, measures=3)),
-        "a measure no text": npz(header=header_with(arrays, measures=[1, 2, 3, 4, 5, 6])),
-        "an unknown measure": npz(header=header_with(arrays, measures=["X"] * 6)),
-        "fewer measures": npz(header=header_with(arrays, measures=["mIoU"])),
-        "an unknown protocol": npz(header=header_with(arrays, protocol="nonsense")),
-        "protocol a number": npz(header=header_with(arrays, protocol=7)),
-        "another schema": npz(header=header_with(arrays, schema="somebody/else/9")),
-        "touched a list": npz(header=header_with(arrays, touched=["a"])),
-        "a shorter table": npz(numerator=arrays["numerator"][:, :-1]),
-        "flat tables": npz(numerator=arrays["numerator"].ravel(), weight=arrays["weight"].ravel()),
-        "a table of text": npz(numerator=text),
-        "a table of NaN": npz(numerator=np.full_like(arrays["numerator"], nan)),
-        "negative weights": npz(weight=-arrays["weight"]),
-        "fewer videos": npz(video_id=arrays["video_id"][:-1]),
-        "numbers for ids": npz(query_id=np.arange(len(arrays["query_id"]))),
-        "fewer counts": npz(on_threshold=arrays["on_threshold"][:-1]),
-    }
-
-
-BROKEN = [
-    "empty", "text", "json", "a bare array", "a pickle", "pickled inside", "cut in half", "last byte gone",
-    "another archive", "a claim of 8 EB", "no header", "no weight", "no query ids", "header no JSON",
-    "header no text", "header a list", "header without measures", "measures a number", "a measure no text",
-    "an unknown measure", "fewer measures", "an unknown protocol", "protocol a number", "another schema",
-    "touched a list", "a shorter table", "flat tables", "a table of text", "a table of NaN", "negative weights",
-    "fewer videos", "numbers for ids", "fewer counts",
-]  # fmt: skip
-
-
-def _npy(array):
+def bare(array):
     stream = io.BytesIO()
     np.save(stream, array)
     return stream.getvalue()
 
 
+def with_a_huge_claim(arrays):
+    """A table whose header claims 8 EB, and no data behind it."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as members:
+        for name, value in arrays.items():
+            stream = io.BytesIO(bare(value))
+            if name == "numerator":
+                stream = io.BytesIO()
+                claim = {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**9)}
+                np.lib.format.write_array_header_1_0(stream, claim)
+            members.writestr(f"{name}.npy", stream.getvalue())
+    return archive.getvalue()
+
+
+def another_archive(_):
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as members:
+        members.writestr("readme.txt", "nothing here")
+    return archive.getvalue()
+
+
+def header(text):
+    return lambda arrays: packed(arrays | {"header": np.frombuffer(text, dtype=np.uint8)})
+
+
+def header_with(**changes):
+    """Change fields of the header; a value of None takes the field out."""
+
+    def write(arrays):
+        fields = json.loads(bytes(arrays["header"])) | changes
+        fields = {name: value for name, value in fields.items() if value is not None}
+        return packed(arrays | {"header": np.frombuffer(json.dumps(fields).encode(), dtype=np.uint8)})
+
+    return write
+
+
+def table(name, change):
+    return lambda arrays: packed(arrays | {name: change(arrays[name])})
+
+
+# What is wrong with the file: how to write it, given the arrays of a sound one of six measures and fourteen queries.
+BROKEN = {
+    "empty": lambda _: b"",
+    "text": lambda _: b"not a zip file at all",
+    "JSON": lambda _: b'{"schema": "truemoment/scores/1"}',
+    "a bare array": lambda _: bare(np.zeros(3)),
+    "a pickle": lambda _: pickle.dumps({"numerator": 1}),
+    "a pickled table": table("numerator", lambda _: np.array([{"a": 1}], dtype=object)),
+    "a pickled header": table("header", lambda _: np.array([{"a": 1}], dtype=object)),
+    "cut in half": lambda arrays: packed(arrays)[: len(packed(arrays)) // 2],
+    "last byte gone": lambda arrays: packed(arrays)[:-1],
+    "another archive": another_archive,
+    "a claim of 8 EB": with_a_huge_claim,
+    "no header": lambda arrays: packed(arrays | {"header": None}),
+    "no numerator": lambda arrays: packed(arrays | {"numerator": None}),
+    "no weight": lambda arrays: packed(arrays | {"weight": None}),
+    "no counts": lambda arrays: packed(arrays | {"on_threshold": None}),
+    "header no JSON": header(b"{oh"),
+    "header no text": header(b"\xff\xfe"),
+    "header a list": header(b"[]"),
+    "header nested without end": header(b"[" * 100_000),
+    "header of numbers": lambda arrays: packed(arrays | {"header": np.arange(3.0)}),
+    "header without measures": header_with(measures=None),
+    "header without protocol": header_with(protocol=None),
+    "header without queries": header_with(query_id=None),
+    "header without videos": header_with(video_id=None),
+    "measures a number": header_with(measures=3),
+    "a measure no text": header_with(measures=[1, 2, 3, 4, 5, 6]),
+    "an unknown measure": header_with(measures=["X"] * 6),
+    "fewer measures": header_with(measures=["mIoU"]),
+    "protocol a number": header_with(protocol=7),
+    "protocol of another kind": header_with(protocol={"name": "mine"}),
+    "protocol with an impossible field": header_with(
+        protocol={"name": "mine", "summary": "s", "source": "t", "top": -5}
+    ),
+    "another schema": header_with(schema="somebody/else/9"),
+    "touched a list": header_with(touched=["a"]),
+    "queries of numbers": header_with(query_id=list(range(14))),
+    "fewer queries": header_with(query_id=["q"]),
+    "fewer videos": header_with(video_id=["v"]),
+    "a shorter table": table("numerator", lambda values: values[:, :-1]),
+    "a flat table": table("weight", np.ravel),
+    "a table of text": table("numerator", lambda values: np.full(values.shape, "x")),
+    "a table of complex numbers": table("numerator", lambda values: values + 0j),
+    "NaN in the table": table("numerator", lambda values: np.full_like(values, nan)),
+    "infinite weights": table("weight", lambda values: np.full_like(values, np.inf)),
+    "negative weights": table("weight", np.negative),
+    "fewer counts": table("on_threshold", lambda values: values[:-1]),
+    "counts of text": table("on_threshold", lambda values: np.full(values.shape, "x")),
+}
+
+
 @pytest.mark.parametrize("kind", BROKEN)
 def test_a_broken_file_is_refused_by_name(scores, tmp_path, kind):
-    files = broken_files(parts(scores, tmp_path))
-    assert list(files) == BROKEN
+    arrays = parts(scores, tmp_path)
     path = tmp_path / "broken.npz"
-    path.write_bytes(files[kind])
+    path.write_bytes(packed(arrays))
+    Scores.load(path)  # taken apart and put together it is sound: only what is changed below is at fault
+    path.write_bytes(BROKEN[kind](arrays))
     with pytest.raises(InputError, match=re.escape(str(path))):
         Scores.load(path)
 
 
 def test_a_missing_file_is_refused_by_name(tmp_path):
-    with pytest.raises(InputError, match=re.escape(str(tmp_path / "none.npz"))):
+    with pytest.raises(MissingFileError, match=re.escape(str(tmp_path / "none.npz"))):
         Scores.load(tmp_path / "none.npz")
 
 
@@ -390,10 +423,11 @@ def test_nothing_in_a_file_is_executed(scores, tmp_path):
             return (open, (str(tmp_path / "sprung"), "w"))
 
     arrays = parts(scores, tmp_path)
-    np.savez(tmp_path / "trap.npz", **(arrays | {"query_id": np.array([Trap()], dtype=object)}), allow_pickle=True)
-    with pytest.raises(InputError):
-        Scores.load(tmp_path / "trap.npz")
-    assert not (tmp_path / "sprung").exists()
+    for name in arrays:
+        np.savez(tmp_path / "trap.npz", **(arrays | {name: np.array([Trap()], dtype=object)}))
+        with pytest.raises(InputError):
+            Scores.load(tmp_path / "trap.npz")
+        assert not (tmp_path / "sprung").exists()
 
 
 def test_any_damaged_byte_is_read_or_refused(one_video, tmp_path):
@@ -411,7 +445,7 @@ def test_any_damaged_byte_is_read_or_refused(one_video, tmp_path):
             Scores.load(path)
         except InputError:
             continue
-        except Exception as error:  # noqa: BLE001 - which others come is what is tested
+        except Exception as error:  # which others come is what is tested
             other.setdefault(f"{type(error).__name__}: {error}", []).append(position)
     assert not other
     assert issubclass(InputError, TrueMomentError)

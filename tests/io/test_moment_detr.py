@@ -95,25 +95,25 @@ GOOD = line([[1, 2, 3]], qid=9)
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (GOOD + '{"pred_relevant_windows": []}\n', ":2: object missing required field `qid`"),
-        (GOOD + '{"qid": 7}\n', ":2: object missing required field `pred_relevant_windows`"),
-        (GOOD + line([], qid=None), ":2: field qid: got `null`, expected `int | str`"),
-        (GOOD + line([], qid=7.5), ":2: field qid: got `float`, expected `int | str`"),
-        (GOOD + line(None), ":2: field pred_relevant_windows: got `null`, expected `array`"),
-        (GOOD + line([["1", 2]]), ":2: field pred_relevant_windows[0][0]: got `str`, expected `float`"),
-        (GOOD + line([[1, 2], None]), ":2: field pred_relevant_windows[1]: got `null`, expected `array`"),
-        (GOOD + line([], vid=3), ":2: field vid: got `int`, expected `str | null`"),
+        (GOOD + '{"pred_relevant_windows": []}\n', ":2: object missing required field qid"),
+        (GOOD + '{"qid": 7}\n', ":2: object missing required field pred_relevant_windows"),
+        (GOOD + line([], qid=None), ":2: field qid: got null, expected a whole number or text"),
+        (GOOD + line([], qid=7.5), ":2: field qid: got a number, expected a whole number or text"),
+        (GOOD + line(None), ":2: field pred_relevant_windows: got null, expected a list"),
+        (GOOD + line([["1", 2]]), ":2: field pred_relevant_windows[0][0]: got text, expected a number"),
+        (GOOD + line([[1, 2], None]), ":2: field pred_relevant_windows[1]: got null, expected a list"),
+        (GOOD + line([], vid=3), ":2: field vid: got a whole number, expected text or null"),
         (
             GOOD + line([], pred_saliency_scores=["x"]),
-            ":2: field pred_saliency_scores[0]: got `str`, expected `float`",
+            ":2: field pred_saliency_scores[0]: got text, expected a number",
         ),
         (
             GOOD + line([], pred_saliency_scores=[1, 2]),
             ":1: field pred_saliency_scores: is missing, and 1 other lines have it; expected all or none",
         ),
-        (GOOD + "[]\n", ":2: got `array`, expected `object`"),
+        (GOOD + "[]\n", ":2: got a list, expected an object"),
         (GOOD + line([[1, 2, 3]])[:-9], ":2: input data was truncated, expected JSON"),
-        (GOOD * 2, ":2: answers query '9' again, expected each query once (first in 1)"),
+        (GOOD * 2, ":2: answers query '9' again, expected each query once (first in line 1)"),
     ],
 )
 def test_bad_lines(refused, numbered, content, said):
@@ -142,8 +142,7 @@ def test_negative_time_names_the_field_of_this_format(refused, numbered):
 
 def test_nan(refused, numbered):
     # What Python's json.dumps writes for a NaN score.
-    said = refused(line([[1, 2, float("nan")]]), against=numbered)
-    assert said.startswith(":1: JSON is malformed: invalid character (byte ")
+    assert refused(GOOD + line([[1, 2, float("nan")]]), against=numbered) == ":2: got NaN, expected a number"
 
 
 def test_another_sentence_is_never_the_same_query(refused, numbered):

@@ -135,11 +135,11 @@ def test_header_of_other_annotations(refused, annotations):
     ("said", "expected"),
     [
         ('{"truemoment": 2}\n', ":1: field truemoment: got version 2, expected 1"),
-        ('{"truemoment": "1"}\n', ":1: field truemoment: got `str`, expected `int`"),
-        ('{"truemoment": null}\n', ":1: field truemoment: got `null`, expected `int`"),
-        (header(annotations_sha256=5), ":1: field annotations_sha256: got `int`, expected `str | null`"),
-        (header() + header(), ":2: object missing required field `moments`"),
-        (line([[1, 2, 3]]) + header(), ":2: object missing required field `moments`"),
+        ('{"truemoment": "1"}\n', ":1: field truemoment: got text, expected a whole number"),
+        ('{"truemoment": null}\n', ":1: field truemoment: got null, expected a whole number"),
+        (header(annotations_sha256=5), ":1: field annotations_sha256: got a whole number, expected text or null"),
+        (header() + header(), ":2: object missing required field moments"),
+        (line([[1, 2, 3]]) + header(), ":2: object missing required field moments"),
     ],
 )
 def test_bad_headers(refused, said, expected):
@@ -163,14 +163,14 @@ def test_a_file_without_a_line_is_refused_also_when_asked_for_by_name(refused, c
         ([[1, 2, 3], [1, 2, 3, 4]], f": field moments: got a moment of 4 values, {THROUGHOUT}"),
         ([[1]], f": field moments: got a moment of 1 values, {THROUGHOUT}"),
         ([[]], f": field moments: got a moment of 0 values, {THROUGHOUT}"),
-        ([1, 2, 3], ": field moments[0]: got `int`, expected `array`"),
-        ([["1", 2, 3]], ": field moments[0][0]: got `str`, expected `float`"),
-        ([[1, 2, "high"]], ": field moments[0][2]: got `str`, expected `float`"),
-        ([[1, None, 3]], ": field moments[0][1]: got `null`, expected `float`"),
-        ([[True, 2, 3]], ": field moments[0][0]: got `bool`, expected `float`"),
-        ([{"start_s": 1, "end_s": 2}], ": field moments[0]: got `object`, expected `array`"),
-        (None, ": field moments: got `null`, expected `array`"),
-        ("1-2", ": field moments: got `str`, expected `array`"),
+        ([1, 2, 3], ": field moments[0]: got a whole number, expected a list"),
+        ([["1", 2, 3]], ": field moments[0][0]: got text, expected a number"),
+        ([[1, 2, "high"]], ": field moments[0][2]: got text, expected a number"),
+        ([[1, None, 3]], ": field moments[0][1]: got null, expected a number"),
+        ([[True, 2, 3]], ": field moments[0][0]: got true or false, expected a number"),
+        ([{"start_s": 1, "end_s": 2}], ": field moments[0]: got an object, expected a list"),
+        (None, ": field moments: got null, expected a list"),
+        ("1-2", ": field moments: got text, expected a list"),
         ([[1, 2, 3], [-1, 2, 3]], f": field moments[1].start: got -1 for query 'v#0', {FINITE}{CLIP}"),
         ([[1, -0.25, 3]], f": field moments[0].end: got -0.25 for query 'v#0', {FINITE}{CLIP}"),
     ],
@@ -182,9 +182,9 @@ def test_bad_moments(refused, moments, said):
 @pytest.mark.parametrize(
     ("number", "said"),
     [
-        ("NaN", ":1: JSON is malformed: invalid character (byte 33), expected JSON"),
-        ("Infinity", ":1: JSON is malformed: invalid character (byte 33), expected JSON"),
-        ("-Infinity", ":1: JSON is malformed: invalid character (byte 34), expected JSON"),
+        ("NaN", ":1: got NaN, expected a number"),
+        ("Infinity", ":1: got Infinity, expected a number"),
+        ("-Infinity", ":1: got -Infinity, expected a number"),
         ("1e999", ":1: field moments[0][0]: number out of range"),
         ("9" * 400, ":1: field moments[0][0]: number out of range"),
         ("1_0", ":1: JSON is malformed: expected ',' or ']' (byte 34), expected JSON"),
@@ -210,15 +210,15 @@ def test_a_line_must_say_whom_it_answers(refused, about):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (line([]) + '{"query_id": "v#1"}\n', ":2: object missing required field `moments`"),
-        (line([], query_id=7.5), ":1: field query_id: got `float`, expected `int | str | null`"),
-        (line([], video_id=7), ":1: field video_id: got `int`, expected `str | null`"),
-        (line([], sentence=["a"]), ":1: field sentence: got `array`, expected `str | null`"),
-        (line([]) + "[1]\n", ":2: got `array`, expected `object`"),
+        (line([]) + '{"query_id": "v#1"}\n', ":2: object missing required field moments"),
+        (line([], query_id=7.5), ":1: field query_id: got a number, expected a whole number or text or null"),
+        (line([], video_id=7), ":1: field video_id: got a whole number, expected text or null"),
+        (line([], sentence=["a"]), ":1: field sentence: got a list, expected text or null"),
+        (line([]) + "[1]\n", ":2: got a list, expected an object"),
         (line([[1, 2, 3]])[:-4], ":1: input data was truncated, expected JSON"),
         (line([]) + line([[1, 2, 3]], query_id="v#1")[:-6], ":2: input data was truncated, expected JSON"),
         (line([]) + "junk\n", ":2: JSON is malformed: invalid character (byte 0), expected JSON"),
-        (line([]) * 2, ":2: answers query 'v#0' again, expected each query once (first in 1)"),
+        (line([]) * 2, ":2: answers query 'v#0' again, expected each query once (first in line 1)"),
     ],
 )
 def test_bad_lines(refused, content, said):
@@ -233,7 +233,7 @@ def test_bytes_that_are_not_utf8_name_the_line(refused):
 
 def test_very_deep_nesting(refused):
     said = refused(line([]) + '{"query_id": "v#1", "moments": ' + "[" * 100_000)
-    assert said == ":2: field moments[0][0]: got `array`, expected `float`"
+    assert said == ":2: field moments[0][0]: got a list, expected a number"
 
 
 def test_a_fault_behind_a_thousand_good_lines_leaves_nothing(refused):
@@ -245,10 +245,9 @@ def test_a_fault_behind_a_thousand_good_lines_leaves_nothing(refused):
 
 
 def test_negative_times_are_lifted_when_asked(read):
-    answers, report = read(line([[-1, 2, 0.5], [-3, -2, 0.25]]), on_negative="clip")
-    assert answers == {"v#0": [(0.0, 2.0, 0.5), (0.0, 0.0, 0.25)]}
-    assert report.clipped == 3  # the three negative times of the two moments
-    assert report.zero_length == 1
+    answers, report = read(line([[-1, 2, 0.5], [-3, 0, 0.25], [1, 2, 0.125]]), on_negative="clip")
+    assert answers == {"v#0": [(0.0, 2.0, 0.5), (0.0, 0.0, 0.25), (1.0, 2.0, 0.125)]}
+    assert (report.clipped, report.zero_length) == (2, 1)
 
 
 def test_minus_zero_is_zero(read):

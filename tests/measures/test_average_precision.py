@@ -14,7 +14,7 @@ from truemoment.references import REFERENCE_RULES
 @pytest.mark.parametrize("comparison", [">", ">="])
 @pytest.mark.parametrize("rule", REFERENCE_RULES)
 @pytest.mark.parametrize("seed", range(3))
-def test_ap_against_equation_12(world, slow, agrees, seed, rule, comparison):
+def test_ap_against_equation_12(world, slow, agrees, *, seed, rule, comparison):
     w = world(seed)
     measures = [f"AP@{k},IoU={m}[ref={rule}]" for k in (1, 3, 12) for m in ("0.1", "0.5", "0.7")]
     scores = evaluate(w.annotations, w.predictions, "; ".join(measures), f"default,comparison={comparison}")
@@ -63,7 +63,7 @@ def average_precision(slow, answers, references, m, comparison):
     return sum((max(precision[k:]) for k, hit in enumerate(right) if hit), Fraction(0)) / len(references)
 
 
-def slow_map(slow, w, query_id, thresholds, comparison, length=None):
+def slow_map(slow, w, query_id, *, thresholds, comparison, length=None):
     answers = [(s, e) for s, e, _ in sorted(w.filed.get(query_id, []), key=lambda answer: -answer[2])]
     references = w.references[query_id]
     if length is not None:
@@ -85,13 +85,16 @@ def test_the_ten_thresholds():
 @pytest.mark.parametrize("comparison", [">", ">="])
 @pytest.mark.parametrize("length", [None, "short", "middle", "long"])
 @pytest.mark.parametrize("seed", range(5))
-def test_map_against_a_slow_loop(world, slow, agrees, seed, length, comparison):
+def test_map_against_a_slow_loop(world, slow, agrees, *, seed, length, comparison):
     w = world(seed, longest_quarters=200 if length else 16)  # a small grid makes equal IoUs common
     suffix = "" if length is None else f",length={length}"
     cases = {f"mAP{suffix}": TEN, f"mAP,IoU=0.5{suffix}": ["0.5"], f"mAP,IoU=0.1{suffix}": ["0.1"]}
     scores = evaluate(w.annotations, w.predictions, "; ".join(cases), f"default,comparison={comparison}")
     for measure, thresholds in cases.items():
-        expected = {query_id: slow_map(slow, w, query_id, thresholds, comparison, length) for query_id in w.references}
+        expected = {
+            query_id: slow_map(slow, w, query_id, thresholds=thresholds, comparison=comparison, length=length)
+            for query_id in w.references
+        }
         agrees(scores, measure, expected)
 
 

@@ -18,7 +18,7 @@ def discount(answer, reference, duration):
     return factors[0] * factors[1]
 
 
-def best_discounted(slow, answers, references, duration, m, comparison, rule):
+def best_discounted(slow, answers, references, *, duration, m, comparison, rule):
     """Best discounted hit of the answers: one value a unit of judgement."""
     if rule == "merged":
         pieces = [(s, e) for s, e in references if e > s]
@@ -44,7 +44,7 @@ def best_discounted(slow, answers, references, duration, m, comparison, rule):
 @pytest.mark.parametrize("comparison", [">", ">="])
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("seed", range(4))
-def test_against_equation_2(world, slow, agrees, seed, rule, comparison):
+def test_against_equation_2(world, slow, agrees, *, seed, rule, comparison):
     w = world(seed)
     measures = [f"dR@{n},IoU={m}[ref={rule}]" for n in (1, 3, 100) for m in ("0.1", "0.5", "0.7", "0.9")]
     scores = evaluate(w.annotations, w.predictions, "; ".join(measures), f"default,comparison={comparison}")
@@ -53,7 +53,9 @@ def test_against_equation_2(world, slow, agrees, seed, rule, comparison):
         expected = {}
         for query_id, references in w.references.items():
             answers = w.ranked(query_id)[: int(n)]
-            values = best_discounted(slow, answers, references, w.duration[query_id], m, comparison, rule)
+            values = best_discounted(
+                slow, answers, references, duration=w.duration[query_id], m=m, comparison=comparison, rule=rule
+            )
             expected[query_id] = (sum(values), len(values))
         agrees(scores, measure, expected)
 

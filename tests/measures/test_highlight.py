@@ -144,6 +144,16 @@ def test_a_query_without_ratings_scores_the_worst_value():
     assert scores.numerator.tolist() == [[1, 0], [1, 0]]
 
 
+def test_ratings_alone_are_an_answer_to_what_asks_for_ratings():
+    # moment_detr's evaluator scores highlights where there are ratings, with or without windows: a file of ratings
+    # alone is complete for these measures, and nothing in it is missing.
+    annotations, predictions = make({"q": 6.0}, {"q": {0: [4]}}, {"q": [0.9, 0.5, 0.1]}, n_annotators=1)
+    for protocol in ("moment-detr", "moment-detr,missing=drop"):
+        scores = evaluate(annotations, predictions, "HL-mAP,min=Good; HIT@1,min=Good", protocol)
+        assert scores.weight.tolist() == [[1], [1]]
+        assert scores.numerator.tolist() == [[1], [1]]
+
+
 def test_ratings_beyond_the_video_are_refused():
     annotations, predictions = make({"q": 7.9}, {"q": {3: [1, 1, 1]}}, {"q": [0.5]})
     message = "field saliency: query 'q' rates clip 3, expected less than 3"

@@ -73,9 +73,8 @@ def test_by_hand(one_video, answers, expected):
 def test_nothing_for_nothing_is_right():
     # matched_f1.py: with neither answers nor references the set is right.
     nothing, gap = np.zeros((1, 1)), np.full((1, 1), np.nan)
-    overlaps = Overlaps(
-        nothing, nothing, nothing, np.array([0]), References(gap, gap, np.array([0])), duration=np.array([9.0])
-    )
+    references = References(start=gap, end=gap, query=np.array([0]), length_s=gap)
+    overlaps = Overlaps(nothing, nothing, nothing, np.array([0]), references, duration=np.array([9.0]))
     assert MatchedF1(0.5).per_unit(overlaps).numerator.tolist() == [1.0]
 
 

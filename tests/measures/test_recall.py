@@ -20,7 +20,7 @@ RANKS = [1, 2, 5, 100]
 @pytest.mark.parametrize("comparison", [">", ">="])
 @pytest.mark.parametrize("rule", REFERENCE_RULES)
 @pytest.mark.parametrize("seed", range(4))
-def test_against_equation_1(world, slow, agrees, seed, rule, comparison, tolerance):
+def test_against_equation_1(world, slow, agrees, *, seed, rule, comparison, tolerance):
     w = world(seed)
     measures = [f"R@{n},IoU={m}[ref={rule}]" for n in RANKS for m in THRESHOLDS]
     protocol = f"default,comparison={comparison},tolerance={tolerance}"
@@ -41,7 +41,7 @@ def test_against_equation_1(world, slow, agrees, seed, rule, comparison, toleran
 @pytest.mark.parametrize("rule", ["nearest", "first", "representative", "rows"])
 @pytest.mark.parametrize("length", LENGTH_CLASSES_S)
 @pytest.mark.parametrize("seed", range(3))
-def test_length_keeps_references_of_a_class(world, slow, agrees, seed, length, rule):
+def test_length_keeps_references_of_a_class(world, slow, agrees, *, seed, length, rule):
     # moment_detr: references longer than the class's first figure and up to its second; answers are not filtered.
     low, high = {"short": (0, 10), "middle": (10, 30), "long": (30, 150)}[length]
     w = world(seed, longest_quarters=200)
@@ -51,11 +51,12 @@ def test_length_keeps_references_of_a_class(world, slow, agrees, seed, length, r
         n, m = measure.removeprefix("R@").split(",length")[0].split(",IoU=")
         expected = {}
         for query_id, references in w.references.items():
-            if rule == "first":
-                references = references[:1]
-            elif rule == "representative":
-                references = [references[slow.representative(references)]]
-            groups = [[r] for r in references] if rule == "rows" else [references]
+            groups = {
+                "nearest": [references],
+                "first": [references[:1]],
+                "representative": [[references[slow.representative(references)]]],
+                "rows": [[r] for r in references],
+            }[rule]
             numerator = weight = 0
             for group in groups:
                 kept = [(start, end) for start, end in group if low < end - start <= high]

@@ -257,6 +257,10 @@ def test_precision(one_video):
     assert figure(pair, "R@1,IoU=0.5", NO_TOLERANCE) == 1
     assert figure(pair, "R@1,IoU=0.5", f"{NO_TOLERANCE},precision=float32") == 0
     assert figure(pair, "mIoU", f"{NO_TOLERANCE},precision=float32") == 0.5
+    # References are float32 too, and so is every step: (0, 0.1) in (0, 0.3) is float32(0.1) / float32(0.3).
+    third = one_video({"a": [(0, 0.3)]}, {"a": [(0.0, 0.1)]})
+    assert figure(third, "mIoU", "default") == 0.1 / 0.3
+    assert figure(third, "mIoU", "default,precision=float32") == float(np.float32(0.1) / np.float32(0.3))
 
 
 def test_denominator(one_video):
@@ -308,7 +312,7 @@ def test_clip_references(one_video):
     assert evaluate(*pair, "mIoU").numerator.tolist() == [[0.5, 0.5]]
     clipped = evaluate(*pair, "mIoU", "default,clip_references=yes")
     assert clipped.numerator.tolist() == [[1.0, 1.0]]
-    assert clipped.touched == {"references clipped": 2}
+    assert clipped.touched == {"a clipped reference": 2}
 
 
 def test_clip_predictions(one_video):
@@ -317,7 +321,7 @@ def test_clip_predictions(one_video):
     assert evaluate(*pair, "mIoU").numerator.tolist() == [[0.5, 1.0]]
     clipped = evaluate(*pair, "mIoU", "default,clip_predictions=yes")
     assert clipped.numerator.tolist() == [[1.0, 1.0]]
-    assert clipped.touched == {"predictions clipped": 1}  # queries, not moments
+    assert clipped.touched == {"a clipped answer": 1}  # queries, not moments
 
 
 def test_clipping_both_in_normalised_times(one_video):
@@ -391,11 +395,11 @@ def test_missing_worst_and_drop(one_video):
     worst = evaluate(*pair, measures)
     assert worst.numerator.tolist() == [[1, 0, 0, 0]] * 8
     assert worst.weight.tolist() == [[1, 1, 1, 1]] * 8
-    assert worst.touched == {"without an answer, worst": 2}
+    assert worst.touched == {"no answer (worst value)": 2}
     drop = evaluate(*pair, measures, "default,missing=drop")
     assert drop.weight.tolist() == [[1, 1, 0, 0]] * 8
     assert drop.value("mIoU") == 0.5
-    assert drop.touched == {"without an answer, drop": 2}
+    assert drop.touched == {"no answer (left out)": 2}
     assert drop.measured()[0].n_queries == 2
 
 

@@ -80,7 +80,7 @@ def test_annotations_refuse(changes, message):
 
 @pytest.mark.parametrize("column", ["start_s", "end_s", "duration_s"])
 def test_text_that_looks_like_numbers_is_no_time(column):
-    # Video ids may be numbers written as text (ActivityNet has "v_...", others "12345"): swapped columns must show.
+    # Ids may look like numbers ("2579" is one of QVHighlights'): in the place of times they must be refused.
     with pytest.raises(InputError, match=f"field {column}"):
         annotations(**{column: ["30", "30", "20"]})
 

@@ -17,7 +17,8 @@ def table(*rows):
     """Lay rows of (start, end) pairs out as padded tables."""
     width = max(len(row) for row in rows)
     padded = np.array([[*row, *[(nan, nan)] * (width - len(row))] for row in rows], dtype=float)
-    return References(padded[:, :, 0], padded[:, :, 1], np.arange(len(rows)))
+    start, end = padded[:, :, 0], padded[:, :, 1]
+    return References(start=start, end=end, query=np.arange(len(rows)), length_s=end - start)
 
 
 BOTH = table([(0, 6), (4, 10), (20, 22)], [(1, 2)])
