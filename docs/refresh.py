@@ -1,0 +1,252 @@
+"""What the pages take from the package: ``python docs/refresh.py`` writes it into them.
+
+Tables
+    stand between ``<!-- table: NAME -->`` and ``<!-- end -->``.
+Command lines
+    stand in ``console`` blocks: a line ``$ truemoment ...`` is a command, the lines below it are its output, ``...``
+    stands for lines left out. What goes to standard error stands last, or not at all. A code block with a
+    ``:caption:`` is a file of that name for the commands of its page; ``examples`` is there for all. Commands with
+    ``--data-dir data`` need the real files, in the folder that TRUEMOMENT_DATA names.
+
+tests/docs checks that all of it is as this file makes it; Python examples run as doctests.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import io
+import os
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from truemoment.cli import run
+from truemoment.datasets import DATASETS
+from truemoment.io import FORMATS
+from truemoment.protocols import PROTOCOLS, Protocol
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
+LEFT_OUT = "..."
+NEEDS_DATA = "--data-dir data"
+
+TABLE = re.compile(r"(<!-- table: (?P<name>[a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+CONSOLE = re.compile(r"^```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(
+    r"^\$ (?P<command>(?:.*\\\n)*.*)\n"  # goes on after a backslash
+    r"(?P<shown>(?:(?!\$ ).*\n)*)",
+    re.MULTILINE,
+)
+FILE = re.compile(
+    r"^```\{code-block\} \w+\n:caption: (?P<name>[\w.-]+)\n\n?(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+
+
+def markdown(headings: Iterable[str], rows: Iterable[Iterable[str]], *, numbers: Iterable[str] = ()) -> str:
+    """Lay out a Markdown table; columns of `numbers`, by heading, are aligned to the right."""
+    heads = list(headings)
+    lines = [heads, ["---:" if head in numbers else "---" for head in heads], *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def protocols() -> str:
+    """Every protocol with every field that can change a figure."""
+    headings = "protocol|hit|ties|IoU|times|clipped|NMS|top|rank|references|missing|printed"
+    return markdown(re.split(r"\|", headings), map(_protocol, PROTOCOLS.values()))
+
+
+def _protocol(protocol: Protocol) -> list[str]:
+    iou = protocol.denominator
+    if protocol.ap_denominator is not None:
+        iou += f" (mAP: {protocol.ap_denominator})"
+    if protocol.epsilon:
+        iou += f" + {protocol.epsilon:g}"
+    if protocol.precision != "float64":
+        iou += f", {protocol.precision}"
+    clipped = [what for what, on in (("refs", protocol.clip_references), ("answers", protocol.clip_predictions)) if on]
+    return [
+        f"`{protocol.name}`",
+        {">": "&gt;", ">=": "≥"}[protocol.comparison],
+        "plain" if protocol.tolerance is None else f"{protocol.tolerance:g}".replace("e-0", "e-"),
+        iou,
+        protocol.times,
+        " + ".join(clipped) or "–",
+        "–" if protocol.nms_threshold is None else f"{protocol.nms_threshold:g} {protocol.nms_denominator}",
+        "–" if protocol.top is None else str(protocol.top),
+        protocol.ranking,
+        protocol.references,
+        protocol.missing,
+        str(protocol.decimals) + (", cut" if protocol.rounding == "truncate" else ""),
+    ]
+
+
+def datasets() -> str:
+    """Every dataset with its splits."""
+    rows = [
+        [
+            f"`{dataset.name}`",
+            dataset.access,
+            "<br>".join(split.name for split in dataset.splits),
+            "<br>".join(_count(split.n_queries) for split in dataset.splits),
+            "<br>".join(_count(split.n_videos) for split in dataset.splits),
+        ]
+        for dataset in DATASETS.values()
+    ]
+    return markdown(["dataset", "access", "split", "queries", "videos"], rows, numbers=["queries", "videos"])
+
+
+def _count(count: int | None) -> str:
+    return "–" if count is None else f"{count:,}"
+
+
+def folders() -> str:
+    """The data folder, drawn."""
+    lines = ["data/"]
+    for dataset in DATASETS.values():
+        names = [file.name + ("" if file.needed else " (may be left out)") for file in dataset.files]
+        lines += [f"  {dataset.name}/", *(f"    {name}" for name in names)]
+    return "```text\n" + "\n".join(lines) + "\n```\n"
+
+
+def formats() -> str:
+    """Every prediction format."""
+    rows = [
+        [f"`{format_.name}`", format_.summary, "read" if format_.write is None else "read and written"]
+        for format_ in FORMATS.values()
+    ]
+    return markdown(["format", "what it is", ""], rows)
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "protocols": protocols,
+    "datasets": datasets,
+    "folders": folders,
+    "formats": formats,
+}
+
+
+def with_tables(text: str) -> str:
+    """Return a page with its tables made anew."""
+    return TABLE.sub(lambda table: table[1] + "\n" + TABLES[table["name"]]() + "\n" + table[3], text)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A command on a page, and what the page says it prints."""
+
+    command: str
+    shown: str
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command prints, and its exit status."""
+
+    status: int
+    output: str
+    errors: str = ""
+
+
+def commands_of(body: str) -> list[Shown]:
+    """Commands of a console block, in order."""
+    return [Shown(part["command"].replace("\\\n", " "), part["shown"]) for part in COMMAND.finditer(body)]
+
+
+def printed_by(command: str, before: int) -> Printed:
+    """Run a command as a reader would; `before` is the exit status of the one before.
+
+    Known are truemoment, ``echo $?`` and ``head -n N FILE``.
+    """
+    program, *words = shlex.split(command)
+    if (program, words) == ("echo", ["$?"]):
+        return Printed(0, f"{before}\n")
+    if program == "head" and words[0] == "-n":
+        with Path(words[2]).open(encoding="utf-8") as lines:
+            return Printed(0, "".join(islice(lines, int(words[1]))))
+    if program != "truemoment":
+        raise ValueError(f"{command}: expected truemoment, echo $? or head -n N FILE")
+    output, errors = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
+        status = run(words)
+    return Printed(status, output.getvalue(), errors.getvalue())
+
+
+def agrees(shown: str, printed: Printed) -> bool:
+    """Whether a command prints what its page shows."""
+    return any(_equal(shown, text) for text in (printed.output, printed.output + printed.errors))
+
+
+def _equal(shown: str, printed: str) -> bool:
+    """Whether texts are equal but for blanks at ends of lines and lines left out."""
+    lines = [line.rstrip() for line in shown.strip("\n").splitlines()]
+    pattern = "".join(r"(?:.*\n)*?" if line.strip() == LEFT_OUT else re.escape(line) + r"\n" for line in lines)
+    came = "".join(line.rstrip() + "\n" for line in printed.strip("\n").splitlines())
+    return re.fullmatch(pattern, came) is not None
+
+
+def lay_out_files(text: str, folder: Path) -> None:
+    """Put into a folder what the commands of a page need."""
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    for file in FILE.finditer(text):
+        (folder / file["name"]).write_text(file["body"], encoding="utf-8")
+
+
+def with_output(text: str, page: str) -> str:
+    """Return a page whose commands show what they print; say which ones were changed."""
+    with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
+        data = os.environ.pop("TRUEMOMENT_DATA", None)
+        if data is not None:
+            Path("data").symlink_to(data)
+        lay_out_files(text, Path())
+        text = CONSOLE.sub(lambda block: _block_with_output(block["body"], page, has_data=data is not None), text)
+        if data is not None:
+            os.environ["TRUEMOMENT_DATA"] = data
+    return text
+
+
+def _block_with_output(body: str, page: str, *, has_data: bool) -> str:
+    status = 0
+    parts = []
+    for part in COMMAND.finditer(body):
+        (here,) = commands_of(part[0])
+        if NEEDS_DATA in here.command and not has_data:
+            parts.append(part[0])
+            continue
+        printed = printed_by(here.command, status)
+        status = printed.status
+        if agrees(here.shown, printed):
+            parts.append(part[0])
+            continue
+        text = _without_left_out(here.shown, printed.output or printed.errors)
+        parts.append(f"$ {part['command']}\n{text}\n")
+        sys.stderr.write(f"{page}: $ {here.command}\n")
+    return "```console\n" + "".join(parts) + "```"
+
+
+def _without_left_out(shown: str, printed: str) -> str:
+    """Leave out of what is printed what the page left out of it so far."""
+    old, new = shown.splitlines(), printed.strip("\n").splitlines()
+    lines = []
+    for _, i, i_end, j, j_end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        gaps = [at for at in range(i, i_end) if old[at].strip() == LEFT_OUT]
+        if gaps:
+            before, behind = gaps[0] - i, i_end - 1 - gaps[-1]
+            lines += [*new[j : j + before], old[gaps[0]], *new[j_end - behind : j_end]]
+        else:
+            lines += new[j:j_end]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    for name, path in PAGES.items():
+        old = path.read_text(encoding="utf-8")
+        new = with_output(with_tables(old), name)
+        if new != old:
+            path.write_text(new, encoding="utf-8")
