@@ -10,6 +10,7 @@ import click
 
 from truemoment.cli.options import STANDARD_OUTPUT, write_json
 from truemoment.datasets import DATASETS, data_folder, get_dataset, read_own_annotations
+from truemoment.exceptions import UsageError
 
 _DATA_DIR = click.option(
     "--data-dir",
@@ -141,6 +142,8 @@ def _document(report: Any) -> dict[str, Any]:  # noqa: ANN401 - truemoment.datas
         "schema": "truemoment/dataset-check/1",
         "truemoment": __version__,
         "dataset": report.dataset,
+        "annotations_sha256": report.sha256,
+        "seed": None,
         "counts": {split: {"n_queries": q, "n_videos": v} for split, (q, v) in report.counts.items()},
         "findings": [
             {
@@ -175,5 +178,6 @@ def fetch(name: str, data_dir: Path | None, quiet: bool) -> None:
         click.echo(f"{dataset.title} needs an agreement with its owner:")
         for number, step in enumerate(dataset.steps, start=1):
             click.echo(f"  {number}. {step}")
+        raise UsageError(f"{name} cannot be fetched; the steps to it are printed above")
     tell = (lambda _: None) if quiet else click.echo
-    fetch_dataset(dataset, data_folder(data_dir), progress=not quiet, tell=tell)
+    fetch_dataset(dataset, data_folder(data_dir, must_exist=False), progress=not quiet, tell=tell)

@@ -59,12 +59,12 @@ def command(
     style: Literal["md", "latex"] | None,
     quiet: bool,
 ) -> None:
-    r"""Measure PREDICTIONS against the annotations of a split.
+    """Measure PREDICTIONS against the annotations of a split.
 
     \b
     truemoment evaluate preds.jsonl --dataset charades-cd --split test-ood --data-dir data
     truemoment evaluate preds.jsonl --annotations mine.jsonl --measures "R@1,IoU=0.5; AxIoU@10"
-    """
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
     from truemoment.evaluation import evaluate

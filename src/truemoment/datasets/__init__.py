@@ -70,19 +70,19 @@ def get_dataset(name: str) -> Dataset:
     return DATASETS[name]
 
 
-def data_folder(data_dir: str | Path | None = None) -> Path:
+def data_folder(data_dir: str | Path | None = None, *, must_exist: bool = True) -> Path:
     """Return the folder that holds the datasets: `data_dir`, else the variable ``TRUEMOMENT_DATA``.
 
     Raises
     ------
     UsageError
-        If neither is given, or it is no folder.
+        If neither is given, or (unless it may still be made) it is no folder.
     """
     given = data_dir or os.environ.get("TRUEMOMENT_DATA")
     if not given:
         raise UsageError("where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA")
     folder = Path(given)
-    if not folder.is_dir():
+    if must_exist and not folder.is_dir():
         raise UsageError(f"{folder} is no folder, expected the one that holds a folder for each dataset")
     return folder
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from truemoment.datasets.base import Dataset
@@ -29,6 +29,8 @@ class Report:
         A line for each thing that differs from what is published or recorded.
     missing
         A line for each split that could not be read because a file is not there.
+    sha256
+        Split -> hash of the annotations read.
     """
 
     dataset: str
@@ -36,6 +38,7 @@ class Report:
     findings: tuple[Finding, ...]
     unexpected: tuple[str, ...]
     missing: tuple[str, ...] = ()
+    sha256: dict[str, str] = field(default_factory=dict)
 
 
 def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], None] = lambda _: None) -> Report:
@@ -85,7 +88,8 @@ def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], Non
             findings += find_shared(one, other, train=one.split == "train")
     problems += unexpected(findings, dataset.name, read)
     counts = {name: (annotations.n_queries, annotations.n_videos) for name, annotations in read.items()}
-    return Report(dataset.name, counts, tuple(findings), tuple(problems), tuple(missing))
+    hashes = {name: annotations.sha256 for name, annotations in read.items()}
+    return Report(dataset.name, counts, tuple(findings), tuple(problems), tuple(missing), hashes)
 
 
 def check_annotations(annotations: Annotations) -> Report:
@@ -93,4 +97,5 @@ def check_annotations(annotations: Annotations) -> Report:
     findings = find_faults(annotations)
     lines = tuple(f"{f.split}: {f.kind}: {f.count} {f.counted}" for f in findings if f.fault)
     counts = {annotations.split: (annotations.n_queries, annotations.n_videos)}
-    return Report(annotations.dataset, counts, tuple(findings), lines)
+    hashes = {annotations.split: annotations.sha256}
+    return Report(annotations.dataset, counts, tuple(findings), lines, sha256=hashes)

@@ -49,7 +49,7 @@ class MatchReport:
         Rows matched in each way; `by_text` counts rows whose sentence equals the annotation's up to
         punctuation, case and blanks.
     text_differs
-        Rows whose sentence is not the annotation's to the letter.
+        Rows matched by id or text whose sentence is not the annotation's to the letter.
     shared
         Queries that share one row with another of the same video and sentence.
     unmatched
@@ -302,7 +302,6 @@ class _Matcher:
             if not query_of[row] and query not in taken:
                 query_of[row] = [query]
                 self.by_position += 1
-                self.text_differs += self.rows.sentence[row] is not None
 
     def unknown(self, unmatched: list[int], annotations: Annotations) -> MatchError:
         """Say which rows belong to no query."""
