@@ -59,8 +59,9 @@ class Measured:
     n_queries, n_videos
         Queries (and their videos) that carry weight.
     on_threshold
-        Queries whose best answer stands on the threshold to within 1e-9, so that the comparison and
-        the last bit decide them; None for measures without a threshold.
+        Queries whose best answer stands on the threshold to within 1e-9 (5e-7 if IoUs are float32), so
+        that the comparison and the last bit decide them; None for measures that no single IoU decides
+        (all but R, dR and AP).
     signature
         Convention, data and version.
     ci95
@@ -90,7 +91,7 @@ class Scores:
     numerator, weight : (M, Q)
         A measure's figure is the sum of numerators over the sum of weights; weight 0 is undefined.
     on_threshold : (M,)
-        Queries standing on the threshold, -1 for measures without one.
+        Queries standing on the threshold, -1 for measures that no single IoU decides.
     touched
         How many queries the protocol changed, by what it did to them.
     dataset, split, annotations_sha256
@@ -113,7 +114,13 @@ class Scores:
         return len(self.query_id)
 
     def row(self, measure: str | Measure) -> int:
-        """Row of a measure, given as a value or in words."""
+        """Row of a measure, given as a value or in words.
+
+        Raises
+        ------
+        MeasureError
+            If it cannot be read, or is not among the measures computed.
+        """
         wanted = str(parse_measure(measure)) if isinstance(measure, str) else str(measure)
         for row, known in enumerate(self.measures):
             if str(known) == wanted:
@@ -122,6 +129,11 @@ class Scores:
 
     def value(self, measure: str | Measure) -> float:
         """Figure of a measure as a fraction; NaN where it is undefined.
+
+        Raises
+        ------
+        MeasureError
+            If it cannot be read, or is not among the measures computed.
 
         Examples
         --------
@@ -140,7 +152,13 @@ class Scores:
         return f"{self.protocol.signature()}|{data}|truemoment:{version}"
 
     def measured(self, intervals: Floats | None = None) -> list[Measured]:
-        """Return the figures; `intervals` of shape (M, 2) are set beside them."""
+        """Return the figures, in the order of the measures.
+
+        Parameters
+        ----------
+        intervals : (M, 2)
+            95 % intervals to set beside them, as fractions; one that is not finite is left out.
+        """
         figures = []
         number = {video_id: n for n, video_id in enumerate(dict.fromkeys(self.video_id))}
         video = np.array([number[video_id] for video_id in self.video_id], dtype=np.int64)
@@ -166,7 +184,13 @@ class Scores:
         return figures
 
     def save(self, path: Path | str) -> None:
-        """Write the statistics as NPZ (no pickle), complete or not at all."""
+        """Write the statistics as NPZ (no pickle), complete or not at all.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be made.
+        """
         protocol = {f.name: getattr(self.protocol, f.name) for f in dataclasses.fields(self.protocol)}
         header = _Saved(
             schema=_Saved.SCHEMA,
@@ -289,7 +313,8 @@ def evaluate(
         A name, a name with fields changed, or a value; by default the dataset's (``default``, and
         ``moment-detr`` for QVHighlights).
     on_unknown
-        What to do with predictions for queries the annotations lack: ``"refuse"`` or ``"ignore"``.
+        What to do with predictions for queries the annotations lack: ``"refuse"`` them, or ``"ignore"``
+        them.
     progress
         Show a progress bar on standard error.
 
@@ -300,11 +325,11 @@ def evaluate(
     Raises
     ------
     InputError
-        If there is no query, or predictions name unknown ones.
+        If there is no query, predictions name unknown ones, or a clip is rated that its video lacks.
     ProtocolError
-        If the protocol refuses the predictions.
+        If the protocol is not known, or refuses the predictions.
     MeasureError
-        If a measure cannot be computed from what is there.
+        If a measure cannot be read, or cannot be computed from what is there.
 
     Examples
     --------

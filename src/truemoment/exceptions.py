@@ -6,7 +6,7 @@
     ├── InputError            a file or value from outside is not what it must be
     │   ├── MatchError        predictions and annotations do not belong together
     │   └── DownloadError     a file could not be fetched, or its checksum differs
-    ├── MissingFileError      a file that a dataset needs is not there
+    ├── MissingFileError      a file that is asked for or needed is not there
     ├── UsageError            the call itself is wrong: unknown name, impossible combination
     │   ├── MeasureError      a measure's text cannot be read, or it cannot be computed here
     │   └── ProtocolError     a protocol's text cannot be read, or it refuses these predictions
@@ -66,7 +66,7 @@ class DownloadError(InputError):
 
 
 class MissingFileError(TrueMomentError):
-    """A file that a dataset needs is not where it was looked for."""
+    """A file that is asked for, or that a dataset needs, is not where it was looked for."""
 
 
 class UsageError(TrueMomentError):

@@ -1,7 +1,8 @@
 """Files: typed reading with errors that name the line, atomic writing, checksums.
 
-A file from outside is wrong until parsed. Everything here either returns a fully checked value or
-raises :class:`~truemoment.exceptions.InputError` saying where and what; nothing half-read leaves.
+A file from outside is wrong until parsed. A reader here either returns a fully checked value or raises
+:class:`~truemoment.exceptions.InputError` saying where and what
+(:class:`~truemoment.exceptions.MissingFileError` if there is no file); nothing half-read leaves.
 """
 
 from __future__ import annotations
@@ -63,8 +64,10 @@ def read_text(path: Path) -> str:
 
     Raises
     ------
+    MissingFileError
+        If there is no such file.
     InputError
-        If the content is not UTF-8; the line is named.
+        If it cannot be read or unpacked, or is not UTF-8; then the line is named.
     """
     data = read_bytes(path).removeprefix(BYTE_ORDER_MARK)
     try:
@@ -112,6 +115,8 @@ def read_json_mapping(path: Path, kind: type[T]) -> dict[str, T]:
 
     Raises
     ------
+    MissingFileError
+        If there is no such file.
     InputError
         Naming the key at fault and the field below it; also if a key stands twice, since one of the two
         would be lost.
@@ -130,8 +135,17 @@ def decode_entries(
     ----------
     raw
         Undecoded values by key, parts of `data`.
+    kind
+        Type of each value.
+    data, path
+        The file's content, to find a line in, and its name.
     within
         Field that holds the object; "" for the file itself.
+
+    Raises
+    ------
+    InputError
+        Naming file, line, key and field of the first value that is not of its type.
     """
     decoder = msgspec.json.Decoder(kind)
     entries = {}
@@ -155,7 +169,13 @@ def _line_of_entry(data: bytes, key: str, value: bytes) -> int:
 
 
 def refuse_repeated_keys(data: bytes, path: Path) -> None:
-    """Refuse JSON in which an object holds a key twice: one of the two values would be lost in silence."""
+    """Refuse JSON in which an object holds a key twice: one of the two values would be lost in silence.
+
+    Raises
+    ------
+    InputError
+        Naming the key.
+    """
 
     def check(pairs: list[tuple[str, object]]) -> None:
         count = Counter(key for key, _ in pairs)
@@ -172,6 +192,8 @@ def read_json_lines(path: Path, kind: type[T], *, progress: bool = False) -> Ite
 
     Raises
     ------
+    MissingFileError
+        If there is no such file.
     InputError
         Naming file, line and field, at the first line that is not as it must be.
     """
@@ -191,7 +213,14 @@ def iterate_lines(path: Path, *, progress: bool = False) -> Iterator[bytes]:
     """Yield the lines of `path` as bytes, line ends kept, a byte-order mark removed.
 
     A name ending in ``.gz`` is unpacked on the way; memory stays bounded by the longest line. With
-    `progress` a bar on standard error follows the reading of a large file.
+    `progress` a bar on standard error follows the reading of a large file that is not packed.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        If it is a folder, or cannot be read or unpacked.
     """
     try:
         with open_binary(path) as stream:
@@ -222,7 +251,13 @@ def _followed(stream: IO[bytes], path: Path) -> Iterator[bytes]:
 
 
 def open_binary(path: Path) -> IO[bytes]:
-    """Open `path` for reading; a name ending in ``.gz`` is unpacked on the way."""
+    """Open `path` for reading; a name ending in ``.gz`` is unpacked on the way.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened.
+    """
     if path.suffix == ".gz":
         return cast(IO[bytes], gzip.open(path, "rb"))
     return path.open("rb")
@@ -233,7 +268,12 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing that appears under its name only when complete.
 
     Whatever goes wrong inside the block, an existing file stays as it was and nothing half-written
-    remains.
+    remains. A pipe or device is written to as it is, never replaced.
+
+    Raises
+    ------
+    InputError
+        If `path` is a folder, or no file can be made beside it.
     """
     path = Path(path)
     if path.is_dir():
@@ -259,7 +299,13 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
 
 
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, in hexadecimal."""
+    """Return the SHA-256 of a file's bytes, in hexadecimal.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read.
+    """
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

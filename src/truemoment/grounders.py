@@ -36,9 +36,36 @@ class Grounder(Protocol):
         ...
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> Grounder:
-        """Learn what the method learns from annotations; return the fitted method."""
+        """Learn what the method learns from annotations.
+
+        Parameters
+        ----------
+        train
+            Annotations to learn from.
+        val
+            Annotations to choose settings by; None where there are none.
+
+        Returns
+        -------
+        Grounder
+            The fitted method, which may be the same object.
+        """
         ...
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Answer each query with at most `top` ranked moments, in seconds."""
+        """Answer each query with ranked moments.
+
+        Parameters
+        ----------
+        queries
+            What is asked of which video; durations in seconds, NaN where not known.
+        top
+            Most moments a query, 1 or more.
+
+        Returns
+        -------
+        Predictions
+            Moments in seconds, best first; a query without a list is not answered, one with an empty list
+            is abstained from.
+        """
         ...

@@ -126,7 +126,7 @@ def pooled_iou(start: Floats, end: Floats, other_start: Floats, other_end: Float
     Returns
     -------
     array, shape (Q,)
-        0 where the quotient is not finite.
+        0 where the denominator is not above 0.
     """
     overlap = np.zeros(len(start), dtype=start.dtype)
     for r in range(other_start.shape[1]):
@@ -190,6 +190,8 @@ def suppress(start: Floats, end: Floats, length: Ints, *, threshold: float, deno
         How many of the K places each list fills.
     threshold
         IoU above which the lower-ranked moment goes.
+    denominator
+        How the IoU's denominator is written, see :func:`temporal_iou`.
 
     Returns
     -------

@@ -32,7 +32,24 @@ MAX_RATING = 4
 
 
 def as_strings(values: Iterable[object], name: str) -> Strings:
-    """Return a read-only column of Python strings; anything but a string is refused."""
+    """Return a read-only column of Python strings; anything but a string is refused.
+
+    Parameters
+    ----------
+    values
+        The strings, one a row.
+    name
+        What the column is called, for the message.
+
+    Returns
+    -------
+    object array, shape (N,)
+
+    Raises
+    ------
+    InputError
+        Naming the first row that holds no string.
+    """
     if isinstance(values, np.ndarray) and values.dtype == object and not values.flags.writeable:
         return values  # a column of ours, checked when it was made
     items = list(values)
@@ -99,7 +116,7 @@ class Queries:
     Raises
     ------
     InputError
-        If columns differ in length, hold the wrong type, or a query id repeats.
+        If columns differ in length, hold the wrong type, or a query id stands twice.
     """
 
     query_id: Strings
@@ -141,6 +158,11 @@ class Saliency:
     clip : (C,) clip numbers from 0
     rating : (C, A) whole numbers 0 (very bad) to 4 (very good), one column an annotator
     clip_length_s : seconds a clip
+
+    Raises
+    ------
+    InputError
+        If shapes do not fit, a number is not whole, a clip number is negative, or a rating is not 0 to 4.
     """
 
     offsets: Ints
@@ -179,7 +201,7 @@ class Annotations:
     query_id, video_id, sentence, annotator : (N,) text
         `annotator` is "" where the file names none.
     duration_s, start_s, end_s : (N,) seconds
-        `duration_s` is NaN where it is not known; times must be finite.
+        Within 1e8 s of 0 (three years), negative ones included; `duration_s` is NaN where it is not known.
     dataset, split
         Where the rows come from, for signatures and messages.
     saliency
@@ -188,8 +210,9 @@ class Annotations:
     Raises
     ------
     InputError
-        If columns differ in length or type, a time is not finite, a query's rows are scattered, or
-        rows of one query disagree on video, sentence or duration.
+        If columns differ in length or type, a time is not finite or beyond 1e8 s, a query's rows are
+        scattered, rows of one query disagree on video, sentence or duration, or `saliency` has not one
+        list a query.
 
     Examples
     --------
@@ -247,9 +270,18 @@ class Annotations:
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[Any]], *, dataset: str = "own", split: str = "all") -> Annotations:
-        """Make annotations of rows (query_id, video_id, duration_s, sentence, start_s, end_s[, annotator])."""
+        """Make annotations of rows (query_id, video_id, duration_s, sentence, start_s, end_s[, annotator]).
+
+        Raises
+        ------
+        InputError
+            If the columns are not as :class:`Annotations` asks.
+        """
         table = list(rows)
-        if len(set(map(len, table))) > 1:
+        widths = set(map(len, table))
+        if not widths <= {6, 7}:
+            raise InputError(f"got a row of {min(widths - {6, 7})} values, expected 6 or 7", field="rows")
+        if len(widths) > 1:
             table = [(*row, "")[:7] for row in table]
         columns = list(zip(*table, strict=True)) or [()] * 6
         if len(columns) == 6:
@@ -341,16 +373,20 @@ class Predictions:
     query_id : (Q,) text, unique
     offsets : (Q + 1,)
         The moments of query q are rows ``offsets[q]:offsets[q + 1]``.
-    start_s, end_s, score : (M,) float64
+    start_s, end_s : (M,) float64
+        Seconds from 0 to 1e8 (three years).
+    score : (M,) float64
+        Finite; higher is better.
     name
         What to call the method or file in reports.
     saliency_offsets, saliency : optional, (Q + 1,) and (S,)
-        A predicted rating for each clip of the video, in order.
+        A predicted rating for each clip of the video, in order; finite, higher is better.
 
     Raises
     ------
     InputError
-        If a time is negative, a number is not finite, or columns do not fit.
+        If a time is not within 0 to 1e8 s, a score or rating is not finite, a query id stands twice, or
+        columns do not fit.
 
     Examples
     --------
@@ -406,7 +442,20 @@ class Predictions:
 
     @classmethod
     def from_lists(cls, lists: dict[str, Sequence[Sequence[float]]], *, name: str = "predictions") -> Predictions:
-        """Make predictions of {query_id: [(start_s, end_s[, score]), ...]}; without scores, order ranks."""
+        """Make predictions of {query_id: [(start_s, end_s[, score]), ...]}.
+
+        Parameters
+        ----------
+        lists
+            Moments of each query, in seconds; without scores the order ranks: scores fall by 1 from 0.
+        name
+            What to call the method in reports.
+
+        Raises
+        ------
+        InputError
+            If a moment has another number of values, or is not as :class:`Predictions` asks.
+        """
         offsets = np.concatenate([[0], np.cumsum([len(moments) for moments in lists.values()])]).astype(np.int64)
         flat = [
             (*moment, -float(rank)) if len(moment) == 2 else tuple(moment)

@@ -4,15 +4,15 @@ A query may have several references because several annotators marked it (DiDeMo
 Challenges re-annotations) or because the moment occurs several times (QVHighlights). Six rules are
 in use; on one public prediction file they spread R@1,IoU=0.5 from 29.83 to 53.94.
 
-=================  ==================================================================================
-``nearest``        the reference with the largest IoU, anew for each predicted moment
-``first``          the first reference of the file
-``representative`` the reference that agrees best with the others (largest mean IoU)
-``merged``         the union of all references, as one region with gaps
-``pooled``         all answers and all references at once: intersections of all pairs over the sum of all
-                   lengths less these (UniTime); can exceed 1 where answers overlap each other
-``rows``           every reference is a query of its own; a query's weight is its number of references
-=================  ==================================================================================
+==================  ==================================================================================
+``nearest``         the reference with the largest IoU, anew for each predicted moment
+``first``           the first reference of the file
+``representative``  the reference that agrees best with the others (largest mean IoU)
+``merged``          the union of all references, as one region with gaps
+``pooled``          all answers and all references at once: intersections of all pairs over the sum of all
+                    lengths less these (UniTime); can exceed 1 where answers overlap each other
+``rows``            every reference is a query of its own; a query's weight is its number of references
+==================  ==================================================================================
 
 References
 ----------

@@ -16,7 +16,18 @@ BLOCK_DRAWS = 1 << 22
 
 
 def sums_by_video(scores: Scores) -> tuple[Floats, Floats]:
-    """Sums of numerators and of weights over the queries of each video, both (V, M)."""
+    """Sums of numerators and of weights over the queries of each video.
+
+    Parameters
+    ----------
+    scores
+        Per-query statistics of M measures.
+
+    Returns
+    -------
+    numerator, weight : (V, M)
+        One row a video, in the order in which the videos first occur.
+    """
     video = {video_id: row for row, video_id in enumerate(dict.fromkeys(scores.video_id))}
     row = np.array([video[video_id] for video_id in scores.video_id], dtype=np.int64)
     numerator, weight = (
@@ -41,7 +52,12 @@ def bootstrap(scores: Scores, rng: np.random.Generator, *, resamples: int = 1000
     Returns
     -------
     array, shape (resamples, M)
-        NaN where a resample leaves a measure without weight.
+        Fractions; NaN where a resample leaves a measure without weight.
+
+    Raises
+    ------
+    UsageError
+        If `resamples` is less than 2.
     """
     if resamples < 2:
         raise UsageError(f"got {resamples} resamples, expected 2 or more")
@@ -58,5 +74,16 @@ def bootstrap(scores: Scores, rng: np.random.Generator, *, resamples: int = 1000
 
 
 def interval95(figures: Floats) -> Floats:
-    """95 % percentile interval of resampled figures, shape (M, 2); NaN where any is undefined."""
+    """95 % percentile interval of resampled figures.
+
+    Parameters
+    ----------
+    figures : (N, M)
+        Figures of M measures in N resamples, as :func:`bootstrap` returns them.
+
+    Returns
+    -------
+    array, shape (M, 2)
+        The 2.5 % and 97.5 % quantiles, in the unit of the figures; NaN where any figure is undefined.
+    """
     return np.stack([np.quantile(figures, 0.025, axis=0), np.quantile(figures, 0.975, axis=0)], axis=1)

@@ -24,7 +24,13 @@ class TimedVideo(VideoEntry):
 
 
 def rows_of(path: Path) -> list[Row]:
-    """Rows (query_id, video_id, duration_s, sentence, start_s, end_s) of one file, in file order."""
+    """Rows (query_id, video_id, duration_s, sentence, start_s, end_s) of one file, in file order.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If the file is missing, or is not as it must be; then the place is named.
+    """
     found = [
         (video_id, entry.duration, sentence, start_s, end_s)
         for video_id, entry in read_by_video(path, TimedVideo)
@@ -35,12 +41,18 @@ def rows_of(path: Path) -> list[Row]:
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read a split; ``test`` is val_1 and val_2 one after the other."""
+    """Read a split; ``test`` is val_1 and val_2 one after the other.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If a file is missing, or is not as it must be; then the place is named.
+    """
     rows: list[Row] = []
     for name in _FILES[split]:
         prefix = "" if name == "train" else f"{name}/"
         path = required_file(folder, f"{name}.json", dataset="activitynet-captions")
-        rows.extend((f"{prefix}{query_id}", *row) for query_id, *row in rows_of(path))  # type: ignore[misc]
+        rows.extend((f"{prefix}{row[0]}", *row[1:]) for row in rows_of(path))
     return Annotations.from_rows(rows, dataset="activitynet-captions", split=split)
 
 

@@ -17,7 +17,13 @@ _FILES = {"val": "anet_val.json", "test-iid": "anet_test_iid.json", "test-ood": 
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read a split; ``train`` is derived from ActivityNet Captions where its file is missing."""
+    """Read a split; ``train`` is derived from ActivityNet Captions where its file is missing.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If a file is missing, or is not as it must be; then the place is named.
+    """
     if split != "train":
         rows = rows_of(required_file(folder, _FILES[split], dataset="activitynet-cd"))
     elif (folder / "anet_train.json").is_file():
@@ -32,6 +38,21 @@ def derive_train(folder: Path) -> list[Row]:
 
     A video's val_1 sentences come before its val_2 ones. Each video lies whole in one split, so 10,984
     videos and 51,415 pairs remain, the published counts.
+
+    Parameters
+    ----------
+    folder
+        The dataset's own; the folder ``activitynet-captions`` lies beside it.
+
+    Returns
+    -------
+    list
+        Rows (query_id, video_id, duration_s, sentence, start_s, end_s), times in seconds.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If a file of either dataset is missing, or is not as it must be; then the place is named.
     """
     elsewhere = {
         row[1] for name in _FILES.values() for row in rows_of(required_file(folder, name, dataset="activitynet-cd"))

@@ -91,13 +91,15 @@ class Dataset:
     homepage, licence
         As its owner states them; "not stated" where nothing was found.
     access
-        ``open``, or ``agreement`` where the owner asks for one; `steps` then says what to do.
+        ``open``, or ``agreement`` where the owner asks for one.
     files, splits
         Annotation files with checksums, and splits with counts.
     read
         ``read(folder, split)``; `folder` is the dataset's own, its parent holds the other datasets.
     notes
         What a user of the figures should know.
+    steps
+        What to do, one step after the other, where the owner asks for an agreement.
     """
 
     name: str
@@ -142,6 +144,8 @@ def read_by_video(path: Path, kind: type[Entry]) -> Iterator[tuple[str, Entry]]:
 
     Raises
     ------
+    MissingFileError
+        If there is no such file.
     InputError
         If an entry is malformed, or has more sentences than times or the other way round.
     """

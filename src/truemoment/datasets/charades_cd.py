@@ -26,7 +26,13 @@ class CharadesVideo(VideoEntry):
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read a split."""
+    """Read a split.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If a file is missing, or is not as it must be; then the place is named.
+    """
     path = required_file(folder, _FILES[split], dataset="charades-cd")
     rows = [
         (video_id, entry.video_duration, sentence, start_s, end_s)

@@ -57,6 +57,8 @@ def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], Non
     ------
     MissingFileError
         If no split is there at all.
+    InputError
+        If a file is not as it must be.
     """
     folder = data_dir / dataset.name
     problems = []

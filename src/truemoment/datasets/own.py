@@ -23,7 +23,23 @@ from truemoment.records import Annotations
 
 
 class OwnQuery(msgspec.Struct, forbid_unknown_fields=True):
-    """A line of the file."""
+    """A line of the file.
+
+    Parameters
+    ----------
+    video_id, sentence
+        The video, and what is looked for in it.
+    moments
+        Reference moments (start, end) in seconds, one or more.
+    query_id
+        Text or whole number, unique in the file; None for ``VIDEO#K``.
+    duration_s
+        Duration of the video in seconds; None where it is not known.
+    annotators
+        One name a moment; None (or an empty list) where none is known.
+    split
+        Split the line belongs to; None for a line that belongs to all.
+    """
 
     video_id: str
     sentence: str
@@ -42,10 +58,12 @@ def read(path: Path, split: str | None = None) -> Annotations:
     path
         The JSON Lines file.
     split
-        Keep the lines of this split; None keeps all.
+        Keep the lines of this split and those that name none; None keeps all.
 
     Raises
     ------
+    MissingFileError
+        If there is no such file.
     InputError
         Naming the line and field at fault, a query id that stands twice, or a split nobody has.
     """

@@ -20,7 +20,13 @@ class FramedVideo(VideoEntry):
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read a split; frames become seconds."""
+    """Read a split; frames become seconds.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If a file is missing, or is not as it must be; then the place is named.
+    """
     path = required_file(folder, f"{split}.json", dataset="tacos")
     rows: list[tuple[str, float, str, float, float]] = []
     for video_id, entry in read_by_video(path, FramedVideo):

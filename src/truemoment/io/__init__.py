@@ -56,8 +56,10 @@ def sniff(path: Path) -> tuple[Format, str]:
 
     Raises
     ------
+    MissingFileError
+        If there is no such file.
     InputError
-        If no format, or more than one, fits.
+        If it cannot be read, or no format, or more than one, fits.
     """
     if path.is_dir():
         raise InputError("is a folder, expected a file", path=path)
@@ -104,6 +106,11 @@ def read_rows(
         A format's name; recognised from the file by default.
     progress
         Show progress on standard error while a large file is read.
+
+    Raises
+    ------
+    MissingFileError, InputError, UsageError
+        If there is no such file, it is not as it must be, or there is no such format.
     """
     path = Path(path)
     if format is None:
@@ -170,7 +177,11 @@ def write_predictions(
     Raises
     ------
     UsageError
-        If the format cannot be written.
+        If there is no such format, or it cannot be written.
+    InputError
+        If the format cannot hold these predictions, or the file cannot be made.
+    MissingPackageError
+        If the format needs a package that is not installed.
     """
     chosen = get_format(format)
     if chosen.write is None:

@@ -161,19 +161,25 @@ def flatten_lists(lists: Iterable[Sequence[float]]) -> tuple[Ints, Floats]:
 
 
 def checked_times(rows: PredictionRows, *, on_negative: OnNegative) -> tuple[Floats, Floats]:
-    """Return the rows' times, refusing what no video has: negative or non-finite times.
+    """Return the rows' times, refusing times that no video has and scores that rank nothing.
 
     Parameters
     ----------
     rows
         As read.
     on_negative
-        ``"refuse"``, or ``"clip"`` to lift negative times to 0 (non-finite ones are always refused).
+        ``"refuse"``, or ``"clip"`` to lift negative times to 0 (times beyond 1e8 s either way, and what is
+        not finite, are always refused).
+
+    Returns
+    -------
+    start_s, end_s : (M,)
+        Seconds from 0 to 1e8.
 
     Raises
     ------
     InputError
-        Naming file, line and value.
+        Naming file, line and value of the first time outside these bounds, or score that is not finite.
     """
     least = -MAX_TIME_S if on_negative == "clip" else 0.0
     checks = [

@@ -1,9 +1,9 @@
 """Matching rows of a prediction file to queries, without guessing in silence.
 
-A row is matched by its query id (a sentence, if it has one, is checked); else by video and sentence,
-punctuation replaced by blanks and case folded; else by position within the video, when the file and
-the annotations have as many rows there. Each way is counted. What cannot be matched is refused or left
-out, as asked, and counted.
+A row with a query id is matched by it (a sentence or video, if it has one, is checked). A row without
+one is matched by video and sentence, punctuation replaced by blanks and case folded; else by position
+within the video, when as many such rows name it as it has queries. Each way is counted. What cannot be
+matched is refused or left out, as asked, and counted.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BLANKS = _Blanks()
 
 @dataclass(frozen=True)
 class MatchReport:
-    """What was read and how it found its queries. All figures are counts.
+    """What was read and how it found its queries, in counts.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class MatchReport:
     swapped, zero_length, past_end
         Moments whose end lies before the start, at it, or later than the video's end by more than 1e-6 s.
     clipped
-        Moments with a negative time lifted to 0.
+        Moments of which a negative time was lifted to 0.
     ties
         Queries with two answers of equal score.
     reordered
@@ -90,7 +90,7 @@ class MatchReport:
     reordered: int = 0
 
     def as_dict(self) -> dict[str, int | str]:
-        """Return the counts by name."""
+        """Return all fields by name."""
         return asdict(self)
 
 
@@ -139,10 +139,10 @@ def match(
     Raises
     ------
     MatchError
-        If a row's id and sentence contradict each other, a query is answered twice, or a row belongs to
+        If a row's id contradicts its sentence or video, a query is answered twice, or a row belongs to
         no query (unless ignored).
     InputError
-        If a time is negative or not finite.
+        If a time is negative (unless clipped) or beyond 1e8 s, or a number is not finite.
     """
     start_s, end_s = checked_times(rows, on_negative=on_negative)
     queries = annotations.queries

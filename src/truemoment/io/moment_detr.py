@@ -35,7 +35,15 @@ def recognise(path: Path, head: bytes) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file; clip ratings are kept only if every line has them."""
+    """Read the file; either every line has clip ratings or none has.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        Naming the line and field at fault; also if the file is empty, or only some lines have ratings.
+    """
     numbers: list[int] = []
     lines: list[Line] = []
     for number, line in read_json_lines(path, Line, progress=progress):

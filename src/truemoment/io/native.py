@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -66,7 +67,15 @@ def recognise(path: Path, head: bytes) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read a native file, some lines at a time; nothing of a faulty one is used."""
+    """Read a native file, some lines at a time; nothing of a faulty one is used.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        Naming the line and field at fault; also if the file is empty.
+    """
     quick = msgspec.json.Decoder(ScoredLine)
     header: dict[str, object] = {}
     numbers: list[int] = []
@@ -74,7 +83,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     videos: list[str | None] = []
     sentences: list[str | None] = []
     blocks: list[Moments] = []
-    waiting: list[list[tuple[float, ...]]] = []
+    waiting: list[Sequence[Sequence[float]]] = []
     for number, line in enumerate(iterate_lines(path, progress=progress), start=1):
         if not line.strip():
             continue
@@ -94,7 +103,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         ids.append(None if entry.query_id is None else str(entry.query_id))
         videos.append(entry.video_id)
         sentences.append(entry.sentence)
-        waiting.append(entry.moments)  # type: ignore[arg-type]
+        waiting.append(entry.moments)
         if len(waiting) == LINES_AT_A_TIME:
             blocks.append(flatten(path, numbers[-len(waiting) :], waiting))
             waiting = []
@@ -105,7 +114,13 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
 
 
 def read_header(line: bytes, path: Path, number: int | None = None) -> dict[str, object]:
-    """Read what a file says of itself; another version is refused."""
+    """Read what a file says of itself; another version is refused.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or names another version.
+    """
     header = decode_json(line, Header, path=path, line=number or 1)
     if header.truemoment != VERSION:
         raise InputError(
@@ -115,7 +130,13 @@ def read_header(line: bytes, path: Path, number: int | None = None) -> dict[str,
 
 
 def write(path: Path, predictions: Predictions, annotations: Annotations) -> None:
-    """Write a native file, complete or not at all."""
+    """Write a native file, complete or not at all.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be made.
+    """
     encoder = msgspec.json.Encoder()
     video_of = dict(zip(annotations.queries.query_id, annotations.queries.video_id, strict=True))
     with atomic_write(path) as stream:

@@ -43,8 +43,12 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
 
     Raises
     ------
+    MissingPackageError
+        If pyarrow is not installed.
+    MissingFileError
+        If there is no such file.
     InputError
-        Naming the column at fault, what type came and what was expected.
+        Naming the column at fault, what type came and what was expected; also if it is no Parquet file.
     """
     del progress  # read in one piece
     pyarrow, parquet = _pyarrow()
@@ -129,7 +133,15 @@ def _is_list_of_structs(pyarrow: Any, kind: Any) -> bool:  # noqa: ANN401 - pyar
 
 
 def write(path: Path, predictions: Predictions, annotations: Annotations) -> None:
-    """Write a Parquet file, complete or not at all."""
+    """Write a Parquet file, complete or not at all.
+
+    Raises
+    ------
+    MissingPackageError
+        If pyarrow is not installed.
+    InputError
+        If the file cannot be made.
+    """
     pyarrow, parquet = _pyarrow()
     video_of = dict(zip(annotations.queries.query_id, annotations.queries.video_id, strict=True))
     flat = pyarrow.StructArray.from_arrays(

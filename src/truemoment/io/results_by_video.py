@@ -39,7 +39,15 @@ def recognise(path: Path, head: bytes) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file."""
+    """Read the file.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        Naming the video and field at fault; also if a key stands twice, or there is no answer.
+    """
     del progress  # read in one piece
     data = read_bytes(path)
     refuse_repeated_keys(data, path)

@@ -45,7 +45,15 @@ def recognise(path: Path, head: bytes) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file; a query's rows need not stand together."""
+    """Read the file; a query's rows need not stand together.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        Naming the line and heading at fault; also if there is no row.
+    """
     del progress  # read in one piece
     reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
     try:
@@ -127,7 +135,14 @@ def _number(text: str, field: str, path: Path, line: int) -> float:
 
 
 def write(path: Path, predictions: Predictions, annotations: Annotations) -> None:
-    """Write a CSV file, complete or not at all; abstentions cannot be written and are refused."""
+    """Write a CSV file, complete or not at all.
+
+    Raises
+    ------
+    InputError
+        If a query is answered with no moment or is not among the annotations, neither of which CSV can
+        hold, or the file cannot be made.
+    """
     empty = predictions.query_id[predictions.lengths == 0]
     if len(empty):
         raise InputError(f"CSV cannot hold an abstention ({empty[0]!r}); write native or parquet", path=path)

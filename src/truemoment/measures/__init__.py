@@ -1,20 +1,20 @@
 """The measures, and the one grammar in which they are written.
 
-=============================  =====================================================================
-``R@5,IoU=0.7``                recall, also ``R@1,IoU=0.5,length=short``
-``dR@1,IoU=0.5``               discounted recall
-``mIoU``                       mean IoU of the first answer
-``AxIoU@10``                   average max IoU
-``NCxIoU@10,p=geometric(0.5)`` the same with another distribution of stopping ranks
-``AP@10,IoU=0.5``              mean precision over ranks (AxIoU paper, eq. 12)
-``mAP``, ``mAP,IoU=0.5``       QVHighlights' interpolated average precision, also ``,length=short``
-``DCG@10``                     discounted cumulative gain
-``F1,IoU=0.5``                 F1 of the set of answers
-``HIT@1,min=VeryGood``         QVHighlights' highlight hit
-``HL-mAP,min=Good``            QVHighlights' highlight average precision
-=============================  =====================================================================
+==============================  =====================================================================
+``R@5,IoU=0.7``                 recall, also ``R@1,IoU=0.5,length=short``
+``dR@1,IoU=0.5``                discounted recall
+``mIoU``                        mean IoU of the first answer
+``AxIoU@10``                    average max IoU
+``NCxIoU@10,p=geometric(0.5)``  the same with another distribution of stopping ranks
+``AP@10,IoU=0.5``               mean precision over ranks (AxIoU paper, eq. 12)
+``mAP``, ``mAP,IoU=0.5``        QVHighlights' interpolated average precision, also ``,length=short``
+``DCG@10``                      discounted cumulative gain
+``F1,IoU=0.5``                  F1 of the set of answers
+``HIT@1,min=VeryGood``          QVHighlights' highlight hit
+``HL-mAP,min=Good``             QVHighlights' highlight average precision
+==============================  =====================================================================
 
-A suffix ``[ref=nearest|representative|first|merged|rows]`` chooses how several references count;
+A suffix ``[ref=nearest|representative|first|merged|pooled|rows]`` chooses how several references count;
 without it the protocol's rule holds. Several measures are separated by ``;``.
 """
 
@@ -80,6 +80,16 @@ class Written:
     """The parts of a measure's text; each is taken once, and what is left over is refused.
 
     Option names may be written in any case.
+
+    Parameters
+    ----------
+    text
+        The measure as it is written.
+
+    Raises
+    ------
+    MeasureError
+        If the text has not the form of a measure, or an option stands twice.
     """
 
     def __init__(self, text: str) -> None:
@@ -100,7 +110,13 @@ class Written:
             rest = rest[option.end() :]
 
     def rank(self) -> int:
-        """Take the whole number behind the @."""
+        """Take the whole number behind the @.
+
+        Raises
+        ------
+        MeasureError
+            If there is none of at most six digits.
+        """
         if self._rank is None or not re.fullmatch(r"\d{1,6}", self._rank):
             got = "nothing" if self._rank is None else repr(self._rank)
             raise MeasureError(f"{self.text!r}: got {got} behind @, expected a whole number as in {self.name}@5")
@@ -108,7 +124,22 @@ class Written:
         return rank
 
     def option(self, name: str, read: Callable[[str], T], default: T | None = None) -> T:
-        """Take an option; without a default it must be there."""
+        """Take an option; without a default it must be there.
+
+        Parameters
+        ----------
+        name
+            Name of the option.
+        read
+            Makes its value of its text; a ValueError says that the text is none.
+        default
+            Value of an option that is absent; None for one that must be there.
+
+        Raises
+        ------
+        MeasureError
+            If it must be there and is not, or its text cannot be read.
+        """
         if name.lower() not in self._options:
             if default is None:
                 raise MeasureError(f"{self.text!r}: option {name} is missing, expected {name}=...")
@@ -120,11 +151,23 @@ class Written:
             raise MeasureError(f"{self.text!r}: got {name}={value}, expected a number") from None
 
     def maybe(self, name: str, read: Callable[[str], T]) -> T | None:
-        """Take an option that may be absent."""
+        """Take an option that may be absent, None then.
+
+        Raises
+        ------
+        MeasureError
+            If its text cannot be read.
+        """
         return self.option(name, read) if name.lower() in self._options else None
 
     def ref(self) -> ReferenceRule | None:
-        """Take the reference rule of the suffix."""
+        """Take the reference rule of the suffix; None without one.
+
+        Raises
+        ------
+        MeasureError
+            If the suffix names no reference rule.
+        """
         if self._suffix is None:
             return None
         rule = next((rule for rule in REFERENCE_RULES if self._suffix == f"ref={rule}"), None)
@@ -134,7 +177,13 @@ class Written:
         return rule
 
     def finish(self) -> None:
-        """Refuse whatever nobody took."""
+        """Refuse whatever nobody took.
+
+        Raises
+        ------
+        MeasureError
+            Naming the option, rank or suffix that the measure does not have.
+        """
         if self._options:
             raise MeasureError(
                 f"{self.text!r}: {self.name} has no option {', '.join(name for name, _ in self._options.values())}"
@@ -234,6 +283,11 @@ def parse_measure(text: str) -> Measure:
 
 def parse_measures(text: str) -> tuple[Measure, ...]:
     """Read measures separated by ``;``; a repeated one counts once.
+
+    Raises
+    ------
+    MeasureError
+        If the text holds no measure, or one that cannot be read.
 
     Examples
     --------

@@ -44,6 +44,20 @@ MAP_THRESHOLDS: tuple[float, ...] = tuple(round(0.5 + 0.05 * i, 2) for i in rang
 class AveragePrecisionAt:
     """``AP@K,IoU=m`` of the AxIoU paper, with the option ``[ref=...]``.
 
+    Parameters
+    ----------
+    k
+        Answers looked at (K), 1 or more.
+    iou
+        Threshold m in [0, 1].
+    ref
+        Reference rule; None for the protocol's.
+
+    Raises
+    ------
+    MeasureError
+        If `k` or `iou` is out of range.
+
     Examples
     --------
     >>> str(AveragePrecisionAt(10, 0.5))
@@ -84,6 +98,19 @@ class MeanAveragePrecision:
     """``mAP``, ``mAP,IoU=m``, each with the option ``length=short|middle|long``.
 
     It always looks at all references of a query, so it takes no reference rule.
+
+    Parameters
+    ----------
+    iou
+        Threshold m in [0, 1]; None for the mean over 0.5, 0.55, ..., 0.95.
+    length
+        Length class of the references that count: ``short`` (up to 10 s), ``middle`` (longer, up to 30 s)
+        or ``long`` (longer, up to 150 s); None for all references.
+
+    Raises
+    ------
+    MeasureError
+        If `iou` is out of range, or there is no such length class.
 
     Examples
     --------

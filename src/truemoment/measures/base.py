@@ -47,10 +47,15 @@ TIE = 1e-9
 
 
 class Statistic(NamedTuple):
-    """What a measure says of each unit of judgement, all shape (U,).
+    """What a measure says of each unit of judgement.
 
-    Weight 0 means undefined there. `margin`, of measures with a threshold, is how far the IoU that
-    decides lies above it: 0 is an exact tie.
+    Parameters
+    ----------
+    numerator, weight : (U,)
+        A figure is the sum of numerators over the sum of weights; weight 0 means undefined there.
+    margin : (U,)
+        How far the IoU that decides lies above the threshold: 0 is an exact tie. None for measures that
+        no single IoU decides.
     """
 
     numerator: Floats
@@ -67,7 +72,7 @@ class HitRule:
     comparison
         ``">"`` (more than m) or ``">="`` (at least m).
     tolerance
-        IoUs this close to m count as equal to it. None: compare plain floating-point numbers, which
+        IoUs this close to m count as equal to it; 0 or more. None: compare plain floating-point numbers, which
         decides real ties by their last bit.
 
     Examples
@@ -84,7 +89,7 @@ class HitRule:
     tolerance: float | None = TIE
 
     def __call__(self, iou: Floats, threshold: float) -> Bools:
-        """Return True where `iou` reaches `threshold`."""
+        """Return True where `iou`, of any shape, reaches `threshold` (m in [0, 1])."""
         slack = 0.0 if self.tolerance is None else self.tolerance
         if self.comparison == ">":
             return iou > threshold + slack
@@ -152,12 +157,15 @@ class Overlaps:
 
     @functools.cached_property
     def iou(self) -> Floats:
-        """Relevance of each predicted moment, shape (U, K): its IoU with the nearest reference."""
+        """Relevance of each predicted moment, its IoU with the nearest reference.
+
+        Shape (U, K), or (U, 1) under the rule ``pooled``.
+        """
         return functools.reduce(np.maximum, self.iou_by_reference)
 
     @functools.cached_property
     def best_iou(self) -> Floats:
-        """Best relevance among the first k answers for every k, shape (U, K)."""
+        """Best relevance among the first k answers for every k, shape as `iou`."""
         return running_best(self.iou)
 
     @functools.cached_property
@@ -166,6 +174,11 @@ class Overlaps:
 
         :math:`\alpha^s \alpha^e` with :math:`\alpha^* = \max(0, 1 - |p^* - g^*| / d)`, eq. 2.
         Against a merged region its first start and last end are taken; 0 where there is no reference.
+
+        Raises
+        ------
+        MeasureError
+            If references are pooled: answers taken as one have no start and end.
         """
         refs = self.references
         if refs.rule == "pooled":
@@ -188,7 +201,18 @@ class Overlaps:
         return {}
 
     def best_discounted(self, threshold: float) -> Floats:
-        """Best discounted hit among the first k answers for every k, shape (U, K)."""
+        """Best discounted hit among the first k answers for every k, shape (U, K).
+
+        Parameters
+        ----------
+        threshold
+            IoU in [0, 1] that makes a hit.
+
+        Raises
+        ------
+        MeasureError
+            If references are pooled.
+        """
         if threshold not in self._best_discounted:
             pairs = zip(self.iou_by_reference, self.discount_by_reference, strict=True)
             hits = (np.where(self.hit(iou, threshold), discount, 0) for iou, discount in pairs)
@@ -260,13 +284,25 @@ class SaliencyMeasure(Measure, Protocol):
 
 
 def checked_rank(rank: int, name: str) -> None:
-    """Refuse a number of answers that is not 1 or more."""
+    """Refuse a number of answers that is not 1 or more; `name` is the measure's, for the message.
+
+    Raises
+    ------
+    MeasureError
+        If `rank` is less than 1.
+    """
     if rank < 1:
         raise MeasureError(f"{name}@{rank}: got {rank} answers, expected 1 or more")
 
 
 def checked_threshold(threshold: float, name: str) -> None:
-    """Refuse an IoU threshold outside [0, 1]."""
+    """Refuse an IoU threshold outside [0, 1]; `name` is the measure's, for the message.
+
+    Raises
+    ------
+    MeasureError
+        If `threshold` is less than 0, more than 1, or NaN.
+    """
     if not 0 <= threshold <= 1:
         raise MeasureError(f"{name}: got IoU={threshold:g}, expected a threshold from 0 to 1")
 
@@ -283,7 +319,24 @@ def suffix(ref: ReferenceRule | None) -> str:
 
 
 def in_length_class(references: References, length_class: str) -> Bools:
-    """Which references belong to a length class, by their annotated length in seconds, shape (U, R)."""
+    """Which references belong to a length class, by their annotated length in seconds.
+
+    Parameters
+    ----------
+    references
+        References of U units, (U, R).
+    length_class
+        ``short``, ``middle`` or ``long``.
+
+    Returns
+    -------
+    bool array, shape (U, R)
+
+    Raises
+    ------
+    MeasureError
+        If there is no such class, or the references are merged or pooled.
+    """
     if references.rule in ("merged", "pooled"):
         raise MeasureError(f"length={length_class}: references that are {references.rule} have no length of their own")
     low, high = seconds_of(length_class)
@@ -291,7 +344,13 @@ def in_length_class(references: References, length_class: str) -> Bools:
 
 
 def seconds_of(length_class: str) -> tuple[float, float]:
-    """Return the bounds of a length class, (longer than, up to) in seconds."""
+    """Return the bounds of a length class, (longer than, up to) in seconds.
+
+    Raises
+    ------
+    MeasureError
+        If there is no such class.
+    """
     if length_class not in LENGTH_CLASSES_S:
         raise MeasureError(f"length={length_class}: expected one of {', '.join(LENGTH_CLASSES_S)}")
     return LENGTH_CLASSES_S[length_class]

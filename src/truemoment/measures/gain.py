@@ -27,6 +27,18 @@ from truemoment.references import ReferenceRule
 class DCG:
     """``DCG@K``, with the option ``[ref=...]``.
 
+    Parameters
+    ----------
+    k
+        Answers looked at (K), 1 or more.
+    ref
+        Reference rule; None for the protocol's.
+
+    Raises
+    ------
+    MeasureError
+        If `k` is less than 1.
+
     Examples
     --------
     >>> str(DCG(10))

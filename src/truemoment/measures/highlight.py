@@ -3,7 +3,8 @@ r"""HL-mAP and HIT@1 of QVHighlights: whether the highly rated clips are found.
 Convention
     A clip is positive if an annotator rates it at least ``min`` (Fair 2, Good 3, VeryGood 4 of 4);
     clips that were not rated count 0. Predicted ratings beyond the video's clips are dropped, missing
-    ones count 0 for HL-mAP. A predicted first clip outside the video is no hit.
+    ones count 0 for HL-mAP; without any predicted rating a query scores 0. A predicted first clip
+    outside the video is no hit.
 
 HL-mAP,min=L
     For each annotator the interpolated average precision of ranking clips by predicted rating, clips
@@ -40,6 +41,16 @@ def _checked_rating(name: str, measure: str) -> None:
 @dataclass(frozen=True)
 class HighlightAveragePrecision:
     """``HL-mAP,min=Fair|Good|VeryGood``.
+
+    Parameters
+    ----------
+    minimum
+        Least rating of a positive clip: ``Fair`` (2 of 4), ``Good`` (3) or ``VeryGood`` (4).
+
+    Raises
+    ------
+    MeasureError
+        If there is no such rating.
 
     Examples
     --------
@@ -79,6 +90,16 @@ class HighlightAveragePrecision:
 @dataclass(frozen=True)
 class HighlightHit:
     """``HIT@1,min=Fair|Good|VeryGood``.
+
+    Parameters
+    ----------
+    minimum
+        Least rating of a positive clip: ``Fair`` (2 of 4), ``Good`` (3) or ``VeryGood`` (4).
+
+    Raises
+    ------
+    MeasureError
+        If there is no such rating.
 
     Examples
     --------

@@ -28,6 +28,16 @@ from truemoment.measures.base import Needs, Overlaps, Statistic, checked_thresho
 class MatchedF1:
     """``F1,IoU=m``. It looks at all references of a query, so it takes no reference rule.
 
+    Parameters
+    ----------
+    iou
+        Threshold m in [0, 1].
+
+    Raises
+    ------
+    MeasureError
+        If `iou` is out of range.
+
     Examples
     --------
     >>> str(MatchedF1(0.5))

@@ -29,7 +29,13 @@ from truemoment.references import ReferenceRule
 
 @dataclass(frozen=True)
 class MeanIoU:
-    """``mIoU``: mean IoU of the first answer, with the option ``[ref=...]``."""
+    """``mIoU``: mean IoU of the first answer, with the option ``[ref=...]``.
+
+    Parameters
+    ----------
+    ref
+        Reference rule; None for the protocol's.
+    """
 
     ref: ReferenceRule | None = None
 
@@ -49,6 +55,18 @@ class MeanIoU:
 @dataclass(frozen=True)
 class AxIoU:
     """``AxIoU@K``: average max IoU, with the option ``[ref=...]``.
+
+    Parameters
+    ----------
+    k
+        Answers looked at (K), 1 or more.
+    ref
+        Reference rule; None for the protocol's.
+
+    Raises
+    ------
+    MeasureError
+        If `k` is less than 1.
 
     Examples
     --------
@@ -91,6 +109,13 @@ class NCxIoU:
     p
         ``("uniform",)``, ``("geometric", s)`` with 0 < s <= 1, or ``("weights", w1, ..., wK)`` with
         weights of at least 0 that are scaled to sum to 1.
+    ref
+        Reference rule; None for the protocol's.
+
+    Raises
+    ------
+    MeasureError
+        If `k` is less than 1, or `p` is no such distribution.
 
     Examples
     --------
@@ -152,7 +177,24 @@ def average_max_iou(best_iou: Floats, k: int) -> Floats:
 
 
 def stopping_distribution(p: tuple[str | float, ...], k: int) -> Floats:
-    """Share of users who stop at each of the ranks 1..k, shape (k,), summing to 1.
+    """Share of users who stop at each of the ranks 1..k.
+
+    Parameters
+    ----------
+    p
+        The distribution, as :class:`NCxIoU` takes it.
+    k
+        How many ranks, 1 or more.
+
+    Returns
+    -------
+    array, shape (k,)
+        Fractions that sum to 1.
+
+    Raises
+    ------
+    MeasureError
+        If `p` is no distribution over k ranks.
 
     Examples
     --------

@@ -47,9 +47,15 @@ class Recall:
     iou
         Threshold m in [0, 1].
     length
-        Length class of the references that count.
+        Length class of the references that count: ``short`` (up to 10 s), ``middle`` (longer, up to 30 s)
+        or ``long`` (longer, up to 150 s); None for all references.
     ref
         Reference rule; None for the protocol's.
+
+    Raises
+    ------
+    MeasureError
+        If `n` or `iou` is out of range, or there is no such length class.
 
     Examples
     --------
@@ -82,7 +88,13 @@ class Recall:
         return self.n
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:
-        """Return 1 where a unit has a hit, else 0; weight 0 where no reference is in the length class."""
+        """Return 1 where a unit has a hit, else 0; weight 0 where no reference is in the length class.
+
+        Raises
+        ------
+        MeasureError
+            If a length class is asked of references that are merged or pooled.
+        """
         answered = overlaps.n_predicted > 0
         if self.length is None:
             best = overlaps.at(overlaps.best_iou, self.n)

@@ -40,7 +40,7 @@ class Protocol:
     comparison
         A hit is an IoU ``>`` m or ``>=`` m.
     tolerance
-        IoUs this close to m count as equal to it; None compares plain floating-point numbers.
+        IoUs this close to m count as equal to it, 0 to below 0.5; None compares plain floating-point numbers.
     precision
         Floating-point type in which IoUs are computed.
     denominator
@@ -48,17 +48,18 @@ class Protocol:
     ap_denominator
         The same for mAP, where an evaluator writes it differently there; None for `denominator`.
     epsilon
-        Added to the denominator, in the unit of the times.
+        Added to the denominator, in the unit of the times; 0 or more.
     times
         Computed on ``seconds``, or ``normalised`` by the video's duration.
     clip_references, clip_predictions
         Whether times are first clipped to [0, duration].
     nms_threshold
-        Non-maximum suppression before anything else: IoU above which the lower-ranked goes; None for none.
+        Non-maximum suppression before anything else: IoU in [0, 1] above which the lower-ranked goes;
+        None for none.
     nms_denominator
         How that IoU's denominator is written.
     top
-        How many answers of a list count at all (after suppression); None for all.
+        How many answers of a list count at all (after suppression), 1 or more; None for all.
     ranking
         Answers rank by falling ``score``, or in the order of the ``file``.
     references
@@ -67,11 +68,16 @@ class Protocol:
         A query without any answer scores the ``worst`` value, makes the protocol ``refuse`` the
         predictions, or is ``drop``-ped from the mean.
     decimals, rounding
-        How percentages are printed: rounded to ``nearest`` or ``truncate``-d.
+        How percentages are printed: 0 to 15 decimals, rounded to ``nearest`` or ``truncate``-d.
     measures
         What is reported when nothing else is asked for.
     read_in
         For single fields: where each was read, or why it is so.
+
+    Raises
+    ------
+    ProtocolError
+        If a number is out of range.
     """
 
     name: str
@@ -156,7 +162,13 @@ class Protocol:
         return "|".join(part for part in parts if part)
 
     def changed(self, **fields: Any) -> Protocol:  # noqa: ANN401 - the fields have types of their own
-        """Return the protocol with fields changed; its name then lists the changes."""
+        """Return the protocol with fields changed; its name then lists the changes.
+
+        Raises
+        ------
+        ProtocolError
+            If a number is out of range.
+        """
         changes = ",".join(f"{name}={print_field(value)}" for name, value in fields.items())
         return dataclasses.replace(self, name=f"{self.name},{changes}", **fields)
 
