@@ -79,17 +79,8 @@ def trim(_app: Sphinx, doctree: nodes.document) -> None:
 def prepare_docstring(_app: Sphinx, what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
     """Make of a module's docstring what reStructuredText understands.
 
-    Its section "References" becomes a caption, since sections of several modules on one page must not share a name. A
-    table whose first column is one character too narrow gets that character.
+    Its section "References" becomes a caption, since sections of several modules on one page must not share a name.
     """
-    border = next((line.partition(" ")[0] for line in lines if re.fullmatch("=+  =+", line)), "")
-    narrow = bool(border) and any(line.startswith("``") and line[len(border)] != " " for line in lines)
-    margin = len(border) + 1
-    for number, line in enumerate(lines):
-        if narrow and line.startswith(border):
-            lines[number] = "=" + line
-        elif narrow and line.startswith(("``", " " * margin)):
-            lines[number] = f"{line[:margin]} {line[margin:]}"
     for number, line in enumerate(lines):
         if what == "module" and line == "References" and lines[number + 1].startswith("---"):
             lines[number : number + 2] = [".. rubric:: References", ""]

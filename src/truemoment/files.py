@@ -282,19 +282,20 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
         with path.open("wb") as stream:  # a pipe or device is written to, never replaced
             yield stream
         return
+    name = ""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise InputError(f"cannot be written ({error.strerror})", path=path) from None
-    try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)  # mkstemp makes private files; ours are ordinary ones
         Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
+    except BaseException as error:
+        if name:
+            Path(name).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise InputError(f"cannot be written ({error.strerror})", path=path) from None
         raise
 
 

@@ -78,23 +78,36 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(words: list[str], *, debug: bool = False) -> int:
     """Run the command line and return its exit status; errors become one line on standard error."""
     try:
-        status = cli.main(words, prog_name="truemoment", standalone_mode=False)
+        with cli.make_context("truemoment", words) as context:
+            cli.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return EXIT_BAD_INPUT
     except click.UsageError as error:
-        context = error.ctx.command_path if error.ctx else "truemoment"
-        return _fail(f"{one_line(error.format_message())} (see {context} --help)", EXIT_BAD_INPUT, debug=debug)
+        command = error.ctx.command_path if error.ctx else "truemoment"
+        return _fail(f"{one_line(error.format_message())} (see {command} --help)", EXIT_BAD_INPUT, debug=debug)
     except (TrueMomentError, click.ClickException) as error:
         return _fail(one_line(str(error)), EXIT_BAD_INPUT, debug=debug)
     except (KeyboardInterrupt, click.Abort):
         return _fail("interrupted; nothing half-written remains", EXIT_INTERRUPTED, debug=False)
     except BrokenPipeError:
-        # The reader has gone (as in "| head"): what is still to be written goes nowhere.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()  # the reader has gone, as in "| head"
         return 0
+    except OSError as error:
+        _close_output()
+        return _fail(one_line(f"{error.filename or 'standard output'}: {error.strerror}"), EXIT_BAD_INPUT, debug=debug)
     except Exception as error:
         what = f"a bug of ours: {type(error).__name__}: {one_line(str(error))} (--debug shows where)"
         return _fail(what, EXIT_BUG, debug=debug)
-    return status if isinstance(status, int) else 0
+    return 0
+
+
+def _close_output() -> None:
+    """Send what is still to be written nowhere, so that the interpreter's end does not stumble over it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def one_line(text: str) -> str:

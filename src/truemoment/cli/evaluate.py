@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Literal
@@ -91,7 +92,7 @@ def command(
         scores=scores,
         figures=scores.measured(intervals),
         match=match,
-        source={"path": str(predictions), "sha256": sha256_of(predictions)},
+        source={"path": os.fsencode(predictions).decode("utf-8", "backslashreplace"), "sha256": sha256_of(predictions)},
         depth=int(answers.lengths.max(initial=0)),
         resamples=resamples or 0,
         seed=seed,

@@ -113,6 +113,8 @@ def read_rows(
         If there is no such file, it is not as it must be, or there is no such format.
     """
     path = Path(path)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InputError("is a pipe or device, which can be read only once", path=path, hint="write it to a file first")
     if format is None:
         chosen, why = sniff(path)
     else:
