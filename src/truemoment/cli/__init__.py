@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(run(words, debug=debug))
 
 
-def run(words: list[str], *, debug: bool = False) -> int:
+def run(words: list[str], *, debug: bool = False) -> int:  # noqa: PLR0911 - a return for each way to end
     """Run the command line and return its exit status; errors become one line on standard error."""
     try:
         with cli.make_context("truemoment", words) as context:

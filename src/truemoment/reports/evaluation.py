@@ -117,26 +117,29 @@ def preamble(evaluation: Evaluation) -> list[str]:
 def notes(evaluation: Evaluation) -> list[str]:
     """Say aloud what a reader of the figures should know, most serious first."""
     match, scores = evaluation.match, evaluation.scores
-    of_moments = [
+    said = _counted(
+        (match.unmatched, "row belongs to no query and is left out", "rows belong to no query and are left out"),
+        (match.missing, "query has no row", "queries have no row"),
+        (match.empty, "query is answered with no moment", "queries are answered with no moment"),
+    )
+    of_moments = (
         (match.swapped, "end before they start"),
         (match.zero_length, "have zero length"),
         (match.past_end, "end past the end of the video"),
         (match.clipped, "had a negative time lifted to 0"),
-    ]
-    said = [f"{count:,} of {match.moments:,} predicted moments {what}" for count, what in of_moments if count]
-    of_queries = [
-        (match.unmatched, "rows belong to no query and are left out"),
-        (match.missing, "queries have no row"),
-        (match.empty, "queries are answered with no moment"),
-        (match.shared, "queries share their answer with another of the same video and sentence"),
-        (match.reordered, "lists do not stand by falling score"),
-        (match.ties, "lists hold equal scores, ranked in file order"),
-    ]
-    said = [f"{count:,} {what}" for count, what in of_queries[:3] if count] + said
-    said += [f"{count:,} {what}" for count, what in of_queries[3:] if count]
-    said += [
-        f"protocol {scores.protocol.name}: {count:,} queries with {what}" for what, count in scores.touched.items()
-    ]
+    )
+    said += [f"{count:,} of {match.moments:,} predicted moments {what}" for count, what in of_moments if count]
+    said += _counted(
+        (
+            match.shared,
+            "query shares its answer with another of the same video and sentence",
+            "queries share their answer with another of the same video and sentence",
+        ),
+        (match.reordered, "list does not stand by falling score", "lists do not stand by falling score"),
+        (match.ties, "list holds equal scores, ranked in file order", "lists hold equal scores, ranked in file order"),
+    )
+    of_protocol = ((count, f"query with {what}", f"queries with {what}") for what, count in scores.touched.items())
+    said += [f"protocol {scores.protocol.name}: {line}" for line in _counted(*of_protocol)]
     deeper = [str(m) for m in scores.measures if m.depth is not None and m.depth > max(evaluation.depth, 1)]
     if deeper:
         plural = "" if evaluation.depth == 1 else "s"
@@ -148,6 +151,11 @@ def notes(evaluation: Evaluation) -> list[str]:
     if undefined:
         said.append(f"undefined, as no query has a reference that counts: {', '.join(undefined)}")
     return said
+
+
+def _counted(*things: tuple[int, str, str]) -> list[str]:
+    """Write (count, of one, of many) as text, leaving out what does not occur."""
+    return [f"{count:,} {one if count == 1 else many}" for count, one, many in things if count]
 
 
 def closing(evaluation: Evaluation) -> str:
