@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from truemoment.exceptions import InputError, MissingFileError, TrueMomentError
+from truemoment.exceptions import InputError, MissingFileError
 from truemoment.files import iterate_lines, read_bytes, read_text, sha256_of
 
 TEXT = "first\nzwei ✓\n"
@@ -161,7 +161,16 @@ def test_sha256(tmp_path):
     assert sha256_of(path) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
-def test_every_error_of_reading_is_ours(tmp_path):
-    for name in ("none", "none.gz"):
-        with pytest.raises(TrueMomentError):
-            read_text(tmp_path / name)
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_progress_changes_nothing_that_is_read(tmp_path, monkeypatch, capsys, name):
+    content = b"\xef\xbb\xbf" + b'{"name":"a"}\n' * 50
+    path = tmp_path / name
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    lines = lines_of(path)
+    assert list(iterate_lines(path, progress=True)) == lines
+    assert capsys.readouterr().err == ""  # a small file is read before a bar could be seen
+    monkeypatch.setattr("truemoment.files.LARGE_FILE_BYTES", 100)
+    assert list(iterate_lines(path, progress=True)) == lines
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert ("reading a.jsonl" in err) == (name == "a.jsonl")  # how much a packed file holds is not known before

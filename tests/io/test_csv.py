@@ -144,7 +144,7 @@ def test_two_headings_of_one_meaning_are_refused(refused_csv, header):
         ("v#0," + "9" * 60 + "x,2,3", f":3: field start: got '{'9' * 40}', expected a number"),
         (
             "v#0,-1,2,3",
-            ":3: field start: got -1 for query 'v#0', expected finite seconds of 0 or more; "
+            ":3: field start: got -1 for query 'v#0', expected seconds from 0 to 1e+08; "
             "--on-negative clip lifts negative times to 0",
         ),
         (

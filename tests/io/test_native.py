@@ -20,7 +20,7 @@ def header(**said):
 
 NO_ID = ": field query_id: is missing, expected it or video_id and sentence"
 THROUGHOUT = "expected [start, end] or [start, end, score] throughout"
-FINITE = "expected finite seconds of 0 or more"
+FINITE = "expected seconds from 0 to 1e+08"  # MAX_TIME_S of records.py, over three years
 CLIP = "; --on-negative clip lifts negative times to 0"
 
 

@@ -104,6 +104,7 @@ OTHER_VALUES = {
     "clip_references": True,
     "clip_predictions": True,
     "nms_threshold": 0.5,
+    "nms_denominator": "union",
     "top": 3,
     "ranking": "file",
     "references": "rows",
@@ -129,9 +130,11 @@ def test_a_changed_field_reads_back(field):
 
 @pytest.mark.parametrize("field", OTHER_VALUES)
 def test_a_changed_field_shows_in_the_signature(field):
-    # Beside the name: a number printed with its signature must show what it was computed with.
-    same_name = dataclasses.replace(PROTOCOLS["default"], **{field: OTHER_VALUES[field]})
-    assert same_name.signature() != PROTOCOLS["default"].signature()
+    # Beside the name: a number printed with its signature must show what it was computed with. (How suppression
+    # writes its denominator can matter only where there is suppression.)
+    plain = dataclasses.replace(PROTOCOLS["default"], nms_threshold=0.3)
+    same_name = dataclasses.replace(plain, **{field: OTHER_VALUES[field]})
+    assert same_name.signature() != plain.signature()
 
 
 VALUES = {
@@ -145,6 +148,7 @@ VALUES = {
     "clip_references": st.booleans(),
     "clip_predictions": st.booleans(),
     "nms_threshold": st.none() | st.floats(0, 1),
+    "nms_denominator": st.sampled_from(["hull", "union"]),
     "top": st.none() | st.integers(1, 10**6),
     "ranking": st.sampled_from(["score", "file"]),
     "references": st.sampled_from(REFERENCE_RULES),
@@ -195,6 +199,7 @@ def test_small_numbers_show_in_the_signature_as_they_are():
         ("default,times=frames", "times: got 'frames', expected seconds or normalised"),
         ("default,clip_references=true", "clip_references: got 'true', expected yes or no"),
         ("default,clip_predictions=1", "clip_predictions: got '1', expected yes or no"),
+        ("default,nms_denominator=none", "nms_denominator: got 'none', expected hull or union"),
         ("default,nms_threshold=1.5", "nms_threshold: got 1.5, expected 0 to 1"),
         ("default,top=0", "top: got 0, expected 1 or more"),
         ("default,top=2.5", "top: got '2.5', expected a whole number or none"),
@@ -338,6 +343,16 @@ def test_nms_threshold(one_video):
     assert figure(pair, "R@2,IoU=0.5", "default") == 0
     assert figure(pair, "R@2,IoU=0.5", "default,nms_threshold=0.9") == 1
     assert figure(pair, "R@2,IoU=0.5", "default,nms_threshold=0.91") == 0  # 10/11 = 0.909 is not more than 0.91
+
+
+def test_nms_denominator(one_video):
+    # (0.1, 0.4) and (0.2, 0.7) again: 1/3 in two floats. A threshold of the smaller suppresses by the hull only.
+    pair = one_video({"a": [(0.2, 0.7)]}, {"a": [(0.1, 0.4), (0.2, 0.7)]})
+    union = (0.4 - 0.2) / ((0.4 - 0.1) + (0.7 - 0.2) - (0.4 - 0.2))
+    protocol = f"default,nms_threshold={union!r}"
+    assert figure(pair, "R@2,IoU=0.5", protocol) == 0
+    assert figure(pair, "R@2,IoU=0.5", f"{protocol},nms_denominator=union") == 1
+    assert figure(pair, "R@2,IoU=0.5", f"{protocol},denominator=union") == 0  # that is the recall's denominator
 
 
 def test_nms_comes_before_top_and_before_the_measures_depth(one_video):

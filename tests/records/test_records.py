@@ -47,9 +47,12 @@ def test_the_cases_here_start_from_sound_columns():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"start_s": [1.0, nan, 3.0]}, "field start_s: got nan for query 'a#0', expected finite seconds"),
-        ({"end_s": [1.0, 2.0, inf]}, "field end_s: got inf for query 'b#0', expected finite seconds"),
-        ({"end_s": [-inf, 2.0, 3.0]}, "field end_s: got -inf for query 'a#0', expected finite seconds"),
+        ({"start_s": [1.0, nan, 3.0]}, "field start_s: got nan for query 'a#0', expected seconds up to 1e+08"),
+        ({"end_s": [1.0, 2.0, inf]}, "field end_s: got inf for query 'b#0', expected seconds up to 1e+08"),
+        ({"end_s": [-inf, 2.0, 3.0]}, "field end_s: got -inf for query 'a#0', expected seconds up to 1e+08"),
+        ({"end_s": [1.0, 2.0, 1.01e8]}, "field end_s: got 1.01e+08 for query 'b#0', expected seconds up to 1e+08"),
+        ({"start_s": [-2e8, 2.0, 3.0]}, "field start_s: got -2e+08 for query 'a#0', expected seconds up to 1e+08"),
+        ({"duration_s": [2e8, 2e8, 9.0]}, "field duration_s: got 2e+08 for query 'a#0', expected seconds up to 1e+08"),
         ({"query_id": [7, 7, 8]}, "field query_id: got 7 in row 0, expected text"),
         ({"sentence": ["one", "one", None]}, "field sentence: got None in row 2, expected text"),
         ({"annotator": ["x", 2.0, ""]}, "field annotator: got 2.0 in row 1, expected text"),
@@ -86,7 +89,7 @@ def test_text_that_looks_like_numbers_is_no_time(column):
 
 
 def test_an_endless_video_is_refused():
-    # "NaN where it is not known; times must be finite"; an infinite duration makes every normalised time 0.
+    # NaN where it is not known; an infinite duration would make every normalised time 0.
     with pytest.raises(InputError, match="field duration_s"):
         annotations(duration_s=[inf, inf, 20.0])
 
@@ -209,6 +212,9 @@ def test_select_queries():
         (([0, 1], [0], [1], 2.0), "field saliency: got shape (1,), expected (1, annotators)"),
         (([0, 1], [0], [[1], [2]], 2.0), "field saliency: got shape (2, 1), expected (1, annotators)"),
         (([0, 1], [-1], [[1]], 2.0), "field saliency: got a negative clip number, expected 0 or more"),
+        (([0, 1], [0], [[5]], 2.0), "field saliency: got rating 5, expected 0 to 4"),
+        (([0, 1], [0], [[-1]], 2.0), "field saliency: got rating -1, expected 0 to 4"),
+        (([0, 1], [0.5], [[1]], 2.0), "field saliency: got something else, expected whole numbers"),
     ],
 )
 def test_saliency_refuses(arguments, message):
@@ -226,10 +232,12 @@ def test_saliency_needs_a_list_for_each_query():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"start_s": [1.0, -0.5, 3.0]}, "field start_s: got -0.5 for query 'a#0', expected finite seconds, 0 or more"),
-        ({"end_s": [1.0, 2.0, nan]}, "field end_s: got nan for query 'b#0', expected finite seconds, 0 or more"),
-        ({"end_s": [1.0, inf, 3.0]}, "field end_s: got inf for query 'a#0', expected finite seconds, 0 or more"),
-        ({"score": [0.5, nan, 0.1]}, "field score: got NaN for query 'a#0', expected a number"),
+        ({"start_s": [1.0, -0.5, 3.0]}, "field start_s: got -0.5 for query 'a#0', expected seconds from 0 to 1e+08"),
+        ({"end_s": [1.0, 2.0, nan]}, "field end_s: got nan for query 'b#0', expected seconds from 0 to 1e+08"),
+        ({"end_s": [1.0, inf, 3.0]}, "field end_s: got inf for query 'a#0', expected seconds from 0 to 1e+08"),
+        ({"score": [0.5, nan, 0.1]}, "field score: got nan for query 'a#0', expected a finite number"),
+        ({"score": [0.5, np.inf, 0.1]}, "field score: got inf for query 'a#0', expected a finite number"),
+        ({"end_s": [1.0, 1e39, 3.0]}, "field end_s: got 1e+39 for query 'a#0', expected seconds from 0 to 1e+08"),
         ({"query_id": ["a#0", "a#0"]}, "field query_id: 'a#0' stands twice, expected each query once"),
         ({"query_id": [1, 2]}, "field query_id: got 1 in row 0, expected text"),
         ({"start_s": ["x", "y", "z"]}, "field start_s: got something that is no number, expected seconds"),
@@ -325,11 +333,6 @@ def test_lists_in_order_are_not_sorted_again():
     filed = Predictions.from_lists({"q": [(1.0, 2.0, 0.2), (3.0, 4.0, 0.1)], "r": [(5.0, 6.0, 0.9)]})
     assert not filed.rises.any()
     assert filed.ranked_by_score() is filed
-
-
-def test_infinite_scores_rank():
-    filed = Predictions.from_lists({"q": [(1.0, 2.0, -inf), (3.0, 4.0, 0.0), (5.0, 6.0, inf)]})
-    assert filed.ranked_by_score().start_s.tolist() == [5.0, 3.0, 1.0]
 
 
 def test_as_strings_takes_strings_only():

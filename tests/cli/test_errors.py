@@ -1,0 +1,237 @@
+"""What goes wrong: the exit status, and one line on standard error that says what and what was expected."""
+
+import errno
+import os
+
+import pytest
+
+from truemoment.cli import run
+from truemoment.datasets import DATASETS
+from truemoment.exceptions import UsageError
+from truemoment.measures import FAMILIES
+from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS
+
+FORMATS = "native, moment-detr, results-by-video, csv, parquet"
+
+
+class TestUsage:
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            (["--protocol", "mine"], f"unknown protocol 'mine', expected one of {', '.join(PROTOCOLS)}"),
+            (["--protocol", "default,a=b"], f"a: no such field, expected one of {', '.join(CONVENTION_FIELDS)}"),
+            (["--protocol", "default,top=x"], "top: got 'x', expected a whole number or none"),
+            (["--protocol", "default,top"], "'default,top': got 'top', expected FIELD=VALUE"),
+            (["--measures", "xyz"], f"'xyz': unknown measure xyz, expected one of {', '.join(FAMILIES)}"),
+            (["--measures", "mIoU; R@1"], "'R@1': option IoU is missing, expected IoU=..."),
+            (["--measures", " ; "], "' ; ': got no measure, expected some separated by ';'"),
+            (["--format", "xml"], f"unknown format 'xml', expected one of {FORMATS}"),
+            (["--measures", "HIT@1,min=Good"], "HL-mAP and HIT@1 need clip ratings, and the annotations have none"),
+        ],
+    )
+    def test_of_evaluate(self, evaluate_fails, options, said):
+        assert evaluate_fails(*options) == said
+
+    @pytest.mark.parametrize(
+        ("options", "named"),
+        [
+            (["--nope"], "--nope"),
+            (["extra"], "extra"),
+            (["--resamples", "1"], "--resamples"),
+            (["--resamples", "x"], "--resamples"),
+            (["--seed", "-1"], "--seed"),
+            (["--table", "html"], "'md', 'latex'"),
+            (["--on-unknown", "x"], "'refuse', 'ignore'"),
+            (["--on-negative", "x"], "'refuse', 'clip'"),
+            (["--json"], "--json"),
+        ],
+    )
+    def test_what_the_parser_of_options_says(self, evaluate_fails, options, named):
+        # Its words are click's and change with its version; what is at fault and where to look must stand there.
+        said = evaluate_fails(*options)
+        assert named in said
+        assert said.endswith("--help)")
+
+    def test_a_split_that_the_file_lacks(self, evaluate_fails, annotations):
+        assert (
+            evaluate_fails("--split", "dev")
+            == f"{annotations}: holds no query of split 'dev'; splits there: test, train"
+        )
+
+    @pytest.mark.parametrize(
+        ("words", "named", "see"),
+        [
+            (["xyz"], "'xyz'", "truemoment"),
+            (["--nope"], "--nope", "truemoment"),
+            (["evaluate"], "PREDICTIONS", "truemoment evaluate"),
+            (["datasets", "xyz"], "'xyz'", "truemoment datasets"),
+            (["datasets", "info"], "NAME", "truemoment datasets info"),
+            (["protocols", "show"], "NAME", "truemoment protocols show"),
+            (["measures", "list", "xyz"], "xyz", "truemoment measures list"),
+        ],
+    )
+    def test_what_the_parser_of_words_says(self, fails, words, named, see):
+        said = fails(2, *words)
+        assert named in said
+        assert said.endswith(f"(see {see} --help)")
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (["protocols", "show", "x"], f"unknown protocol 'x', expected one of {', '.join(PROTOCOLS)}"),
+            (["datasets", "info", "x"], f"unknown dataset 'x', expected one of {', '.join(DATASETS)}"),
+            (["datasets", "check", "x"], f"unknown dataset 'x', expected one of {', '.join(DATASETS)}"),
+            (["datasets", "fetch", "x"], f"unknown dataset 'x', expected one of {', '.join(DATASETS)}"),
+        ],
+    )
+    def test_unknown_names(self, fails, words, said):
+        assert fails(2, *words) == said
+
+    @pytest.mark.parametrize("words", [[], ["datasets"], ["protocols"], ["measures"]])
+    def test_a_group_alone_shows_its_help_laid_out(self, call, words):
+        # The help folded into one line is no answer.
+        status, out, err = call(*words)
+        assert status in (0, 2)
+        assert any(line.startswith(("Usage: ", "usage: ")) for line in (out + err).splitlines())
+        assert "Commands:" in (out + err).splitlines()
+
+
+class TestWhichAnnotations:
+    WHICH = "which annotations? give --dataset NAME with --split NAME, or --annotations FILE"
+
+    def test_none(self, fails, predictions):
+        assert fails(2, "evaluate", predictions) == self.WHICH
+
+    def test_both(self, evaluate_fails):
+        assert evaluate_fails("--dataset", "tacos", "--split", "val") == self.WHICH
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            (["--dataset", "tacos"], "which split? give --split NAME, e.g. --split test"),
+            (["--dataset", "x", "--split", "y"], f"unknown dataset 'x', expected one of {', '.join(DATASETS)}"),
+            (["--dataset", "tacos", "--split", "x"], "tacos has no split 'x', expected one of train, val, test"),
+            (
+                ["--dataset", "tacos", "--split", "val"],
+                "where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA",
+            ),
+            (
+                ["--dataset", "tacos", "--split", "val", "--data-dir", "/no/such"],
+                "/no/such is no folder, expected the one that holds a folder for each dataset",
+            ),
+        ],
+    )
+    def test_of_a_dataset(self, fails, predictions, options, said):
+        assert fails(2, "evaluate", predictions, *options) == said
+
+    def test_a_data_folder_without_the_dataset(self, fails, predictions, tmp_path):
+        said = fails(2, "evaluate", predictions, "--dataset", "tacos", "--split", "val", "--data-dir", tmp_path)
+        assert said == (
+            f"tacos: {tmp_path}/tacos (no such folder) is missing, expected val.json; "
+            "'truemoment datasets fetch tacos' gets it or says how"
+        )
+
+    def test_the_variable_is_heeded(self, fails, predictions, tmp_path, monkeypatch):
+        monkeypatch.setenv("TRUEMOMENT_DATA", str(tmp_path))
+        said = fails(2, "evaluate", predictions, "--dataset", "tacos", "--split", "val")
+        assert said.startswith(f"tacos: {tmp_path}/tacos (no such folder) is missing")
+
+
+class TestFiles:
+    def test_missing(self, fails, annotations, predictions, tmp_path):
+        none = tmp_path / "none.jsonl"
+        assert fails(2, "evaluate", none, "--annotations", annotations) == f"{none}: no such file"
+        assert fails(2, "evaluate", predictions, "--annotations", none) == f"{none}: no such file"
+
+    def test_folders(self, fails, annotations, predictions, tmp_path):
+        said = f"{tmp_path}: is a folder, expected a file"
+        assert fails(2, "evaluate", tmp_path, "--annotations", annotations) == said
+        assert fails(2, "evaluate", predictions, "--annotations", tmp_path) == said
+
+    def test_malformed(self, fails, annotations, tmp_path):
+        path = tmp_path / "p.jsonl"
+        path.write_text('{"query_id": "v#0", "moments": [["1", 2]]}\n')
+        assert fails(2, "evaluate", path, "--annotations", annotations) == (
+            f"{path}:1: field moments[0][0]: got text, expected a number"
+        )
+
+    def test_mistakes_in_options_are_told_before_files_are_read(self, fails):
+        said = fails(2, "evaluate", "/no/such", "--annotations", "/no/such", "--measures", "xyz")
+        assert said.startswith("'xyz': unknown measure")
+
+    @pytest.mark.parametrize("option", ["--json", "--save-scores"])
+    def test_nowhere_to_write(self, evaluate, tmp_path, option):
+        status, _, err = evaluate(option, tmp_path / "none" / "x")
+        assert status == 2
+        assert err == f"truemoment: {tmp_path}/none/x: cannot be written (No such file or directory)\n"
+        status, _, err = evaluate(option, tmp_path)
+        assert status == 2
+        assert err == f"truemoment: {tmp_path}: cannot be written (Is a directory)\n"
+
+    def test_odd_letters_in_a_name_stay_on_one_line(self, fails, annotations):
+        said = fails(2, "evaluate", "/no/such\nfile\x1b[31m\r", "--annotations", annotations)
+        assert said.endswith(": no such file")
+        assert "\x1b" not in said
+
+
+class TestInterruption:
+    @pytest.fixture
+    def interrupted(self, monkeypatch):
+        def interrupt(*_, **__):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("truemoment.io.read_predictions", interrupt)
+
+    @pytest.mark.usefixtures("interrupted")
+    def test_status_130(self, evaluate):
+        status, out, err = evaluate()
+        assert (status, out) == (130, "")
+        # The line end that a terminal needs behind ^C may come first.
+        assert err.lstrip("\n") == "truemoment: interrupted; nothing half-written remains\n"
+
+
+class TestBugs:
+    @pytest.fixture
+    def broken(self, monkeypatch):
+        def fail(*_, **__):
+            raise ZeroDivisionError("first\nsecond \x1b[31m")
+
+        monkeypatch.setattr("truemoment.evaluation.evaluate", fail)
+
+    @pytest.mark.usefixtures("broken")
+    def test_status_3_and_one_line(self, evaluate):
+        status, out, err = evaluate()
+        assert (status, out) == (3, "")
+        assert err == "truemoment: a bug of ours: ZeroDivisionError: first second \ufffd[31m (--debug shows where)\n"
+
+    @pytest.mark.usefixtures("broken")
+    def test_debug_shows_where(self, annotations, predictions, capfd):
+        words = ["evaluate", str(predictions), "--annotations", str(annotations)]
+        assert run(words, debug=True) == 3
+        err = capfd.readouterr().err
+        assert err.startswith("Traceback (most recent call last):\n")
+        assert "ZeroDivisionError: first" in err
+        assert err.splitlines()[-1].startswith("truemoment: a bug of ours: ZeroDivisionError: first second")
+
+    def test_debug_shows_where_an_error_of_the_user_arose(self, capfd):
+        assert run(["protocols", "show", "x"], debug=True) == 2
+        err = capfd.readouterr().err
+        assert err.startswith("Traceback (most recent call last):\n")
+        assert err.splitlines()[-1].startswith("truemoment: unknown protocol 'x'")
+
+    def test_our_errors_are_no_bugs(self, evaluate, monkeypatch):
+        def refuse(*_, **__):
+            raise UsageError("two\nlines")
+
+        monkeypatch.setattr("truemoment.evaluation.evaluate", refuse)
+        assert evaluate() == (2, "", "truemoment: two lines\n")
+
+    @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EACCES])
+    def test_a_full_disk_is_no_bug_of_ours(self, evaluate, tmp_path, monkeypatch, number):
+        def full(*_):
+            raise OSError(number, os.strerror(number))
+
+        monkeypatch.setattr("truemoment.files.Path.replace", full)
+        status, _, err = evaluate("--json", tmp_path / "report.json", "--quiet")
+        assert status == 2
+        assert err == f"truemoment: {tmp_path}/report.json: cannot be written ({os.strerror(number)})\n"

@@ -1,0 +1,86 @@
+"""truemoment protocols and measures; --help and --version."""
+
+import pytest
+
+from truemoment import __version__, parse_measure
+from truemoment.cli import COMMANDS
+from truemoment.measures import FAMILIES
+from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol
+from truemoment.references import REFERENCE_RULES
+
+VERBS = [
+    ["evaluate"],
+    ["datasets"],
+    ["datasets", "list"],
+    ["datasets", "info"],
+    ["datasets", "check"],
+    ["datasets", "fetch"],
+    ["protocols"],
+    ["protocols", "list"],
+    ["protocols", "show"],
+    ["measures"],
+    ["measures", "list"],
+]
+
+
+def test_the_verbs(call):
+    # DESIGN.md, command line.
+    assert set(COMMANDS) >= {"evaluate", "datasets", "protocols", "measures"}
+    status, out, err = call("--help")
+    assert (status, err) == (0, "")
+    assert out.startswith("Usage: truemoment [OPTIONS] COMMAND [ARGS]...\n")
+    for verb, summary in COMMANDS.items():
+        assert any(line.split() == [verb, *summary.split()] for line in out.splitlines())
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_of_each_verb(call, verb, option):
+    status, out, err = call(*verb, option)
+    assert (status, err) == (0, "")
+    assert out.startswith(f"Usage: truemoment {' '.join(verb)} ")
+    assert "\b" not in out
+    assert "\\b" not in out  # click's mark for text laid out by hand, which must not be seen
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_help_of_evaluate_shows_its_examples_a_line_each(call):
+    lines = [line.strip() for line in call("evaluate", "--help")[1].splitlines()]
+    assert any(
+        line.startswith("truemoment evaluate preds.jsonl --dataset charades-cd --split test-ood") for line in lines
+    )
+    assert any(line.startswith("truemoment evaluate preds.jsonl --annotations mine.jsonl") for line in lines)
+
+
+def test_version(call):
+    assert call("--version") == (0, f"truemoment {__version__}\n", "")
+
+
+def test_protocols(call):
+    status, out, err = call("protocols", "list")
+    assert (status, err) == (0, "")
+    rows = [line.split(maxsplit=1) for line in out.splitlines()[2:]]
+    assert rows == [[protocol.name, protocol.summary] for protocol in PROTOCOLS.values()]
+
+
+@pytest.mark.parametrize("name", [*PROTOCOLS, "default,comparison=>=,tolerance=none"])
+def test_a_protocol(call, name):
+    status, out, err = call("protocols", "show", name)
+    assert (status, err) == (0, "")
+    protocol = get_protocol(name)
+    lines = out.splitlines()
+    assert lines[0] == f"{name}: {protocol.summary}"
+    assert lines[1] == f"read in: {protocol.source}"
+    shown = {line.split()[0] for line in lines[3:] if line and not line.startswith(" ")}
+    assert set(CONVENTION_FIELDS) <= shown
+    assert lines[-1] == f"signature: {protocol.signature()}"
+
+
+def test_measures(call):
+    status, out, err = call("measures", "list")
+    assert (status, err) == (0, "")
+    written = [line.split()[0] for line in out.splitlines()[2 : 2 + len(FAMILIES)]]
+    assert [str(parse_measure(text)) for text in written] == written  # each example is understood
+    assert [text.partition("@")[0].partition(",")[0] for text in written] == list(FAMILIES)
+    for rule in REFERENCE_RULES:
+        assert rule in out

@@ -1,0 +1,167 @@
+"""The command line as a process of its own: what only a process shows."""
+
+import errno
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+
+import pytest
+
+from truemoment import __version__
+
+MODULE = [sys.executable, "-m", "truemoment"]
+SCRIPT = Path(sysconfig.get_path("scripts")) / "truemoment"
+
+
+def open_for_writing(pipe, process):
+    """Open a pipe once the process has opened it for reading."""
+    for _ in range(600):
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO or process.poll() is not None:
+                raise
+            time.sleep(0.05)
+    raise TimeoutError(str(pipe))
+
+
+def run(*words, **options):
+    return subprocess.run(
+        [*MODULE, *map(str, words)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        timeout=60,
+        **options,
+    )
+
+
+@pytest.mark.skipif(not SCRIPT.exists(), reason=f"no console script at {SCRIPT}")
+def test_the_console_script():
+    done = subprocess.run([str(SCRIPT), "--version"], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"truemoment {__version__}\n", "")
+
+
+def test_as_a_module():
+    done = run("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"truemoment {__version__}\n", "")
+
+
+def test_statuses(annotations, predictions, tmp_path):
+    on = ["--annotations", annotations]
+    assert run("evaluate", predictions, *on, "--split", "test").returncode == 0
+    refused = run("evaluate", tmp_path / "none", *on)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr == f"truemoment: {tmp_path / 'none'}: no such file\n"
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"video_id": "v", "sentence": "a", "duration_s": 9, "moments": [[5, 2]]}\n')
+    assert run("datasets", "check", bad, "--quiet").returncode == 1
+
+
+def test_debug_stands_anywhere():
+    done = run("protocols", "show", "--debug", "x")
+    assert done.returncode == 2
+    assert done.stderr.startswith("Traceback (most recent call last):\n")
+    assert done.stderr.splitlines()[-1].startswith("truemoment: unknown protocol 'x'")
+
+
+def test_json_beside_notes(annotations, predictions):
+    done = run("evaluate", predictions, "--annotations", annotations, "--split", "test", "--json", "-")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["notes"]
+    assert "note: " in done.stderr
+
+
+def test_nothing_heavy_is_imported_with_the_package():
+    # DESIGN.md, __init__.py: importing it loads NumPy and nothing heavier.
+    heavy = ["torch", "pandas", "scipy", "matplotlib", "pyarrow", "pooch", "requests", "tabulate", "tqdm", "click"]
+    code = f"import sys, truemoment; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "[]\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and signals as POSIX has them")
+class TestPosix:
+    @pytest.mark.parametrize("words", [["measures", "list"], ["datasets", "info", "tacos"], ["--help"]])
+    def test_a_reader_that_has_gone(self, words):
+        # As behind "| head -1": no error, and no status that means something else (1 is a failed check).
+        reader, writer = os.pipe()
+        os.close(reader)
+        with subprocess.Popen([*MODULE, *words], stdout=writer, stderr=subprocess.PIPE, text=True) as process:
+            os.close(writer)
+            _, err = process.communicate(timeout=60)
+        assert err == ""
+        assert process.returncode == 0
+
+    @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+    def test_in_a_pipe(self):
+        line = f"{sys.executable} -m truemoment measures list | head -1; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True, timeout=60)
+        assert done.stdout.splitlines()[0].split() == ["written", "what", "it", "is"]
+        assert done.stdout.splitlines()[1] == "0"
+        assert done.stderr == ""
+
+    def test_a_signal_of_interruption(self, tmp_path, predictions):
+        # The command waits for annotations in a pipe that nobody fills, and is interrupted there.
+        pipe = tmp_path / "annotations"
+        os.mkfifo(pipe)
+        words = [*MODULE, "evaluate", str(predictions), "--annotations", str(pipe)]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            writer = open_for_writing(pipe, process)
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+            os.close(writer)
+        assert process.returncode == 130
+        assert out == ""
+        assert err.lstrip("\n") == "truemoment: interrupted; nothing half-written remains\n"
+
+    @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+    @pytest.mark.parametrize("options", [[], ["--format", "native"]])
+    def test_a_pipe_in_place_of_a_file(self, annotations, predictions, options):
+        # "<(zcat preds.jsonl.gz)" can be read only once, and a prediction file is read and hashed.
+        words = [*MODULE, "evaluate", "PIPE", "--annotations", str(annotations), "--split", "test", *options]
+        line = " ".join(map(shlex.quote, words)).replace("PIPE", f"<(cat {shlex.quote(str(predictions))})")
+        done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, timeout=60)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.endswith(": is a pipe or device, which can be read only once; write it to a file first\n")
+        assert len(done.stderr.splitlines()) == 1
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+    def test_nowhere_to_print(self):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(
+                [*MODULE, "measures", "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60
+            )
+        assert done.returncode == 2
+        assert len(done.stderr.splitlines()) == 1
+        assert "No space left on device" in done.stderr
+        assert "a bug of ours" not in done.stderr
+
+    def test_a_name_that_is_no_text(self, tmp_path, annotations, predictions):
+        # File names on Linux are bytes; this one is not UTF-8.
+        path = os.fsencode(tmp_path) + b"/p\xff.jsonl"
+        try:
+            Path(os.fsdecode(path)).write_bytes(predictions.read_bytes())
+        except OSError:
+            pytest.skip("this file system refuses such names")
+        words = [*MODULE, "evaluate", os.fsdecode(path), "--annotations", str(annotations), "--split", "test"]
+        for target in ("-", str(tmp_path / "report.json")):
+            done = subprocess.run([*words, "--json", target], capture_output=True, check=False, timeout=60)
+            assert done.returncode == 0, done.stderr
+            written = done.stdout if target == "-" else Path(target).read_bytes()
+            assert json.loads(written.decode("utf-8", "replace"))["match"]["rows"] == 3
+
+    def test_a_terminal_that_shows_only_ascii(self, annotations, predictions):
+        path = predictions.rename(predictions.with_name("préds.jsonl"))
+        environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+        done = run("evaluate", path, "--annotations", annotations, "--split", "test", env=environment)
+        assert done.returncode == 0, done.stderr

@@ -1,0 +1,276 @@
+"""Fetching against a small server on this machine: whole files of the published content, or nothing."""
+
+import dataclasses
+import gc
+import hashlib
+import http.server
+import socket
+import threading
+import time
+
+import pytest
+
+from truemoment.datasets import DATASETS, fetch, get_dataset
+from truemoment.datasets.base import SourceFile
+from truemoment.exceptions import DownloadError, UsageError
+
+CONTENT = b'{"v": {}}\n' * 2000
+SHA256 = hashlib.sha256(CONTENT).hexdigest()
+BLOB = hashlib.sha1(b"blob %d\0" % len(CONTENT) + CONTENT, usedforsecurity=False).hexdigest()  # git hash-object
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Answers by path, and notes what it was asked for."""
+
+    def do_GET(self):
+        self.server.asked.append(self.path)
+        name = self.path.removeprefix("/")
+        if name == "missing":
+            self.send_error(404)
+            return
+        if name == "broken":
+            self.send_error(500)
+            return
+        self.send_response(200)
+        content = b"<html>moved</html>" if name == "page" else CONTENT
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        if name == "truncated":
+            self.wfile.write(content[:1000])  # and the connection is closed
+        elif name == "stalled":
+            self.wfile.write(content[:1000])
+            self.wfile.flush()
+            time.sleep(3)  # longer than the time that a test allows
+        elif name == "once-broken" and self.server.asked.count("/once-broken") == 1:
+            self.wfile.write(content[:1000])
+        else:
+            self.wfile.write(content)
+
+    def log_message(self, *_):
+        """Say nothing."""
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """A client that goes away is no news."""
+
+
+@pytest.fixture(scope="module")
+def running():
+    server = Server(("127.0.0.1", 0), Handler)
+    server.asked = []
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def server(running, monkeypatch):
+    """The server, with its notes empty; nothing is asked of a proxy, and nobody waits long."""
+    running.asked.clear()
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.setenv(name, "127.0.0.1")
+    monkeypatch.setattr(fetch, "TIMEOUT_S", 0.5)
+    monkeypatch.setattr(fetch, "RETRIES", 0)
+    return running
+
+
+@pytest.fixture
+def dataset(server):
+    """TACoS with its files here: dataset("good", ...) names them by what the server does with them."""
+
+    def make(*names, sha256=SHA256, git_blob=""):
+        address = f"http://127.0.0.1:{server.server_port}"
+        files = tuple(SourceFile(f"{name}.json", sha256, f"{address}/{name}", git_blob) for name in names)
+        return dataclasses.replace(get_dataset("tacos"), files=files)
+
+    return make
+
+
+def names(folder):
+    """Everything below a folder but folders."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
+
+
+def said_of(dataset, folder):
+    with pytest.raises(DownloadError) as caught:
+        fetch.fetch(dataset, folder)
+    said = str(caught.value)
+    assert len(said.splitlines()) == 1
+    return said
+
+
+def test_good_files(dataset, server, tmp_path):
+    told = []
+    there = fetch.fetch(dataset("a", "b"), tmp_path, tell=told.append)
+    folder = tmp_path / "tacos"
+    assert there == [folder / "a.json", folder / "b.json"]
+    assert [path.read_bytes() for path in there] == [CONTENT, CONTENT]
+    assert names(tmp_path) == ["tacos/a.json", "tacos/b.json"]
+    assert server.asked == ["/a", "/b"]
+    address = f"http://127.0.0.1:{server.server_port}"
+    assert told == [f"{there[0]}: fetched from {address}/a", f"{there[1]}: fetched from {address}/b"]
+
+
+def test_a_file_in_a_folder_of_its_own(server, tmp_path):
+    file = SourceFile("below/a.json", SHA256, f"http://127.0.0.1:{server.server_port}/a")
+    fetch.fetch(dataclasses.replace(get_dataset("tacos"), files=(file,)), tmp_path)
+    assert names(tmp_path) == ["tacos/below/a.json"]
+
+
+def test_a_good_file_that_is_there_is_not_asked_for(dataset, server, tmp_path):
+    path = tmp_path / "tacos" / "a.json"
+    path.parent.mkdir()
+    path.write_bytes(CONTENT)
+    before = path.stat().st_mtime_ns
+    told = []
+    assert fetch.fetch(dataset("a"), tmp_path, tell=told.append) == [path]
+    assert told == [f"{path}: there already"]
+    assert server.asked == []
+    assert path.stat().st_mtime_ns == before
+
+
+def test_what_is_missing_is_added(dataset, server, tmp_path):
+    fetch.fetch(dataset("a"), tmp_path)
+    fetch.fetch(dataset("a", "b"), tmp_path)
+    assert server.asked == ["/a", "/b"]
+
+
+def test_another_file_of_that_name_is_never_overwritten(dataset, server, tmp_path):
+    path = tmp_path / "tacos" / "a.json"
+    path.parent.mkdir()
+    path.write_bytes(b"mine")
+    assert said_of(dataset("a"), tmp_path) == (
+        f"{path}: is there, and its content is not the published one (checksum); move it away to have it fetched"
+    )
+    assert path.read_bytes() == b"mine"
+    assert server.asked == []
+
+
+def test_a_wrong_checksum_keeps_nothing(dataset, server, tmp_path):
+    path = tmp_path / "tacos" / "page.json"
+    assert said_of(dataset("page"), tmp_path) == (
+        f"{path}: what came from http://127.0.0.1:{server.server_port}/page is not the published file (checksum); "
+        "nothing was kept"
+    )
+    assert names(tmp_path) == []
+
+
+def test_a_wrong_checksum_keeps_the_files_before(dataset, tmp_path):
+    said_of(dataset("a", "page", "b"), tmp_path)
+    assert names(tmp_path) == ["tacos/a.json"]
+
+
+@pytest.mark.parametrize(("name", "status"), [("missing", "404"), ("broken", "500")])
+def test_an_answer_that_is_an_error(dataset, server, tmp_path, name, status):
+    said = said_of(dataset(name), tmp_path)
+    address = f"http://127.0.0.1:{server.server_port}/{name}"
+    assert said.startswith(f"{tmp_path / 'tacos' / name}.json: cannot be fetched from {address} (HTTPError: {status} ")
+    assert names(tmp_path) == []
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the downloader's own socket
+@pytest.mark.parametrize("name", ["truncated", "stalled"])
+def test_a_body_that_ends_early_or_stalls(dataset, server, tmp_path, name):
+    before = time.perf_counter()
+    said = said_of(dataset(name), tmp_path)
+    assert f"{name}.json: " in said
+    assert f"http://127.0.0.1:{server.server_port}/{name}" in said
+    assert names(tmp_path) == []
+    assert time.perf_counter() - before < 2.5  # less than the server stalls: the time-out was heeded
+    gc.collect()
+
+
+def test_nobody_there(tmp_path, server):
+    with socket.socket() as listener:  # a port that is taken by nobody once it is closed
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+    file = SourceFile("a.json", SHA256, f"http://127.0.0.1:{port}/a")
+    said = said_of(dataclasses.replace(get_dataset("tacos"), files=(file,)), tmp_path)
+    assert said.startswith(
+        f"{tmp_path}/tacos/a.json: cannot be fetched from http://127.0.0.1:{port}/a (ConnectionError: "
+    )
+    assert names(tmp_path) == []
+    assert server.asked == []
+
+
+def test_it_tries_again(dataset, server, tmp_path, monkeypatch):
+    monkeypatch.setattr(fetch, "RETRIES", 1)
+    monkeypatch.setattr("time.sleep", lambda _: None)  # the pause between two tries
+    fetch.fetch(dataset("once-broken"), tmp_path)
+    assert server.asked == ["/once-broken", "/once-broken"]
+    assert names(tmp_path) == ["tacos/once-broken.json"]
+
+
+def test_an_interrupted_fetch_is_simply_repeated(dataset, server, tmp_path, monkeypatch):
+    import pooch
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pooch.HTTPDownloader, "__call__", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            fetch.fetch(dataset("a"), tmp_path)
+    assert names(tmp_path) == []
+    fetch.fetch(dataset("a"), tmp_path)
+    assert names(tmp_path) == ["tacos/a.json"]
+    assert server.asked == ["/a"]
+
+
+class TestKnownByGitOnly:
+    def test_good(self, dataset, tmp_path):
+        fetch.fetch(dataset("a", sha256="", git_blob=BLOB), tmp_path)
+        assert names(tmp_path) == ["tacos/a.json"]
+
+    def test_wrong(self, dataset, server, tmp_path):
+        said = said_of(dataset("page", sha256="", git_blob=BLOB), tmp_path)
+        assert said == (
+            f"{tmp_path}/tacos/page.json: what came from http://127.0.0.1:{server.server_port}/page is not the "
+            "published file (checksum); nothing was kept"
+        )
+        assert names(tmp_path) == []
+
+    def test_there_and_wrong(self, dataset, server, tmp_path):
+        path = tmp_path / "tacos" / "a.json"
+        path.parent.mkdir()
+        path.write_bytes(b"mine")
+        assert "move it away" in said_of(dataset("a", sha256="", git_blob=BLOB), tmp_path)
+        assert path.read_bytes() == b"mine"
+        assert server.asked == []
+
+    def test_an_interruption_leaves_no_unchecked_file(self, dataset, tmp_path, monkeypatch):
+        # Between the download, which cannot check git's name, and the check.
+        def interrupt(*_):
+            raise KeyboardInterrupt
+
+        with monkeypatch.context() as patched:
+            patched.setattr(SourceFile, "agrees", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                fetch.fetch(dataset("page", sha256="", git_blob=BLOB), tmp_path)
+        assert names(tmp_path) == []
+
+
+def test_an_agreement_is_not_gone_around(tmp_path, server):
+    with pytest.raises(UsageError) as caught:
+        fetch.fetch(get_dataset("mad"), tmp_path)
+    steps = "; ".join(get_dataset("mad").steps)
+    assert str(caught.value) == f"mad needs an agreement with its owner and cannot be fetched: {steps}"
+    assert names(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
+    assert server.asked == []
+
+
+def test_a_folder_that_cannot_be_made(dataset, tmp_path):
+    (tmp_path / "tacos").write_text("a file")
+    said = said_of(dataset("a"), tmp_path)
+    assert str(tmp_path / "tacos") in said
+
+
+def test_nothing_but_open_datasets_has_addresses():
+    assert {name for name, dataset in DATASETS.items() if dataset.access == "agreement"} == {"mad"}

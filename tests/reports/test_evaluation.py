@@ -1,0 +1,213 @@
+"""The report of an evaluation: the document for programs, and the words for people."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from truemoment import Annotations, Predictions, evaluate
+from truemoment.io import MatchReport
+from truemoment.reports import evaluation as report
+from truemoment.uncertainty import bootstrap, interval95
+
+
+def made(
+    measures="mIoU", protocol=None, *, resamples=0, seed=0, answers=None, duration_s=30.0, **counts
+) -> report.Evaluation:
+    """An evaluation of two queries of two videos; `counts` go into the match report."""
+    annotations = Annotations.from_rows(
+        [("v#0", "v", duration_s, "a", 0.0, 8.0), ("w#0", "w", duration_s, "b", 0.0, 10.0)],
+        dataset="made",
+        split="test",
+    )
+    predictions = Predictions.from_lists(answers or {"v#0": [(0.0, 4.0)], "w#0": [(0.0, 10.0)]})
+    scores = evaluate(annotations, predictions, measures, protocol)
+    intervals = None
+    if resamples:
+        intervals = interval95(bootstrap(scores, np.random.default_rng(seed), resamples=resamples))
+    return report.Evaluation(
+        scores=scores,
+        figures=scores.measured(intervals),
+        match=MatchReport(**{"format": "native", "recognised": "as asked", "rows": 2, "moments": 2} | counts),
+        source={"path": "preds.jsonl", "sha256": "ab" * 32},
+        depth=int(predictions.lengths.max(initial=0)),
+        resamples=resamples,
+        seed=seed,
+    )
+
+
+# ---------------------------------------------------------------------------------------------- notes
+
+
+def test_nothing_to_note():
+    assert report.notes(made()) == []
+
+
+@pytest.mark.parametrize(
+    ("counts", "note"),
+    [
+        ({"swapped": 3}, "3 of 2,000 predicted moments end before they start"),
+        ({"zero_length": 5}, "5 of 2,000 predicted moments have zero length"),
+        ({"past_end": 1598}, "1,598 of 2,000 predicted moments end past the end of the video"),
+        ({"clipped": 2}, "2 of 2,000 predicted moments had a negative time lifted to 0"),
+        ({"unmatched": 1200}, "1,200 rows belong to no query and are left out"),
+        ({"missing": 4}, "4 queries have no row"),
+        ({"empty": 4}, "4 queries are answered with no moment"),
+        ({"shared": 2}, "2 queries share their answer with another of the same video and sentence"),
+        ({"reordered": 7}, "7 lists do not stand by falling score"),
+        ({"ties": 1000}, "1,000 lists hold equal scores, ranked in file order"),
+    ],
+)
+def test_each_count_has_its_words(counts, note):
+    assert report.notes(made(moments=2000, **counts)) == [note]
+
+
+def test_the_most_serious_comes_first():
+    counts = {
+        "ties": 2,
+        "reordered": 2,
+        "shared": 2,
+        "past_end": 2,
+        "swapped": 2,
+        "empty": 2,
+        "missing": 2,
+        "unmatched": 2,
+    }
+    words = [note.split(" ", 1)[1] for note in report.notes(made(**counts))]
+    assert words == [
+        "rows belong to no query and are left out",
+        "queries have no row",
+        "queries are answered with no moment",
+        "of 2 predicted moments end before they start",
+        "of 2 predicted moments end past the end of the video",
+        "queries share their answer with another of the same video and sentence",
+        "lists do not stand by falling score",
+        "lists hold equal scores, ranked in file order",
+    ]
+
+
+@pytest.mark.parametrize("count", ["missing", "empty", "shared", "reordered", "ties", "unmatched"])
+def test_one_is_not_written_as_many(count):
+    (note,) = report.notes(made(**{count: 1}))
+    assert note.startswith("1 ")
+    assert not note.startswith(("1 queries", "1 rows", "1 lists"))
+
+
+def test_what_the_protocol_touched():
+    evaluation = made(protocol="default,clip_references=yes", duration_s=9.0)
+    # The second reference, 0-10, ends past the 9 s of its video.
+    assert report.notes(evaluation) == ["protocol default,clip_references=yes: 1 query with a clipped reference"]
+    assert report.document(evaluation)["touched"] == {"a clipped reference": 1}
+
+
+@pytest.mark.parametrize(
+    ("answers", "note"),
+    [
+        (
+            {"v#0": [(0, 4)], "w#0": [(0, 5)]},
+            "lists hold at most 1 answer, so R@5,IoU=0.5, AxIoU@10 look no further than that",
+        ),
+        (
+            {"v#0": [(0, 4)], "w#0": [(0, 5)] * 7},
+            "lists hold at most 7 answers, so AxIoU@10 looks no further than that",
+        ),
+    ],
+)
+def test_measures_deeper_than_the_lists(answers, note):
+    assert report.notes(made("R@1,IoU=0.5; R@5,IoU=0.5; AxIoU@10", answers=answers)) == [note]
+
+
+def test_lists_that_are_deep_enough():
+    answers = {"v#0": [(0, 4)] * 5, "w#0": [(0, 5)]}
+    assert report.notes(made("R@5,IoU=0.5; mIoU", answers=answers)) == []
+
+
+# ------------------------------------------------------------------------------------------ undefined
+
+
+def test_undefined_is_null_with_why_and_never_nan():
+    # No reference lasts more than 30 s.
+    evaluation = made("mIoU; R@1,IoU=0.5,length=long; mAP,length=long", resamples=20)
+    document = report.document(evaluation)
+    assert [figure["value"] for figure in document["measures"]] == [0.75, None, None]
+    for figure in document["measures"][1:]:
+        assert figure["why"] == "no query has a reference that counts"
+        assert "ci95" not in figure
+        assert (figure["n_queries"], figure["n_videos"]) == (0, 0)
+    assert "why" not in document["measures"][0]
+    json.dumps(document, allow_nan=False)
+    note = "undefined, as no query has a reference that counts: R@1,IoU=0.5,length=long, mAP,length=long"
+    assert report.notes(evaluation)[-1] == note
+    assert document["notes"] == report.notes(evaluation)
+    rows = [line.split() for line in report.table(evaluation).splitlines()[2:]]
+    assert rows[1][:3] == ["R@1,IoU=0.5,length=long", "-", "-"]
+
+
+def test_no_part_of_a_document_is_nan():
+    def walk(value):
+        if isinstance(value, dict):
+            return all(map(walk, value.values()))
+        if isinstance(value, list | tuple):
+            return all(map(walk, value))
+        return not isinstance(value, float) or math.isfinite(value)
+
+    # Few resamples of two videos, of which one carries no weight: some resamples are undefined.
+    evaluation = made("R@1,IoU=0.5,length=short; R@1,IoU=0.5,length=middle; AxIoU@10", resamples=10)
+    assert walk(report.document(evaluation))
+
+
+# -------------------------------------------------------------------------------------- table and words
+
+
+def test_the_table():
+    evaluation = made("mIoU; R@1,IoU=0.5")
+    assert [line.split() for line in report.table(evaluation).splitlines()[2:]] == [
+        ["mIoU", "75.00", "2"],  # IoU 1/2 and 1
+        ["R@1,IoU=0.5", "50.00", "2", "1"],  # 1/2 does not exceed 0.5, and stands on it
+    ]
+    assert report.table(evaluation, style="md").startswith("| measure")
+    assert report.table(evaluation, style="latex").startswith(r"\begin{tabular}{lrrr}")
+
+
+def test_the_table_with_intervals():
+    evaluation = made("mIoU", resamples=200, seed=3)
+    document = report.document(evaluation)
+    low, high = document["measures"][0]["ci95"]
+    assert (low, high) == (0.5, 1.0)  # either video alone is drawn in half of the resamples
+    assert "50.00 to 100.00" in report.table(evaluation)
+    assert (document["resamples"], document["seed"]) == (200, 3)
+
+
+def test_the_preamble():
+    evaluation = made(by_id=1, by_text=1200, by_position=3, text_differs=17, rows=1204)
+    assert report.preamble(evaluation) == [
+        "made/test: 2 queries, 2 videos",
+        "preds.jsonl: native (as asked); 1,204 rows, 1 matched by id, 1,200 matched by video and sentence, "
+        "3 matched by position in the video (17 sentences differ in punctuation or case)",
+    ]
+    assert report.preamble(made())[1] == "preds.jsonl: native (as asked); 2 rows, none matched"
+
+
+def test_the_closing_line():
+    evaluation = made()
+    assert report.closing(evaluation) == evaluation.scores.signature()
+    with_intervals = dataclasses.replace(evaluation, resamples=1000, seed=4)
+    assert report.closing(with_intervals) == (
+        evaluation.scores.signature() + "|intervals:1000 resamples of videos, seed 4"
+    )
+
+
+def test_the_document_holds_all_counts():
+    evaluation = made(ties=3)
+    document = report.document(evaluation)
+    assert document["match"] == evaluation.match.as_dict()
+    assert document["match"]["ties"] == 3
+    assert document["predictions"] == {"path": "preds.jsonl", "sha256": "ab" * 32}
+    assert document["annotations"] == {
+        "sha256": evaluation.scores.annotations_sha256,
+        "n_queries": 2,
+        "n_videos": 2,
+    }
+    assert document["convention"] == evaluation.scores.protocol.convention()

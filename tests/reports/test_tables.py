@@ -1,0 +1,60 @@
+"""Tables for the terminal, Markdown and LaTeX."""
+
+import pytest
+
+from truemoment.reports.tables import render
+
+HEADINGS = ["measure", "%", "queries"]
+ROWS = [["R@1,IoU=0.5", "46.84", "3,375"], ["mIoU", "44.28", "3,375"]]
+
+
+def test_plain():
+    assert render(HEADINGS, ROWS, numbers=[1, 2]).splitlines() == [
+        "measure          %    queries",
+        "-----------  -----  ---------",
+        "R@1,IoU=0.5  46.84      3,375",
+        "mIoU         44.28      3,375",
+    ]
+
+
+def test_markdown():
+    # A colon at the right end of the rule aligns a column to the right (GitHub's tables).
+    assert render(HEADINGS, ROWS, style="md", numbers=[1, 2]).splitlines() == [
+        "| measure     |     % |   queries |",
+        "|:------------|------:|----------:|",
+        "| R@1,IoU=0.5 | 46.84 |     3,375 |",
+        "| mIoU        | 44.28 |     3,375 |",
+    ]
+
+
+def test_latex():
+    lines = [" ".join(line.split()) for line in render(HEADINGS, ROWS, style="latex", numbers=[1, 2]).splitlines()]
+    # The rules of the package booktabs; the percent sign would otherwise begin a comment.
+    assert lines == [
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"measure & \% & queries \\",
+        r"\midrule",
+        r"R@1,IoU=0.5 & 46.84 & 3,375 \\",
+        r"mIoU & 44.28 & 3,375 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+@pytest.mark.parametrize("style", ["plain", "md", "latex"])
+def test_figures_are_text_and_stay_as_they_are(style):
+    # No rounding, no dropping of zeros, no reading of "1e3" or "007" as numbers.
+    cells = ["50.00", "0.10", "1e3", "007", "-0.00", "1,234", "-", "inf"]
+    table = render(["a"], [[cell] for cell in cells], style=style, numbers=[0])
+    words = table.replace("|", " ").replace("\\\\", " ").split()
+    assert [word for word in words if word in cells] == cells
+
+
+@pytest.mark.parametrize("style", ["plain", "md", "latex"])
+def test_no_rows(style):
+    assert "measure" in render(HEADINGS, [], style=style, numbers=[1])
+
+
+def test_text_that_would_break_a_table():
+    assert r"a \& b\_c \$d\$ \#e" in render(["x"], [["a & b_c $d$ #e"]], style="latex")
