@@ -11,6 +11,7 @@ import contextlib
 import gzip
 import hashlib
 import json
+import math
 import os
 import re
 import stat
@@ -50,7 +51,7 @@ def read_bytes(path: Path) -> bytes:
     """
     try:
         data = path.read_bytes()
-        return gzip.decompress(data) if path.suffix == ".gz" else data
+        return gzip.decompress(data) if path.suffix.lower() == ".gz" else data
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
     except IsADirectoryError:
@@ -239,7 +240,7 @@ def iterate_lines(path: Path, *, progress: bool = False) -> Iterator[bytes]:
 def _followed(stream: IO[bytes], path: Path) -> Iterator[bytes]:
     """Yield the lines of a stream under a progress bar, if the file is large enough to wait for."""
     size = path.stat().st_size
-    if size < LARGE_FILE_BYTES or path.suffix == ".gz":
+    if size < LARGE_FILE_BYTES or path.suffix.lower() == ".gz":
         yield from stream
         return
     from tqdm import tqdm  # noqa: PLC0415 - only large files need it, and importing takes time
@@ -258,7 +259,7 @@ def open_binary(path: Path) -> IO[bytes]:
     OSError
         If it cannot be opened.
     """
-    if path.suffix == ".gz":
+    if path.suffix.lower() == ".gz":
         return cast(IO[bytes], gzip.open(path, "rb"))
     return path.open("rb")
 
@@ -278,13 +279,13 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     path = Path(path)
     if path.is_dir():
         raise InputError("cannot be written (Is a directory)", path=path)
-    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
-        with path.open("wb") as stream:  # a pipe or device is written to, never replaced
-            yield stream
-        return
     name = ""
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+            with path.open("wb") as stream:  # a pipe or device is written to, never replaced
+                yield stream
+            return
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
         with os.fdopen(handle, "wb") as stream:
             yield stream
         mask = os.umask(0)
@@ -297,6 +298,22 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
         if isinstance(error, OSError):
             raise InputError(f"cannot be written ({error.strerror})", path=path) from None
         raise
+
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def read_number(text: str | None) -> float:
+    """Read a number as text files write it; NaN where the text is none (``1_0``, ``nan`` and ``inf`` are none).
+
+    Examples
+    --------
+    >>> read_number(" 1.5e1"), read_number("1_0")
+    (15.0, nan)
+    """
+    text = (text or "").strip()
+    value = float(text) if _NUMBER.fullmatch(text) else math.nan
+    return value if math.isfinite(value) else math.nan
 
 
 def sha256_of(path: Path) -> str:
@@ -317,7 +334,10 @@ def _invalid(error: msgspec.ValidationError, path: Path, line: int, field: str) 
     inner = (found.group("field") or "") if found else ""
     inner = inner.removeprefix("$").removeprefix(".")
     expected = re.match(r"Expected (.*), got (.*)$", problem)
-    if expected:
+    missing = re.match(r"Object missing required field `(.*)`$", problem)
+    if missing:
+        problem, inner = "is missing", f"{inner}.{missing[1]}" if inner else missing[1]
+    elif expected:
         problem = f"got {_in_words(expected.group(2))}, expected {_in_words(expected.group(1))}"
     else:
         problem = _in_words(_lower_first(problem))

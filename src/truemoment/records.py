@@ -249,7 +249,7 @@ class Annotations:
             if not good.all():
                 row = int(np.flatnonzero(~good)[0])
                 raise InputError(
-                    f"got {column[row]:g} for query {self.query_id[row]!r}, expected seconds up to {MAX_TIME_S:g}",
+                    f"got {column[row]:.10g} for query {self.query_id[row]!r}, expected seconds up to {MAX_TIME_S:g}",
                     field=name,
                 )
         heads = self.offsets[:-1]
@@ -420,7 +420,7 @@ class Predictions:
             if n_moments and not (np.min(column) >= 0 and np.max(column) <= MAX_TIME_S):
                 row = int(np.flatnonzero(~((column >= 0) & (column <= MAX_TIME_S)))[0])
                 raise InputError(
-                    f"got {column[row]:g} for query {self._owner(row)!r}, expected seconds from 0 to {MAX_TIME_S:g}",
+                    f"got {column[row]:.10g} for query {self._owner(row)!r}, expected seconds from 0 to {MAX_TIME_S:g}",
                     field=name,
                 )
         if n_moments and not np.isfinite(self.score).all():

@@ -155,7 +155,7 @@ class TestCharadesCD:
             ({"v": video(["a"], [[1, 2]], None)}, ":1: field v.video_duration: got null, expected a number"),
             (
                 {"v": {"sentences": ["a"], "timestamps": [[1, 2]]}},
-                ":1: field v: object missing required field video_duration",
+                ":1: field v.video_duration: is missing",
             ),
         ],
     )

@@ -91,7 +91,7 @@ class TestDiDeMo:
             ([described([[0, 0.5]])], ":1: field [0].times[0][1]: got a number, expected a whole number"),
             ([described([[0, 1]], segments="6")], ":1: field [0].num_segments: got text, expected a whole number"),
             ([described([[0, 1]], description=None)], ":1: field [0].description: got null, expected text"),
-            ([{"annotation_id": 1}], ":1: field [0]: object missing required field video"),
+            ([{"annotation_id": 1}], ":1: field [0].video: is missing"),
         ],
     )
     def test_malformed(self, put, refused, content, said):
@@ -191,7 +191,7 @@ class TestQVHighlights:
             (highlight([[0, 2]], duration="150"), ":2: field duration: got text, expected a number"),
             (
                 {"qid": 1, "query": "a", "vid": "v", "duration": 150},
-                ":2: object missing required field relevant_windows",
+                ":2: field relevant_windows: is missing",
             ),
         ],
     )
@@ -255,7 +255,7 @@ class TestMAD:
         entry = film()
         del entry["ext_timestamps"]
         put("mad", "MAD_test.json", {"7": entry})
-        assert refused("mad", "test") == ("mad/MAD_test.json:1: field 7: object missing required field ext_timestamps")
+        assert refused("mad", "test") == ("mad/MAD_test.json:1: field 7.ext_timestamps: is missing")
 
     def test_missing(self, refused):
         assert refused("mad", "test") == (

@@ -113,7 +113,7 @@ GOOD = line()
         (line(sentence=None), "field sentence: got null, expected text"),
         (line(query_id=1.5), "field query_id: got a number, expected a whole number or text or null"),
         (line(moment=[[1, 2]]), "object contains unknown field moment"),
-        (json.dumps({"video_id": "v", "moments": [[1, 2]]}), "object missing required field sentence"),
+        (json.dumps({"video_id": "v", "moments": [[1, 2]]}), "field sentence: is missing"),
         ("[]", "got a list, expected an object"),
         (line()[:-3], "input data was truncated, expected JSON"),
         (line(moments=[[2, float("nan")]]), "got NaN, expected a number"),

@@ -90,7 +90,7 @@ BAD_LINES = {
         ":2: field times[1][0]: got text, expected a number",
     ),
     "no object": (GOOD + b"[1]\n", ":2: got a list, expected an object"),
-    "field missing": (GOOD + GOOD + b'{"number":1}\n', ":3: object missing required field name"),
+    "field missing": (GOOD + GOOD + b'{"number":1}\n', ":3: field name: is missing"),
     "three values for two": (b'{"name":"b","times":[[1,2,3]]}', ":1: field times[0]: expected a list of length 2"),
     "NaN": (
         GOOD + b'{"name":"b","times":[[NaN,2]]}',
@@ -238,7 +238,7 @@ BAD_MAPPINGS = {
         b'{"v":{"name":"a3"},\n"w":3}',
         ":2: field w: got a whole number, expected an object",
     ),
-    "field missing": (b'{"v":{"number":1}}', ":1: field v: object missing required field name"),
+    "field missing": (b'{"v":{"number":1}}', ":1: field v.name: is missing"),
     "a key twice": (
         b'{"v":{"name":"a"},"v":{"name":"b"}}',
         ": field v: 'v' stands twice, expected each key once",

@@ -95,8 +95,8 @@ GOOD = line([[1, 2, 3]], qid=9)
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (GOOD + '{"pred_relevant_windows": []}\n', ":2: object missing required field qid"),
-        (GOOD + '{"qid": 7}\n', ":2: object missing required field pred_relevant_windows"),
+        (GOOD + '{"pred_relevant_windows": []}\n', ":2: field qid: is missing"),
+        (GOOD + '{"qid": 7}\n', ":2: field pred_relevant_windows: is missing"),
         (GOOD + line([], qid=None), ":2: field qid: got null, expected a whole number or text"),
         (GOOD + line([], qid=7.5), ":2: field qid: got a number, expected a whole number or text"),
         (GOOD + line(None), ":2: field pred_relevant_windows: got null, expected a list"),

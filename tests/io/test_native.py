@@ -138,8 +138,8 @@ def test_header_of_other_annotations(refused, annotations):
         ('{"truemoment": "1"}\n', ":1: field truemoment: got text, expected a whole number"),
         ('{"truemoment": null}\n', ":1: field truemoment: got null, expected a whole number"),
         (header(annotations_sha256=5), ":1: field annotations_sha256: got a whole number, expected text or null"),
-        (header() + header(), ":2: object missing required field moments"),
-        (line([[1, 2, 3]]) + header(), ":2: object missing required field moments"),
+        (header() + header(), ":2: field moments: is missing"),
+        (line([[1, 2, 3]]) + header(), ":2: field moments: is missing"),
     ],
 )
 def test_bad_headers(refused, said, expected):
@@ -210,7 +210,7 @@ def test_a_line_must_say_whom_it_answers(refused, about):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (line([]) + '{"query_id": "v#1"}\n', ":2: object missing required field moments"),
+        (line([]) + '{"query_id": "v#1"}\n', ":2: field moments: is missing"),
         (line([], query_id=7.5), ":1: field query_id: got a number, expected a whole number or text or null"),
         (line([], video_id=7), ":1: field video_id: got a whole number, expected text or null"),
         (line([], sentence=["a"]), ":1: field sentence: got a list, expected text or null"),

@@ -52,8 +52,8 @@ def test_laid_out_over_lines(read):
     [
         (file(v=[answer(timestamp=(1, 2, 3))]), "[0].timestamp: expected a list of length 2"),
         (file(v=[answer(timestamp=("1", 2))]), "[0].timestamp[0]: got text, expected a number"),
-        (file(v=[answer(), {"timestamp": [1, 2]}]), "[1]: object missing required field sentence"),
-        (file(v=[{"sentence": "s"}, answer()]), "[0]: object missing required field timestamp"),
+        (file(v=[answer(), {"timestamp": [1, 2]}]), "[1].sentence: is missing"),
+        (file(v=[{"sentence": "s"}, answer()]), "[0].timestamp: is missing"),
         (file(v=[answer(score=None)]), "[0].score: got null, expected a number"),
         (file(v=[answer(score="0.5")]), "[0].score: got text, expected a number"),
         (file(v=[answer(5)]), "[0].sentence: got a whole number, expected text"),
@@ -70,7 +70,7 @@ def test_a_bad_answer_names_its_video(refused, content, said):
     [
         ("", ":1: input data was truncated, expected JSON"),
         ("[]", ":1: got a list, expected an object"),
-        ('{"version": 1}', ":1: object missing required field results"),
+        ('{"version": 1}', ":1: field results: is missing"),
         ('{"results": []}', ":1: field results: got a list, expected an object"),
         ('{"results": {}}', ": field results: holds no answer"),
         ('{"results": {"v": [], "w": []}}', ": field results: holds no answer"),

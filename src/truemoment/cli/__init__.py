@@ -6,6 +6,7 @@ standard error; 3 a bug of ours (``--debug`` shows the traceback); 130 interrupt
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import os
 import sys
@@ -80,7 +81,8 @@ def run(words: list[str], *, debug: bool = False) -> int:  # noqa: PLR0911 - a r
     try:
         with cli.make_context("truemoment", words) as context:
             cli.invoke(context)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # it may have been closed: ">&-"
+            sys.stdout.flush()
     except click.exceptions.Exit as done:
         return done.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
@@ -107,7 +109,8 @@ def run(words: list[str], *, debug: bool = False) -> int:  # noqa: PLR0911 - a r
 
 def _close_output() -> None:
     """Send what is still to be written nowhere, so that the interpreter's end does not stumble over it."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def one_line(text: str) -> str:
@@ -118,5 +121,6 @@ def one_line(text: str) -> str:
 def _fail(message: str, status: int, *, debug: bool) -> int:
     if debug:
         traceback.print_exc()
-    click.echo(f"truemoment: {message}", err=True)
+    with contextlib.suppress(OSError, AttributeError):  # standard error may be full or closed
+        click.echo(f"truemoment: {message}", err=True)
     return status

@@ -68,7 +68,9 @@ def chosen_annotations(
     UsageError
         If they name none, or two.
     """
-    if (dataset is None) == (annotations is None):
+    if dataset is not None and annotations is not None:
+        raise UsageError("got --dataset and --annotations, expected one of them")
+    if dataset is None and annotations is None:
         raise UsageError("which annotations? give --dataset NAME with --split NAME, or --annotations FILE")
     if annotations is not None:
         return read_own_annotations(annotations, split)

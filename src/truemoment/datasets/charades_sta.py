@@ -10,7 +10,7 @@ from pathlib import Path
 
 from truemoment.datasets.base import Dataset, SourceFile, Split, numbered, required_file
 from truemoment.exceptions import InputError
-from truemoment.files import read_text
+from truemoment.files import read_number, read_text
 from truemoment.records import Annotations
 
 _VIDEOX = "https://raw.githubusercontent.com/microsoft/VideoX/1744b2159c3d11694f94dab4fcde8660c685e79a/2D-TAN/data"
@@ -34,13 +34,9 @@ def read(folder: Path, split: str) -> Annotations:
         parts = _LINE.fullmatch(line)
         if parts is None:
             raise InputError(f"got {line[:60]!r}, expected 'VIDEO START END##sentence'", path=path, line=number)
-        times = []
-        for field in ("start", "end"):
-            try:
-                times.append(float(parts[field]))
-            except ValueError:
-                times.append(math.nan)
-            if not math.isfinite(times[-1]):
+        times = [read_number(parts[field]) for field in ("start", "end")]
+        for field, time_s in zip(("start", "end"), times, strict=True):
+            if math.isnan(time_s):
                 raise InputError(f"got {parts[field]!r}, expected seconds", path=path, line=number, field=field)
         rows.append((parts["video"], times[0], times[1], parts["sentence"]))
     ids = numbered(video for video, *_ in rows)
@@ -71,11 +67,8 @@ def read_durations(path: Path) -> dict[str, float]:
         if missing:
             raise InputError(f"columns {', '.join(sorted(missing))} are missing", path=path, line=1)
         for record in reader:
-            try:
-                duration_s = float(record["length"])
-            except (TypeError, ValueError):
-                duration_s = math.nan
-            if not math.isfinite(duration_s):
+            duration_s = read_number(record["length"])
+            if math.isnan(duration_s):
                 raise InputError(
                     f"got {record['length']!r}, expected seconds", path=path, line=reader.line_num, field="length"
                 )

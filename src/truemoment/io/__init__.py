@@ -163,7 +163,7 @@ def _check_header(rows: PredictionRows, annotations: Annotations) -> None:
             f"({annotations.dataset}/{annotations.split})",
             path=rows.path,
             field="annotations_sha256",
-            hint="use the same files, or remove the first line to have the rows matched by their ids",
+            hint="evaluate on those, or remove what the file says of itself to have its rows matched by id",
         )
 
 

@@ -201,7 +201,7 @@ def _wrong_number(rows: PredictionRows, name: str, column: Floats, moment: int) 
     expected = "a finite number" if name == "score" else f"seconds from 0 to {MAX_TIME_S:g}"
     clippable = name != "score" and -MAX_TIME_S <= column[moment] < 0
     return InputError(
-        f"got {column[moment]:g} for {rows.place(row)}, expected {expected}",
+        f"got {column[moment]:.10g} for {rows.place(row)}, expected {expected}",
         path=rows.path,
         line=rows.line_of(row) if rows.moment_line is None else rows.moment_line[moment],
         field=f"{within}{name}",

@@ -102,6 +102,8 @@ def plain_text(sentence: str) -> str:
     >>> plain_text(" The man's dog, barking. ")
     'the man s dog barking'
     """
+    if not sentence.isascii():
+        sentence = unicodedata.normalize("NFKC", sentence)
     return " ".join(sentence.translate(_BLANKS).split()).casefold()
 
 

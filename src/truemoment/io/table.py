@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from truemoment.exceptions import InputError
-from truemoment.files import atomic_write, read_text
+from truemoment.files import atomic_write, read_number, read_text
 from truemoment.io.base import Format, PredictionRows, flatten
 from truemoment.records import Annotations, Predictions
 
@@ -125,11 +125,8 @@ def _columns(header: list[str]) -> dict[str, int]:
 
 
 def _number(text: str, field: str, path: Path, line: int) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
+    value = read_number(text)
+    if math.isnan(value):
         raise InputError(f"got {text[:40]!r}, expected a number", path=path, line=line, field=field)
     return value
 
