@@ -8,21 +8,15 @@ starts from :class:`Scores` and never matches again.
 
 from __future__ import annotations
 
-import dataclasses
-import io
-import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar, Literal, cast
+from dataclasses import dataclass
+from typing import Literal, cast
 
-import msgspec
 import numpy as np
 
-from truemoment import __version__ as version
-from truemoment.exceptions import InputError, MeasureError, ProtocolError, TrueMomentError
-from truemoment.files import UNREADABLE, atomic_write, read_bytes
+from truemoment.exceptions import InputError, MeasureError, ProtocolError
 from truemoment.intervals import Bools, Floats, Ints, seconds_to_norm, suppress
+from truemoment.io.matching import OnUnknown
 from truemoment.measures import (
     Measure,
     OverlapMeasure,
@@ -30,264 +24,16 @@ from truemoment.measures import (
     SaliencyMeasure,
     SaliencyPair,
     Statistic,
-    parse_measure,
     parse_measures,
 )
 from truemoment.measures.base import TIE
 from truemoment.protocols import Protocol, get_protocol, protocol_for_dataset
-from truemoment.records import Annotations, Predictions, Strings, as_strings
+from truemoment.records import Annotations, Predictions
 from truemoment.references import ReferenceRule, References, all_references, apply_rule, pad
-
-OnUnknown = Literal["refuse", "ignore"]
+from truemoment.scores import Scores
 
 BLOCK_MOMENTS = 1 << 17
 """Moments held against references at a time: small enough to stay in the processor's cache."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One figure with what it stands on.
-
-    Parameters
-    ----------
-    measure
-        The measure's text.
-    value
-        The figure, a fraction; None where it is undefined.
-    why
-        Why it is undefined, else "".
-    n_queries, n_videos
-        Queries (and their videos) that carry weight.
-    on_threshold
-        Queries whose best answer stands on the threshold to within 1e-9 (5e-7 if IoUs are float32), so
-        that the comparison and the last bit decide them; None for measures that no single IoU decides
-        (all but R, dR and AP).
-    signature
-        Convention, data and version.
-    ci95
-        95 % interval, where one was computed.
-    """
-
-    measure: str
-    value: float | None
-    why: str
-    n_queries: int
-    n_videos: int
-    on_threshold: int | None
-    signature: str
-    ci95: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Scores:
-    """Per-query statistics of an evaluation: all later analysis starts here.
-
-    Parameters
-    ----------
-    measures : M measures
-    protocol
-        The convention.
-    query_id, video_id : (Q,) text
-    numerator, weight : (M, Q)
-        A measure's figure is the sum of numerators over the sum of weights; weight 0 is undefined.
-    on_threshold : (M,)
-        Queries standing on the threshold, -1 for measures that no single IoU decides.
-    touched
-        How many queries the protocol changed, by what it did to them.
-    dataset, split, annotations_sha256
-        What was evaluated on.
-    """
-
-    measures: tuple[Measure, ...]
-    protocol: Protocol
-    query_id: Strings
-    video_id: Strings
-    numerator: Floats
-    weight: Floats
-    on_threshold: Ints
-    touched: dict[str, int] = field(default_factory=dict)
-    dataset: str = "own"
-    split: str = "all"
-    annotations_sha256: str = ""
-
-    def __len__(self) -> int:
-        return len(self.query_id)
-
-    def row(self, measure: str | Measure) -> int:
-        """Row of a measure, given as a value or in words.
-
-        Raises
-        ------
-        MeasureError
-            If it cannot be read, or is not among the measures computed.
-        """
-        wanted = str(parse_measure(measure)) if isinstance(measure, str) else str(measure)
-        for row, known in enumerate(self.measures):
-            if str(known) == wanted:
-                return row
-        raise MeasureError(f"{wanted}: not among the measures computed: {'; '.join(map(str, self.measures))}")
-
-    def value(self, measure: str | Measure) -> float:
-        """Figure of a measure as a fraction; NaN where it is undefined.
-
-        Raises
-        ------
-        MeasureError
-            If it cannot be read, or is not among the measures computed.
-
-        Examples
-        --------
-        >>> from truemoment import Annotations, Predictions, evaluate
-        >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 6.0)])
-        >>> evaluate(a, Predictions.from_lists({"v#0": [(2.0, 5.0)]})).value("mIoU")
-        0.75
-        """
-        row = self.row(measure)
-        total = float(self.weight[row].sum())
-        return float(self.numerator[row].sum()) / total if total else float("nan")
-
-    def signature(self) -> str:
-        """Write convention, data and version on one line."""
-        data = f"data:{self.dataset}/{self.split}#{self.annotations_sha256[:8]}"
-        return f"{self.protocol.signature()}|{data}|truemoment:{version}"
-
-    def measured(self, intervals: Floats | None = None) -> list[Measured]:
-        """Return the figures, in the order of the measures.
-
-        Parameters
-        ----------
-        intervals : (M, 2)
-            95 % intervals to set beside them, as fractions; one that is not finite is left out.
-        """
-        figures = []
-        number = {video_id: n for n, video_id in enumerate(dict.fromkeys(self.video_id))}
-        video = np.array([number[video_id] for video_id in self.video_id], dtype=np.int64)
-        for row, measure in enumerate(self.measures):
-            counts = self.weight[row] > 0
-            value = self.value(measure)
-            defined = bool(counts.any())
-            ci95 = None
-            if intervals is not None and np.all(np.isfinite(intervals[row])):
-                ci95 = (float(intervals[row, 0]), float(intervals[row, 1]))
-            figures.append(
-                Measured(
-                    measure=str(measure),
-                    value=value if defined else None,
-                    why="" if defined else "no query has a reference that counts",
-                    n_queries=int(counts.sum()),
-                    n_videos=int(np.count_nonzero(np.bincount(video[counts]))),
-                    on_threshold=None if self.on_threshold[row] < 0 else int(self.on_threshold[row]),
-                    signature=f"{measure}|{self.signature()}",
-                    ci95=ci95,
-                )
-            )
-        return figures
-
-    def save(self, path: Path | str) -> None:
-        """Write the statistics as NPZ (no pickle), complete or not at all.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be made.
-        """
-        protocol = {f.name: getattr(self.protocol, f.name) for f in dataclasses.fields(self.protocol)}
-        header = _Saved(
-            schema=_Saved.SCHEMA,
-            truemoment=version,
-            protocol=protocol | {"read_in": dict(self.protocol.read_in)},
-            measures=[str(measure) for measure in self.measures],
-            touched=self.touched,
-            dataset=self.dataset,
-            split=self.split,
-            annotations_sha256=self.annotations_sha256,
-            query_id=self.query_id.tolist(),
-            video_id=self.video_id.tolist(),
-        )
-        with atomic_write(Path(path)) as stream:
-            np.savez_compressed(
-                stream,
-                header=np.frombuffer(msgspec.json.encode(header), dtype=np.uint8),
-                numerator=self.numerator,
-                weight=self.weight,
-                on_threshold=self.on_threshold,
-            )
-
-    @classmethod
-    def load(cls, path: Path | str) -> Scores:
-        """Read what :meth:`save` wrote.
-
-        Raises
-        ------
-        MissingFileError, InputError
-            If there is no such file, it is not such a file, or it is damaged.
-        """
-        path = Path(path)
-        data = read_bytes(path)
-        try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-                header = msgspec.json.decode(arrays["header"].tobytes(), type=_Saved)
-                table = {name: arrays[name] for name in ("numerator", "weight", "on_threshold")}
-            protocol = msgspec.convert(header.protocol, Protocol)
-            measures = tuple(parse_measure(text) for text in header.measures)
-        except (
-            *UNREADABLE,
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            NotImplementedError,
-            MemoryError,
-            RuntimeError,
-            RecursionError,
-            SyntaxError,
-            zipfile.BadZipFile,
-            TrueMomentError,
-        ) as error:
-            raise InputError(f"is not a file of saved scores ({error})", path=path) from None
-        shape = (len(measures), len(header.query_id))
-        right = (
-            header.schema == _Saved.SCHEMA
-            and len(header.video_id) == len(header.query_id)
-            and table["numerator"].shape == table["weight"].shape == shape
-            and table["on_threshold"].shape == shape[:1]
-            and table["on_threshold"].dtype.kind == "i"
-            and all(table[name].dtype == np.float64 for name in ("numerator", "weight"))
-            and bool(np.all(np.isfinite(table["numerator"])))
-            and bool(np.all(np.isfinite(table["weight"])) and np.all(table["weight"] >= 0))
-        )
-        if not right:
-            raise InputError("is not a file of saved scores (its parts do not fit together)", path=path)
-        return cls(
-            measures=measures,
-            protocol=protocol,
-            query_id=as_strings(header.query_id, "query_id"),
-            video_id=as_strings(header.video_id, "video_id"),
-            numerator=table["numerator"],
-            weight=table["weight"],
-            on_threshold=table["on_threshold"],
-            touched=header.touched,
-            dataset=header.dataset,
-            split=header.split,
-            annotations_sha256=header.annotations_sha256,
-        )
-
-
-class _Saved(msgspec.Struct):
-    """What a file of saved scores says beside its tables."""
-
-    SCHEMA: ClassVar[str] = "truemoment/scores/1"
-
-    schema: str
-    truemoment: str
-    protocol: dict[str, Any]
-    measures: list[str]
-    touched: dict[str, int]
-    dataset: str
-    split: str
-    annotations_sha256: str
-    query_id: list[str]
-    video_id: list[str]
 
 
 def evaluate(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from truemoment.evaluation import Scores
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats
+from truemoment.scores import Scores
 
 BLOCK_DRAWS = 1 << 22
 

@@ -126,8 +126,8 @@ def test_header_of_other_annotations(refused, annotations):
     # The first eight figures of each hash; the dataset that the file names, and ours.
     assert refused(said + line([[1, 2, 3]])) == (
         ": field annotations_sha256: was made for annotations 01234567 (charades-cd/test-iid), these are "
-        f"{annotations.sha256[:8]} (small/test); use the same files, or remove the first line to have the rows "
-        "matched by their ids"
+        f"{annotations.sha256[:8]} (small/test); evaluate on those, or remove what the file says of itself to have its "
+        "rows matched by id"
     )
 
 

@@ -16,8 +16,8 @@ from types import MappingProxyType
 
 import click
 
-from truemoment import __version__
 from truemoment.exceptions import TrueMomentError
+from truemoment.version import __version__
 
 EXIT_CHECK_FAILED = 1
 EXIT_BAD_INPUT = 2

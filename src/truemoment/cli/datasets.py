@@ -136,7 +136,7 @@ def _some(ids: tuple[str, ...]) -> str:
 
 
 def _document(report: Any) -> dict[str, Any]:  # noqa: ANN401 - truemoment.datasets.check.Report, imported when used
-    from truemoment import __version__
+    from truemoment.version import __version__
 
     return {
         "schema": "truemoment/dataset-check/1",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from truemoment import __version__ as version
-from truemoment.evaluation import Measured, Scores
 from truemoment.io import MatchReport
 from truemoment.reports.tables import TableStyle, render
+from truemoment.scores import Measured, Scores
+from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/evaluation/1"
 
