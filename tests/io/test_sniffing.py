@@ -121,8 +121,8 @@ def archive():
         bytes(range(256)),
         packed_numbers(),
         archive(),
-        gzip.compress(NATIVE.encode()),  # packed, but its name does not say so
     ],
+    ids=range(12),  # archives hold the time at which they were made, and a test's name must not
 )
 def test_what_is_no_format_is_refused(tmp_path, content):
     path = tmp_path / "p.bin"
@@ -130,6 +130,14 @@ def test_what_is_no_format_is_refused(tmp_path, content):
     with pytest.raises(InputError) as caught:
         sniff(path)
     assert str(caught.value) == f"{path}:1{NONE}"
+
+
+def test_a_packed_file_whose_name_does_not_say_so(tmp_path):
+    path = tmp_path / "p.jsonl"
+    path.write_bytes(gzip.compress(NATIVE.encode()))
+    with pytest.raises(InputError) as caught:
+        sniff(path)
+    assert str(caught.value) == f"{path}: is packed by gzip, expected a name that ends in .gz; rename it"
 
 
 @pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))

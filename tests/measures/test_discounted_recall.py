@@ -128,10 +128,10 @@ def test_silence_is_never_a_hit(one_video, comparison):
 
 
 def test_threshold_zero_with_several_references(one_video):
-    # ">= 0" makes every answer a hit of every reference it is held against; query b has one reference, a has two.
-    # By hand: a: (0, 5) against (0, 5): 1. b: (0, 5) against (0, 5): 1.
+    # ">= 0" makes every answer a hit of every reference it is held against; query a has two of them, the others one.
+    # By hand, video of 40 s: a, (0, 5) is exact: 1. b the same. c, (0, 5) against (10, 20): (1 - 10/40)(1 - 15/40).
     annotations, predictions = one_video(
-        {"a": [(0, 5), (20, 30)], "b": [(0, 5)]}, {"a": [(0.0, 5.0)], "b": [(0.0, 5.0)]}
+        {"a": [(0, 5), (20, 30)], "b": [(0, 5)], "c": [(10, 20)]}, {query_id: [(0.0, 5.0)] for query_id in "abc"}
     )
     scores = evaluate(annotations, predictions, "dR@1,IoU=0", "default,comparison=>=")
-    assert scores.numerator.tolist() == [[1, 1]]
+    assert scores.numerator.tolist() == [[1, 1, 0.75 * 0.625]]

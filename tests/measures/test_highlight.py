@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate
-from truemoment.exceptions import InputError, MeasureError
+from truemoment.exceptions import InputError, MeasureError, ProtocolError
 from truemoment.records import Saliency
 
 RATINGS = {"Fair": 2, "Good": 3, "VeryGood": 4}
@@ -142,6 +142,28 @@ def test_a_query_without_ratings_scores_the_worst_value():
     scores = evaluate(annotations, predictions, "HIT@1,min=Good; HL-mAP,min=Good")
     assert scores.weight.tolist() == [[1, 1], [1, 1]]
     assert scores.numerator.tolist() == [[1, 0], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("missing", "weight", "touched"),
+    [("worst", [1, 1, 1], {"no answer (worst value)": 2}), ("drop", [1, 0, 0], {"no answer (left out)": 2})],
+)
+def test_queries_without_ratings_are_treated_as_the_protocol_says(missing, weight, touched):
+    # Of three queries one has ratings, one an empty list, one is not there.
+    durations = {"q": 6.0, "empty": 6.0, "absent": 6.0}
+    rated = {query_id: {0: [4]} for query_id in durations}
+    annotations, predictions = make(durations, rated, {"q": [0.9, 0.5], "empty": []}, n_annotators=1)
+    scores = evaluate(annotations, predictions, "HL-mAP,min=Good; HIT@1,min=Good", f"default,missing={missing}")
+    assert scores.numerator.tolist() == [[1, 0, 0], [1, 0, 0]]
+    assert scores.weight.tolist() == [weight, weight]
+    assert scores.touched == touched
+
+
+def test_queries_without_ratings_are_refused_where_the_protocol_refuses():
+    durations = {"q": 6.0, "absent": 6.0}
+    annotations, predictions = make(durations, {}, {"q": [0.9]}, n_annotators=1)
+    with pytest.raises(ProtocolError, match=r"refuses predictions without .* for 1 of 2 queries \(absent"):
+        evaluate(annotations, predictions, "HIT@1,min=Good", "moment-detr")
 
 
 def test_ratings_alone_are_an_answer_to_what_asks_for_ratings():

@@ -343,3 +343,13 @@ def test_as_strings_takes_strings_only():
     assert column.tolist() == ["a", "b"]
     with pytest.raises(InputError, match="field names: got b'c' in row 1, expected text"):
         as_strings(["a", b"c"], "names")
+
+
+def test_a_frozen_column_is_checked_like_any_other():
+    # Only what the records made themselves may be trusted; anybody can freeze an array.
+    frozen = np.array([1, 2, 3], dtype=object)
+    frozen.flags.writeable = False
+    with pytest.raises(InputError, match="field sentence: got 1 in row 0, expected text"):
+        annotations(sentence=frozen)
+    with pytest.raises(InputError, match="field names: got 1 in row 0, expected text"):
+        as_strings(frozen, "names")

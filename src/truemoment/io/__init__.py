@@ -76,6 +76,8 @@ def sniff(path: Path) -> tuple[Format, str]:
         raise InputError(
             "is a pickle, which can run code when loaded, and is not read", path=path, hint="write it as JSON Lines"
         )
+    if head.startswith(b"\x1f\x8b"):
+        raise InputError("is packed by gzip, expected a name that ends in .gz", path=path, hint="rename it")
     found = [(format_, why) for format_ in FORMATS.values() if (why := format_.recognise(path, head))]
     if len(found) == 1:
         return found[0]
