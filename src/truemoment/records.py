@@ -50,15 +50,13 @@ def as_strings(values: Iterable[object], name: str) -> Strings:
     InputError
         Naming the first row that holds no string.
     """
-    if isinstance(values, np.ndarray) and values.dtype == object and not values.flags.writeable:
-        return values  # a column of ours, checked when it was made
     items = list(values)
     if set(map(type, items)) - {str}:
         wrong = next((i for i, item in enumerate(items) if not isinstance(item, str)), None)
-    else:
-        wrong = None
-    if wrong is not None:
-        raise InputError(f"got {items[wrong]!r} in row {wrong}, expected text", field=name)
+        if wrong is not None:
+            raise InputError(f"got {items[wrong]!r} in row {wrong}, expected text", field=name)
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype == object and not values.flags.writeable:
+        return values
     column = np.empty(len(items), dtype=object)
     column[:] = items
     column.flags.writeable = False
