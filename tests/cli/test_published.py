@@ -2,12 +2,14 @@
 
 import csv
 import json
+import re
+from pathlib import Path
 
 import pytest
 
-from truemoment import Predictions
+from truemoment import Predictions, evaluate
 from truemoment.datasets import load_annotations
-from truemoment.io import write_predictions
+from truemoment.io import read_predictions, write_predictions
 
 pytestmark = pytest.mark.data
 
@@ -167,3 +169,17 @@ class TestPredictAll:
         options = ("--protocol", "closer-look,rounding=nearest", "--table", "md")
         printed = cells(predict_all(dataset, split, "R@1,IoU=0.7", *options))
         assert printed["R@1,IoU=0.7"][0] == value
+
+
+def test_the_readings_in_the_readme(data_dir):
+    # The README's table: each protocol it names gives the figure that stands in its row.
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:-1] for line in text.splitlines() if re.match(r"\| `[a-z0-9-]+[`,]", line)]
+    annotations = load_annotations("charades-cd", "test-ood", data_dir=data_dir)
+    path = data_dir / "predictions" / "hao2022_charades_cd_test_ood.json"
+    predictions, _ = read_predictions(path, annotations)
+    said = {name: float(row[-1]) for row in rows for name in re.findall(r"`([^`]+)`", row[0])}
+    assert len(said) == 8
+    for name, figure in said.items():
+        scores = evaluate(annotations, predictions, "R@1,IoU=0.5", name)
+        assert round(100 * scores.value("R@1,IoU=0.5"), 2) == figure, name
