@@ -57,9 +57,11 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     if not path.exists():
         raise MissingFileError(f"{path}: no such file")
     try:
-        table = parquet.read_table(path)
+        table = parquet.read_table(path, memory_map=True)
         texts = _texts(table, path)
-        offsets, columns = _moments(pyarrow, table.column("moments").combine_chunks(), path)
+        moments = table.column("moments")
+        moments = moments.chunk(0) if moments.num_chunks == 1 else moments.combine_chunks()  # which copies
+        offsets, columns = _moments(pyarrow, moments, path)
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         what = " ".join(str(error).split())[:200]
         raise InputError(f"cannot be read as Parquet ({what})", path=path) from None
