@@ -114,6 +114,10 @@ def test_too_few_resamples(resamples):
     assert str(caught.value) == f"got {resamples} resamples, expected 2 or more"
 
 
+def test_two_resamples_are_enough():
+    assert bootstrap(made_scores(["a"], [1]), np.random.default_rng(0), resamples=2).tolist() == [[1.0], [1.0]]
+
+
 def test_interval95_by_hand():
     # 0..1000: the 2.5th percentile is 25, the 97.5th 975; a column that is ever undefined has none.
     figures = np.stack([np.arange(1001.0)[::-1], np.where(np.arange(1001) == 5, nan, 1.0)], axis=1)
