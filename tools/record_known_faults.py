@@ -23,12 +23,14 @@ def main(data_dir: Path) -> None:
             report = check_dataset(dataset, data_dir)
         except MissingFileError:
             continue
+        read = set(report.counts)
         splits: dict[str, dict[str, dict[str, object]]] = {}
         for finding in report.findings:
             if finding.fault:
                 kinds = splits.setdefault(finding.split, {})
                 kinds[finding.kind] = {"count": finding.count, "digest": finding.digest}
-        record[name] = record.get(name, {}) | splits
+        kept = {split: kinds for split, kinds in record.get(name, {}).items() if not set(split.split(" -> ")) <= read}
+        record[name] = kept | splits
     RECORD.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 import numpy as np
 
-from truemoment.exceptions import InputError, MeasureError, ProtocolError
-from truemoment.intervals import Bools, Floats, Ints, seconds_to_norm, suppress
+from truemoment.exceptions import InputError, MeasureError, ProtocolError, UsageError
+from truemoment.intervals import TIE, Bools, Floats, Ints, seconds_to_norm, suppress
 from truemoment.io.matching import OnUnknown
 from truemoment.measures import (
     Measure,
@@ -24,9 +24,9 @@ from truemoment.measures import (
     SaliencyMeasure,
     SaliencyPair,
     Statistic,
+    parse_measure,
     parse_measures,
 )
-from truemoment.measures.base import TIE
 from truemoment.protocols import Protocol, get_protocol, protocol_for_dataset
 from truemoment.records import Annotations, Predictions
 from truemoment.references import ReferenceRule, References, all_references, apply_rule, pad
@@ -39,7 +39,7 @@ BLOCK_MOMENTS = 1 << 17
 def evaluate(
     annotations: Annotations,
     predictions: Predictions,
-    measures: str | Sequence[Measure] | None = None,
+    measures: str | Sequence[Measure | str] | None = None,
     protocol: str | Protocol | None = None,
     *,
     on_unknown: OnUnknown = "refuse",
@@ -90,6 +90,8 @@ def evaluate(
         protocol = protocol_for_dataset(annotations.dataset)
     if isinstance(protocol, str):
         protocol = get_protocol(protocol)
+    if on_unknown not in get_args(OnUnknown):
+        raise UsageError(f"got on_unknown={on_unknown!r}, expected refuse or ignore")
     if annotations.n_queries == 0:
         raise InputError(f"{annotations.dataset}/{annotations.split} has no query to evaluate on")
     asked = _asked_measures(measures, protocol, annotations, predictions)
@@ -118,6 +120,7 @@ def evaluate(
             weight[i, block] = np.bincount(query - block.start, statistic.weight * unit_counts)
             if statistic.margin is not None:
                 stands = (np.abs(statistic.margin) <= _slack(statistic.margin)) & (statistic.weight * unit_counts > 0)
+                stands &= ~silent[query]
                 on_threshold[i] = max(on_threshold[i], 0) + len(np.unique(query[stands]))
     queries = annotations.queries
     return Scores(
@@ -297,7 +300,7 @@ def _conform(
 
 
 def _asked_measures(
-    measures: str | Sequence[Measure] | None,
+    measures: str | Sequence[Measure | str] | None,
     protocol: Protocol,
     annotations: Annotations,
     predictions: Predictions,
@@ -305,7 +308,10 @@ def _asked_measures(
     if isinstance(measures, str):
         return parse_measures(measures)
     if measures is not None:
-        return tuple(dict.fromkeys(measures))
+        asked = (parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
+        if unique := tuple(dict.fromkeys(asked)):
+            return unique
+        raise MeasureError("got no measure, expected at least one")
     has_saliency = annotations.saliency is not None and predictions.saliency is not None
     return tuple(m for m in parse_measures(protocol.measures) if has_saliency or m.needs != "saliency")
 
@@ -386,7 +392,7 @@ def _saliency_pair(annotations: Annotations, predictions: Predictions, row: Ints
         raise MeasureError(f"HL-mAP and HIT@1 need clip ratings, and the {side} have none")
     duration = annotations.duration_s[annotations.offsets[:-1]]
     n_clips = (duration / reference.clip_length_s).astype(np.int64)
-    rating = np.zeros((len(n_clips), int(n_clips.max()), reference.rating.shape[1]), dtype=np.int64)
+    rating = np.zeros((len(n_clips), max(int(n_clips.max()), 1), reference.rating.shape[1]), dtype=np.int64)
     owner = np.repeat(np.arange(len(n_clips)), np.diff(reference.offsets))
     outside = reference.clip >= n_clips[owner]
     if outside.any():

@@ -22,6 +22,9 @@ Bools = npt.NDArray[np.bool_]
 
 Denominator = Literal["hull", "union"]
 
+TIE = 1e-9
+"""IoUs this close are equal: less is rounding. The default protocol's tolerance."""
+
 
 def temporal_iou(
     a_start: Floats,
@@ -110,18 +113,20 @@ def iou_with_set(start: Floats, end: Floats, set_start: Floats, set_end: Floats,
     return np.asarray(np.where(positive, overlap, 0) / np.where(positive, whole, 1))
 
 
-def pooled_iou(start: Floats, end: Floats, other_start: Floats, other_end: Floats) -> Floats:
+def pooled_iou(start: Floats, end: Floats, other_start: Floats, other_end: Floats, *, epsilon: float = 0.0) -> Floats:
     r"""All intervals of one list against all of another, nothing merged.
 
     .. math:: \frac{\sum_{k,r} |a_k \cap b_r|}{\sum_k |a_k| + \sum_r |b_r| - \sum_{k,r} |a_k \cap b_r|}
 
-    Overlapping intervals of one list count twice, so the value can exceed 1. UniTime's convention
-    (Lzq5/UniTime at d889a71, eval_metrics.py).
+    UniTime's convention (Lzq5/UniTime at d889a71, eval_metrics.py), to the letter: overlapping intervals
+    of one list count twice, so the value can exceed 1, and a swapped one has negative length.
 
     Parameters
     ----------
     start, end : (Q, K), zeros where a list is shorter
     other_start, other_end : (Q, R), NaN where a list is shorter
+    epsilon
+        Added to the denominator, in the unit of the times; 0 or more.
 
     Returns
     -------
@@ -133,7 +138,8 @@ def pooled_iou(start: Floats, end: Floats, other_start: Floats, other_end: Float
         low = np.maximum(start, other_start[:, r : r + 1])
         high = np.minimum(end, other_end[:, r : r + 1])
         overlap += np.nansum(np.maximum(high - low, 0), axis=1)
-    whole = (end - start).sum(axis=1) + np.nansum(other_end - other_start, axis=1) - overlap
+    lengths = (end - start).sum(axis=1) + np.nansum(other_end - other_start, axis=1)
+    whole = lengths - overlap + np.asarray(epsilon, dtype=start.dtype)
     return np.asarray(np.where(whole > 0, overlap / np.where(whole > 0, whole, 1), 0))
 
 

@@ -26,7 +26,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from truemoment.intervals import Floats, Ints, merge, temporal_iou
+from truemoment.intervals import TIE, Floats, Ints, merge, temporal_iou
 from truemoment.records import Annotations
 
 ReferenceRule = Literal["nearest", "representative", "first", "merged", "pooled", "rows"]
@@ -123,4 +123,6 @@ def representative(start: Floats, end: Floats) -> Ints:
         agreement += np.where(present & present[:, r : r + 1], iou, 0.0)
     own = (end > start).astype(np.float64)  # each reference's IoU with itself: 1, or 0 if it is empty
     # The number of others is the same for all references of a query, so the sum ranks as the mean does.
-    return np.asarray(np.argmax(np.where(present, agreement - own, -np.inf), axis=1), dtype=np.int64)
+    total = np.where(present, agreement - own, -np.inf)
+    best = total.max(axis=1, keepdims=True)
+    return np.asarray(np.argmax(total >= best - TIE, axis=1), dtype=np.int64)  # the first of those that tie

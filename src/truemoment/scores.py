@@ -42,7 +42,7 @@ class Measured:
     on_threshold
         Queries whose best answer stands on the threshold to within 1e-9 (5e-7 if IoUs are float32), so
         that the comparison and the last bit decide them; None for measures that no single IoU decides
-        (all but R, dR and AP).
+        (all but R and dR).
     signature
         Convention, data and version.
     ci95
@@ -102,10 +102,12 @@ class Scores:
         MeasureError
             If it cannot be read, or is not among the measures computed.
         """
-        wanted = str(parse_measure(measure)) if isinstance(measure, str) else str(measure)
-        for row, known in enumerate(self.measures):
-            if str(known) == wanted:
-                return row
+        names = [str(known) for known in self.measures]
+        wanted = str(measure)
+        if wanted not in names and isinstance(measure, str):
+            wanted = str(parse_measure(measure))  # written otherwise, as "AxIoU@010"
+        if wanted in names:
+            return names.index(wanted)
         raise MeasureError(f"{wanted}: not among the measures computed: {'; '.join(map(str, self.measures))}")
 
     def value(self, measure: str | Measure) -> float:
@@ -172,6 +174,9 @@ class Scores:
         InputError
             If the file cannot be made.
         """
+        for measure in self.measures:
+            if parse_measure(str(measure)) != measure:
+                raise MeasureError(f"{measure}: cannot be saved, since the grammar does not read it back as itself")
         protocol = {f.name: getattr(self.protocol, f.name) for f in dataclasses.fields(self.protocol)}
         header = _Saved(
             schema=_Saved.SCHEMA,

@@ -122,7 +122,7 @@ class TestCharadesCD:
         ],
     )
     def test_rows(self, put, load, rows, split, name):
-        # Field names as the authors' files have them (/tmp/notes/datasets.md, section 7).
+        # Field names as the authors' files have them (yytzsy/grounding_changing_distribution at 83b07d4).
         more = {"framestamps": [[16, 40]], "decode_fps": 16.0, "encoded_sentences": [[1]], "video_fps": -1.0}
         put(
             "charades-cd",

@@ -134,8 +134,8 @@ def test_on_threshold_counts_queries_whose_best_answer_stands_on_it(one_video):
     )
     measures = "R@1,IoU=0.5; R@2,IoU=0.5; R@1,IoU=0.3; dR@1,IoU=0.5; mIoU; AxIoU@2; AP@2,IoU=0.5; F1,IoU=0.5"
     scores = evaluate(annotations, predictions, measures)
-    # R@1: a, c, d. R@2: a, b, d (the best of c is 0.8). R@1 at 0.3: b. No threshold, or no ranked list: -1.
-    assert scores.on_threshold.tolist() == [3, 3, 1, 3, -1, -1, 3, -1]
+    # R@1: a, c, d. R@2: a, b, d (the best of c is 0.8). R@1 at 0.3: b. Where no single answer decides: -1.
+    assert scores.on_threshold.tolist() == [3, 3, 1, 3, -1, -1, -1, -1]
     figures = {figure.measure: figure.on_threshold for figure in scores.measured()}
     assert figures["R@1,IoU=0.5"] == 3
     assert figures["mIoU"] is None

@@ -8,16 +8,11 @@ from typing import Any
 
 import click
 
-from truemoment.cli.options import STANDARD_OUTPUT, write_json
+from truemoment.cli import EXIT_CHECK_FAILED
+from truemoment.cli.options import STANDARD_OUTPUT, data_dir_option, write_json
 from truemoment.datasets import DATASETS, data_folder, get_dataset, read_own_annotations
 from truemoment.exceptions import UsageError
 
-_DATA_DIR = click.option(
-    "--data-dir",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Folder that holds one folder a dataset. [default: the variable TRUEMOMENT_DATA]",
-)
 SHOWN_IDS = 3
 
 
@@ -81,7 +76,7 @@ def info(name: str) -> None:
 
 @command.command("check")
 @click.argument("name")
-@_DATA_DIR
+@data_dir_option
 @click.option(
     "--json",
     "json_path",
@@ -127,7 +122,7 @@ def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path 
             click.echo(f"unexpected: {line}")
         if not report.unexpected:
             click.echo("as published and recorded: nothing unexpected")
-    ctx.exit(1 if report.unexpected else 0)
+    ctx.exit(EXIT_CHECK_FAILED if report.unexpected else 0)
 
 
 def _some(ids: tuple[str, ...]) -> str:
@@ -164,7 +159,7 @@ def _document(report: Any) -> dict[str, Any]:  # noqa: ANN401 - truemoment.datas
 
 @command.command("fetch")
 @click.argument("name")
-@_DATA_DIR
+@data_dir_option
 @click.option("--quiet", is_flag=True, help="No progress.")
 def fetch(name: str, data_dir: Path | None, quiet: bool) -> None:
     """Download the annotation files of dataset NAME, each against its checksum.

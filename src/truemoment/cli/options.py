@@ -19,15 +19,18 @@ F = TypeVar("F", bound=Callable[..., Any])
 STANDARD_OUTPUT = Path("-")
 
 
+data_dir_option = click.option(
+    "--data-dir",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder that holds one folder a dataset. [default: the variable TRUEMOMENT_DATA]",
+)
+
+
 def data_options(function: F) -> F:
     """Which annotations: --dataset or --annotations, --split, --data-dir."""
     for option in (
-        click.option(
-            "--data-dir",
-            type=click.Path(path_type=Path),
-            metavar="DIR",
-            help="Folder that holds one folder a dataset. [default: the variable TRUEMOMENT_DATA]",
-        ),
+        data_dir_option,
         click.option("--split", metavar="NAME", help="Split of the dataset, e.g. test-ood."),
         click.option(
             "--annotations",
@@ -44,7 +47,7 @@ def data_options(function: F) -> F:
 def output_options(function: F) -> F:
     """Where results go: --json, --table, --quiet."""
     for option in (
-        click.option("--quiet", is_flag=True, help="No notes and no progress on standard error."),
+        click.option("--quiet", is_flag=True, help="No notes, and no progress on standard error."),
         click.option("--table", "style", type=click.Choice(["md", "latex"]), help="The table as Markdown or LaTeX."),
         click.option(
             "--json",

@@ -28,10 +28,10 @@ def read(folder: Path, split: str) -> Annotations:
     path = required_file(folder, f"charades_sta_{split}.txt", dataset="charades-sta")
     duration_s = read_durations(required_file(folder, f"Charades_v1_{split}.csv", dataset="charades-sta"))
     rows: list[tuple[str, float, float, str]] = []
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
         if not line.strip():
             continue
-        parts = _LINE.fullmatch(line)
+        parts = _LINE.fullmatch(line.removesuffix("\r"))
         if parts is None:
             raise InputError(f"got {line[:60]!r}, expected 'VIDEO START END##sentence'", path=path, line=number)
         times = [read_number(parts[field]) for field in ("start", "end")]

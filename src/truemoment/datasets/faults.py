@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -305,7 +304,7 @@ def unexpected(findings: Iterable[Finding], dataset: str, splits: Iterable[str])
         elif recorded.digest != finding.digest:
             lines.append(f"{place} as recorded, but in other queries")
     for split, kinds in known.items():
-        if set(re.split(" -> ", split)) <= looked_at:
+        if set(split.split(" -> ")) <= looked_at:
             lines += [
                 f"{split}: {kind}: none, {recorded.count} recorded"
                 for kind, recorded in kinds.items()

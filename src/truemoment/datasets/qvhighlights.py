@@ -58,6 +58,18 @@ def read(folder: Path, split: str) -> Annotations:
                 line=number,
                 field="saliency_scores",
             )
+        n_clips = int(entry.duration / CLIP_LENGTH_S)
+        seen: set[int] = set()
+        for clip in entry.relevant_clip_ids:
+            if not 0 <= clip < n_clips or clip in seen:
+                again = " again" if clip in seen else ""
+                raise InputError(
+                    f"got clip {clip}{again}, expected each of 0 to {n_clips - 1} at most once",
+                    path=path,
+                    line=number,
+                    field="relevant_clip_ids",
+                )
+            seen.add(clip)
         if not entry.relevant_windows:
             raise InputError("got no window, expected at least one", path=path, line=number, field="relevant_windows")
         query_id = str(entry.qid)

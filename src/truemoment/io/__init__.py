@@ -190,4 +190,10 @@ def write_predictions(
     chosen = get_format(format)
     if chosen.write is None:
         raise UsageError(f"format {format} is read only")
+    if predictions.saliency is not None:
+        raise InputError(f"format {format} cannot hold clip ratings", path=path)
+    known = annotations.queries.index
+    stranger = next((query_id for query_id in predictions.query_id if query_id not in known), None)
+    if stranger is not None:
+        raise InputError(f"predictions answer query {stranger!r}, which the annotations lack", path=path)
     chosen.write(Path(path), predictions, annotations)

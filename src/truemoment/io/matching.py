@@ -11,12 +11,12 @@ from __future__ import annotations
 import unicodedata
 from collections import defaultdict
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from truemoment.datasets.faults import PAST_END_S
-from truemoment.exceptions import MatchError
+from truemoment.exceptions import MatchError, UsageError
 from truemoment.intervals import Bools, Ints
 from truemoment.io.base import OnNegative, PredictionRows, checked_times
 from truemoment.records import Annotations, Predictions, Queries
@@ -146,6 +146,10 @@ def match(
     InputError
         If a time is negative (unless clipped) or beyond 1e8 s, or a number is not finite.
     """
+    if on_unknown not in get_args(OnUnknown) or on_negative not in get_args(OnNegative):
+        raise UsageError(
+            f"got on_unknown={on_unknown!r}, on_negative={on_negative!r}, expected refuse|ignore, refuse|clip"
+        )
     start_s, end_s = checked_times(rows, on_negative=on_negative)
     queries = annotations.queries
     matcher = _Matcher(rows, queries)
@@ -299,9 +303,10 @@ class _Matcher:
                 self._match_by_position(of_video, wanted, query_of)
 
     def _match_by_position(self, of_video: list[int], wanted: list[int], query_of: list[list[int]]) -> None:
-        taken = {query for row in of_video for query in query_of[row]}
+        if any(query not in query_of[row] for row, query in zip(of_video, wanted, strict=True) if query_of[row]):
+            return  # rows that say what they answer show another order
         for row, query in zip(of_video, wanted, strict=True):
-            if not query_of[row] and query not in taken:
+            if not query_of[row]:
                 query_of[row] = [query]
                 self.by_position += 1
 

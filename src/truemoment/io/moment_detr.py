@@ -28,7 +28,7 @@ class Line(msgspec.Struct):
 def recognise(path: Path, head: bytes) -> str | None:
     """Say why a file looks like moment_detr's."""
     del path
-    line = head.lstrip(b"\xef\xbb\xbf \t\r\n").split(b"\n", 1)[0]
+    line = head.lstrip().split(b"\n", 1)[0]
     if line.startswith(b"{") and b'"pred_relevant_windows"' in line:
         return 'its first line has "pred_relevant_windows"'
     return None

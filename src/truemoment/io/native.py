@@ -55,7 +55,7 @@ class AnyLine(msgspec.Struct):
 def recognise(path: Path, head: bytes) -> str | None:
     """Say why a file looks native."""
     del path
-    first = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    first = head.lstrip()
     if not first.startswith(b"{"):
         return None
     line = first.split(b"\n", 1)[0]

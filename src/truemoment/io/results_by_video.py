@@ -33,7 +33,7 @@ class File(msgspec.Struct):
 def recognise(path: Path, head: bytes) -> str | None:
     """Say why a file looks like results by video."""
     del path
-    if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and b'"results"' in head and b'"timestamp"' in head:
+    if head.lstrip().startswith(b"{") and b'"results"' in head and b'"timestamp"' in head:
         return 'it has "results" with "timestamp"'
     return None
 

@@ -32,7 +32,7 @@ Key = tuple[str | None, str | None, str | None]
 
 def recognise(path: Path, head: bytes) -> str | None:
     """Say why a file looks like CSV."""
-    first = head.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", "replace")
+    first = head.split(b"\n", 1)[0].decode("utf-8", "replace")
     try:
         columns = set(_columns(next(csv.reader([first]), [])))
     except csv.Error:
@@ -150,8 +150,6 @@ def write(path: Path, predictions: Predictions, annotations: Annotations) -> Non
     columns = (predictions.start_s.tolist(), predictions.end_s.tolist(), predictions.score.tolist())
     offsets = predictions.offsets.tolist()
     for query_id, low, high in zip(predictions.query_id, offsets, offsets[1:], strict=False):
-        if query_id not in row_of:
-            raise InputError(f"the annotations lack query {query_id!r}, whose sentence CSV needs", path=path)
         row = row_of[query_id]
         about = (query_id, annotations.queries.video_id[row], annotations.queries.sentence[row])
         writer.writerows((*about, *(column[at] for column in columns)) for at in range(low, high))

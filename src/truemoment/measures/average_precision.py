@@ -86,11 +86,9 @@ class AveragePrecisionAt:
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:
         """Return the mean precision over ranks 1..K, weight 1."""
-        hits = overlaps.hit(overlaps.iou, self.iou)
-        if overlaps.references.rule != "pooled":
-            hits &= overlaps.filled
-        margin = overlaps.at(overlaps.best_iou, self.k) - self.iou
-        return Statistic(mean_precision(hits, self.k), np.ones(len(hits)), margin)
+        filled = overlaps.filled if overlaps.references.rule != "pooled" else (overlaps.n_predicted > 0)[:, None]
+        hits = overlaps.hit(overlaps.iou, self.iou) & filled
+        return Statistic(mean_precision(hits, self.k), np.ones(len(hits)))
 
 
 @dataclass(frozen=True)
@@ -179,10 +177,11 @@ def mean_precision(hits: Bools, k: int) -> Floats:
     >>> mean_precision(np.array([[True, False]]), 2)
     array([0.75])
     """
-    width = min(k, hits.shape[1])
-    found = np.zeros((len(hits), k))
-    found[:, :width] = hits[:, :width]
-    return np.asarray((np.cumsum(found, axis=1) / np.arange(1, k + 1)).mean(axis=1))
+    found = np.cumsum(hits[:, :k], axis=1)
+    width = found.shape[1]
+    total = (found / np.arange(1, width + 1)).sum(axis=1)
+    beyond = (1 / np.arange(width + 1, k + 1)).sum()  # ranks behind the list: nothing more is found
+    return np.asarray((total + found[:, -1] * beyond) / k)
 
 
 def matched_in_order(iou: Floats, reaches: Bools) -> Bools:

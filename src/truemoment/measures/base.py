@@ -1,4 +1,4 @@
-"""What a measure is, what it sees, and the grammar it is written in.
+"""What a measure is, and what it sees.
 
 A measure is a small frozen value. It prints as itself (``str(measure)``), is read back by
 :func:`~truemoment.measures.parse_measure`, hashes, and turns an :class:`Overlaps` into one numerator
@@ -19,6 +19,7 @@ import numpy as np
 
 from truemoment.exceptions import MeasureError
 from truemoment.intervals import (
+    TIE,
     Bools,
     Denominator,
     Floats,
@@ -41,9 +42,6 @@ LENGTH_CLASSES_S: dict[str, tuple[float, float]] = {
     "long": (30.0, 150.0),
 }
 """QVHighlights' classes of reference length: longer than the first figure, up to the second, seconds."""
-
-TIE = 1e-9
-"""An IoU this close to a threshold stands on it; the default protocol's tolerance."""
 
 
 class Statistic(NamedTuple):
@@ -142,7 +140,7 @@ class Overlaps:
         if refs.rule == "merged":
             return (iou_with_set(self.start, self.end, refs.start, refs.end, epsilon=self.epsilon),)
         if refs.rule == "pooled":
-            return (pooled_iou(self.start, self.end, refs.start, refs.end)[:, None],)
+            return (pooled_iou(self.start, self.end, refs.start, refs.end, epsilon=self.epsilon)[:, None],)
         return tuple(
             temporal_iou(
                 self.start,

@@ -97,15 +97,24 @@ def largest_matching(reaches: Bools) -> Ints:
 
 def _match_one(choices: list[list[int]]) -> int:
     """Size of the largest matching of one query; `choices[k]` lists the references answer k may take."""
-    holder: dict[int, int] = {}
-
-    def place(answer: int, tried: set[int]) -> bool:
-        for reference in choices[answer]:
-            if reference not in tried:
-                tried.add(reference)
-                if reference not in holder or place(holder[reference], tried):
-                    holder[reference] = answer
-                    return True
-        return False
-
-    return sum(place(answer, set()) for answer in range(len(choices)))
+    holder: dict[int, int] = {}  # of each reference taken
+    held: dict[int, int] = {}  # by each answer placed
+    for answer in range(len(choices)):
+        reached_by: dict[int, int] = {}
+        waiting = [answer]
+        free: int | None = None
+        for one in waiting:  # grows: answers whose reference might be given up
+            for reference in choices[one]:
+                if reference not in reached_by:
+                    reached_by[reference] = one
+                    if reference not in holder:
+                        free = reference
+                        break
+                    waiting.append(holder[reference])
+            if free is not None:
+                break
+        while free is not None:  # along the path, each takes the new one and gives up its own
+            one = reached_by[free]
+            holder[free] = one
+            held[one], free = free, held.get(one)
+    return len(holder)

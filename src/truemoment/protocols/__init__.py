@@ -92,6 +92,8 @@ def get_protocol(text: str) -> Protocol:
         field, equals, value = change.partition("=")
         if not equals:
             raise ProtocolError(f"{text!r}: got {change!r}, expected FIELD=VALUE")
+        if field.strip() in fields:
+            raise ProtocolError(f"{text!r}: {field.strip()} stands twice")
         fields[field.strip()] = read_field(field.strip(), value.strip())
     return PROTOCOLS[name].changed(**fields) if fields else PROTOCOLS[name]
 

@@ -8,14 +8,15 @@ was read.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from truemoment.exceptions import ProtocolError
-from truemoment.intervals import Denominator
-from truemoment.measures.base import TIE, Comparison, HitRule, print_number
+from truemoment.intervals import TIE, Denominator
+from truemoment.measures.base import Comparison, HitRule, print_number
 from truemoment.references import ReferenceRule
 
 Times = Literal["seconds", "normalised"]
@@ -105,6 +106,10 @@ class Protocol:
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""
+        for name in CONVENTION_FIELDS:
+            value = getattr(self, name)
+            if not any(_is_of(kind, value) for kind in _kinds(name)):
+                raise ProtocolError(f"{name}: got {value!r}, expected {_in_words(name)}")
         problems = [
             (self.tolerance is not None and not 0 <= self.tolerance < 0.5, "tolerance", "none or 0 to 0.5"),
             (not 0 <= self.epsilon < math.inf, "epsilon", "0 or more"),
@@ -213,8 +218,7 @@ def read_field(name: str, text: str) -> object:
     """
     if name not in CONVENTION_FIELDS:
         raise ProtocolError(f"{name}: no such field, expected one of {', '.join(CONVENTION_FIELDS)}")
-    hint = get_type_hints(Protocol)[name]
-    kinds = get_args(hint) if get_origin(hint) is not Literal and get_args(hint) else (hint,)
+    kinds = _kinds(name)
     for kind in kinds:
         if kind is type(None) and text == "none":
             return None
@@ -229,13 +233,28 @@ def read_field(name: str, text: str) -> object:
                 continue
             if math.isfinite(number):
                 return number
-    choices = [
-        choice
-        for kind in kinds
-        for choice in (
-            get_args(kind)
-            if get_origin(kind) is Literal
-            else {bool: ("yes", "no"), type(None): ("none",), int: ("a whole number",), float: ("a number",)}[kind]
-        )
-    ]
-    raise ProtocolError(f"{name}: got {text!r}, expected {' or '.join(map(str, choices))}")
+    raise ProtocolError(f"{name}: got {text!r}, expected {_in_words(name)}")
+
+
+@functools.cache
+def _kinds(name: str) -> tuple[Any, ...]:
+    """Kinds of value a field takes: types, and choices as ``Literal``."""
+    hint = get_type_hints(Protocol)[name]
+    return (hint,) if get_origin(hint) is Literal or not get_args(hint) else get_args(hint)
+
+
+def _is_of(kind: Any, value: object) -> bool:  # noqa: ANN401 - a type, or a Literal, which is none
+    """Whether a value is of a kind; a whole number is a number, a switch is neither."""
+    if get_origin(kind) is Literal:
+        return value in get_args(kind)
+    if isinstance(value, bool):
+        return kind is bool
+    return isinstance(value, (int, float) if kind is float else kind)
+
+
+def _in_words(name: str) -> str:
+    """Say which values a field takes, as :func:`read_field` reads them."""
+    words = {bool: "yes or no", type(None): "none", int: "a whole number", float: "a number"}
+    return " or ".join(
+        " or ".join(get_args(kind)) if get_origin(kind) is Literal else words[kind] for kind in _kinds(name)
+    )

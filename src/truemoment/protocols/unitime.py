@@ -15,7 +15,7 @@ PROTOCOL = Protocol(
     read_in={
         "references": (
             "eval_metrics.py lines 17-56: intersections of all pairs over the sum of all lengths less these; nothing "
-            "is merged, so overlapping answers count twice and a value can exceed 1"
+            "is merged: overlapping answers count twice, a value can exceed 1, a swapped answer has negative length"
         ),
         "missing": "queries missing from the result file leave the mean there; ours (missing=drop gives theirs)",
     },
