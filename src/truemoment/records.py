@@ -89,6 +89,11 @@ def _as_offsets(values: npt.ArrayLike, name: str, n_lists: int, n_items: int) ->
     return column
 
 
+def within(column: Floats, low: float, high: float) -> bool:
+    """Whether all numbers lie from `low` to `high`; NaN lies nowhere."""
+    return len(column) == 0 or bool(np.min(column) >= low and np.max(column) <= high)
+
+
 def _first_repeated(ids: Strings) -> str | None:
     if len(set(ids)) == len(ids):
         return None
@@ -415,13 +420,14 @@ class Predictions:
         object.__setattr__(self, "offsets", offsets)
         for name in ("start_s", "end_s"):
             column = getattr(self, name)
-            if n_moments and not (np.min(column) >= 0 and np.max(column) <= MAX_TIME_S):
+            if not within(column, 0.0, MAX_TIME_S):
                 row = int(np.flatnonzero(~((column >= 0) & (column <= MAX_TIME_S)))[0])
                 raise InputError(
                     f"got {column[row]:.10g} for query {self._owner(row)!r}, expected seconds from 0 to {MAX_TIME_S:g}",
                     field=name,
                 )
-        if n_moments and not np.isfinite(self.score).all():
+        largest = np.finfo(np.float64).max
+        if not within(self.score, -largest, largest):
             row = int(np.flatnonzero(~np.isfinite(self.score))[0])
             raise InputError(
                 f"got {self.score[row]} for query {self._owner(row)!r}, expected a finite number", field="score"

@@ -68,7 +68,8 @@ def read(path: Path, split: str | None = None) -> Annotations:
         Naming the line and field at fault, a query id that stands twice, or a split nobody has.
     """
     entries = list(read_json_lines(path, OwnQuery))
-    ids = numbered(entry.video_id for _, entry in entries)
+    named = all(entry.query_id is not None for _, entry in entries)
+    ids = [str(entry.query_id) for _, entry in entries] if named else numbered(entry.video_id for _, entry in entries)
     line_of: dict[str, int] = {}
     rows: list[tuple[str, str, float, str, float, float, str]] = []
     for query_id, (line, entry) in zip(ids, entries, strict=True):

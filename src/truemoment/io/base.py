@@ -15,7 +15,7 @@ import numpy as np
 
 from truemoment.exceptions import InputError
 from truemoment.intervals import Floats, Ints
-from truemoment.records import MAX_TIME_S, Annotations, Predictions
+from truemoment.records import MAX_TIME_S, Annotations, Predictions, within
 
 OnNegative = Literal["refuse", "clip"]
 
@@ -182,13 +182,15 @@ def checked_times(rows: PredictionRows, *, on_negative: OnNegative) -> tuple[Flo
         Naming file, line and value of the first time outside these bounds, or score that is not finite.
     """
     least = -MAX_TIME_S if on_negative == "clip" else 0.0
-    checks = [
-        (name, column, (column >= least) & (column <= MAX_TIME_S))
-        for name, column in (("start", rows.start_s), ("end", rows.end_s))
-    ]
-    for name, column, good in [*checks, ("score", rows.score, np.isfinite(rows.score))]:
-        if not good.all():
-            raise _wrong_number(rows, name, column, int(np.flatnonzero(~good)[0]))
+    largest = np.finfo(np.float64).max
+    for name, column, low, high in (
+        ("start", rows.start_s, least, MAX_TIME_S),
+        ("end", rows.end_s, least, MAX_TIME_S),
+        ("score", rows.score, -largest, largest),
+    ):
+        if not within(column, low, high):
+            wrong = np.flatnonzero(~((column >= low) & (column <= high)))
+            raise _wrong_number(rows, name, column, int(wrong[0]))
     if on_negative == "clip":
         return np.maximum(rows.start_s, 0.0), np.maximum(rows.end_s, 0.0)
     return rows.start_s, rows.end_s

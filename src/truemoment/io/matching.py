@@ -17,7 +17,7 @@ import numpy as np
 
 from truemoment.datasets.faults import PAST_END_S
 from truemoment.exceptions import MatchError, UsageError
-from truemoment.intervals import Bools, Ints
+from truemoment.intervals import Bools, Floats, Ints
 from truemoment.io.base import OnNegative, PredictionRows, checked_times
 from truemoment.records import Annotations, Predictions, Queries
 
@@ -33,6 +33,9 @@ class _Blanks(dict[int, str | int]):
 
 
 _BLANKS = _Blanks()
+
+
+LISTS_AT_A_TIME = 4096
 
 
 @dataclass(frozen=True)
@@ -202,12 +205,22 @@ def match(
         moments=len(predictions.start_s),
         swapped=int((predictions.end_s < predictions.start_s).sum()),
         zero_length=int((predictions.end_s == predictions.start_s).sum()),
-        past_end=int((predictions.end_s > np.repeat(queries.duration_s[answered], lengths) + PAST_END_S).sum()),
-        clipped=int(((rows.start_s < 0) | (rows.end_s < 0))[moments].sum()),
+        past_end=count_past_end(predictions, queries.duration_s[answered]),
+        clipped=int(((rows.start_s < 0) | (rows.end_s < 0))[moments].sum()) if on_negative == "clip" else 0,
         ties=count_ties(predictions),
         reordered=_count_lists(predictions, predictions.rises),
     )
     return predictions, report
+
+
+def count_past_end(predictions: Predictions, duration_s: Floats) -> int:
+    """How many moments end later than their video by more than 1e-6 s; `duration_s` has one value a list."""
+    offsets, count = predictions.offsets, 0
+    for low in range(0, len(predictions), LISTS_AT_A_TIME):  # a duration for each moment at once would fill memory
+        high = min(low + LISTS_AT_A_TIME, len(predictions))
+        limit_s = np.repeat(duration_s[low:high] + PAST_END_S, predictions.lengths[low:high])
+        count += int((predictions.end_s[offsets[low] : offsets[high]] > limit_s).sum())
+    return count
 
 
 def count_ties(predictions: Predictions) -> int:

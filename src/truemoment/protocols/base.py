@@ -237,9 +237,15 @@ def read_field(name: str, text: str) -> object:
 
 
 @functools.cache
+def _hints() -> dict[str, Any]:
+    """Types of all fields; resolving them takes time."""
+    return get_type_hints(Protocol)
+
+
+@functools.cache
 def _kinds(name: str) -> tuple[Any, ...]:
     """Kinds of value a field takes: types, and choices as ``Literal``."""
-    hint = get_type_hints(Protocol)[name]
+    hint = _hints()[name]
     return (hint,) if get_origin(hint) is Literal or not get_args(hint) else get_args(hint)
 
 
