@@ -24,6 +24,14 @@ from truemoment.protocols import Protocol
 from truemoment.records import Strings, as_strings
 from truemoment.version import __version__ as version
 
+DAMAGED = (
+    *UNREADABLE,
+    *(ValueError, KeyError, TypeError, AttributeError, RuntimeError, MemoryError, SyntaxError),
+    zipfile.BadZipFile,
+    TrueMomentError,
+)
+"""What NumPy, zipfile and our own parsers raise on an archive of which any byte may be wrong."""
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -216,20 +224,7 @@ class Scores:
                 table = {name: arrays[name] for name in ("numerator", "weight", "on_threshold")}
             protocol = msgspec.convert(header.protocol, Protocol)
             measures = tuple(parse_measure(text) for text in header.measures)
-        except (
-            *UNREADABLE,
-            ValueError,
-            KeyError,
-            TypeError,
-            AttributeError,
-            NotImplementedError,
-            MemoryError,
-            RuntimeError,
-            RecursionError,
-            SyntaxError,
-            zipfile.BadZipFile,
-            TrueMomentError,
-        ) as error:
+        except DAMAGED as error:
             raise InputError(f"is not a file of saved scores ({error})", path=path) from None
         shape = (len(measures), len(header.query_id))
         right = (

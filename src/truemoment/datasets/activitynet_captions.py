@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from truemoment.datasets.base import Dataset, SourceFile, Split, VideoEntry, numbered, read_by_video, required_file
+from truemoment.datasets.base import Dataset, Row, SourceFile, Split, VideoEntry, read_by_video, required_file, with_ids
 from truemoment.records import Annotations
 
 _VSLNET = "https://raw.githubusercontent.com/26hzhang/VSLNet/3793c625f2e251a5f19a0d59f0c83b12e386f808"
 _FILES = {"train": ("train",), "val_1": ("val_1",), "val_2": ("val_2",), "test": ("val_1", "val_2")}
-
-Row = tuple[str, str, float, str, float, float]
 
 
 class TimedVideo(VideoEntry):
@@ -31,13 +29,11 @@ def rows_of(path: Path) -> list[Row]:
     MissingFileError, InputError
         If the file is missing, or is not as it must be; then the place is named.
     """
-    found = [
+    return with_ids(
         (video_id, entry.duration, sentence, start_s, end_s)
         for video_id, entry in read_by_video(path, TimedVideo)
         for sentence, (start_s, end_s) in zip(entry.sentences, entry.timestamps, strict=True)
-    ]
-    ids = numbered(video_id for video_id, *_ in found)
-    return [(query_id, *row) for query_id, row in zip(ids, found, strict=True)]
+    )
 
 
 def read(folder: Path, split: str) -> Annotations:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
-from truemoment.datasets.activitynet_captions import Row, rows_of
-from truemoment.datasets.base import Dataset, SourceFile, Split, numbered, required_file
+from truemoment.datasets.activitynet_captions import rows_of
+from truemoment.datasets.base import Dataset, Row, SourceFile, Split, required_file, with_ids
 from truemoment.records import Annotations
 
 _OWNER = (
@@ -63,9 +63,7 @@ def derive_train(folder: Path) -> list[Row]:
         for row in rows_of(path):
             if row[1] not in elsewhere:
                 by_video[row[1]].append(row)
-    rows = [row for of_video in by_video.values() for row in of_video]
-    ids = numbered(row[1] for row in rows)
-    return [(query_id, *row[1:]) for query_id, row in zip(ids, rows, strict=True)]
+    return with_ids(row[1:] for of_video in by_video.values() for row in of_video)
 
 
 DATASET = Dataset(

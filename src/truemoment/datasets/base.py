@@ -175,6 +175,26 @@ def numbered(video_ids: Iterable[str]) -> list[str]:
     return ids
 
 
+VideoRow = tuple[str, float, str, float, float]
+"""(video_id, duration_s, sentence, start_s, end_s) of a file that names no queries."""
+
+Row = tuple[str, str, float, str, float, float]
+"""The same behind a query id."""
+
+
+def with_ids(rows: Iterable[VideoRow]) -> list[Row]:
+    """Rows of a file that names no queries, each behind its query id ``VIDEO#K``.
+
+    Examples
+    --------
+    >>> with_ids([("v", 30.0, "a door opens", 2.0, 5.0)])
+    [('v#0', 'v', 30.0, 'a door opens', 2.0, 5.0)]
+    """
+    rows = list(rows)
+    ids = numbered(video_id for video_id, *_ in rows)
+    return [(query_id, *row) for query_id, row in zip(ids, rows, strict=True)]
+
+
 def refuse_repeated_id(ids: Iterable[str], path: Path, field: str) -> None:
     """Refuse an id that stands twice: two queries would become one in silence.
 

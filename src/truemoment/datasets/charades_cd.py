@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from truemoment.datasets.base import Dataset, SourceFile, Split, VideoEntry, numbered, read_by_video, required_file
+from truemoment.datasets.base import Dataset, SourceFile, Split, VideoEntry, read_by_video, required_file, with_ids
 from truemoment.records import Annotations
 
 _OWNER = (
@@ -34,15 +34,12 @@ def read(folder: Path, split: str) -> Annotations:
         If a file is missing, or is not as it must be; then the place is named.
     """
     path = required_file(folder, _FILES[split], dataset="charades-cd")
-    rows = [
+    rows = with_ids(
         (video_id, entry.video_duration, sentence, start_s, end_s)
         for video_id, entry in read_by_video(path, CharadesVideo)
         for sentence, (start_s, end_s) in zip(entry.sentences, entry.timestamps, strict=True)
-    ]
-    ids = numbered(video_id for video_id, *_ in rows)
-    return Annotations.from_rows(
-        ((query_id, *row) for query_id, row in zip(ids, rows, strict=True)), dataset="charades-cd", split=split
     )
+    return Annotations.from_rows(rows, dataset="charades-cd", split=split)
 
 
 DATASET = Dataset(

@@ -8,7 +8,7 @@ import math
 import re
 from pathlib import Path
 
-from truemoment.datasets.base import Dataset, SourceFile, Split, numbered, required_file
+from truemoment.datasets.base import Dataset, SourceFile, Split, VideoRow, required_file, with_ids
 from truemoment.exceptions import InputError
 from truemoment.files import read_number, read_text
 from truemoment.records import Annotations
@@ -27,27 +27,20 @@ def read(folder: Path, split: str) -> Annotations:
     """
     path = required_file(folder, f"charades_sta_{split}.txt", dataset="charades-sta")
     duration_s = read_durations(required_file(folder, f"Charades_v1_{split}.csv", dataset="charades-sta"))
-    rows: list[tuple[str, float, float, str]] = []
+    rows: list[VideoRow] = []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if not line.strip():
             continue
         parts = _LINE.fullmatch(line.removesuffix("\r"))
         if parts is None:
             raise InputError(f"got {line[:60]!r}, expected 'VIDEO START END##sentence'", path=path, line=number)
-        times = [read_number(parts[field]) for field in ("start", "end")]
+        times = (read_number(parts["start"]), read_number(parts["end"]))
         for field, time_s in zip(("start", "end"), times, strict=True):
             if math.isnan(time_s):
                 raise InputError(f"got {parts[field]!r}, expected seconds", path=path, line=number, field=field)
-        rows.append((parts["video"], times[0], times[1], parts["sentence"]))
-    ids = numbered(video for video, *_ in rows)
-    return Annotations.from_rows(
-        (
-            (query_id, video, duration_s.get(video, math.nan), sentence, start_s, end_s)
-            for query_id, (video, start_s, end_s, sentence) in zip(ids, rows, strict=True)
-        ),
-        dataset="charades-sta",
-        split=split,
-    )
+        video_id = parts["video"]
+        rows.append((video_id, duration_s.get(video_id, math.nan), parts["sentence"], *times))
+    return Annotations.from_rows(with_ids(rows), dataset="charades-sta", split=split)
 
 
 def read_durations(path: Path) -> dict[str, float]:

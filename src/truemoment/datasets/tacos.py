@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from truemoment.datasets.base import Dataset, SourceFile, Split, VideoEntry, numbered, read_by_video, required_file
+from truemoment.datasets.base import (
+    Dataset,
+    SourceFile,
+    Split,
+    VideoEntry,
+    VideoRow,
+    read_by_video,
+    required_file,
+    with_ids,
+)
 from truemoment.exceptions import InputError
 from truemoment.intervals import frames_to_seconds
 from truemoment.records import Annotations
@@ -28,7 +37,7 @@ def read(folder: Path, split: str) -> Annotations:
         If a file is missing, or is not as it must be; then the place is named.
     """
     path = required_file(folder, f"{split}.json", dataset="tacos")
-    rows: list[tuple[str, float, str, float, float]] = []
+    rows: list[VideoRow] = []
     for video_id, entry in read_by_video(path, FramedVideo):
         if not entry.fps > 0:
             raise InputError(f"got {entry.fps}, expected frames per second above 0", path=path, field=f"{video_id}.fps")
@@ -38,10 +47,7 @@ def read(folder: Path, split: str) -> Annotations:
             (video_id, duration_s, sentence, start_s, end_s)
             for sentence, (start_s, end_s) in zip(entry.sentences, seconds, strict=True)
         )
-    ids = numbered(video_id for video_id, *_ in rows)
-    return Annotations.from_rows(
-        ((query_id, *row) for query_id, row in zip(ids, rows, strict=True)), dataset="tacos", split=split
-    )
+    return Annotations.from_rows(with_ids(rows), dataset="tacos", split=split)
 
 
 DATASET = Dataset(

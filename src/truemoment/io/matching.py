@@ -257,32 +257,29 @@ class _Matcher:
             elif query_id in index:
                 query_of[row] = [index[query_id]]
                 self.by_id += 1
-                self._check_sentence(row, index[query_id])
+                self._check(row, index[query_id])
         if loose:
             self._match_by_text(loose, query_of)
         return query_of
 
-    def _check_sentence(self, row: int, query: int) -> None:
+    def _check(self, row: int, query: int) -> None:
+        """Refuse a row whose sentence or video is not that of the query it names."""
         sentence, video_id = self.rows.sentence[row], self.rows.video_id[row]
         annotated = self.queries.sentence[query]
         if sentence is not None and sentence != annotated:
             if plain_text(sentence) != plain_text(annotated):
-                raise MatchError(
-                    f"got sentence {sentence[:80]!r} for query {self.queries.query_id[query]!r}, expected "
-                    f"{annotated[:80]!r}",
-                    path=self.rows.path,
-                    line=self.rows.line_of(row),
-                    hint="is it the right dataset and split?",
-                )
+                raise self._contradicts(row, query, "sentence", sentence, annotated)
             self.text_differs += 1
         if video_id is not None and video_id != self.queries.video_id[query]:
-            raise MatchError(
-                f"got video {video_id!r} for query {self.queries.query_id[query]!r}, expected "
-                f"{self.queries.video_id[query]!r}",
-                path=self.rows.path,
-                line=self.rows.line_of(row),
-                hint="is it the right dataset and split?",
-            )
+            raise self._contradicts(row, query, "video", video_id, self.queries.video_id[query])
+
+    def _contradicts(self, row: int, query: int, what: str, came: str, expected: str) -> MatchError:
+        return MatchError(
+            f"got {what} {came[:80]!r} for query {self.queries.query_id[query]!r}, expected {expected[:80]!r}",
+            path=self.rows.path,
+            line=self.rows.line_of(row),
+            hint="is it the right dataset and split?",
+        )
 
     def _match_by_text(self, loose: list[int], query_of: list[list[int]]) -> None:
         rows, queries = self.rows, self.queries
