@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from truemoment.measures import EXAMPLES, FAMILIES
+from truemoment.measures import FAMILIES
 from truemoment.references import REFERENCE_RULES
 
 
@@ -18,7 +18,7 @@ def list_measures() -> None:
     """List the measures, a line each."""
     from truemoment.reports.tables import render
 
-    rows = [[EXAMPLES[name], meaning] for name, (_, meaning) in FAMILIES.items()]
+    rows = [[family.written, family.meaning] for family in FAMILIES.values()]
     click.echo(render(["written", "what it is"], rows))
     click.echo(f"\nSeveral references: add [ref={'|'.join(REFERENCE_RULES)}], e.g. R@1,IoU=0.5[ref=first].")
     click.echo("Several measures: separate them by ';'.")

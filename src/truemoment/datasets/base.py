@@ -175,11 +175,9 @@ def numbered(video_ids: Iterable[str]) -> list[str]:
     return ids
 
 
+# (video_id, duration_s, sentence, start_s, end_s) of a file that names no queries, and the same behind a query id.
 VideoRow = tuple[str, float, str, float, float]
-"""(video_id, duration_s, sentence, start_s, end_s) of a file that names no queries."""
-
 Row = tuple[str, str, float, str, float, float]
-"""The same behind a query id."""
 
 
 def with_ids(rows: Iterable[VideoRow]) -> list[Row]:
