@@ -1,18 +1,42 @@
-"""How sure a figure is: intervals by resampling videos.
+"""How sure a figure is, and whether two figures differ: resampling and permuting videos.
 
 Queries of one video share its difficulties, so they are not independent draws; videos are. All
-functions start from the sums of numerators and weights by video and never match again.
+functions start from the sums of numerators and weights by video and never match again. Videos are the
+only chance here: what another training of the same model would give is another question, which several
+runs answer (see :mod:`truemoment.comparison`).
+
+References
+----------
+Bootstrap of whole clusters: C. A. Field and A. H. Welsh, Bootstrapping clustered data, JRSS B 69 (2007).
+Permutation test of two systems: M. D. Smucker, J. Allan and B. Carterette, A comparison of statistical
+significance tests for information retrieval evaluation, CIKM 2007; a p value that is never 0:
+B. Phipson and G. K. Smyth, Permutation p-values should never be zero, SAGMB 9 (2010). Correction:
+S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6 (1979). Detectable
+difference: H. S. Bloom, Minimum detectable effects, Evaluation Review 19 (1995).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from statistics import NormalDist
+
 import numpy as np
 
 from truemoment.exceptions import UsageError
-from truemoment.intervals import Floats
+from truemoment.intervals import Bools, Floats, Ints
 from truemoment.scores import Scores
 
 BLOCK_DRAWS = 1 << 22
+"""Numbers of a table of draws that are held in memory at a time."""
+
+ROUNDING = 1e-12
+"""Figures (fractions) this close are equal: sums in float64 leave no more between equal ones."""
+
+FEW_DIFFERING = 10
+"""Systems that differ on fewer videos say nothing of what a split resolves."""
+
+NO_WEIGHT = 1e-9
+"""A sum of weights below this is none: weights are counts, or means of counts over a few runs."""
 
 
 def sums_by_video(scores: Scores) -> tuple[Floats, Floats]:
@@ -37,6 +61,50 @@ def sums_by_video(scores: Scores) -> tuple[Floats, Floats]:
     return numerator, weight
 
 
+def check_paired(scores: Sequence[Scores]) -> None:
+    """Refuse scores that are not of the same queries, measures and convention.
+
+    Parameters
+    ----------
+    scores
+        One or more.
+
+    Raises
+    ------
+    UsageError
+        If there is none, or naming the first that differs from the first of all, and in what.
+    """
+    if not scores:
+        raise UsageError("got no scores, expected one or more")
+    expected = _identity(scores[0])
+    for number, one in enumerate(scores[1:], start=1):
+        for (what, came), (_, wanted) in zip(_identity(one), expected, strict=True):
+            if came != wanted:
+                raise UsageError(
+                    f"scores {number} have {what} {came}, expected {wanted} as in scores 0; "
+                    "only answers to the same queries, measured alike, can be paired"
+                )
+        differs = one.query_id != scores[0].query_id
+        if differs.any():
+            at = int(np.argmax(differs))
+            raise UsageError(
+                f"scores {number} have query {one.query_id[at]!r} in place {at}, expected {scores[0].query_id[at]!r} "
+                "as in scores 0; only answers to the same queries, in the same order, can be paired"
+            )
+
+
+def _identity(scores: Scores) -> list[tuple[str, str]]:
+    """What must be equal for two scores to be paired, in words."""
+    return [
+        ("dataset", scores.dataset),
+        ("split", scores.split),
+        ("annotations", f"#{scores.annotations_sha256[:8]}"),
+        ("measures", "; ".join(map(str, scores.measures))),
+        ("convention", scores.protocol.signature()),
+        ("queries", f"{len(scores):,} in number"),
+    ]
+
+
 def bootstrap(scores: Scores, rng: np.random.Generator, *, resamples: int = 1000) -> Floats:
     """Figures of each measure under resampling of videos with replacement.
 
@@ -59,18 +127,62 @@ def bootstrap(scores: Scores, rng: np.random.Generator, *, resamples: int = 1000
     UsageError
         If `resamples` is less than 2.
     """
+    return np.asarray(resample_figures([scores], rng, resamples=resamples)[:, 0])
+
+
+def resample_figures(
+    scores: Sequence[Scores], rng: np.random.Generator, *, resamples: int = 1000, progress: bool = False
+) -> Floats:
+    """Figures of several systems under the *same* resamples of videos: the paired bootstrap.
+
+    A resample draws as many videos as there are, with replacement, and every system is measured on it,
+    so a difference of two systems varies as the difference does, not as two independent figures.
+
+    Parameters
+    ----------
+    scores
+        S systems over the same queries.
+    rng
+        Generator of the draws; the same seed gives the same figures, whatever S.
+    resamples
+        How many resamples, at least 2.
+    progress
+        Show a progress bar on standard error when there is much to do.
+
+    Returns
+    -------
+    array, shape (resamples, S, M)
+        Fractions; NaN where a resample leaves a measure without weight.
+
+    Raises
+    ------
+    UsageError
+        If `resamples` is less than 2, or the scores are not of the same queries, measures and convention.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from truemoment import Annotations, Predictions, evaluate
+    >>> a = Annotations.from_rows([(f"{v}#0", v, 30.0, "a door opens", 2.0, 6.0) for v in "abcd"])
+    >>> one = evaluate(a, Predictions.from_lists({f"{v}#0": [(2.0, 5.0)] for v in "abcd"}), "mIoU")
+    >>> other = evaluate(a, Predictions.from_lists({f"{v}#0": [(2.0, 4.0)] for v in "abcd"}), "mIoU")
+    >>> figures = resample_figures([one, other], np.random.default_rng(0), resamples=3)
+    >>> (figures[:, 0] - figures[:, 1]).ravel().tolist()  # every video differs by as much
+    [0.25, 0.25, 0.25]
+    """
     if resamples < 2:
         raise UsageError(f"got {resamples} resamples, expected 2 or more")
-    numerator, weight = sums_by_video(scores)
+    check_paired(scores)
+    sums = [sums_by_video(one) for one in scores]
+    numerator, weight = (np.concatenate([pair[part] for pair in sums], axis=1) for part in (0, 1))
     n_videos = len(numerator)
     figures = np.empty((resamples, numerator.shape[1]))
-    step = max(1, BLOCK_DRAWS // n_videos)
-    for low in range(0, resamples, step):
-        high = min(low + step, resamples)
-        times_drawn = rng.multinomial(n_videos, np.full(n_videos, 1 / n_videos), size=high - low).astype(np.float64)
+    chance = np.full(n_videos, 1 / n_videos)
+    for block in _blocks(resamples, n_videos, "resampling", show=progress):
+        times_drawn = rng.multinomial(n_videos, chance, size=block.stop - block.start).astype(np.float64)
         total = times_drawn @ weight
-        figures[low:high] = np.where(total > 0, times_drawn @ numerator / np.where(total > 0, total, 1), np.nan)
-    return figures
+        figures[block] = np.where(total > 0, times_drawn @ numerator / np.where(total > 0, total, 1), np.nan)
+    return figures.reshape(resamples, len(scores), -1)
 
 
 def interval95(figures: Floats) -> Floats:
@@ -78,12 +190,304 @@ def interval95(figures: Floats) -> Floats:
 
     Parameters
     ----------
-    figures : (N, M)
-        Figures of M measures in N resamples, as :func:`bootstrap` returns them.
+    figures : (N, ...)
+        Figures in N resamples, as :func:`bootstrap` or :func:`resample_figures` return them, or
+        differences of such.
 
     Returns
     -------
-    array, shape (M, 2)
+    array, shape (..., 2)
         The 2.5 % and 97.5 % quantiles, in the unit of the figures; NaN where any figure is undefined.
     """
-    return np.stack([np.quantile(figures, 0.025, axis=0), np.quantile(figures, 0.975, axis=0)], axis=1)
+    return np.stack([np.quantile(figures, 0.025, axis=0), np.quantile(figures, 0.975, axis=0)], axis=-1)
+
+
+def paired_permutation(a: Scores, b: Scores, rng: np.random.Generator, *, permutations: int = 10_000) -> Floats:
+    r"""Two-sided p values of the difference between two systems: labels swapped by video.
+
+    If it makes no difference which system gave an answer, the two may be swapped on any video. With
+    :math:`d` the difference of the two figures and :math:`d^*_1, ..., d^*_N` the same after each video's
+    two answers (numerators and weights) were swapped or not by the toss of a coin,
+
+    .. math:: p = \frac{1 + \#\{i : |d^*_i| \ge |d|\}}{1 + N}
+
+    When the videos on which the systems differ are so few that all their swaps are no more than N, all
+    are looked at instead of drawn, and p is the share with :math:`|d^*| \ge |d|`.
+
+    Parameters
+    ----------
+    a, b
+        Two systems over the same queries.
+    rng
+        Generator of the swaps.
+    permutations
+        N, 1 or more.
+
+    Returns
+    -------
+    array, shape (M,)
+        p of each measure in (0, 1]; 1 where the systems score alike on every video; NaN where either
+        figure, or that of any permutation, is undefined.
+
+    Raises
+    ------
+    UsageError
+        If the scores are not of the same queries, measures and convention, or `permutations` is below 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from truemoment import Annotations, Predictions, evaluate
+    >>> videos = "abcdef"
+    >>> annotations = Annotations.from_rows([(f"{v}#0", v, 30.0, "a door opens", 2.0, 6.0) for v in videos])
+    >>> a = evaluate(annotations, Predictions.from_lists({f"{v}#0": [(2.0, 5.0)] for v in videos}), "mIoU")
+    >>> b = evaluate(annotations, Predictions.from_lists({f"{v}#0": [(2.0, 4.0)] for v in videos}), "mIoU")
+    >>> paired_permutation(a, b, np.random.default_rng(0)).tolist()  # 2 of the 64 swaps differ by as much
+    [0.03125]
+    """
+    check_paired([a, b])
+    numerator, weight = (np.stack(parts) for parts in zip(sums_by_video(a), sums_by_video(b), strict=True))
+    return np.asarray(permutation_p_values(numerator, weight, [(0, 1)], rng, permutations=permutations)[0])
+
+
+def permutation_p_values(
+    numerator: Floats,
+    weight: Floats,
+    pairs: Sequence[tuple[int, int]],
+    rng: np.random.Generator,
+    *,
+    permutations: int = 10_000,
+    progress: bool = False,
+) -> Floats:
+    """Two-sided p values of several pairs of systems, from their sums by video.
+
+    As :func:`paired_permutation`, with the same swaps for every pair: each p value is as it would be
+    alone, and one product of matrices serves all.
+
+    Parameters
+    ----------
+    numerator, weight : (S, V, M)
+        Sums by video of S systems, see :func:`sums_by_video`.
+    pairs
+        P pairs of systems, by number, one or more.
+    rng
+        Generator of the swaps.
+    permutations
+        1 or more; all swaps are looked at where they are no more than that.
+    progress
+        Show a progress bar on standard error when there is much to do.
+
+    Returns
+    -------
+    array, shape (P, M)
+        p in (0, 1]; NaN where a figure, or that of any permutation, is undefined.
+
+    Raises
+    ------
+    UsageError
+        If `permutations` is below 1.
+    """
+    if permutations < 1:
+        raise UsageError(f"got {permutations} permutations, expected 1 or more")
+    a, b = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    sum_a, sum_b = numerator.sum(axis=1)[a], numerator.sum(axis=1)[b]
+    weight_a, weight_b = weight.sum(axis=1)[a], weight.sum(axis=1)[b]
+    difference = _ratio(sum_a, weight_a) - _ratio(sum_b, weight_b)
+    differs: Bools = np.asarray(((numerator != numerator[:1]) | (weight != weight[:1])).any(axis=(0, 2)))
+    n_videos = int(differs.sum())
+    by_video = _columns(numerator[:, differs])
+    weight_by_video = _columns(weight[:, differs]) if bool((weight != weight[:1]).any()) else None
+    exact = 2**n_videos <= permutations
+    n_swaps = 2**n_videos if exact else permutations
+    as_far = np.zeros(difference.shape, dtype=np.int64)
+    undefined = np.isnan(difference)
+    for block in _blocks(n_swaps, max(n_videos, difference.size), "permuting", show=progress):
+        swap = _all_swaps(block, n_videos) if exact else _drawn_swaps(block, n_videos, rng)
+        moved = _moved(swap, by_video, numerator.shape, a, b)
+        moved_weight = 0.0 if weight_by_video is None else _moved(swap, weight_by_video, weight.shape, a, b)
+        permuted = _ratio(sum_a + moved, weight_a + moved_weight) - _ratio(sum_b - moved, weight_b - moved_weight)
+        undefined |= np.isnan(permuted).any(axis=0)
+        as_far += (np.abs(permuted) >= np.abs(difference) - ROUNDING).sum(axis=0)
+    p = as_far / n_swaps if exact else (1 + as_far) / (1 + n_swaps)
+    return np.where(undefined, np.nan, p)
+
+
+def smallest_p(n_videos: int, permutations: int) -> float:
+    """Smallest p value that a paired permutation test can give.
+
+    Parameters
+    ----------
+    n_videos
+        Videos that carry weight.
+    permutations
+        As handed to :func:`paired_permutation`.
+
+    Examples
+    --------
+    >>> smallest_p(4, 10_000), smallest_p(1000, 9_999)
+    (0.125, 0.0001)
+    """
+    if 2**n_videos <= permutations:
+        return min(2 / float(2**n_videos), 1.0)  # no swap at all, and every video swapped
+    return 1 / (1 + permutations)
+
+
+def _ratio(numerator: Floats, weight: Floats) -> Floats:
+    """Figures; NaN where there is no weight."""
+    defined = weight > NO_WEIGHT
+    return np.asarray(np.where(defined, numerator / np.where(defined, weight, 1), np.nan))
+
+
+def _columns(table: Floats) -> Floats:
+    """Lay (S, V, M) out as (V, S x M)."""
+    systems, n_videos, measures = table.shape
+    return np.ascontiguousarray(table.transpose(1, 0, 2)).reshape(n_videos, systems * measures)
+
+
+def _moved(swap: Floats, by_video: Floats, shape: tuple[int, ...], a: Ints, b: Ints) -> Floats:
+    """What swapping moves into the first system's sum and out of the second's, shape (B, P, M)."""
+    systems, _, measures = shape
+    swapped = (swap @ by_video).reshape(len(swap), systems, measures)
+    return np.asarray(swapped[:, b] - swapped[:, a])
+
+
+def _all_swaps(block: slice, n_videos: int) -> Floats:
+    """Swaps number `block` of all that there are, 1 where a video is swapped, shape (B, V)."""
+    number = np.arange(block.start, block.stop)
+    return (number[:, None] >> np.arange(n_videos) & 1).astype(np.float64)
+
+
+def _drawn_swaps(block: slice, n_videos: int, rng: np.random.Generator) -> Floats:
+    """Toss a coin for every video, 1 where it is swapped, shape (B, V): 64 coins a word, so cutting changes no draw."""
+    words = rng.integers(2**64, size=(block.stop - block.start, -(-n_videos // 64)), dtype=np.uint64)
+    coins = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, count=n_videos, bitorder="little")
+    return coins.astype(np.float64)
+
+
+def holm(p: Floats) -> Floats:
+    r"""Adjust p values of one family of comparisons, Holm's step-down method.
+
+    With :math:`p_{(1)} \le ... \le p_{(K)}` in order,
+    :math:`\tilde p_{(i)} = \max_{j \le i} \min(1, (K - j + 1) \, p_{(j)})`. Calling those significant
+    whose adjusted value is at most 0.05 keeps the chance of any false claim in the family at 5 % or
+    less, whatever the comparisons have to do with each other.
+
+    Parameters
+    ----------
+    p : (K, ...)
+        p values; a family stands along the first axis. NaN is no comparison and counts in no family.
+
+    Returns
+    -------
+    array, shape (K, ...)
+        Adjusted p values, never below those given; NaN where there was none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> holm(np.array([0.01, 0.04, 0.03, np.nan])).tolist()
+    [0.03, 0.06, 0.06, nan]
+    """
+    p = np.asarray(p, dtype=np.float64)
+    order = np.argsort(p, axis=0, kind="stable")  # NaN last
+    family = (~np.isnan(p)).sum(axis=0)
+    left = family - np.arange(len(p)).reshape(-1, *[1] * (p.ndim - 1))
+    stepped = np.minimum(np.take_along_axis(p, order, axis=0) * np.maximum(left, 1), 1)
+    adjusted = np.empty_like(p)
+    np.put_along_axis(adjusted, order, np.maximum.accumulate(stepped, axis=0), axis=0)
+    return adjusted
+
+
+def videos_that_differ(a: Scores, b: Scores) -> Ints:
+    """How many videos two systems score differently.
+
+    Parameters
+    ----------
+    a, b
+        Two systems over the same queries.
+
+    Returns
+    -------
+    int array, shape (M,)
+        For each measure.
+
+    Raises
+    ------
+    UsageError
+        If the scores are not of the same queries, measures and convention.
+    """
+    check_paired([a, b])
+    pairs = zip(sums_by_video(a), sums_by_video(b), strict=True)
+    return np.asarray(np.logical_or.reduce([one != other for one, other in pairs]).sum(axis=0), dtype=np.int64)
+
+
+def minimum_detectable_difference(
+    difference_figures: Floats, *, level: float = 0.05, power: float = 0.8, n_differing: Ints | None = None
+) -> Floats:
+    r"""Smallest true difference that a test on such a split would mostly find.
+
+    .. math:: (z_{1 - \alpha / 2} + z_{power}) \cdot \mathrm{SE}
+
+    where SE is the standard deviation of the difference over the paired resamples. A true difference
+    this large would be found significant at `level` in `power` (80 %) of test sets of this kind; a
+    smaller one that was not found may still be there, which is why "not significant" is never
+    "equal". The normal approximation is good where the systems differ on some 30 videos or more; with
+    fewer the value is too low (some 15 % at 10 videos: the resamples spread too little, and the error
+    itself is uncertain), and below 10 it says nothing: two systems that differ on one query of a
+    thousand would seem to resolve a difference of three.
+
+    Parameters
+    ----------
+    difference_figures : (N, ...)
+        Differences of two systems' figures in N paired resamples (:func:`resample_figures`).
+    level
+        Significance level of the two-sided test, in (0, 1).
+    power
+        Share of test sets in which it would be found, in (0, 1).
+    n_differing : (...)
+        On how many videos the two differ (:func:`videos_that_differ`), where that is known.
+
+    Returns
+    -------
+    array, shape (...)
+        In the unit of the figures. NaN where any difference is undefined; where the differences do not
+        vary (two systems that score alike on every video, or a single video), since nothing is then
+        known of how much they could and 0 would claim that the split resolves everything; and where
+        `n_differing` is below 10.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than 2 resamples, or `level` or `power` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> differences = np.random.default_rng(0).normal(0.01, 0.005, size=(100_000, 1))
+    >>> minimum_detectable_difference(differences).round(4).tolist()  # 2.80 standard errors
+    [0.014]
+    """
+    for name, value in (("level", level), ("power", power)):
+        if not 0 < value < 1:
+            raise UsageError(f"got {name} {value}, expected more than 0 and less than 1")
+    if len(difference_figures) < 2:
+        raise UsageError(f"got {len(difference_figures)} resamples, expected 2 or more")
+    normal = NormalDist()
+    error = difference_figures.std(axis=0, ddof=1)
+    times = normal.inv_cdf(1 - level / 2) + normal.inv_cdf(power)
+    known = error > ROUNDING
+    if n_differing is not None:
+        known &= n_differing >= FEW_DIFFERING
+    return np.asarray(np.where(known, times * error, np.nan))
+
+
+def _blocks(count: int, width: int, what: str, *, show: bool) -> Iterator[slice]:
+    """Cut `count` draws, each of `width` numbers, into blocks that fit in memory."""
+    step = max(1, BLOCK_DRAWS // width)
+    blocks = [slice(low, min(low + step, count)) for low in range(0, count, step)]
+    if not show or len(blocks) < 8:
+        yield from blocks
+        return
+    from tqdm import tqdm  # noqa: PLC0415 - only long work needs it, and importing takes time
+
+    yield from tqdm(blocks, desc=what, unit="block", leave=False)

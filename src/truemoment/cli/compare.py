@@ -1,0 +1,185 @@
+"""truemoment compare: hold methods against each other on the same queries."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from truemoment.cli.options import (
+    STANDARD_OUTPUT,
+    chosen_annotations,
+    data_options,
+    measuring_options,
+    output_options,
+    reading_options,
+    seed_option,
+    testing_options,
+    told_path,
+    write_json,
+)
+from truemoment.exceptions import UsageError
+
+
+@click.command("compare")
+@click.argument("predictions", nargs=-1, required=True, metavar="[NAME=]PREDICTIONS...")
+@data_options
+@measuring_options
+@click.option("--against", metavar="NAME", help="Compare with this method only. [default: all pairs]")
+@reading_options
+@testing_options
+@seed_option("the resamples and permutations")
+@click.option(
+    "--published",
+    "published_path",
+    type=click.Path(path_type=Path),
+    metavar="DIR|FILE.csv",
+    help="Published figures to set beside, as tidy CSV.",
+)
+@output_options
+def command(
+    predictions: tuple[str, ...],
+    dataset: str | None,
+    annotations: Path | None,
+    split: str | None,
+    data_dir: Path | None,
+    protocol: str | None,
+    measures: str | None,
+    against: str | None,
+    format_: str | None,
+    on_unknown: Literal["refuse", "ignore"],
+    on_negative: Literal["refuse", "clip"],
+    resamples: int,
+    permutations: int,
+    seed: int,
+    published_path: Path | None,
+    json_path: Path | None,
+    style: Literal["md", "latex"] | None,
+    quiet: bool,
+) -> None:
+    """Compare methods on a split: paired, with intervals and corrected p values.
+
+    A method is called as its file is, or NAME where NAME=FILE is given. Files of one NAME are runs
+    of one method, such as seeds: their mean is compared, and their spread is shown.
+
+    \b
+    truemoment compare ours.jsonl base.jsonl --dataset charades-cd --split test-ood --data-dir data
+    truemoment compare ours=1.jsonl ours=2.jsonl base=b.jsonl --against base --annotations mine.jsonl
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    import numpy as np
+
+    from truemoment.comparison import compare, published_beside, read_published
+    from truemoment.evaluation import evaluate
+    from truemoment.io import read_predictions
+    from truemoment.measures import parse_measures
+    from truemoment.protocols import get_protocol
+    from truemoment.reports import comparison as report
+    from truemoment.reports.evaluation import Evaluation
+
+    # Mistakes in the options are told before files are read.
+    files = files_by_method(predictions)
+    if against is not None and against not in files:
+        raise UsageError(f"--against: got {against!r}, expected one of {', '.join(files)}")
+    asked_protocol = None if protocol is None else get_protocol(protocol)
+    asked_measures = None if measures is None else parse_measures(measures)
+    published = None if published_path is None else read_published(published_path)
+    reference = chosen_annotations(dataset, annotations, split, data_dir)
+    show = not quiet and sys.stderr.isatty()
+
+    def measured(path: Path) -> Evaluation:
+        answers, match = read_predictions(
+            path, reference, format=format_, on_unknown=on_unknown, on_negative=on_negative, progress=show
+        )
+        scores = evaluate(reference, answers, asked_measures, asked_protocol, progress=show)
+        return Evaluation(
+            scores=scores,
+            figures=scores.measured(),
+            match=match,
+            source=source_of(path),
+            depth=int(answers.lengths.max(initial=0)),
+        )
+
+    runs = {method: [measured(path) for path in paths] for method, paths in files.items()}
+    comparison = compare(
+        {method: [run.scores for run in of_method] for method, of_method in runs.items()},
+        np.random.default_rng(seed),
+        baseline=against,
+        resamples=resamples,
+        permutations=permutations,
+        progress=show,
+    )
+    compared = report.ComparedFiles(
+        comparison=comparison,
+        runs=runs,
+        published=None if published is None else published_beside(published, comparison.first),
+        published_sources=[source_of(path) for path in dict.fromkeys(figure.path for figure in published or ())],
+        seed=seed,
+    )
+    if json_path is not None:
+        write_json(json_path, report.document(compared))
+    table_only = style is not None
+    if json_path != STANDARD_OUTPUT:
+        if not table_only:
+            click.echo("\n".join(report.preamble(compared)) + "\n")
+        tables = (report.table(compared, style=style or "plain"), report.differences(compared, style=style or "plain"))
+        click.echo("\n\n".join(tables))
+    if not quiet:
+        to_error = table_only or json_path == STANDARD_OUTPUT
+        said = [*(f"note: {line}" for line in report.notes(compared)), *report.closing(compared)]
+        click.echo("\n".join(said if to_error else ["", *said]), err=to_error)
+
+
+def source_of(path: Path) -> dict[str, str]:
+    """Path of a file, as text that JSON holds, and the hash of its bytes."""
+    from truemoment.files import sha256_of
+
+    return {"path": told_path(path), "sha256": sha256_of(path)}
+
+
+def files_by_method(words: Sequence[str]) -> dict[str, list[Path]]:
+    """Read the arguments: FILE, whose method is called as it is, or NAME=FILE.
+
+    A word that is the path of a file is taken as one, whatever equals signs stand in it, and so is one
+    with a folder before its first equals sign.
+
+    Raises
+    ------
+    UsageError
+        If a name or file is empty, a name is no printable text, a file stands twice under one name, two
+        files have one name that nobody gave them, or there are fewer than two methods.
+    """
+    files: dict[str, list[Path]] = {}
+    unnamed: set[str] = set()
+    for word in words:
+        name, equals, file = word.partition("=")
+        if not equals or "/" in name or os.sep in name or Path(word).exists():
+            path = Path(word)
+            name = path.with_suffix("").stem if path.suffix.lower() == ".gz" else path.stem
+            unnamed.add(name)
+        else:
+            path, name = Path(file), name.strip()
+            if not name or not file:
+                raise UsageError(f"got {word!r}, expected NAME=FILE, or FILE")
+        if not name.isprintable():
+            raise UsageError(f"got the name {name!r}, expected printable text")
+        of_method = files.setdefault(name, [])
+        if os.path.realpath(path) in map(os.path.realpath, of_method):  # pathlib's raises at a loop of links
+            raise UsageError(f"{path} stands twice under the name {name!r}, expected each run once")
+        of_method.append(path)
+        if len(of_method) > 1 and name in unnamed:
+            raise UsageError(
+                f"{of_method[0]} and {path} would both be called {name!r}; give NAME=FILE: one name for runs of one "
+                "method, two for two methods"
+            )
+    if len(files) < 2:
+        (name,) = files
+        n_files = f"{len(files[name])} file{'' if len(files[name]) == 1 else 's'}"
+        raise UsageError(
+            f"got one method ({name}, {n_files}), expected two or more; files of different methods "
+            "are given different names, as in ours=a.jsonl base=b.jsonl"
+        )
+    return files

@@ -1,0 +1,419 @@
+"""Compare methods on the same queries: paired, with intervals, corrected p values and what the split resolves.
+
+A method is a group of runs: one prediction file, or several that differ by the seed of their training.
+Its figure is the mean over its runs, beside which stands their spread (sample standard deviation).
+Intervals and tests are about *videos*: what these very runs would do on other videos of the kind. What
+other trainings would do is the business of the spread.
+
+A difference that is not significant is never called none: beside it stand its interval and the smallest
+true difference that this split would mostly find.
+
+References
+----------
+See :mod:`truemoment.uncertainty` for the bootstrap of videos, the paired permutation test, Holm's
+correction and the minimum detectable difference.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from truemoment.exceptions import InputError, MeasureError, UsageError
+from truemoment.files import read_number, read_text
+from truemoment.intervals import Bools, Floats, Ints
+from truemoment.measures import Measure, parse_measure
+from truemoment.scores import Scores
+from truemoment.uncertainty import (
+    check_paired,
+    holm,
+    interval95,
+    minimum_detectable_difference,
+    permutation_p_values,
+    resample_figures,
+    sums_by_video,
+)
+
+LEVEL = 0.05
+"""Chance of any false claim that is accepted in a family of comparisons."""
+
+POWER = 0.8
+"""Share of test sets in which a difference of the size a split "resolves" would be found."""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """G methods compared by M measures in P pairs. All figures are fractions; undefined is NaN.
+
+    Parameters
+    ----------
+    groups
+        Scores of each method's runs, by method.
+    baseline
+        The method that all others are held against; None if all pairs are compared.
+    values
+        Figures of each method's runs: G arrays of shape (R, M).
+    mean, spread : (G, M)
+        Mean over a method's runs, and their sample standard deviation (NaN for one run).
+    interval : (G, M, 2)
+        95 % interval of the mean, by resampling videos.
+    pairs
+        P pairs of methods, by number; the difference is the first less the second.
+    difference : (P, M)
+        Difference of the means.
+    difference_interval : (P, M, 2)
+        Its 95 % interval, under the same resamples for both.
+    p, p_holm : (P, M)
+        Two-sided p value of the paired permutation test, and the same corrected by Holm's method over
+        the P comparisons of one measure.
+    n_differing : (P, M)
+        On how many videos the two differ.
+    resolves : (P, M)
+        Smallest true difference that would be found in 80 % of such splits or more, with the correction
+        at its strictest (level 0.05 / P); NaN where the two differ on fewer than 10 videos, or by the
+        same on all.
+    resamples, permutations
+        How many were drawn.
+    """
+
+    groups: Mapping[str, Sequence[Scores]]
+    baseline: str | None
+    values: tuple[Floats, ...]
+    mean: Floats
+    spread: Floats
+    interval: Floats
+    pairs: tuple[tuple[int, int], ...]
+    difference: Floats
+    difference_interval: Floats
+    p: Floats
+    p_holm: Floats
+    n_differing: Ints
+    resolves: Floats
+    resamples: int
+    permutations: int
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Names of the methods."""
+        return tuple(self.groups)
+
+    @property
+    def first(self) -> Scores:
+        """Scores of the first run of all: they name data, measures and convention."""
+        return self.groups[self.methods[0]][0]
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures."""
+        return self.first.measures
+
+    @functools.cached_property
+    def verdict(self) -> Ints:
+        """1 where the first of a pair is significantly above the second, -1 below, 0 where neither is shown, (P, M)."""
+        shown = self.p_holm <= LEVEL
+        return np.where(shown, np.sign(np.nan_to_num(self.difference)), 0).astype(np.int64)
+
+    @property
+    def resolved_level(self) -> float:
+        """Significance level at which `resolves` is stated: the strictest that Holm's method asks of a comparison."""
+        return LEVEL / len(self.pairs)
+
+    @functools.cached_property
+    def counts(self) -> Bools:
+        """Which queries carry weight in every run, shape (M, Q)."""
+        runs = [run for group in self.groups.values() for run in group]
+        return np.asarray(np.logical_and.reduce([run.weight > 0 for run in runs]))
+
+    @functools.cached_property
+    def weights_differ(self) -> bool:
+        """Whether runs are measured on different queries, as where a protocol drops those without an answer."""
+        runs = [run for group in self.groups.values() for run in group]
+        return any(not np.array_equal(run.weight, self.first.weight) for run in runs)
+
+
+def compare(
+    groups: Mapping[str, Sequence[Scores]],
+    rng: np.random.Generator,
+    *,
+    baseline: str | None = None,
+    resamples: int = 1000,
+    permutations: int = 10_000,
+    progress: bool = False,
+) -> Comparison:
+    """Compare methods pair by pair on the same queries.
+
+    The test swaps, by video, the two methods' statistics, each taken as the mean over its runs. Where
+    all runs are measured on the same queries (every protocol but those with ``missing=drop``) the
+    difference it tests is the difference of the means. It is exact for two methods of as many runs each,
+    and approximate where one has more.
+
+    Parameters
+    ----------
+    groups
+        Scores of one or more runs of each method, by its name; two methods or more.
+    rng
+        Generator of resamples and swaps.
+    baseline
+        Hold all others against this method; by default all pairs are compared.
+    resamples
+        Resamples of the videos for intervals, 2 or more.
+    permutations
+        Swaps of the permutation test, 1 or more.
+    progress
+        Show a progress bar on standard error when there is much to do.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two methods, a method has no run, the baseline is none of them, or runs
+        are not of the same queries, measures and convention.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from truemoment import Annotations, Predictions, evaluate
+    >>> videos = [f"v{i}" for i in range(8)]
+    >>> annotations = Annotations.from_rows([(f"{v}#0", v, 30.0, "a door opens", 2.0, 6.0) for v in videos])
+    >>> def answers(end_s):
+    ...     return evaluate(annotations, Predictions.from_lists({f"{v}#0": [(2.0, end_s)] for v in videos}), "mIoU")
+    >>> found = compare({"ours": [answers(5.0), answers(5.5)], "base": [answers(4.0)]}, np.random.default_rng(0))
+    >>> found.mean.ravel().tolist(), round(float(found.spread[0, 0]), 4)
+    ([0.8125, 0.5], 0.0884)
+    >>> found.difference.ravel().tolist(), found.p.ravel().tolist(), found.verdict.ravel().tolist()
+    ([0.3125], [0.0078125], [1])
+    """
+    names = list(groups)
+    if len(names) < 2:
+        raise UsageError(f"got {len(names)} methods ({', '.join(names) or 'none'}), expected two or more")
+    if baseline is not None and baseline not in groups:
+        raise UsageError(f"got baseline {baseline!r}, expected one of {', '.join(names)}")
+    for name, group in groups.items():
+        if not group:
+            raise UsageError(f"method {name!r} has no run, expected one or more")
+    runs = [run for group in groups.values() for run in group]
+    check_paired(runs)
+    ends = np.cumsum([len(group) for group in groups.values()])
+    members = [slice(int(end) - len(group), int(end)) for end, group in zip(ends, groups.values(), strict=True)]
+    if baseline is None:
+        pairs = tuple(combinations(range(len(names)), 2))
+    else:
+        pairs = tuple((i, names.index(baseline)) for i in range(len(names)) if names[i] != baseline)
+    first, second = np.array(pairs).T
+
+    of_run = np.array([[run.value(measure) for measure in run.measures] for run in runs])
+    values = tuple(of_run[of_group] for of_group in members)
+    mean = np.stack([table.mean(axis=0) for table in values])
+    spread = np.stack([_spread(table) for table in values])
+
+    resampled = resample_figures(runs, rng, resamples=resamples, progress=progress)
+    resampled = np.stack([resampled[:, of_group].mean(axis=1) for of_group in members], axis=1)
+    differences = resampled[:, first] - resampled[:, second]
+
+    sums = [sums_by_video(run) for run in runs]
+    numerator, weight = (
+        np.stack([np.mean([sums[run][part] for run in range(of.start, of.stop)], axis=0) for of in members])
+        for part in (0, 1)
+    )
+    differs = (numerator[first] != numerator[second]) | (weight[first] != weight[second])
+    n_differing = differs.sum(axis=1)
+    p = permutation_p_values(numerator, weight, pairs, rng, permutations=permutations, progress=progress)
+    return Comparison(
+        groups={name: tuple(group) for name, group in groups.items()},
+        baseline=baseline,
+        values=values,
+        mean=mean,
+        spread=spread,
+        interval=interval95(resampled),
+        pairs=pairs,
+        difference=mean[first] - mean[second],
+        difference_interval=interval95(differences),
+        p=p,
+        p_holm=holm(p),
+        n_differing=n_differing,
+        resolves=minimum_detectable_difference(
+            differences, level=LEVEL / len(pairs), power=POWER, n_differing=n_differing
+        ),
+        resamples=resamples,
+        permutations=permutations,
+    )
+
+
+def _spread(values: Floats) -> Floats:
+    """Sample standard deviation over runs, (R, M) to (M,); one run has none."""
+    return np.asarray(values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1], np.nan))
+
+
+# ------------------------------------------------------------------------------------ published figures
+
+PUBLISHED_COLUMNS = ("source", "table", "dataset", "split", "method", "measure", "value", "unit", "note")
+
+LONGEST_NUMBER = 30
+"""No figure has more digits before or behind its point; 1e-999999, written out, would fill a book."""
+
+
+@dataclass(frozen=True)
+class PublishedFigure:
+    """A figure as a paper prints it: unchecked, and perhaps by another convention than ours.
+
+    Parameters
+    ----------
+    source, table
+        Where it stands.
+    dataset, split, method, measure
+        What it is of, in the words of the file.
+    value
+        The figure as printed.
+    unit
+        ``percent``, ``fraction``, or something else.
+    note
+        Remark of whoever wrote it down.
+    path, line
+        Where it was read.
+    """
+
+    source: str
+    table: str
+    dataset: str
+    split: str
+    method: str
+    measure: str
+    value: Decimal
+    unit: str
+    note: str
+    path: Path
+    line: int
+
+    @property
+    def fraction(self) -> float:
+        """The figure as a fraction; `unit` is percent or fraction."""
+        return float(self.value.scaleb(-2) if self.unit == "percent" else self.value)
+
+    @property
+    def percent(self) -> str:
+        """The figure in percent with as many digits as were printed; `unit` is percent or fraction."""
+        return f"{self.value if self.unit == 'percent' else self.value.scaleb(2):f}"
+
+
+def read_published(path: Path) -> list[PublishedFigure]:
+    """Read published figures from a tidy CSV file, or from all of a folder's.
+
+    Columns, in any order: source, table, dataset, split, method, measure, value, unit, note.
+
+    Parameters
+    ----------
+    path
+        A file, or a folder with files ``*.csv``, which are read by name.
+
+    Returns
+    -------
+    list
+        In the order of the files.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If there is no such file, or naming file, line and field of what is not as it must be.
+    """
+    files = sorted(path.glob("*.csv")) if path.is_dir() else [path]
+    if not files:
+        raise InputError("holds no .csv file, expected published figures", path=path)
+    return [figure for file in files for figure in _read_file(file)]
+
+
+def _read_file(path: Path) -> list[PublishedFigure]:
+    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    figures = []
+    try:
+        header = next(reader, [])
+        if sorted(header) != sorted(PUBLISHED_COLUMNS):
+            came = ", ".join(header)[:100] or "none"
+            raise InputError(f"got headings {came}, expected {', '.join(PUBLISHED_COLUMNS)}", path=path, line=1)
+        for row in reader:
+            if not row:
+                continue
+            line = reader.line_num
+            if len(row) != len(header):
+                expected = f"expected {len(header)} as in the headings"
+                raise InputError(f"got {len(row)} values, {expected}", path=path, line=line)
+            fields = dict(zip(header, row, strict=True))
+            for name in ("source", "measure", "unit"):
+                if not fields[name]:
+                    raise InputError("is empty, expected text", path=path, line=line, field=name)
+            text = fields.pop("value")
+            value = _decimal(text)
+            if value is None:
+                raise InputError(f"got {text[:40]!r}, expected a number", path=path, line=line, field="value")
+            figures.append(PublishedFigure(**fields, value=value, path=path, line=line))
+    except csv.Error as error:
+        raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
+    return figures
+
+
+def _decimal(text: str) -> Decimal | None:
+    """Read a number with the digits it is written in; None where it is none."""
+    if math.isnan(read_number(text)):
+        return None
+    try:
+        value = Decimal(text.strip())
+    except InvalidOperation:  # its exponent is beyond all numbers
+        return None
+    return value if abs(value.adjusted()) <= LONGEST_NUMBER else None
+
+
+def published_beside(figures: Iterable[PublishedFigure], scores: Scores) -> list[tuple[int, PublishedFigure]]:
+    """Select the published figures of the dataset, split and measures of `scores`.
+
+    Names are compared without regard to case, blanks as hyphens: ``ActivityNet Captions`` is
+    ``activitynet-captions``.
+
+    Parameters
+    ----------
+    figures
+        What was read.
+    scores
+        Ours.
+
+    Returns
+    -------
+    list of (row of the measure in `scores`, figure)
+        In the order given.
+
+    Raises
+    ------
+    InputError
+        If one of them is no share: below 0, or above 100 percent.
+    """
+    rows = {str(measure): row for row, measure in enumerate(scores.measures)}
+    wanted = (_folded(scores.dataset), _folded(scores.split))
+    chosen = []
+    for figure in figures:
+        if (_folded(figure.dataset), _folded(figure.split)) != wanted or figure.unit not in ("percent", "fraction"):
+            continue
+        try:
+            row = rows.get(str(parse_measure(figure.measure)))
+        except MeasureError:
+            continue  # "dR@1,IoU=0.5 gain" and the like: no measure
+        if row is None:
+            continue
+        if not 0 <= figure.fraction <= 1:
+            came = f"got {figure.value} {figure.unit}, expected {'0 to 100' if figure.unit == 'percent' else '0 to 1'}"
+            raise InputError(came, path=figure.path, line=figure.line, field="value")
+        chosen.append((row, figure))
+    return chosen
+
+
+def _folded(name: str) -> str:
+    return "-".join(name.casefold().split())

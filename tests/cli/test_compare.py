@@ -1,0 +1,310 @@
+"""truemoment compare: which files are runs of which method, what is told, what is refused."""
+
+import hashlib
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from truemoment import __version__, get_protocol, parse_measures
+from truemoment.cli.compare import files_by_method
+from truemoment.exceptions import UsageError
+
+
+@pytest.fixture
+def world(tmp_path):
+    """Forty queries, one a video: a file that answers all rightly, two that answer 34 and 36, one that answers 20."""
+    annotations = tmp_path / "mine.jsonl"
+    annotations.write_text(
+        "".join(
+            json.dumps({"video_id": f"v{i}", "sentence": "a door opens", "duration_s": 40, "moments": [[10, 20]]})
+            + "\n"
+            for i in range(40)
+        )
+    )
+
+    def answers(name, right):
+        path = tmp_path / f"{name}.jsonl"
+        moments = [[10, 20, 1.0] if i < right else [30, 40, 1.0] for i in range(40)]
+        path.write_text(
+            "".join(json.dumps({"query_id": f"v{i}#0", "moments": [m]}) + "\n" for i, m in enumerate(moments))
+        )
+
+    for name, right in (("all", 40), ("run1", 34), ("run2", 36), ("half", 20)):
+        answers(name, right)
+    return tmp_path
+
+
+@pytest.fixture
+def compare(call, world, monkeypatch):
+    monkeypatch.chdir(world)
+    return lambda *words: call("compare", *words, "--annotations", "mine.jsonl", "--measures", "R@1,IoU=0.5; mIoU")
+
+
+@pytest.fixture
+def compare_fails(fails, world, monkeypatch):
+    monkeypatch.chdir(world)
+    return lambda *words: fails(2, "compare", *words, "--annotations", "mine.jsonl")
+
+
+GROUPS = ("ours=run1.jsonl", "ours=run2.jsonl", "half.jsonl", "all.jsonl")
+
+
+def test_what_people_read(compare):
+    status, out, err = compare(*GROUPS)
+    assert (status, err) == (0, "")
+    head, methods, pairs, said = out.split("\n\n")
+    assert head.splitlines() == [
+        "mine.jsonl/all: 40 queries, 40 videos",
+        *(
+            f'{method}: {file}.jsonl: native (its first line has "moments"); 40 rows, 40 matched by id'
+            for method, file in (("ours", "run1"), ("ours", "run2"), ("half", "half"), ("all", "all"))
+        ),
+    ]
+    # 34 and 36 of 40: mean 87.50, sample standard deviation 5 / sqrt(2). "all" beats ours on 6 videos: p is 2/64, and
+    # as the largest of three it stays that in Holm's method. Wrong answers do not touch the reference: IoU 0.
+    assert [line.split() for line in methods.splitlines()] == [
+        ["method", "runs", "R@1,IoU=0.5", "mIoU"],
+        ["--", "--------", "------", "-------------", "------", "--", "------", "------", "--"],
+        ["a", "ours", "2", "87.50", "±", "3.54", "b", "87.50", "±", "3.54", "b"],
+        ["b", "half", "1", "50.00", "50.00"],
+        ["c", "all", "1", "100.00", "ab", "100.00", "ab"],
+    ]
+    rows = [line.split() for line in pairs.splitlines()[2:]]
+    assert [row[:5] for row in rows[:3]] == [
+        ["R@1,IoU=0.5", "ours", "-", "half", "+37.50"],
+        ["R@1,IoU=0.5", "ours", "-", "all", "-12.50"],
+        ["R@1,IoU=0.5", "half", "-", "all", "-50.00"],
+    ]
+    assert len(rows) == 6
+    lines = said.splitlines()
+    where = "R@1,IoU=0.5, mIoU, so what the split resolves there is not known"
+    assert lines[0] == f"note: ours and all: they differ on 6 videos in {where}"
+    assert lines[-1].endswith(
+        f"|truemoment:{__version__}|compared:1000 resamples and 10000 permutations of videos, seed 0"
+    )
+
+
+def test_against_one(compare):
+    status, out, _ = compare(*GROUPS, "--against", "half", "--resamples", "100", "--permutations", "500", "--seed", "3")
+    assert status == 0
+    assert out.count("▲") == 5  # two methods and two measures, and once in the words
+    assert " - half" in out
+    assert " - all" not in out
+    assert "compared:100 resamples and 500 permutations of videos, seed 3" in out
+
+
+def test_the_seed_decides(compare):
+    one, same, other = (compare(*GROUPS, "--quiet", "--seed", seed)[1] for seed in (1, 1, 2))
+    assert one == same
+    assert one != other
+
+
+def test_json_pure_and_complete(compare, world):
+    status, out, err = compare(*GROUPS, "--json", "-", "--quiet", "--against", "all")
+    assert (status, err) == (0, "")
+    document = json.loads(out)
+    assert document["schema"] == "truemoment/comparison/1"
+    assert document["truemoment"] == __version__
+    assert (document["against"], document["seed"], document["resamples"], document["permutations"]) == (
+        "all",
+        0,
+        1000,
+        10000,
+    )
+    assert re.fullmatch("[0-9a-f]{64}", document["annotations"]["sha256"])
+    ours = document["methods"][0]
+    assert [run["predictions"] for run in ours["runs"]] == [
+        {"path": name, "sha256": hashlib.sha256((world / name).read_bytes()).hexdigest()}
+        for name in ("run1.jsonl", "run2.jsonl")
+    ]
+    assert [m["values"] for m in ours["measures"]] == [[0.85, 0.9]] * 2
+    assert [entry["methods"] for entry in document["comparisons"]] == [["ours", "all"], ["half", "all"]] * 2
+    status, _, err = compare(*GROUPS, "--json", "-", "--against", "all")
+    assert "note: ours and all: they differ on 6 videos" in err
+    assert compare(*GROUPS, "--json", world / "x.json", "--against", "all")[1].startswith("mine.jsonl/all: 40 queries")
+    assert json.loads((world / "x.json").read_text()) == document
+
+
+@pytest.mark.parametrize(("style", "parts"), [("md", "| "), ("latex", r"\begin{tabular}")])
+def test_tables_alone_on_standard_output(compare, style, parts):
+    status, out, err = compare(*GROUPS, "--table", style)
+    assert status == 0
+    first, second = out.split("\n\n")
+    assert first.startswith(parts)
+    assert second.startswith(parts)
+    assert "a letter behind a figure" in err
+    assert "a letter behind a figure" not in out
+    assert compare(*GROUPS, "--table", style, "--quiet")[2] == ""
+
+
+def test_published_rows(compare, world):
+    folder = world / "published"
+    folder.mkdir()
+    (folder / "p.csv").write_text(
+        "source,table,dataset,split,method,measure,value,unit,note\n"
+        'paper,Table 2,mine.jsonl,all,CTRL,"R@1,IoU=0.5",30.70,percent,\n'
+        'paper,Table 2,mine.jsonl,test,CTRL,"R@1,IoU=0.5",99,percent,\n'
+    )
+    status, out, _ = compare(*GROUPS, "--published", folder)
+    assert status == 0
+    assert "† CTRL (paper, Table 2)" in out
+    assert "30.70" in out
+    assert "99" not in out.split("\n\n")[1]
+    _, out, _ = compare(*GROUPS, "--published", folder / "p.csv", "--json", "-", "--quiet")
+    (source,) = json.loads(out)["published"]["sources"]
+    assert source["path"] == str(folder / "p.csv")
+
+
+def test_the_default_measures_are_the_protocol_s(call, world, monkeypatch):
+    monkeypatch.chdir(world)
+    words = ("compare", "all.jsonl", "half.jsonl", "--annotations", "mine.jsonl", "--protocol", "vslnet", "--json", "-")
+    document = json.loads(call(*words, "--quiet")[1])
+    wanted = [str(measure) for measure in parse_measures(get_protocol("vslnet").measures)]
+    assert [m["measure"] for m in document["methods"][0]["measures"]] == wanted
+
+
+class TestWhichFilesAreRuns:
+    def test_names(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        words = ["ours=a.jsonl", "base.jsonl.gz", " ours =b=2.jsonl", "runs/lr=1/c.json", "ü ö=/x/y.csv"]
+        assert files_by_method(words) == {
+            "ours": [Path("a.jsonl"), Path("b=2.jsonl")],
+            "base": [Path("base.jsonl.gz")],
+            "c": [Path("runs/lr=1/c.json")],
+            "ü ö": [Path("/x/y.csv")],
+        }
+
+    def test_a_file_with_an_equals_sign(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        assert list(files_by_method(["lr=0.1.jsonl", "x.jsonl"])) == ["lr", "x"]
+        Path("lr=0.1.jsonl").touch()
+        assert files_by_method(["lr=0.1.jsonl", "x.jsonl"]) == {
+            "lr=0.1": [Path("lr=0.1.jsonl")],
+            "x": [Path("x.jsonl")],
+        }
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (["=a", "b"], "got '=a', expected NAME=FILE, or FILE"),
+            (["a=", "b"], "got 'a=', expected NAME=FILE, or FILE"),
+            (["x\ny=a", "b"], "got the name 'x\\ny', expected printable text"),
+            (
+                ["a.jsonl"],
+                "got one method (a, 1 file), expected two or more; files of different methods are given different "
+                "names, as in ours=a.jsonl base=b.jsonl",
+            ),
+            (
+                ["m=a", "m=b"],
+                "got one method (m, 2 files), expected two or more; files of different methods are given different "
+                "names, as in ours=a.jsonl base=b.jsonl",
+            ),
+            (["m=a", "m=./a", "b"], "a stands twice under the name 'm', expected each run once"),
+            (["a", "a", "b"], "a stands twice under the name 'a', expected each run once"),
+            (
+                ["x/p.jsonl", "y/p.jsonl"],
+                "x/p.jsonl and y/p.jsonl would both be called 'p'; give NAME=FILE: one name for runs of one method, "
+                "two for two methods",
+            ),
+            (
+                ["p=x/q.jsonl", "y/p.jsonl"],
+                "x/q.jsonl and y/p.jsonl would both be called 'p'; give NAME=FILE: one name for runs of one method, "
+                "two for two methods",
+            ),
+        ],
+    )
+    def test_refused(self, words, said, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(UsageError) as caught:
+            files_by_method(words)
+        assert str(caught.value) == said
+
+
+class TestErrors:
+    def test_of_options(self, compare_fails):
+        assert compare_fails("a=all.jsonl", "half.jsonl", "--against", "x") == (
+            "--against: got 'x', expected one of a, half"
+        )
+        assert compare_fails("all.jsonl").startswith("got one method (all, 1 file), expected two or more")
+        assert compare_fails().endswith("(see truemoment compare --help)")
+
+    @pytest.mark.parametrize(
+        ("option", "value"), [("--resamples", 1), ("--permutations", 0), ("--seed", -1), ("--table", "x")]
+    )
+    def test_what_the_parser_says(self, compare_fails, option, value):
+        said = compare_fails("all.jsonl", "half.jsonl", option, value)
+        assert option in said
+        assert said.endswith("(see truemoment compare --help)")
+
+    def test_of_files(self, compare_fails, world):
+        assert compare_fails("all.jsonl", "none.jsonl") == "none.jsonl: no such file"
+        assert compare_fails("all.jsonl", "half.jsonl", "--published", "none") == "none: no such file"
+        (world / "p.csv").write_text("a,b\n")
+        said = compare_fails("all.jsonl", "half.jsonl", "--published", "p.csv")
+        assert said.startswith("p.csv:1: got headings a, b, expected source, table, ")
+
+    def test_other_queries(self, compare_fails, world):
+        (world / "other.jsonl").write_text('{"query_id": "elsewhere#0", "moments": [[0, 1, 1.0]]}\n')
+        said = compare_fails("all.jsonl", "other.jsonl")
+        assert said.startswith("other.jsonl:1:")
+        assert "elsewhere#0" in said
+
+    def test_mistakes_in_options_are_told_before_files_are_read(self, compare_fails):
+        assert compare_fails("a=/no", "b=/no", "--measures", "xyz").startswith("'xyz': unknown measure")
+        assert compare_fails("a=/no", "b=/no", "--published", "/none") == "/none: no such file"
+
+    def test_nothing_half_written(self, compare, world):
+        status, _, err = compare(*GROUPS, "--json", world / "no" / "x.json")
+        assert status == 2
+        assert err.endswith("cannot be written (No such file or directory)\n")
+
+
+@pytest.mark.data
+def test_a_real_file_against_itself_moved(call, data_dir, tmp_path):
+    real = data_dir / "predictions" / "hao2022_charades_cd_test_ood.json"
+    content = json.loads(real.read_text())
+    for answers in content["results"].values():
+        for answer in answers:
+            answer["timestamp"] = [t + 2 for t in answer["timestamp"]]
+    moved = tmp_path / "moved.json"
+    moved.write_text(json.dumps(content))
+    shutil.copy(real, tmp_path / "copy.json")
+    status, out, _ = call(
+        "compare", f"hao={real}", moved, tmp_path / "copy.json", "--dataset", "charades-cd", "--split", "test-ood",
+        "--data-dir", data_dir, "--measures", "R@1,IoU=0.5", "--json", "-", "--quiet",
+    )  # fmt: skip
+    assert status == 0
+    document = json.loads(out)
+    # 46.84: what evaluate prints of this file (README.md).
+    assert round(100 * document["methods"][0]["measures"][0]["value"], 2) == 46.84
+    by_pair = {tuple(entry["methods"]): entry for entry in document["comparisons"]}
+    assert by_pair["hao", "moved"]["significant"] is True
+    assert by_pair["hao", "moved"]["ci95"][0] > 0
+    same = by_pair["hao", "copy"]
+    assert (same["difference"], same["p"], same["p_holm"], same["significant"]) == (0.0, 1.0, 1.0, False)
+    assert same["resolves"]["value"] is None
+    assert same["resolves"]["why"] == "they differ on no videos"
+
+
+def test_every_field_of_the_json_is_explained(compare):
+    page = Path(__file__).resolve().parents[2] / "docs" / "api" / "comparison.md"
+    table = page.read_text(encoding="utf-8").partition("\n| --- | --- |\n")[2].partition("\n\n")[0]
+    explained = {name for row in table.splitlines() for name in re.findall("`([^`]+)`", row.split("|")[1])}
+    document = json.loads(compare(*GROUPS, "--json", "-", "--quiet")[1])
+    names = set(document)
+    for inside in ("methods", "comparisons"):
+        names |= {f"{inside}.{key}" for entry in document[inside] for key in entry}
+    assert explained == names | {"comparisons.why"}  # only where a p value is undefined
+
+
+def test_help_fits_and_shows_its_examples(call):
+    status, out, err = call("compare", "--help")
+    assert (status, err) == (0, "")
+    assert max(map(len, out.splitlines())) <= 100
+    assert [line.split()[2] for line in out.splitlines() if "  truemoment compare" in line] == [
+        "ours.jsonl",
+        "ours=1.jsonl",
+    ]
