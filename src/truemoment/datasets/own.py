@@ -12,13 +12,15 @@ of other splits are then passed over when one is asked for) and `duration_s` (un
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 
 from truemoment.datasets.base import numbered
 from truemoment.exceptions import InputError
-from truemoment.files import read_json_lines
+from truemoment.files import atomic_write, read_json_lines
 from truemoment.records import Annotations
 
 
@@ -104,3 +106,37 @@ def read(path: Path, split: str | None = None) -> Annotations:
         problem = "holds no query" + (f" of split {split!r}" if split else "")
         raise InputError(problem, path=path, hint=f"splits there: {known}" if known else None)
     return Annotations.from_rows(rows, dataset=path.name, split=split or "all")
+
+
+def write(path: Path, splits: Iterable[Annotations]) -> None:
+    """Write annotations as :func:`read` reads them, a line a query, complete or not at all.
+
+    Parameters
+    ----------
+    path
+        The JSON Lines file.
+    splits
+        Annotations; each line names the split it comes from.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be made.
+    """
+    encoder = msgspec.json.Encoder()
+    with atomic_write(path) as stream:
+        for annotations in splits:
+            columns = (annotations.start_s.tolist(), annotations.end_s.tolist(), annotations.annotator.tolist())
+            for low, high in pairwise(annotations.offsets.tolist()):
+                start_s, end_s, annotators = (column[low:high] for column in columns)
+                duration_s = float(annotations.duration_s[low])
+                line = OwnQuery(
+                    query_id=annotations.query_id[low],
+                    video_id=annotations.video_id[low],
+                    duration_s=None if math.isnan(duration_s) else duration_s,
+                    sentence=annotations.sentence[low],
+                    moments=list(zip(start_s, end_s, strict=True)),
+                    annotators=annotators if any(annotators) else None,
+                    split=annotations.split,
+                )
+                stream.write(encoder.encode(line) + b"\n")

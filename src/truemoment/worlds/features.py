@@ -1,0 +1,190 @@
+"""Frame features: what a method may see of a video, and how clearly (the dial `perception`).
+
+The features of a video are an array with a row a frame; row i stands for the time from i / fps to
+(i + 1) / fps. Each action and each object has a *prototype*, a random unit vector. A frame's signal is the
+sum of the prototypes of the events active in it (an event active for part of a frame counts in part), and
+its features are ::
+
+    perception * signal + (1 - perception) * noise,
+
+where the noise is standard normal, independent in each number. So at 1 the features are clean, at 0 they
+are noise that knows nothing of the video but its duration, and in between the ratio of signal to noise,
+for one prototype in one frame and along the prototype's own direction, is perception / (1 - perception) in
+amplitude: 1/3 at 0.25, 1 at 0.5, 3 at 0.75.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from truemoment.exceptions import InputError
+from truemoment.intervals import Floats, Ints
+from truemoment.worlds.timelines import Events
+
+Frames = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Frame features by video.
+
+    Parameters
+    ----------
+    by_video
+        For each video id an array (T, D): T frames in order of time, D numbers each.
+    fps
+        Frames a second: row i stands for the time from ``i / fps`` to ``(i + 1) / fps``.
+
+    Raises
+    ------
+    InputError
+        If `fps` is not positive, or an array has not a row a frame and the width of the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> features = Features({"v": np.zeros((60, 8), dtype=np.float32)}, fps=2.0)
+    >>> features["v"].shape, features.n_dimensions, "w" in features
+    ((60, 8), 8, False)
+
+    A changed video is a new mapping:
+
+    >>> import dataclasses
+    >>> backwards = {video_id: features[video_id][::-1] for video_id in features}
+    >>> dataclasses.replace(features, by_video=backwards)["v"].shape
+    (60, 8)
+    """
+
+    by_video: Mapping[str, Frames]
+    fps: float
+
+    def __post_init__(self) -> None:
+        """Check the arrays, and keep callers from exchanging them."""
+        if not (np.isfinite(self.fps) and self.fps > 0):
+            raise InputError(f"got {self.fps}, expected frames a second above 0", field="fps")
+        width = None
+        for video_id, frames in self.by_video.items():
+            if frames.ndim != 2 or len(frames) == 0 or (width is not None and frames.shape[1] != width):
+                raise InputError(
+                    f"got shape {frames.shape} for video {video_id!r}, expected (frames, {width or 'numbers'})",
+                    field="features",
+                )
+            width = frames.shape[1]
+        object.__setattr__(self, "by_video", MappingProxyType(dict(self.by_video)))
+
+    def __getitem__(self, video_id: str) -> Frames:
+        """Return the frames of a video.
+
+        Raises
+        ------
+        InputError
+            If the video has none.
+        """
+        try:
+            return self.by_video[video_id]
+        except KeyError:
+            raise InputError(f"there are no features of video {video_id!r}", field="features") from None
+
+    def __contains__(self, video_id: object) -> bool:
+        return video_id in self.by_video
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_video)
+
+    def __len__(self) -> int:
+        return len(self.by_video)
+
+    @property
+    def n_dimensions(self) -> int:
+        """Numbers a frame; 0 if there is no video."""
+        return next((frames.shape[1] for frames in self.by_video.values()), 0)
+
+
+def prototypes(n_concepts: int, n_dimensions: int, rng: np.random.Generator) -> Floats:
+    """Random unit vectors, one a concept; shape (n_concepts, n_dimensions)."""
+    vectors = rng.standard_normal((n_concepts, n_dimensions))
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+
+
+def frame_features(
+    events: Events,
+    duration_s: Floats,
+    of_action: Floats,
+    of_object: Floats,
+    *,
+    fps: float,
+    perception: float,
+    rng: np.random.Generator,
+) -> list[Frames]:
+    """Make the features of V videos.
+
+    Parameters
+    ----------
+    events
+        The events of all videos, the rows of a video together, videos in order.
+    duration_s : (V,) seconds
+    of_action, of_object : (concepts, D)
+        Prototypes.
+    fps
+        Frames a second.
+    perception
+        From 0 (noise) to 1 (clean).
+    rng
+        Generator of the noise; the noise drawn does not depend on `perception`.
+
+    Returns
+    -------
+    list of V arrays (T, D), float32
+        As many frames as cover the duration.
+    """
+    signal = (of_action[events.action] + of_object[events.thing]).astype(np.float32)
+    first = np.searchsorted(events.video, np.arange(len(duration_s) + 1))
+    n_frames = frames_of(duration_s, fps)
+    made = []
+    for video, length in enumerate(n_frames.tolist()):
+        rows = slice(int(first[video]), int(first[video + 1]))
+        active = coverage(events.start_s[rows], events.end_s[rows], length, fps)
+        seen = active.T.astype(np.float32) @ signal[rows]
+        noise = rng.standard_normal((length, signal.shape[1]), dtype=np.float32)
+        frames: npt.NDArray[Any] = np.float32(perception) * seen + np.float32(1 - perception) * noise
+        frames.flags.writeable = False
+        made.append(frames)
+    return made
+
+
+def coverage(start_s: Floats, end_s: Floats, n_frames: int, fps: float) -> Floats:
+    """Which part of each frame lies inside each moment.
+
+    Parameters
+    ----------
+    start_s, end_s : (N,) seconds
+    n_frames
+        Frames of the video.
+    fps
+        Frames a second.
+
+    Returns
+    -------
+    array, shape (N, n_frames)
+        From 0 to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> coverage(np.array([0.25]), np.array([1.5]), 4, 2.0)
+    array([[0.5, 1. , 1. , 0. ]])
+    """
+    frame = np.arange(n_frames)
+    overlap = np.minimum(end_s[:, None] * fps, frame + 1) - np.maximum(start_s[:, None] * fps, frame)
+    return np.asarray(np.clip(overlap, 0, 1))
+
+
+def frames_of(duration_s: Floats, fps: float) -> Ints:
+    """How many frames cover each duration, one at least."""
+    return np.asarray(np.maximum(np.ceil(duration_s * fps - 1e-9), 1), dtype=np.int64)

@@ -1,0 +1,148 @@
+r"""Where events lie: the dials `location_prior` and `query_prior`, each with a meaning of its own.
+
+A location is drawn in two steps. First a *place* :math:`(u, v)` in the unit square is drawn, then the
+place is mapped to a start and a length (fractions of the video).
+
+**Place (query_prior q).** The square is cut into one cell an action, as large as the action is frequent
+(:func:`cells`). With probability q the place is uniform in the action's cell, else uniform in the whole
+square. Over all actions the place is therefore uniform whatever q is: q says how much the verb tells
+about the location and leaves the overall distribution as it is. Verb and location are independent at 0;
+at 1 the cells do not overlap, so the verb leaves one cell of 32.
+
+**Map (location_prior p).** :func:`locate` moves each location along a straight line, from its spot in an
+even world to its spot in a clumped one:
+
+.. math::
+
+   \ell &= (1 - p)\,\ell_0 + p\,\ell_1, & \ell_0 &= 0.05 + 0.95\,(1 - \sqrt{1 - v}), & \ell_1 &= 0.15 + 0.1\,v \\
+   s &= (1 - p)\,s_0 + p\,s_1, & s_0 &= u\,(1 - \ell_0), & s_1 &= 0.2\,u^2
+
+At 0, (start, end) is uniform over all valid moments of at least 5 % of the video: no distribution there is
+more even. At 1, lengths are 15 to 25 % and starts crowd at 0. Every step of the map rises in its own
+variable, so (i) places and locations correspond one to one, and the information that the verb carries does
+not depend on p; (ii) the entropy of the location is :math:`E[\log \partial_u s + \log \partial_v \ell]`, a
+concave function of p with its maximum at 0, so it falls as p rises.
+
+**Out of distribution.** The centres of both priors move: cells are laid out from half the square further
+on, and the clump lies at the end of the video instead of its beginning
+(:math:`s_1 = 1 - \ell_1 - 0.2\,(1 - u)^2`). With both dials at 0 nothing changes, as there is no prior to
+shift.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from truemoment.intervals import Bools, Floats, Ints
+
+N_ROWS = 4
+"""Rows of cells, by length of the moment; each is cut by start into as many cells as there are actions to place."""
+
+SHORTEST_NORM = 0.05
+"""Shortest moment, as a fraction of the video."""
+
+Clump = Literal["beginning", "end"]
+"""Where a full location prior gathers the moments."""
+
+
+def cells(frequency: Floats, order: Ints) -> Floats:
+    """Cut the unit square into one cell an action, of area `frequency`.
+
+    Parameters
+    ----------
+    frequency : (A,)
+        Shares of the actions, which sum to 1.
+    order : (A,)
+        The actions in the order in which they fill row after row.
+
+    Returns
+    -------
+    array, shape (A, 4)
+        Low u, high u, low v, high v of each action's cell.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cells(np.full(8, 1 / 8), np.arange(8))[[0, 1, 7]]
+    array([[0.  , 0.5 , 0.  , 0.25],
+           [0.5 , 1.  , 0.  , 0.25],
+           [0.5 , 1.  , 0.75, 1.  ]])
+    """
+    table = np.zeros((len(frequency), 4))
+    low = 0.0
+    for row in np.array_split(order, N_ROWS):
+        height = float(frequency[row].sum())
+        edges = np.concatenate([[0.0], np.cumsum(frequency[row]) / height])
+        table[row] = np.stack([edges[:-1], edges[1:], np.full(len(row), low), np.full(len(row), low + height)], axis=1)
+        low += height
+    return np.minimum(table, 1.0)
+
+
+def moved(order: Ints) -> Ints:
+    """Order of the actions in which each cell lies about half the square away, in u and in v.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> moved(np.arange(8))
+    array([5, 4, 7, 6, 1, 0, 3, 2])
+    """
+    rows = np.array_split(order, N_ROWS)
+    half = N_ROWS // 2
+    return np.concatenate([np.roll(row, len(row) // 2) for row in rows[half:] + rows[:half]])
+
+
+def places(within: Floats, cell: Floats, bound: Bools) -> Floats:
+    """Return the places (u, v) of events.
+
+    Parameters
+    ----------
+    within : (N, 2)
+        Uniform random numbers in [0, 1).
+    cell : (N, 4)
+        The cell of each event's action.
+    bound : (N,)
+        Whether the event keeps to its action's cell.
+
+    Returns
+    -------
+    array, shape (N, 2)
+    """
+    low, high = cell[:, [0, 2]], cell[:, [1, 3]]
+    return np.where(bound[:, None], low + within * (high - low), within)
+
+
+def locate(place: Floats, location_prior: float, clump: Clump = "beginning") -> tuple[Floats, Floats]:
+    """Map places to moments.
+
+    Parameters
+    ----------
+    place : (N, 2)
+        (u, v) in the unit square.
+    location_prior
+        From 0 (even) to 1 (clumped).
+    clump
+        Where the clump lies.
+
+    Returns
+    -------
+    start_norm, end_norm : (N,)
+        Fractions of the video, 0 <= start < end <= 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> middle = np.array([[0.5, 0.75]])
+    >>> [np.round(np.concatenate(locate(middle, prior)), 2).tolist() for prior in (0.0, 1.0)]
+    [[0.24, 0.76], [0.05, 0.28]]
+    """
+    u, v = place[:, 0], place[:, 1]
+    even_length = SHORTEST_NORM + (1 - SHORTEST_NORM) * (1 - np.sqrt(1 - v))
+    even_start = u * (1 - even_length)
+    clumped_length = 0.15 + 0.1 * v
+    clumped_start = 0.2 * u**2 if clump == "beginning" else 1 - clumped_length - 0.2 * (1 - u) ** 2
+    length = (1 - location_prior) * even_length + location_prior * clumped_length
+    start = (1 - location_prior) * even_start + location_prior * clumped_start
+    return start, np.minimum(start + length, 1.0)

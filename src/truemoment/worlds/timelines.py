@@ -1,0 +1,124 @@
+"""Time lines: which events a video holds, and which of them are asked for.
+
+A video holds 4 to 9 events; 2 to 4 of them are *asked for*, one query each. The others are there to be
+told apart from these:
+
+* 35 % do the same action as an event asked for, to another object;
+* 30 % do another action to the same object;
+* 15 % repeat an earlier one of these others;
+* the rest are drawn as they come.
+
+Each event is placed in time on its own (:mod:`truemoment.worlds.locations`), so events overlap as chance
+will have it. The pair (action, object) of an event asked for occurs once in its video, so its sentence
+describes one event and no other; repeated pairs are in the video, but are never asked for. (A sentence with
+"again" or "first" would tell the location to a method that sees no video.) Actions of the events asked for
+are drawn independently with the shares of :data:`~truemoment.worlds.grammar.FREQUENCY`, whatever else the
+video holds: nothing but the verb's own cell links sentence and location.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truemoment.intervals import Bools, Floats, Ints
+from truemoment.worlds.grammar import ACTIONS, FREQUENCY, OBJECTS
+
+MOST_EVENTS = 9
+MOST_QUERIES = 4
+SAME_ACTION, SAME_OBJECT, REPEATED = 0.35, 0.30, 0.15
+"""Shares of the kinds of event that are not asked for; the rest are drawn as they come."""
+
+_OBJECTS_OF = tuple(tuple(OBJECTS.index(name) for name in action.objects) for action in ACTIONS)
+_ACTIONS_OF = tuple(
+    tuple(number for number, objects in enumerate(_OBJECTS_OF) if thing in objects) for thing in range(len(OBJECTS))
+)
+_UP_TO = np.cumsum(FREQUENCY).tolist()
+
+# (action, object), as positions in ACTIONS and OBJECTS
+_Pair = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """All events of a world: one row an event, the rows of a video together, those asked for first.
+
+    Parameters
+    ----------
+    video : (E,)
+        Number of the video, from 0.
+    action, thing : (E,)
+        Positions in :data:`~truemoment.worlds.grammar.ACTIONS` and
+        :data:`~truemoment.worlds.grammar.OBJECTS`.
+    asked : (E,)
+        Whether a query describes the event.
+    start_s, end_s : (E,) seconds
+        Within the video; the end lies after the start.
+    """
+
+    video: Ints
+    action: Ints
+    thing: Ints
+    asked: Bools
+    start_s: Floats
+    end_s: Floats
+
+    def __len__(self) -> int:
+        return len(self.video)
+
+
+def compose(numbers: Floats) -> tuple[Ints, Ints, Ints, Bools]:
+    """Compose the time lines of V videos out of random numbers.
+
+    Parameters
+    ----------
+    numbers : (V, 1 + MOST_EVENTS, 4)
+        Uniform random numbers in [0, 1), independent.
+
+    Returns
+    -------
+    video, action, thing, asked : (E,)
+        As in :class:`Events`.
+    """
+    rows: list[tuple[int, int, int, bool]] = []
+    for video, table in enumerate(numbers.tolist()):
+        n_events = 4 + int(table[0][0] * (MOST_EVENTS - 3))
+        n_asked = 2 + int(table[0][1] * (MOST_QUERIES - 1))
+        asked: list[_Pair] = []
+        for of_action, of_object, _, _ in table[1 : 1 + n_asked]:
+            asked.append(_fresh(of_action, of_object, asked))
+        others: list[_Pair] = []
+        for draw in table[1 + n_asked : 1 + n_events]:
+            others.append(_other(draw, asked, others))
+        rows.extend((video, *pair, True) for pair in asked)
+        rows.extend((video, *pair, False) for pair in others)
+    table_of_events = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    video_of, action, thing, is_asked = table_of_events.T
+    return video_of, action, thing, is_asked.astype(bool)
+
+
+def _fresh(of_action: float, of_object: float, taken: list[_Pair]) -> _Pair:
+    """Draw an action by its share, and one of its objects that makes no pair taken."""
+    action = next((number for number, up_to in enumerate(_UP_TO) if of_action < up_to), len(_UP_TO) - 1)
+    return _with_object(action, of_object, taken)
+
+
+def _with_object(action: int, of_object: float, taken: list[_Pair]) -> _Pair:
+    left = [thing for thing in _OBJECTS_OF[action] if (action, thing) not in taken]
+    return action, left[int(of_object * len(left))]
+
+
+def _other(draw: list[float], asked: list[_Pair], others: list[_Pair]) -> _Pair:
+    """Draw an event that is not asked for; four random numbers decide."""
+    of_action, of_object, of_kind, of_model = draw
+    action, thing = asked[int(of_model * len(asked))]
+    if of_kind < SAME_ACTION:
+        return _with_object(action, of_object, asked)
+    if of_kind < SAME_ACTION + SAME_OBJECT:
+        left = [(other, thing) for other in _ACTIONS_OF[thing] if (other, thing) not in asked]
+        if left:
+            return left[int(of_action * len(left))]
+    elif of_kind < SAME_ACTION + SAME_OBJECT + REPEATED and others:
+        return others[int(of_model * len(others))]
+    return _fresh(of_action, of_object, asked)

@@ -1,0 +1,278 @@
+"""make_world(...) -> World: a built-in data set of which all causes are known.
+
+How locations come about stands in :mod:`truemoment.worlds.locations`, time lines in
+:mod:`truemoment.worlds.timelines`, sentences in :mod:`truemoment.worlds.grammar` and frame features in
+:mod:`truemoment.worlds.features`. Every part is drawn from a stream of random numbers of its own, so a
+dial changes what it is about and nothing else: `perception` leaves all annotations as they are, and the
+two priors leave durations, time lines, sentences and noise as they are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from truemoment.datasets.base import numbered
+from truemoment.exceptions import UsageError
+from truemoment.intervals import Bools, Floats, Ints
+from truemoment.records import Annotations, as_strings
+from truemoment.worlds.features import Features, frame_features, prototypes
+from truemoment.worlds.grammar import ACTIONS, FREQUENCY, N_CHOICES, OBJECTS, describe
+from truemoment.worlds.locations import Clump, cells, locate, moved, places
+from truemoment.worlds.timelines import MOST_EVENTS, Events, compose
+
+SPLITS: Mapping[str, float] = MappingProxyType({"train": 0.6, "val": 0.1, "test-iid": 0.15, "test-ood": 0.15})
+"""The splits in order, and the share of the videos in each."""
+
+DURATION_S = (20.0, 40.0, 120.0)
+"""Shortest, commonest and longest video: logarithms of durations follow the triangular law between these."""
+
+NOISE_LIMIT = 0.45
+"""Annotators' boundaries move by less than this fraction of the moment's length, so no moment is turned round."""
+
+
+@dataclass(frozen=True)
+class WorldSettings:
+    """All that a world is made from.
+
+    Parameters
+    ----------
+    n_videos
+        Videos of all splits together, 1 or more; a split is empty where there are fewer than four.
+    location_prior
+        How uneven locations are overall, 0 (even) to 1 (clumped).
+    query_prior
+        How much the verb tells about the location, 0 (nothing) to 1 (nearly all).
+    perception
+        How clear the frame features are, 0 (noise) to 1 (clean).
+    n_annotators
+        Annotators who mark each query of the test splits, 1 or more.
+    annotator_noise
+        Standard deviation of an annotator's boundaries around the event's, as a fraction of its length, 0
+        to 1; what would move a boundary by more than 45 % of the length moves it by 45 %.
+    fps
+        Frames a second.
+    n_dimensions
+        Numbers a frame, 1 or more.
+    seed
+        0 or more; the same settings make the same world.
+
+    Raises
+    ------
+    UsageError
+        If a setting is outside its range.
+    """
+
+    n_videos: int = 600
+    location_prior: float = 0.5
+    query_prior: float = 0.5
+    perception: float = 0.8
+    n_annotators: int = 1
+    annotator_noise: float = 0.1
+    fps: float = 2.0
+    n_dimensions: int = 32
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check all settings."""
+        for name in ("location_prior", "query_prior", "perception", "annotator_noise"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise UsageError(f"{name}: got {getattr(self, name)}, expected a number from 0 to 1")
+        for name, least in (("n_videos", 1), ("n_annotators", 1), ("n_dimensions", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if not isinstance(value, int | np.integer) or value < least:
+                raise UsageError(f"{name}: got {value!r}, expected a whole number, {least} or more")
+        if not 0.1 <= self.fps <= 100:
+            raise UsageError(f"fps: got {self.fps}, expected 0.1 to 100 frames a second")
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """A synthetic data set.
+
+    Parameters
+    ----------
+    settings
+        What it was made from.
+    splits
+        Annotations by split: ``train``, ``val``, ``test-iid`` and ``test-ood``. One reference a query, the
+        event as it is; no video stands in two splits. In ``test-ood`` the centres of both priors have moved.
+    humans
+        For ``test-iid`` and ``test-ood`` the same queries as several annotators mark them: a row an
+        annotator, named ``annotator-1``, ``annotator-2`` ...
+    features
+        Frame features of all videos.
+    events
+        What happens in the videos, asked for or not. The queries are the events asked for, in this order.
+    video_ids
+        Names of the videos in order of their numbers.
+    """
+
+    settings: WorldSettings
+    splits: Mapping[str, Annotations]
+    humans: Mapping[str, Annotations]
+    features: Features
+    events: Events
+    video_ids: tuple[str, ...]
+
+
+def make_world(
+    n_videos: int = 600,
+    *,
+    location_prior: float = 0.5,
+    query_prior: float = 0.5,
+    perception: float = 0.8,
+    n_annotators: int = 1,
+    annotator_noise: float = 0.1,
+    fps: float = 2.0,
+    n_dimensions: int = 32,
+    seed: int = 0,
+) -> World:
+    """Make a world; the parameters are those of :class:`WorldSettings`.
+
+    Raises
+    ------
+    UsageError
+        If a setting is outside its range.
+
+    Examples
+    --------
+    >>> world = make_world(n_videos=20, seed=1)
+    >>> {name: split.n_videos for name, split in world.splits.items()}
+    {'train': 12, 'val': 2, 'test-iid': 3, 'test-ood': 3}
+    >>> world.splits["train"].sentence[0]
+    'A man washes a glass.'
+    """
+    settings = WorldSettings(
+        n_videos=n_videos,
+        location_prior=location_prior,
+        query_prior=query_prior,
+        perception=perception,
+        n_annotators=n_annotators,
+        annotator_noise=annotator_noise,
+        fps=fps,
+        n_dimensions=n_dimensions,
+        seed=seed,
+    )
+    names = ("durations", "time lines", "cells", "places", "bound", "sentences", "prototypes", "frames", "annotators")
+    streams = np.random.SeedSequence(seed).spawn(len(names))
+    rng = {name: np.random.default_rng(stream) for name, stream in zip(names, streams, strict=True)}
+
+    low, middle, high = np.log(DURATION_S)
+    duration_s = np.round(np.exp(rng["durations"].triangular(low, middle, high, n_videos)), 2)
+    split_of_video = np.repeat(np.arange(len(SPLITS)), videos_by_split(n_videos))
+    events = _events(settings, duration_s, np.asarray(split_of_video == list(SPLITS).index("test-ood")), rng)
+    vectors = prototypes(len(ACTIONS) + len(OBJECTS), n_dimensions, rng["prototypes"])
+    frames = frame_features(
+        events,
+        duration_s,
+        vectors[: len(ACTIONS)],
+        vectors[len(ACTIONS) :],
+        fps=fps,
+        perception=perception,
+        rng=rng["frames"],
+    )
+    video_ids = tuple(f"world{number:05d}" for number in range(n_videos))
+    annotations = _annotations(events, duration_s, video_ids, rng["sentences"])
+    split_of_query = split_of_video[events.video[events.asked]]
+    splits = {name: _part(annotations, split_of_query == at, name) for at, name in enumerate(SPLITS)}
+    marked = _marked(annotations, settings, rng["annotators"])
+    humans = {
+        name: _part(marked, split_of_query == at, name) for at, name in enumerate(SPLITS) if name.startswith("test")
+    }
+    return World(
+        settings=settings,
+        splits=MappingProxyType(splits),
+        humans=MappingProxyType(humans),
+        features=Features(dict(zip(video_ids, frames, strict=True)), fps),
+        events=events,
+        video_ids=video_ids,
+    )
+
+
+def videos_by_split(n_videos: int) -> Ints:
+    """How many videos each of :data:`SPLITS` gets; one at least, where there are four.
+
+    Examples
+    --------
+    >>> videos_by_split(600).tolist(), videos_by_split(4).tolist(), videos_by_split(1).tolist()
+    ([360, 60, 90, 90], [1, 1, 1, 1], [1, 0, 0, 0])
+    """
+    up_to = np.round(np.cumsum(list(SPLITS.values())) * n_videos).astype(np.int64)
+    counts = np.diff(up_to, prepend=0)
+    if n_videos >= len(SPLITS):
+        for at in np.flatnonzero(counts == 0):
+            counts[np.argmax(counts)] -= 1
+            counts[at] = 1
+    return counts
+
+
+def _events(
+    settings: WorldSettings, duration_s: Floats, shifted: Bools, rng: Mapping[str, np.random.Generator]
+) -> Events:
+    """Draw all events; in videos marked `shifted` (V,) the centres of the priors have moved."""
+    numbers = rng["time lines"].random((len(duration_s), 1 + MOST_EVENTS, 4))
+    video, action, thing, asked = compose(numbers)
+    order = rng["cells"].permutation(len(ACTIONS))
+    within = rng["places"].random((len(video), 2))
+    bound = rng["bound"].random(len(video)) < settings.query_prior
+    start_norm, end_norm = np.empty(len(video)), np.empty(len(video))
+    halves: tuple[tuple[Bools, Ints, Clump], ...] = (
+        (~shifted[video], order, "beginning"),
+        (shifted[video], moved(order), "end"),
+    )
+    for rows, filled, clump in halves:
+        cell = cells(FREQUENCY, filled)
+        place = places(within[rows], cell[action[rows]], bound[rows])
+        start_norm[rows], end_norm[rows] = locate(place, settings.location_prior, clump)
+    duration = duration_s[video]
+    return Events(video, action, thing, asked, np.round(start_norm * duration, 2), np.round(end_norm * duration, 2))
+
+
+def _annotations(
+    events: Events, duration_s: Floats, video_ids: tuple[str, ...], rng: np.random.Generator
+) -> Annotations:
+    """One query for each event asked for."""
+    rows = np.flatnonzero(events.asked)
+    video = events.video[rows]
+    names = [video_ids[number] for number in video.tolist()]
+    choices = rng.random((len(rows), N_CHOICES))
+    pairs = zip(events.action[rows].tolist(), events.thing[rows].tolist(), choices, strict=True)
+    return Annotations(
+        query_id=as_strings(numbered(names), "query_id"),
+        video_id=as_strings(names, "video_id"),
+        duration_s=duration_s[video],
+        sentence=as_strings([describe(action, OBJECTS[thing], drawn) for action, thing, drawn in pairs], "sentence"),
+        start_s=events.start_s[rows],
+        end_s=events.end_s[rows],
+        annotator=as_strings([""] * len(rows), "annotator"),
+        dataset="world",
+    )
+
+
+def _part(annotations: Annotations, keep: Bools, split: str) -> Annotations:
+    return dataclasses.replace(annotations.select_queries(keep), split=split)
+
+
+def _marked(annotations: Annotations, settings: WorldSettings, rng: np.random.Generator) -> Annotations:
+    """Mark the same queries as several annotators do, each boundary a little off."""
+    n_annotators, n_queries = settings.n_annotators, annotations.n_queries
+    length = annotations.end_s - annotations.start_s
+    shift = rng.standard_normal((n_queries, n_annotators, 2)) * settings.annotator_noise
+    shift = np.clip(shift, -NOISE_LIMIT, NOISE_LIMIT) * length[:, None, None]
+    duration = annotations.duration_s[:, None]
+    start = np.clip(annotations.start_s[:, None] + shift[:, :, 0], 0, duration)
+    end = np.clip(annotations.end_s[:, None] + shift[:, :, 1], 0, duration)
+    rows = np.repeat(np.arange(n_queries), n_annotators)
+    names = [f"annotator-{number}" for number in range(1, n_annotators + 1)]
+    return dataclasses.replace(
+        annotations,
+        **{name: getattr(annotations, name)[rows] for name in ("query_id", "video_id", "duration_s", "sentence")},
+        start_s=np.round(start, 2).ravel(),
+        end_s=np.round(end, 2).ravel(),
+        annotator=as_strings(names * n_queries, "annotator"),
+    )
