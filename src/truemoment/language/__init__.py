@@ -1,0 +1,57 @@
+"""Tokens, parts of speech, lemmas and the verbs of sentences: one small interface, engines behind it.
+
+===============  ===================================================================================================
+lexicon          the default: a lexicon of English (lemminflect) and rules of context; needs no download
+spacy            spaCy with its model ``en_core_web_sm``, which Hidden Challenges used; both have to be installed
+spacy:MODEL      spaCy with another model
+===============  ===================================================================================================
+
+>>> engine = get_engine()
+>>> [(token.text, token.tag) for token in engine.analyse(["Person takes notes."])[0]]
+[('Person', 'NOUN'), ('takes', 'VERB'), ('notes', 'NOUN'), ('.', 'OTHER')]
+"""
+
+from __future__ import annotations
+
+from truemoment.exceptions import UsageError
+from truemoment.language.base import Engine, Tag, Token
+from truemoment.language.lexicon import LexiconEngine
+from truemoment.language.spacy_engine import DEFAULT_MODEL, SpacyEngine
+from truemoment.language.verbs import STOP_FORMS, coverage, first_verb, verb_counts, verbs_of
+
+__all__ = [
+    "STOP_FORMS",
+    "Engine",
+    "LexiconEngine",
+    "SpacyEngine",
+    "Tag",
+    "Token",
+    "coverage",
+    "first_verb",
+    "get_engine",
+    "verb_counts",
+    "verbs_of",
+]
+
+
+def get_engine(name: str = "lexicon") -> Engine:
+    """Return an engine by name.
+
+    Parameters
+    ----------
+    name
+        ``lexicon``, ``spacy`` or ``spacy:MODEL``.
+
+    Raises
+    ------
+    UsageError
+        Naming the engines there are; or if spaCy's model is not installed.
+    MissingPackageError
+        If spaCy is asked for and not installed.
+    """
+    kind, _, model = name.partition(":")
+    if name == "lexicon":
+        return LexiconEngine()
+    if kind == "spacy" and (model or name == "spacy"):
+        return SpacyEngine.load(model or DEFAULT_MODEL)
+    raise UsageError(f"unknown language engine {name!r}, expected one of lexicon, spacy, spacy:MODEL")

@@ -1,0 +1,66 @@
+"""What every language engine offers: sentences in, tokens with a lemma and a coarse part of speech out.
+
+An engine is asked for by name, see :func:`truemoment.language.get_engine`. What is made of the tokens (verbs, their
+counts) stands in :mod:`truemoment.language.verbs` and is the same for every engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
+
+Tag = Literal["VERB", "AUX", "NOUN", "ADJ", "OTHER"]
+"""Coarse part of speech. AUX: every form of *be*, modals, and *have* and *do* before another verb. OTHER: the rest."""
+
+
+class Token(NamedTuple):
+    """A word or a punctuation mark of a sentence.
+
+    Parameters
+    ----------
+    text
+        As it stands in the sentence.
+    lemma
+        Base form, in lower case.
+    tag
+        Part of speech: ``VERB``, ``AUX``, ``NOUN``, ``ADJ`` or ``OTHER``.
+    """
+
+    text: str
+    lemma: str
+    tag: Tag
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Something that reads sentences.
+
+    Examples
+    --------
+    >>> class AllNouns:
+    ...     name = "all nouns"
+    ...     def analyse(self, sentences):
+    ...         return [[Token(word, word.lower(), "NOUN") for word in sentence.split()] for sentence in sentences]
+    >>> isinstance(AllNouns(), Engine)
+    True
+    """
+
+    @property
+    def name(self) -> str:
+        """What to call the engine in reports."""
+        ...
+
+    def analyse(self, sentences: Sequence[str]) -> list[list[Token]]:
+        """Read sentences.
+
+        Parameters
+        ----------
+        sentences
+            Any text, also empty.
+
+        Returns
+        -------
+        list of lists of Token
+            One list a sentence; the texts stand in their order in the sentence, and leave out blanks only.
+        """
+        ...
