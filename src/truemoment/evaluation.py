@@ -9,7 +9,7 @@ starts from :class:`Scores` and never matches again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
 import numpy as np
@@ -86,15 +86,12 @@ def evaluate(
     >>> scores.value("R@1,IoU=0.5"), scores.value("R@5,IoU=0.5")
     (0.0, 1.0)
     """
-    if protocol is None:
-        protocol = protocol_for_dataset(annotations.dataset)
-    if isinstance(protocol, str):
-        protocol = get_protocol(protocol)
+    protocol = chosen_protocol(protocol, annotations)
     if on_unknown not in get_args(OnUnknown):
         raise UsageError(f"got on_unknown={on_unknown!r}, expected refuse or ignore")
     if annotations.n_queries == 0:
         raise InputError(f"{annotations.dataset}/{annotations.split} has no query to evaluate on")
-    asked = _asked_measures(measures, protocol, annotations, predictions)
+    asked = asked_measures(measures, protocol, annotations, predictions)
     row = _rows_of_predictions(annotations, predictions, on_unknown)
     _check_durations(annotations, asked, protocol)
     task = _Task.prepare(annotations, predictions, row, protocol)
@@ -136,6 +133,115 @@ def evaluate(
         split=annotations.split,
         annotations_sha256=annotations.sha256,
     )
+
+
+def chosen_protocol(protocol: str | Protocol | None, annotations: Annotations) -> Protocol:
+    """Return the protocol that is asked for, in words or as a value; None is the dataset's own.
+
+    Raises
+    ------
+    ProtocolError
+        If it is not known.
+    """
+    if protocol is None:
+        return protocol_for_dataset(annotations.dataset)
+    return get_protocol(protocol) if isinstance(protocol, str) else protocol
+
+
+def asked_measures(
+    measures: str | Sequence[Measure | str] | None,
+    protocol: Protocol,
+    annotations: Annotations,
+    predictions: Predictions,
+) -> tuple[Measure, ...]:
+    """Return the measures that are asked for, each once; None are the protocol's, without what nobody rated.
+
+    Raises
+    ------
+    MeasureError
+        If one cannot be read, or there is none.
+    """
+    if isinstance(measures, str):
+        return parse_measures(measures)
+    if measures is not None:
+        asked = (parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
+        if unique := tuple(dict.fromkeys(asked)):
+            return unique
+        raise MeasureError("got no measure, expected at least one")
+    has_saliency = annotations.saliency is not None and predictions.saliency is not None
+    return tuple(m for m in parse_measures(protocol.measures) if has_saliency or m.needs != "saliency")
+
+
+def evaluate_constants(
+    annotations: Annotations,
+    start_norm: Floats,
+    end_norm: Floats,
+    measures: Sequence[Measure | str],
+    protocol: str | Protocol | None = None,
+) -> Floats:
+    """Figures if every query were answered by one and the same share of its video.
+
+    Parameters
+    ----------
+    annotations
+        The references; every duration is known.
+    start_norm, end_norm : (C,)
+        C constant answers, as fractions of the video; each stands alone in its list.
+    measures
+        M measures of moments, in words or as values.
+    protocol
+        As for :func:`evaluate`.
+
+    Returns
+    -------
+    array, shape (C, M)
+        Fractions; NaN where a measure is undefined.
+
+    Raises
+    ------
+    ProtocolError, MeasureError
+        As for :func:`evaluate`; also if a duration is not known, or a measure is of clip ratings.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from truemoment import Annotations
+    >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 0.0, 6.0)])
+    >>> evaluate_constants(a, np.array([0.0, 0.0]), np.array([0.2, 0.4]), ["mIoU"])
+    array([[1. ],
+           [0.5]])
+    """
+    protocol = chosen_protocol(protocol, annotations)
+    queries = annotations.queries
+    n_queries, duration_s = len(queries), queries.duration_s
+    if not np.all(duration_s > 0):
+        raise MeasureError("a constant share of the video needs every video's duration")
+    nothing = np.zeros(n_queries)
+    answers = Predictions(queries.query_id, np.arange(n_queries + 1), nothing, nothing, nothing)
+    asked = asked_measures(measures, protocol, annotations, answers)
+    if any(measure.needs == "saliency" for measure in asked):
+        raise MeasureError("a constant answer rates no clips; ask for measures of moments")
+    task = _Task.prepare(annotations, answers, np.arange(n_queries), protocol)
+    figures = np.empty((len(start_norm), len(asked)))
+    for c in range(len(start_norm)):
+        start, end, _ = _conform(
+            start_norm[c] * duration_s,
+            end_norm[c] * duration_s,
+            duration_s,
+            None,
+            times=protocol.times,
+            clip=protocol.clip_predictions,
+        )
+        dtype = task.start.dtype
+        answered = replace(task, start=start.astype(dtype, copy=False), end=end.astype(dtype, copy=False))
+        sums = np.zeros((len(asked), 2))
+        for rule, rows in _by_rule(asked, protocol).items():
+            of_rule = [asked[i] for i in rows]
+            for at, _, statistic in _of_moments(answered, cast(ReferenceRule, rule), of_rule, progress=False):
+                sums[rows[at]] += statistic.numerator.sum(), statistic.weight.sum()
+        total = np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
+        figures[c] = sums[:, 0] / total
+    return figures
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,23 +403,6 @@ def _conform(
         return start, end, np.zeros(0, dtype=bool)
     clipped_start, clipped_end = np.clip(start, 0, limit), np.clip(end, 0, limit)
     return clipped_start, clipped_end, (clipped_start != start) | (clipped_end != end)
-
-
-def _asked_measures(
-    measures: str | Sequence[Measure | str] | None,
-    protocol: Protocol,
-    annotations: Annotations,
-    predictions: Predictions,
-) -> tuple[Measure, ...]:
-    if isinstance(measures, str):
-        return parse_measures(measures)
-    if measures is not None:
-        asked = (parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
-        if unique := tuple(dict.fromkeys(asked)):
-            return unique
-        raise MeasureError("got no measure, expected at least one")
-    has_saliency = annotations.saliency is not None and predictions.saliency is not None
-    return tuple(m for m in parse_measures(protocol.measures) if has_saliency or m.needs != "saliency")
 
 
 def _rows_of_predictions(annotations: Annotations, predictions: Predictions, on_unknown: OnUnknown) -> Ints:

@@ -1,0 +1,148 @@
+"""Baselines: what a score must be held against. All of them are Grounders.
+
+================  ========  ========================================================================
+predict-all       floor     the whole video
+best-constant     floor     the one share of the video that is best on the fit split for a measure
+bias-based        floor     the mode of the training moments' density (Closer Look)
+prior-only        floor     draws from that density (Hidden Challenges)
+action-aware      floor     draws from the density of the query's verb (Hidden Challenges)
+uniform           floor     start and end drawn evenly
+random-chance     floor     proposals drawn evenly (MAD)
+oracle            ceiling   the proposals that fit the reference best
+================  ========  ========================================================================
+
+A *floor* never sees the video.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from truemoment.baselines.action_aware import ActionAware
+from truemoment.baselines.best_constant import BestConstant
+from truemoment.baselines.bias_based import BiasBased
+from truemoment.baselines.oracle import Oracle
+from truemoment.baselines.predict_all import PredictAll
+from truemoment.baselines.prior_only import PriorOnly
+from truemoment.baselines.random_chance import RandomChance
+from truemoment.baselines.uniform import Uniform
+from truemoment.exceptions import UsageError
+from truemoment.grounders import Grounder
+from truemoment.language import get_engine
+from truemoment.measures import Measure
+from truemoment.proposals import Proposals, SparseMap
+from truemoment.protocols import Protocol
+from truemoment.records import Annotations
+
+__all__ = [
+    "BASELINES",
+    "ActionAware",
+    "Baseline",
+    "BestConstant",
+    "BiasBased",
+    "Choices",
+    "Oracle",
+    "PredictAll",
+    "PriorOnly",
+    "RandomChance",
+    "Uniform",
+    "make_baseline",
+]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a baseline may have to be told; each takes what it needs.
+
+    Parameters
+    ----------
+    references
+        The annotations asked about, for the oracle alone.
+    rng
+        Generator of draws.
+    measure, protocol
+        What the best constant is best for.
+    proposals
+        Scheme of random chance and the oracle.
+    engine
+        What finds verbs.
+    """
+
+    references: Annotations
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    measure: str | Measure = "R@1,IoU=0.5"
+    protocol: str | Protocol | None = None
+    proposals: Proposals = field(default_factory=SparseMap)
+    engine: str = "lexicon"
+
+
+class Baseline(NamedTuple):
+    """An entry of the list above."""
+
+    kind: Literal["floor", "ceiling"]
+    meaning: str
+    make: Callable[[Choices], Grounder]
+    random: bool = False
+    """Whether another seed gives other answers."""
+    learns: bool = False
+    """Whether it has to be fitted."""
+
+
+BASELINES: Mapping[str, Baseline] = MappingProxyType(
+    {
+        "predict-all": Baseline("floor", "the whole video", lambda _: PredictAll()),
+        "best-constant": Baseline(
+            "floor",
+            "the one share of the video that is best on the fit split for a measure",
+            lambda c: BestConstant(c.measure, c.protocol),
+            learns=True,
+        ),
+        "bias-based": Baseline(
+            "floor", "the mode of the training moments' density (Closer Look)", lambda _: BiasBased(), learns=True
+        ),
+        "prior-only": Baseline(
+            "floor",
+            "draws from the training moments' density (Hidden Challenges)",
+            lambda c: PriorOnly(c.rng),
+            random=True,
+            learns=True,
+        ),
+        "action-aware": Baseline(
+            "floor",
+            "draws from the density of the query's verb (Hidden Challenges)",
+            lambda c: ActionAware(c.rng, get_engine(c.engine)),
+            random=True,
+            learns=True,
+        ),
+        "uniform": Baseline(
+            "floor", "start and end drawn evenly (Hidden Challenges)", lambda c: Uniform(c.rng), random=True
+        ),
+        "random-chance": Baseline(
+            "floor", "proposals drawn evenly (MAD)", lambda c: RandomChance(c.proposals, c.rng), random=True
+        ),
+        "oracle": Baseline(
+            "ceiling",
+            "the proposals that fit the reference best (MAD)",
+            lambda c: Oracle(c.references, c.proposals),
+        ),
+    }
+)
+"""Every baseline by name."""
+
+
+def make_baseline(name: str, choices: Choices) -> Grounder:
+    """Return a baseline by name, not yet fitted.
+
+    Raises
+    ------
+    UsageError
+        Naming the baselines there are.
+    """
+    if name not in BASELINES:
+        raise UsageError(f"unknown baseline {name!r}, expected one of {', '.join(BASELINES)}")
+    return BASELINES[name].make(choices)

@@ -1,0 +1,94 @@
+"""Action-Aware Blind: Prior-Only with a density for each frequent verb (Hidden Challenges, 2020, section 3.2).
+
+The 50 most frequent verbs of the training sentences get a density of their own, fitted to the moments of all sentences
+that hold the verb. A query is answered from the density of the first of its verbs that has one, else from the prior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+import numpy as np
+
+from truemoment.baselines.base import ranked_answers
+from truemoment.baselines.prior_only import N_DRAWS, draws, start_duration_norm
+from truemoment.density import Density
+from truemoment.exceptions import InputError, UsageError
+from truemoment.language import Engine, get_engine, verb_counts, verbs_of
+from truemoment.records import Annotations, Predictions, Queries
+
+PRIOR = ""
+"""Name of the density that serves queries without a frequent verb."""
+
+
+@dataclass(frozen=True)
+class ActionAware:
+    """Answer by draws from where training moments of the query's verb lie.
+
+    Parameters
+    ----------
+    rng
+        Generator of the draws.
+    engine
+        What finds the verbs.
+    n_verbs
+        How many verbs get a density of their own.
+    densities
+        Once fitted: a density for each verb, and the prior under "". A verb whose moments lie on one line has none.
+    """
+
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    engine: Engine = field(default_factory=get_engine)
+    n_verbs: int = 50
+    densities: Mapping[str, Density] = field(default_factory=dict)
+    name: str = "Action-Aware Blind"
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> ActionAware:
+        """Fit the densities to `train`.
+
+        Raises
+        ------
+        InputError
+            If too few moments lie within videos of known duration, or all of them on one line.
+        """
+        del val
+        points, row = start_duration_norm(train)
+        of_query = verbs_of(train.queries.sentence, self.engine)
+        frequent = [verb for verb, _ in verb_counts(of_query).most_common(self.n_verbs)]
+        query = np.repeat(np.arange(train.n_queries), np.diff(train.offsets))[row]
+        having: dict[str, list[int]] = {verb: [] for verb in frequent}
+        for q, verbs in enumerate(of_query):
+            for verb in set(verbs) & having.keys():
+                having[verb].append(q)
+        densities = {PRIOR: Density.fit(points)}
+        for verb in frequent:
+            try:
+                densities[verb] = Density.fit(points[np.isin(query, having[verb])])
+            except InputError:  # too few different moments: the prior answers for this verb
+                continue
+        return replace(self, densities=MappingProxyType(densities))
+
+    def ground(self, queries: Queries, top: int = 10) -> Predictions:
+        """Draw from the verb's density, rank, suppress; the paper keeps 10.
+
+        Raises
+        ------
+        UsageError
+            If it is not fitted.
+        InputError
+            If a video's duration is not known.
+        """
+        if not self.densities:
+            raise UsageError(f"{self.name} has to be fitted first")
+        chosen = [
+            next((verb for verb in verbs if verb in self.densities), PRIOR)
+            for verbs in verbs_of(queries.sentence, self.engine)
+        ]
+        start, end, likelihood = (np.empty((len(queries), N_DRAWS)) for _ in range(3))
+        of_verb = np.array(chosen, dtype=object)
+        for verb, density in self.densities.items():
+            rows = np.flatnonzero(of_verb == verb)
+            start[rows], end[rows], likelihood[rows] = draws(density, len(rows), self.rng)
+        return ranked_answers(queries, start, end, likelihood, top=top, name=self.name)

@@ -1,0 +1,153 @@
+"""What the baselines share: locations as shares of the video, and answers made of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truemoment.exceptions import InputError, UsageError
+from truemoment.intervals import Bools, Floats, Ints, seconds_to_norm, suppress
+from truemoment.records import Annotations, Predictions, Queries
+
+NMS_THRESHOLD = 0.45
+"""IoU above which the lower-ranked of two answers goes (Hidden Challenges' blind baselines)."""
+
+
+def locations(annotations: Annotations) -> tuple[Floats, Ints]:
+    """Reference moments as shares of their videos.
+
+    Parameters
+    ----------
+    annotations
+        Rows without a known duration are left out, as are moments of which nothing lies within the video.
+
+    Returns
+    -------
+    start_end_norm : (N, 2)
+        Clipped to [0, 1].
+    row : (N,)
+        Row of the annotations each belongs to.
+
+    Raises
+    ------
+    InputError
+        If nothing is left.
+    """
+    known = annotations.duration_s > 0
+    duration_s = np.where(known, annotations.duration_s, 1.0)
+    start, end = (np.clip(seconds_to_norm(t, duration_s), 0, 1) for t in (annotations.start_s, annotations.end_s))
+    row = np.flatnonzero(known & (end > start))
+    if len(row) == 0:
+        raise InputError(
+            f"{annotations.dataset}/{annotations.split}: no moment within a video of known duration to learn from"
+        )
+    return np.stack([start[row], end[row]], axis=1), row
+
+
+def answers(
+    queries: Queries, start_norm: Floats, end_norm: Floats, score: Floats, kept: Bools, *, top: int, name: str
+) -> Predictions:
+    """Make predictions of ranked shares of the video.
+
+    Parameters
+    ----------
+    queries
+        Q queries of videos of known duration.
+    start_norm, end_norm, score : broadcast to (Q, K)
+        Ranked answers as fractions of the video, best first.
+    kept : broadcast to (Q, K)
+        Which of them are answered.
+    top
+        Most answers a query.
+    name
+        The method's name.
+
+    Raises
+    ------
+    InputError
+        If a video's duration is not known.
+    """
+    duration_s = queries.duration_s
+    if not np.all(duration_s > 0):
+        query_id = queries.query_id[~(duration_s > 0)][0]
+        raise InputError(f"{name} needs every video's duration, and that of query {query_id!r} is not known")
+    shape = np.broadcast_shapes((len(queries), 1), start_norm.shape, kept.shape)
+    chosen = np.broadcast_to(kept & (np.cumsum(kept, axis=-1) <= top), shape)
+    scale = np.broadcast_to(duration_s[:, None], shape)[chosen]
+    start, end, score = (np.broadcast_to(column, shape)[chosen] for column in (start_norm, end_norm, score))
+    offsets = np.concatenate([[0], np.cumsum(chosen.sum(axis=1))])
+    return Predictions(queries.query_id, offsets, start * scale, end * scale, score, name=name)
+
+
+def ranked_answers(
+    queries: Queries, start_norm: Floats, end_norm: Floats, score: Floats, *, top: int, name: str
+) -> Predictions:
+    """Rank K moments a query by score, leave out empty ones and near-duplicates, answer with the first `top`.
+
+    Parameters
+    ----------
+    start_norm, end_norm, score : (Q, K)
+        Moments as fractions of the video, in any order.
+    """
+    empty = end_norm <= start_norm
+    order = np.lexsort((-score, empty))  # along the last axis, stable; empty ones behind the others
+    start, end, score = (np.take_along_axis(table, order, axis=1) for table in (start_norm, end_norm, score))
+    kept = suppress(start, end, (~empty).sum(axis=1), threshold=NMS_THRESHOLD)
+    return answers(queries, start, end, score, kept, top=top, name=name)
+
+
+def grid_of_moments(step_norm: float) -> Floats:
+    """All moments whose ends are multiples of `step_norm`, shape (C, 2): 210 at a step of 5 %.
+
+    Examples
+    --------
+    >>> len(grid_of_moments(0.05))
+    210
+
+    Raises
+    ------
+    UsageError
+        If the step is not from 0.01 to 1.
+    """
+    if not 0.01 <= step_norm <= 1:
+        raise UsageError(f"got a grid of {step_norm:g} of the video, expected 0.01 to 1")
+    n = round(1 / step_norm)
+    ends = np.linspace(0, 1, n + 1)
+    first, last = np.triu_indices(n + 1, k=1)
+    return np.stack([ends[first], ends[last]], axis=1)
+
+
+def rank_constants(moments: Floats, score: Floats) -> Floats:
+    """Rank constant answers by score, equal ones in the order given, near-duplicates (NMS at 0.45) left out.
+
+    Parameters
+    ----------
+    moments : (C, 2)
+        As fractions of the video.
+    score : (C,)
+        NaN is worst.
+
+    Returns
+    -------
+    array, shape (K, 3)
+        Start, end and score of those that stay, best first.
+    """
+    order = np.argsort(-np.nan_to_num(score, nan=-np.inf), kind="stable")
+    start, end = moments[order].T
+    kept = suppress(start[None], end[None], np.array([len(order)]), threshold=NMS_THRESHOLD)[0]
+    return np.asarray(np.column_stack([start, end, np.nan_to_num(score, nan=0.0)[order]])[kept])
+
+
+def constant_answers(queries: Queries, ranked: Floats | None, *, top: int, name: str) -> Predictions:
+    """Answer every query with the first `top` of the same ranked constants, (K, 3) as from :func:`rank_constants`.
+
+    Raises
+    ------
+    UsageError
+        If there are none yet: the baseline is not fitted.
+    InputError
+        If a video's duration is not known.
+    """
+    if ranked is None:
+        raise UsageError(f"{name} has to be fitted first")
+    start, end, score = ranked.T[:, None]
+    return answers(queries, start, end, score, np.ones_like(start, dtype=bool), top=top, name=name)

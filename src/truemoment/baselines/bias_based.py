@@ -1,0 +1,78 @@
+r"""Bias-based: the most likely location of the training moments (Closer Look, Yuan et al. 2021, section 5.1).
+
+The paper fits a Gaussian kernel density to the training moments' (start, end) and says it draws predictions from it;
+its published figures are those of *one constant*, the density's mode. A plain density loses half its mass at an edge,
+and moments lie at edges (they start at 0, end at 1), so its mode is pushed inwards; reflecting the density at the three
+sides of the triangle :math:`0 \le s \le e \le 1` puts the mass back, with SciPy's bandwidth as it is:
+
+.. math:: \hat f(s, e) = \sum_{g \in G} f(g(s, e)), \quad G = \{(s,e), (-s,e), (s,2-e), (-s,2-e)\}
+          \cup \{\text{the same with } s, e \text{ exchanged}\}
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from truemoment.baselines.base import constant_answers, grid_of_moments, locations, rank_constants
+from truemoment.density import Density
+from truemoment.intervals import Floats
+from truemoment.records import Annotations, Predictions, Queries
+
+
+def reflected(density: Density, start_norm: Floats, end_norm: Floats) -> Floats:
+    """Density of (start, end), reflected at the sides of the triangle 0 <= start <= end <= 1; shapes (M,)."""
+    images = [(a, b) for s, e in ((start_norm, end_norm), (end_norm, start_norm)) for a in (s, -s) for b in (e, 2 - e)]
+    places = np.concatenate([np.stack(image, axis=1) for image in images])
+    return np.asarray(density.evaluate(places).reshape(len(images), -1).sum(axis=0))
+
+
+@dataclass(frozen=True)
+class BiasBased:
+    """Answer every query with the mode of the training moments' density.
+
+    Parameters
+    ----------
+    bandwidth
+        Factor on the moments' standard deviations; None for Scott's, as SciPy has it.
+    reflect
+        Reflect the density at the edges; the paper's own figures need it.
+    step_norm
+        Grid on which the mode is looked for, as a fraction of the video.
+    ranked : (K, 3)
+        Once fitted: the most likely moments and their densities (start, end, density), near-duplicates left out.
+    """
+
+    bandwidth: float | None = None
+    reflect: bool = True
+    step_norm: float = 0.01
+    ranked: Floats | None = None
+    name: str = "Bias-based"
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> BiasBased:
+        """Fit the density to `train`.
+
+        Raises
+        ------
+        InputError
+            If too few moments lie within videos of known duration, or all of them on one line.
+        """
+        del val
+        points, _ = locations(train)
+        density = Density.fit(points, bandwidth=self.bandwidth)
+        grid = grid_of_moments(self.step_norm)
+        height = reflected(density, *grid.T) if self.reflect else density.evaluate(grid)
+        return replace(self, ranked=rank_constants(grid, height))
+
+    def ground(self, queries: Queries, top: int = 1) -> Predictions:
+        """Answer with the mode, then the next most likely places that overlap no better one by more than 0.45.
+
+        Raises
+        ------
+        UsageError
+            If it is not fitted.
+        InputError
+            If a video's duration is not known.
+        """
+        return constant_answers(queries, self.ranked, top=top, name=self.name)

@@ -1,0 +1,39 @@
+"""PredictAll: the whole video, whatever the query (Closer Look, Yuan et al. 2021, section 5.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truemoment.baselines.base import constant_answers
+from truemoment.records import Annotations, Predictions, Queries
+
+
+@dataclass(frozen=True)
+class PredictAll:
+    """Answer every query with its whole video; there is nothing to learn.
+
+    Examples
+    --------
+    >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 6.0)])
+    >>> PredictAll().ground(a.queries).end_s
+    array([30.])
+    """
+
+    name: str = "PredictAll"
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> PredictAll:
+        """Return itself."""
+        del train, val
+        return self
+
+    def ground(self, queries: Queries, top: int = 1) -> Predictions:
+        """Answer with (0, duration).
+
+        Raises
+        ------
+        InputError
+            If a video's duration is not known.
+        """
+        return constant_answers(queries, np.array([[0.0, 1.0, 1.0]]), top=top, name=self.name)

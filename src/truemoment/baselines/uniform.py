@@ -1,0 +1,42 @@
+"""Uniform: start and end drawn evenly, again until they make a moment (Hidden Challenges, 2020, section 3.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from truemoment.baselines.base import answers
+from truemoment.records import Annotations, Predictions, Queries
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Answer anywhere; there is nothing to learn.
+
+    Parameters
+    ----------
+    rng
+        Generator of the draws.
+    """
+
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    name: str = "Uniform"
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> Uniform:
+        """Return itself."""
+        del train, val
+        return self
+
+    def ground(self, queries: Queries, top: int = 1) -> Predictions:
+        """Draw `top` moments a query. Drawing again until start < end gives what sorting two draws gives.
+
+        Raises
+        ------
+        InputError
+            If a video's duration is not known.
+        """
+        ends = np.sort(self.rng.random((len(queries), top, 2)), axis=2)
+        score = -np.arange(top, dtype=np.float64)[None]
+        kept = np.ones((1, top), dtype=bool)
+        return answers(queries, ends[:, :, 0], ends[:, :, 1], score, kept, top=top, name=self.name)
