@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from truemoment.baselines import BASELINES
 from truemoment.cli import run
 from truemoment.datasets import DATASETS
 from truemoment.io import FORMATS
@@ -124,11 +125,21 @@ def formats() -> str:
     return markdown(["format", "what it is", ""], rows)
 
 
+def baselines() -> str:
+    """Every baseline."""
+    rows = [
+        [f"`{name}`", of.kind, of.meaning, "yes" if of.learns else "no", "yes" if of.random else "no"]
+        for name, of in BASELINES.items()
+    ]
+    return markdown(["baseline", "kind", "what it answers", "fitted", "draws"], rows)
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     "protocols": protocols,
     "datasets": datasets,
     "folders": folders,
     "formats": formats,
+    "baselines": baselines,
 }
 
 

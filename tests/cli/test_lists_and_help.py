@@ -9,7 +9,11 @@ from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol
 from truemoment.references import REFERENCE_RULES
 
 VERBS = [
+    ["demo"],
     ["evaluate"],
+    ["audit"],
+    ["compare"],
+    ["baseline"],
     ["datasets"],
     ["datasets", "list"],
     ["datasets", "info"],
@@ -25,7 +29,7 @@ VERBS = [
 
 def test_the_verbs(call):
     # DESIGN.md, command line.
-    assert set(COMMANDS) >= {"evaluate", "datasets", "protocols", "measures"}
+    assert set(COMMANDS) >= {*("demo", "datasets", "protocols", "measures", "baseline", "evaluate", "audit", "compare")}
     status, out, err = call("--help")
     assert (status, err) == (0, "")
     assert out.startswith("Usage: truemoment [OPTIONS] COMMAND [ARGS]...\n")

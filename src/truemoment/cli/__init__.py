@@ -26,7 +26,12 @@ EXIT_INTERRUPTED = 130
 
 COMMANDS = MappingProxyType(
     {
+        "demo": "The main job on a built-in world: no data, no network.",
+        "audit": "Tell whether a model found the moments, or guessed them.",
         "evaluate": "Measure a prediction file by a stated protocol.",
+        "compare": "Compare methods: paired, with corrected p values.",
+        "baseline": "Write what a blind baseline, or the oracle, answers.",
+        "reproduce": "Set published tables beside what comes out here.",
         "datasets": "List, describe, check or fetch datasets.",
         "protocols": "List the evaluation conventions, or show one field by field.",
         "measures": "List the measures and how they are written.",

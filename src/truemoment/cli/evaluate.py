@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Literal
 
 import click
 
-from truemoment.cli.options import STANDARD_OUTPUT, chosen_annotations, data_options, output_options, write_json
+from truemoment.cli.options import (
+    STANDARD_OUTPUT,
+    chosen_annotations,
+    data_options,
+    measuring_options,
+    output_options,
+    reading_options,
+    seed_option,
+    told_path,
+    write_json,
+)
 
 
 @click.command("evaluate")
 @click.argument("predictions", type=click.Path(path_type=Path))
 @data_options
-@click.option(
-    "--protocol",
-    metavar="NAME[,FIELD=VALUE...]",
-    help="Evaluation convention. [default: default; moment-detr for QVHighlights]",
-)
-@click.option("--measures", metavar="'A; B'", help="Measures, separated by ';'. [default: the protocol's]")
-@click.option("--format", "format_", metavar="F", help="Format of the file. [default: recognised from it]")
-@click.option(
-    "--on-unknown",
-    type=click.Choice(["refuse", "ignore"]),
-    default="refuse",
-    show_default=True,
-    help="Rows that belong to no query.",
-)
-@click.option(
-    "--on-negative", type=click.Choice(["refuse", "clip"]), default="refuse", show_default=True, help="Negative times."
-)
+@measuring_options
+@reading_options
 @click.option(
     "--resamples", type=click.IntRange(min=2), metavar="N", help="95 % intervals from N resamples of the videos."
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help="Seed of the resamples."
-)
+@seed_option("the resamples")
 @click.option(
     "--save-scores", type=click.Path(path_type=Path), metavar="FILE.npz", help="Save the per-query statistics."
 )
@@ -92,7 +84,7 @@ def command(
         scores=scores,
         figures=scores.measured(intervals),
         match=match,
-        source={"path": os.fsencode(predictions).decode("utf-8", "backslashreplace"), "sha256": sha256_of(predictions)},
+        source={"path": told_path(predictions), "sha256": sha256_of(predictions)},
         depth=int(answers.lengths.max(initial=0)),
         resamples=resamples or 0,
         seed=seed,

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+import webbrowser
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from truemoment.datasets import load_annotations, read_own_annotations
-from truemoment.exceptions import UsageError
+from truemoment.datasets import get_dataset, load_annotations, read_own_annotations
+from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import atomic_write
 from truemoment.records import Annotations
 
@@ -39,6 +43,96 @@ def data_options(function: F) -> F:
             help="Your own annotations as JSON Lines, in place of --dataset.",
         ),
         click.option("--dataset", metavar="NAME", help="A dataset; 'truemoment datasets list' shows them."),
+    ):
+        function = option(function)
+    return function
+
+
+def measuring_options(function: F) -> F:
+    """What is measured and how: --measures, --protocol."""
+    for option in (
+        click.option("--measures", metavar="'A; B'", help="Measures, separated by ';'. [default: the protocol's]"),
+        click.option(
+            "--protocol",
+            metavar="NAME[,FIELD=VALUE...]",
+            help="Evaluation convention. [default: default; moment-detr for QVHighlights]",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def reading_options(function: F) -> F:
+    """How prediction files are read: --format, --on-unknown, --on-negative."""
+    for option in (
+        click.option(
+            "--on-negative",
+            type=click.Choice(["refuse", "clip"]),
+            default="refuse",
+            show_default=True,
+            help="Negative times.",
+        ),
+        click.option(
+            "--on-unknown",
+            type=click.Choice(["refuse", "ignore"]),
+            default="refuse",
+            show_default=True,
+            help="Rows that belong to no query.",
+        ),
+        click.option("--format", "format_", metavar="F", help="Format of the file. [default: recognised from it]"),
+    ):
+        function = option(function)
+    return function
+
+
+def seed_option(of: str) -> Callable[[F], F]:
+    """--seed, of what `of` says."""
+    return click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help=f"Seed of {of}."
+    )
+
+
+def testing_options(function: F) -> F:
+    """How sure a figure is made: --resamples, --permutations."""
+    for option in (
+        click.option(
+            "--permutations",
+            type=click.IntRange(min=1),
+            default=10_000,
+            show_default=True,
+            metavar="N",
+            help="Swaps of the permutation test.",
+        ),
+        click.option(
+            "--resamples",
+            type=click.IntRange(min=2),
+            default=1000,
+            show_default=True,
+            metavar="N",
+            help="Resamples of the videos, for intervals.",
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def fit_options(function: F) -> F:
+    """What blind baselines learn from: --fit-split, --fit-annotations, --engine."""
+    for option in (
+        click.option(
+            "--engine",
+            default="lexicon",
+            show_default=True,
+            metavar="NAME",
+            help="What finds verbs: lexicon, spacy or spacy:MODEL.",
+        ),
+        click.option(
+            "--fit-annotations",
+            type=click.Path(path_type=Path),
+            metavar="FILE",
+            help="Your own annotations to fit on, in place of a split.",
+        ),
+        click.option("--fit-split", metavar="NAME", help="Split the floors are fitted on. [default: train]"),
     ):
         function = option(function)
     return function
@@ -82,11 +176,112 @@ def chosen_annotations(
     return load_annotations(dataset, split, data_dir=data_dir)
 
 
+@dataclass(frozen=True)
+class DataOptions:
+    """Which annotations were asked for, and what lies beside them.
+
+    Parameters
+    ----------
+    dataset, annotations, split, data_dir
+        The options of :func:`data_options`.
+    """
+
+    dataset: str | None
+    annotations: Path | None
+    split: str | None
+    data_dir: Path | None
+
+    def read(self, split: str | None = None) -> Annotations:
+        """Read the annotations asked for, or another split of them.
+
+        Raises
+        ------
+        UsageError, MissingFileError, InputError
+            As for :func:`chosen_annotations`.
+        """
+        return chosen_annotations(self.dataset, self.annotations, split or self.split, self.data_dir)
+
+    def beside(self, name: str, reference: Annotations) -> Annotations | None:
+        """Read another split if there is one: of the dataset, or of the user's own file.
+
+        Parameters
+        ----------
+        name
+            The split.
+        reference
+            The annotations asked for. A split that holds any query of them is not another one.
+
+        Raises
+        ------
+        InputError
+            If a dataset's file is not as it must be.
+        """
+        if self.split is None or name == self.split:
+            return None
+        try:
+            other = self.read(name)
+        except (UsageError, MissingFileError):  # the dataset has no such split, or it is not at hand
+            return None
+        except InputError:
+            if self.dataset is not None:
+                raise
+            return None  # no line of the user's own file belongs to it
+        return None if set(other.query_id) & set(reference.query_id) else other
+
+    def to_fit_on(self, reference: Annotations, split: str | None, file: Path | None) -> Annotations | None:
+        """Read what floors are fitted on: the split or file asked for, else ``train`` if there is one.
+
+        Raises
+        ------
+        UsageError
+            If both a split and a file are asked for.
+        MissingFileError, InputError
+            If what is asked for cannot be read.
+        """
+        if split is not None and file is not None:
+            raise UsageError("got --fit-split and --fit-annotations, expected one of them")
+        if file is not None:
+            return read_own_annotations(file, None)
+        return self.read(split) if split is not None else self.beside("train", reference)
+
+    def other_splits(self, reference: Annotations) -> tuple[Annotations, ...]:
+        """Read every other split at hand, but those that are made of this one or that this one is made of.
+
+        Raises
+        ------
+        InputError
+            If a dataset's file is not as it must be.
+        """
+        if self.dataset is None:
+            names = ["train", "val", "test", "test-iid", "test-ood"]
+        else:
+            splits = get_dataset(self.dataset).splits
+            own = next((of for of in splits if of.name == self.split), None)
+            names = [of.name for of in splits if not of.merges and (own is None or of.name not in own.merges)]
+        return tuple(other for name in names if (other := self.beside(name, reference)) is not None)
+
+
+def open_page(path: Path) -> bool:
+    """Open a page in the user's browser if there is a screen to open it on; say whether."""
+    has_screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    return bool(has_screen) and sys.stdout.isatty() and webbrowser.open(path.resolve().as_uri())
+
+
+def told_path(path: Path) -> str:
+    """Write a path as text, whatever bytes it holds."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
 def write_json(path: Path, document: dict[str, Any]) -> None:
     """Write a JSON document to a file, complete or not at all, or to standard output."""
     text = json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
     if path == STANDARD_OUTPUT:
         click.echo(text, nl=False)
         return
+    write_text(path, text)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text to a file, complete or not at all."""
     with atomic_write(path) as stream:
         stream.write(text.encode("utf-8"))

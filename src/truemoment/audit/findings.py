@@ -1,0 +1,136 @@
+"""What an audit says: findings, each a sentence with its evidence, and conditions on them."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+from truemoment.exceptions import UsageError
+
+Level = Literal["good", "note", "warning", "serious"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing an audit found.
+
+    Parameters
+    ----------
+    check
+        Name of the check, as a gate writes it.
+    level
+        ``good``, ``note`` (worth knowing), ``warning`` (a reviewer will ask), ``serious`` (a reviewer will object).
+    verdict
+        One sentence in plain words, figures included.
+    evidence
+        Lines behind it.
+    figure
+        The number the verdict turns on, a fraction; None where there is none.
+    holds
+        Whether the check is passed; None where that cannot be told, or is no question of passing.
+    """
+
+    check: str
+    level: Level
+    verdict: str
+    evidence: tuple[str, ...] = ()
+    figure: float | None = None
+    holds: bool | None = None
+
+
+_COMPARE: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
+    {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
+)
+
+
+class Condition(NamedTuple):
+    """One condition of a gate: a check that must hold, or a figure that must lie on one side of a number."""
+
+    text: str
+    name: str
+    comparison: str = ""
+    limit: float = math.nan
+
+
+class Outcome(NamedTuple):
+    """What became of a condition."""
+
+    condition: Condition
+    passed: bool
+    why: str
+
+
+def read_gate(text: str) -> tuple[Condition, ...]:
+    """Read conditions separated by ``;``: ``better-than-guessing; shortcut-share<0.8; R@1,IoU=0.5>=0.4``.
+
+    Raises
+    ------
+    UsageError
+        If there is none, or one cannot be read.
+
+    Examples
+    --------
+    >>> read_gate("better-than-guessing; shortcut-share<0.8")[1]
+    Condition(text='shortcut-share<0.8', name='shortcut-share', comparison='<', limit=0.8)
+    """
+    conditions = []
+    for part in filter(None, (part.strip() for part in text.split(";"))):
+        found = re.fullmatch(r"(.+?)\s*(<=|>=|<|>)\s*(\S+)", part)
+        if found is None:
+            conditions.append(Condition(part, part))
+            continue
+        try:
+            limit = float(found[3])
+        except ValueError:
+            limit = math.nan
+        if not math.isfinite(limit):
+            raise UsageError(f"gate {part!r}: got {found[3]!r}, expected a number (fractions, not percent)")
+        conditions.append(Condition(part, found[1], found[2], limit))
+    if not conditions:
+        raise UsageError(f"gate {text!r}: got no condition, expected some separated by ';'")
+    return tuple(conditions)
+
+
+def judge(
+    conditions: Sequence[Condition], findings: Sequence[Finding], figures: Mapping[str, float]
+) -> tuple[Outcome, ...]:
+    """Hold conditions against what was found. A condition that cannot be told fails.
+
+    Parameters
+    ----------
+    conditions
+        As :func:`read_gate` reads them.
+    findings
+        Of the audit.
+    figures
+        Figures of the measures by name, fractions.
+
+    Raises
+    ------
+    UsageError
+        If a condition names neither a check nor a measure of this audit.
+    """
+    by_name = {finding.check: finding for finding in findings}
+    outcomes = []
+    for condition in conditions:
+        finding = by_name.get(condition.name)
+        if finding is None and condition.name not in figures:
+            known = ", ".join([*by_name, *figures])
+            raise UsageError(f"gate {condition.text!r}: unknown {condition.name!r}, expected one of {known}")
+        figure = figures[condition.name] if finding is None else finding.figure
+        if condition.comparison:
+            defined = figure is not None and math.isfinite(figure)
+            passed = defined and figure is not None and _COMPARE[condition.comparison](figure, condition.limit)
+            why = f"{condition.name} is {figure:.4f}" if defined else f"{condition.name} is undefined"
+        elif finding is None:
+            raise UsageError(f"gate {condition.text!r}: a measure needs a number, e.g. {condition.name}>=0.4")
+        else:
+            passed = finding.holds is True
+            why = finding.verdict if finding.holds is not None else f"cannot be told: {finding.verdict}"
+        outcomes.append(Outcome(condition, passed, why))
+    return tuple(outcomes)

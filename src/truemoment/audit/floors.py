@@ -1,0 +1,221 @@
+"""The floors and ceilings of an audit.
+
+Floors are fitted on the fit split. For each measure the one that scores best *on the selection split* is the floor to
+beat; the audited split has no say, or the floor would be picked with the test's help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from truemoment.baselines import Choices, make_baseline
+from truemoment.baselines.best_constant import best_constants
+from truemoment.evaluation import evaluate
+from truemoment.exceptions import InputError
+from truemoment.grounders import Grounder
+from truemoment.intervals import Floats, Ints
+from truemoment.measures import Measure
+from truemoment.protocols import Protocol
+from truemoment.records import Annotations, Predictions
+from truemoment.scores import Scores
+
+MOST_ANSWERS = 10
+"""Most answers a floor gives: as many as Hidden Challenges' blind baselines. It gives no more than the method."""
+
+UNFITTED = ("predict-all", "uniform", "random-chance")
+FITTED = ("best-constant", "bias-based", "prior-only", "action-aware")
+
+
+@dataclass(frozen=True, eq=False)
+class Rival:
+    """A floor or ceiling on the audited split.
+
+    Parameters
+    ----------
+    name, title
+        As ``truemoment baseline`` calls it, and as reports do.
+    kind
+        ``floor`` or ``ceiling``.
+    grounders
+        The fitted method for each measure: one and the same, but for the best constants.
+    scores
+        On the audited split.
+    selection : (M,)
+        Figures on the selection split; NaN where there is none.
+    predictions
+        Its answers on the audited split, at the headline measure.
+    """
+
+    name: str
+    title: str
+    kind: Literal["floor", "ceiling"]
+    grounders: tuple[Grounder, ...]
+    scores: Scores
+    selection: Floats
+    predictions: Predictions
+
+
+def run_floors(
+    annotations: Annotations,
+    measures: Sequence[Measure],
+    protocol: Protocol,
+    *,
+    headline: int,
+    top: int,
+    train: Annotations | None,
+    selection: Annotations | None,
+    engine: str,
+    rng: np.random.Generator,
+    tell: Callable[[str], None],
+) -> list[Rival]:
+    """Fit and run every floor.
+
+    Parameters
+    ----------
+    annotations
+        The audited split.
+    measures, protocol
+        M measures, and how they are measured.
+    headline
+        Which of them the floors' answers are kept for.
+    top
+        Most answers a query: as many as the method gives, or R@5 would hold one answer against several.
+    train
+        Split to fit on; without one only the floors that learn nothing are run.
+    selection
+        Split the floor to beat is chosen on; `train` where there is none.
+    engine
+        What finds verbs.
+    rng
+        Generator; each floor gets a child of its own.
+    tell
+        Told what is being done.
+
+    Returns
+    -------
+    list of Rival
+        PredictAll first. A floor that cannot be fitted (training moments without a density) is not there.
+
+    Raises
+    ------
+    InputError, MeasureError, ProtocolError
+        As for :func:`truemoment.evaluate`.
+    """
+    selection = train if selection is None else selection
+    names = UNFITTED if train is None else (*UNFITTED, *FITTED)
+    rivals = []
+    for name, child in zip(names, rng.spawn(len(names)), strict=True):
+        tell(f"floor {name}")
+        try:
+            choices = Choices(annotations, rng=child, protocol=protocol, engine=engine)
+            grounders = _fitted(name, choices, measures, train)
+        except InputError:
+            if name in UNFITTED:
+                raise
+            continue
+        selected = np.full(len(measures), np.nan)
+        if selection is not None:
+            on_selection, _ = run(grounders, selection, measures, protocol, top)
+            selected = np.array([on_selection.value(measure) for measure in measures])
+        title = "best constant" if name == "best-constant" else grounders[0].name
+        scores, answers = run(grounders, annotations, measures, protocol, top)
+        rivals.append(Rival(name, title, "floor", grounders, scores, selected, answers[headline]))
+    return rivals
+
+
+def _fitted(
+    name: str, choices: Choices, measures: Sequence[Measure], train: Annotations | None
+) -> tuple[Grounder, ...]:
+    """Return the fitted method for each measure."""
+    if name == "best-constant" and train is not None:
+        return tuple(best_constants(measures, train, protocol=choices.protocol))
+    grounder = make_baseline(name, choices)
+    return (grounder if train is None else grounder.fit(train),) * len(measures)
+
+
+def run_ceilings(
+    annotations: Annotations, measures: Sequence[Measure], protocol: Protocol, *, top: int, tell: Callable[[str], None]
+) -> list[Rival]:
+    """Run the ceilings: the best cells of 2D-TAN's map, and the references held to the video's length.
+
+    Raises
+    ------
+    InputError, MeasureError, ProtocolError
+        As for :func:`truemoment.evaluate`.
+    """
+    tell("ceilings")
+    oracle = make_baseline("oracle", Choices(annotations))
+    answers = {
+        "oracle": ("Oracle on 16 clips (2D-TAN's map)", oracle.ground(annotations.queries, top)),
+        "perfect": ("References held to the video", _references_within_video(annotations)),
+    }
+    undefined = np.full(len(measures), np.nan)
+    return [
+        Rival(name, title, "ceiling", (), evaluate(annotations, of, measures, protocol), undefined, of)
+        for name, (title, of) in answers.items()
+    ]
+
+
+def _references_within_video(annotations: Annotations) -> Predictions:
+    """Answer each query with its references, clipped to the video as any method's answers are."""
+    start, end = (np.clip(times, 0, annotations.duration_s) for times in (annotations.start_s, annotations.end_s))
+    offsets = annotations.offsets
+    rank = np.arange(len(annotations)) - np.repeat(offsets[:-1], np.diff(offsets))
+    return Predictions(annotations.queries.query_id, offsets, start, end, -rank.astype(np.float64), name="references")
+
+
+def run(
+    grounders: Sequence[Grounder], annotations: Annotations, measures: Sequence[Measure], protocol: Protocol, top: int
+) -> tuple[Scores, list[Predictions]]:
+    """Let a method (or one for each measure) answer a split with `top` answers a query.
+
+    Returns
+    -------
+    scores
+        Of each measure, by its own method.
+    answers : M predictions
+        Those that each measure was computed from.
+
+    Raises
+    ------
+    InputError, MeasureError, ProtocolError
+        As for :func:`truemoment.evaluate`.
+    """
+    parts: dict[int, tuple[Scores, int]] = {}
+    answers: dict[int, Predictions] = {}
+    for grounder in {id(grounder): grounder for grounder in grounders}.values():
+        rows = [m for m, of_measure in enumerate(grounders) if of_measure is grounder]
+        answered = grounder.ground(annotations.queries, top)
+        scores = evaluate(annotations, answered, [measures[m] for m in rows], protocol)
+        parts |= {m: (scores, row) for row, m in enumerate(rows)}
+        answers |= dict.fromkeys(rows, answered)
+    return join_measures([parts[m] for m in range(len(measures))]), [answers[m] for m in range(len(measures))]
+
+
+def join_measures(parts: Sequence[tuple[Scores, int]]) -> Scores:
+    """Scores over the same queries that take each measure from elsewhere: (scores, row), a measure each."""
+    return replace(
+        parts[0][0],
+        measures=tuple(scores.measures[row] for scores, row in parts),
+        numerator=np.stack([scores.numerator[row] for scores, row in parts]),
+        weight=np.stack([scores.weight[row] for scores, row in parts]),
+        on_threshold=np.array([scores.on_threshold[row] for scores, row in parts]),
+    )
+
+
+def answers_a_query(predictions: Predictions) -> int:
+    """How many answers a rival may give: as many as the method's longest list holds, at most 10."""
+    return int(np.clip(predictions.lengths.max(initial=1), 1, MOST_ANSWERS))
+
+
+def choose(floors: Sequence[Rival]) -> Ints:
+    """Number of the floor to beat for each measure, shape (M,): the best on the selection split, first on a tie.
+
+    Without a selection split it is the first floor, PredictAll.
+    """
+    table = np.stack([np.nan_to_num(floor.selection, nan=-np.inf) for floor in floors])
+    return np.asarray(table.argmax(axis=0), dtype=np.int64)

@@ -1,0 +1,426 @@
+"""What the checks of an audit look at: everything is computed here, once, and nothing is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from truemoment.audit.floors import Rival, answers_a_query, choose, join_measures, run, run_ceilings, run_floors
+from truemoment.datasets.faults import normalised_sentence
+from truemoment.diagnosis.answers import AnswerPattern, answer_pattern
+from truemoment.diagnosis.curves import Curves, SuccessByLength, recall_curves, success_by_length
+from truemoment.diagnosis.errors import ErrorKinds, error_kinds
+from truemoment.diagnosis.shuffled import Displacement, compare_shuffled
+from truemoment.diagnosis.slices import Slice, slices
+from truemoment.evaluation import evaluate
+from truemoment.exceptions import MeasureError, ProtocolError, UsageError
+from truemoment.intervals import Floats, Ints
+from truemoment.io import MatchReport
+from truemoment.language import first_verb, get_engine, verbs_of
+from truemoment.measures import DiscountedRecall, Measure, Recall
+from truemoment.protocols import PROTOCOLS, Protocol
+from truemoment.records import Annotations, Predictions
+from truemoment.scores import Scores
+from truemoment.uncertainty import (
+    bootstrap,
+    holm,
+    interval95,
+    minimum_detectable_difference,
+    paired_permutation,
+    resample_figures,
+    videos_that_differ,
+)
+
+HEADLINE = "R@1,IoU=0.5"
+"""The measure the verdicts turn on, where it is among those measured; else the first of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What is to be audited, and what there is to hold it against.
+
+    Parameters
+    ----------
+    annotations, predictions
+        The audited split and the answers; every duration is known.
+    measures, protocol
+        What is measured, and how.
+    match
+        How the answers' rows found their queries; None if they came from no file.
+    train, selection
+        Splits the floors are fitted on, and on which the one to beat is chosen; None where there are none.
+    others
+        Other splits of the dataset, looked through for what they share with this one.
+    iid
+        Annotations and answers of the test-iid split, where this one is test-ood.
+    shuffled
+        Answers of the same method on shuffled videos.
+    engine
+        What finds verbs.
+    resamples, permutations
+        How many.
+
+    Raises
+    ------
+    UsageError
+        If a duration is not known, or there is no measure of moments.
+    """
+
+    annotations: Annotations
+    predictions: Predictions
+    measures: tuple[Measure, ...]
+    protocol: Protocol
+    match: MatchReport | None = None
+    train: Annotations | None = None
+    selection: Annotations | None = None
+    others: tuple[Annotations, ...] = ()
+    iid: tuple[Annotations, Predictions] | None = None
+    shuffled: Predictions | None = None
+    engine: str = "lexicon"
+    resamples: int = 1000
+    permutations: int = 10_000
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be audited."""
+        if not np.all(self.annotations.duration_s > 0):
+            raise UsageError("an audit needs every video's duration: floors answer with shares of the video")
+        if not self.measures or any(measure.needs == "saliency" for measure in self.measures):
+            raise UsageError("an audit needs measures of moments; floors rate no clips")
+
+    @property
+    def headline(self) -> int:
+        """Row of the measure the verdicts turn on."""
+        names = [str(measure) for measure in self.measures]
+        return names.index(HEADLINE) if HEADLINE in names else 0
+
+
+class Paired(NamedTuple):
+    """One system less another over the same queries: a row a measure, fractions, NaN where undefined.
+
+    Parameters
+    ----------
+    difference : (M,)
+    ci95 : (M, 2)
+        By resampling videos, both systems alike.
+    p, p_holm : (M,)
+        Of swapping the systems video by video; corrected over the measures.
+    resolves : (M,)
+        Difference that a split like this finds in 80 of 100 cases at the level of 5 %.
+    """
+
+    difference: Floats
+    ci95: Floats
+    p: Floats
+    p_holm: Floats
+    resolves: Floats
+
+
+class Leak(NamedTuple):
+    """What another split shares with the audited one.
+
+    Parameters
+    ----------
+    split
+        The other split.
+    n_videos
+        Videos that are in both.
+    n_sentences
+        Audited queries whose sentence stands there too, but for case, outer blanks and a last full stop.
+    """
+
+    split: str
+    n_videos: int
+    n_sentences: int
+
+
+class Gap(NamedTuple):
+    """The test-iid split beside the audited test-ood one; a row a measure, fractions.
+
+    Parameters
+    ----------
+    iid, floor_iid : (M,)
+        Figures there: of the method, and of the floor to beat here.
+    fall_ci95 : (M, 2)
+        Of the method's fall from there to here; the two splits are resampled independently.
+    """
+
+    iid: Floats
+    floor_iid: Floats
+    fall_ci95: Floats
+
+
+class ShuffledVideos(NamedTuple):
+    """The same method on shuffled videos: its scores, how its answers moved, and the original less these."""
+
+    scores: Scores
+    displacement: Displacement
+    fall: Paired
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """All that the checks look at.
+
+    Parameters
+    ----------
+    case
+        What is audited.
+    scores
+        Of the method.
+    floors, ceilings
+        Rivals on the same split.
+    chosen : (M,)
+        Number of the floor to beat for each measure.
+    floor_scores
+        Of the floor to beat, for each measure its own.
+    ci95 : (1 + F + C, M, 2)
+        95 % intervals: the method, the floors, the ceilings.
+    versus
+        The method less the floor to beat.
+    shortcut, shortcut_ci95 : (M,), (M, 2)
+        The floor's figure over the method's; NaN where the method's is 0.
+    slices, floor_slices
+        Class by class, of the method and of the floor to beat.
+    curves
+        R and dR against the threshold, by name: the method, the floor to beat at the headline, PredictAll.
+    by_length, floor_by_length
+        Hits and misses by length of the reference; None if the headline is no recall.
+    errors
+        Kinds of first answers, at the headline's threshold.
+    pattern
+        What the first answers have in common.
+    conventions
+        The headline's figure under each named protocol that takes these answers.
+    leaks
+        What other splits share with this one.
+    gap, shuffled
+        Where the answers for them were given.
+    loose, loose_whole : (2,)
+        R@1 and dR@1 at the lowest threshold measured, and what PredictAll has there.
+    """
+
+    case: Case
+    scores: Scores
+    floors: tuple[Rival, ...]
+    ceilings: tuple[Rival, ...]
+    chosen: Ints
+    floor_scores: Scores
+    ci95: Floats
+    versus: Paired
+    shortcut: Floats
+    shortcut_ci95: Floats
+    slices: list[Slice]
+    floor_slices: list[Slice]
+    curves: Mapping[str, Curves]
+    by_length: SuccessByLength | None
+    floor_by_length: SuccessByLength | None
+    errors: ErrorKinds
+    pattern: AnswerPattern
+    conventions: Mapping[str, float]
+    leaks: tuple[Leak, ...]
+    gap: Gap | None
+    shuffled: ShuffledVideos | None
+    loose: tuple[Recall, DiscountedRecall]
+    loose_whole: Floats
+
+    @property
+    def floor(self) -> Rival:
+        """The floor to beat at the headline measure."""
+        return self.floors[int(self.chosen[self.case.headline])]
+
+    def to_beat(self, m: int) -> str:
+        """What the floor to beat at measure m is called."""
+        return self.floors[int(self.chosen[m])].grounders[m].name
+
+
+def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = lambda _: None) -> Material:
+    """Compute all that the checks look at.
+
+    Parameters
+    ----------
+    case
+        What is audited.
+    rng
+        Generator of all draws.
+    tell
+        Told what is being done.
+
+    Raises
+    ------
+    InputError, MeasureError, ProtocolError
+        As for :func:`truemoment.evaluate`.
+    """
+    annotations, predictions, measures, protocol = case.annotations, case.predictions, case.measures, case.protocol
+    for_floors, for_draws, for_tests, for_slices, for_gap, for_shuffled = rng.spawn(6)
+    tell("measuring")
+    scores = evaluate(annotations, predictions, measures, protocol)
+    floors = run_floors(
+        annotations,
+        measures,
+        protocol,
+        headline=case.headline,
+        top=answers_a_query(predictions),
+        train=case.train,
+        selection=case.selection,
+        engine=case.engine,
+        rng=for_floors,
+        tell=tell,
+    )
+    ceilings = run_ceilings(annotations, measures, protocol, top=answers_a_query(predictions), tell=tell)
+    chosen = choose(floors)
+    floor_scores = join_measures([(floors[f].scores, m) for m, f in enumerate(chosen)])
+
+    tell("resampling videos")
+    systems = [scores, *(rival.scores for rival in (*floors, *ceilings)), floor_scores]
+    figures = resample_figures(systems, for_draws, resamples=case.resamples)
+    tell("testing differences")
+    p = paired_permutation(scores, floor_scores, for_tests, permutations=case.permutations)
+    versus = _paired(scores, floor_scores, figures[:, 0] - figures[:, -1], p)
+
+    tell("slices")
+    verbs = [first_verb(verbs) for verbs in verbs_of(annotations.queries.sentence, get_engine(case.engine))]
+    sentences = None if case.train is None else case.train.queries.sentence
+    seed = int(for_slices.integers(1 << 62))  # the method and the floor under the same draws
+    of_slices = [
+        slices(
+            of,
+            annotations,
+            np.random.default_rng(seed),
+            train_sentences=sentences,
+            verbs=verbs,
+            resamples=case.resamples,
+        )
+        for of in (scores, floor_scores)
+    ]
+
+    tell("curves, errors, patterns")
+    headline = measures[case.headline]
+    floor = floors[chosen[case.headline]]
+    whole = next(rival for rival in floors if rival.name == "predict-all")
+    answered = {predictions.name: predictions, floor.title: floor.predictions, whole.title: whole.predictions}
+    loose = _loosest(measures)
+    loose_scores = evaluate(annotations, whole.predictions, loose, protocol)
+    threshold = headline.iou if isinstance(headline, Recall | DiscountedRecall) else 0.5
+    material = Material(
+        case=case,
+        scores=scores,
+        floors=tuple(floors),
+        ceilings=tuple(ceilings),
+        chosen=chosen,
+        floor_scores=floor_scores,
+        ci95=np.stack([interval95(figures[:, s]) for s in range(len(systems) - 1)]),
+        versus=versus,
+        shortcut=_ratio(_figures(floor_scores), _figures(scores)),
+        shortcut_ci95=interval95(_ratio(figures[:, -1], figures[:, 0])),
+        slices=of_slices[0],
+        floor_slices=of_slices[1],
+        curves={name: recall_curves(annotations, of, protocol) for name, of in answered.items()},
+        by_length=success_by_length(scores, annotations, headline) if isinstance(headline, Recall) else None,
+        floor_by_length=success_by_length(floor_scores, annotations, headline)
+        if isinstance(headline, Recall)
+        else None,
+        errors=error_kinds(annotations, predictions, threshold, protocol),
+        pattern=answer_pattern(annotations, predictions, ranking=protocol.ranking),
+        conventions=_conventions(case, headline),
+        leaks=_leaks(case),
+        gap=_gap(case, scores, [floors[f] for f in chosen], for_gap, tell),
+        shuffled=_shuffled(case, scores, for_shuffled, tell),
+        loose=loose,
+        loose_whole=_figures(loose_scores),
+    )
+    tell("")
+    return material
+
+
+def _figures(scores: Scores) -> Floats:
+    """Figure of each measure, shape (M,)."""
+    return np.array([scores.value(measure) for measure in scores.measures])
+
+
+def _ratio(part: Floats, whole: Floats) -> Floats:
+    return np.asarray(np.where(whole > 0, part / np.where(whole > 0, whole, 1), np.nan))
+
+
+def _paired(a: Scores, b: Scores, moved: Floats, p: Floats) -> Paired:
+    """Hold two systems against each other; `moved` (N, M) are their differences under the same draws of videos."""
+    return Paired(
+        _figures(a) - _figures(b),
+        interval95(moved),
+        p,
+        holm(p),
+        minimum_detectable_difference(moved, n_differing=videos_that_differ(a, b)),
+    )
+
+
+def _loosest(measures: Sequence[Measure]) -> tuple[Recall, DiscountedRecall]:
+    """R@1 and dR@1 at the lowest threshold among the measures; 0.3 where there is none."""
+    thresholds = [m.iou for m in measures if isinstance(m, Recall) and m.n == 1 and m.length is None]
+    lowest = min(thresholds, default=0.3)
+    return Recall(1, lowest), DiscountedRecall(1, lowest)
+
+
+def _conventions(case: Case, headline: Measure) -> dict[str, float]:
+    """Figure of the headline under the audit's protocol and each named one that takes these answers.
+
+    One that pools all answers of a list into one is left out where lists are ranked alternatives.
+    """
+    found = {}
+    ranked = answers_a_query(case.predictions) > 1
+    for protocol in dict.fromkeys([case.protocol, *PROTOCOLS.values()]):
+        if ranked and protocol.references == "pooled":
+            continue
+        try:
+            found[protocol.name] = evaluate(case.annotations, case.predictions, [headline], protocol).value(headline)
+        except (ProtocolError, MeasureError):  # it refuses missing answers, or the measure is not defined in it
+            continue
+    return found
+
+
+def _leaks(case: Case) -> tuple[Leak, ...]:
+    videos = set(case.annotations.video_id)
+    sentences = [normalised_sentence(sentence) for sentence in case.annotations.queries.sentence]
+    found = []
+    for other in case.others:
+        known = {normalised_sentence(sentence) for sentence in other.queries.sentence}
+        found.append(
+            Leak(other.split, len(videos & set(other.video_id)), sum(sentence in known for sentence in sentences))
+        )
+    return tuple(found)
+
+
+def _gap(
+    case: Case, scores: Scores, to_beat: Sequence[Rival], rng: np.random.Generator, tell: Callable[[str], None]
+) -> Gap | None:
+    """Look at test-iid; `to_beat` are the floors to beat here, one a measure."""
+    if case.iid is None:
+        return None
+    tell("test-iid")
+    annotations, predictions = case.iid
+    there = evaluate(annotations, predictions, case.measures, case.protocol)
+    grounders = [rival.grounders[m] for m, rival in enumerate(to_beat)]
+    top = answers_a_query(case.predictions)
+    floor_there, _ = run(grounders, annotations, case.measures, case.protocol, top)
+    figures = [
+        bootstrap(of, child, resamples=case.resamples) for of, child in zip((there, scores), rng.spawn(2), strict=True)
+    ]
+    return Gap(_figures(there), _figures(floor_there), interval95(figures[0] - figures[1]))
+
+
+def _shuffled(
+    case: Case, scores: Scores, rng: np.random.Generator, tell: Callable[[str], None]
+) -> ShuffledVideos | None:
+    if case.shuffled is None:
+        return None
+    tell("shuffled videos")
+    shuffled = evaluate(case.annotations, case.shuffled, case.measures, case.protocol)
+    draws, tests = rng.spawn(2)
+    figures = resample_figures([scores, shuffled], draws, resamples=case.resamples)
+    p = paired_permutation(scores, shuffled, tests, permutations=case.permutations)
+    return ShuffledVideos(
+        shuffled,
+        compare_shuffled(case.annotations, case.predictions, case.shuffled, ranking=case.protocol.ranking),
+        _paired(scores, shuffled, figures[:, 0] - figures[:, 1], p),
+    )

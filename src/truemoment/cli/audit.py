@@ -1,0 +1,179 @@
+"""truemoment audit: tell whether a model found the moments, or guessed them."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from truemoment.cli.options import (
+    STANDARD_OUTPUT,
+    DataOptions,
+    data_options,
+    fit_options,
+    measuring_options,
+    open_page,
+    output_options,
+    reading_options,
+    seed_option,
+    testing_options,
+    told_path,
+    write_json,
+    write_text,
+)
+from truemoment.records import Annotations
+
+
+@click.command("audit")
+@click.argument("predictions", type=click.Path(path_type=Path))
+@data_options
+@fit_options
+@click.option("--select-split", metavar="NAME", help="Split the floor to beat is chosen on. [default: val if any]")
+@click.option("--iid", type=click.Path(path_type=Path), metavar="PREDICTIONS", help="Its answers on test-iid.")
+@click.option("--iid-split", default="test-iid", show_default=True, metavar="NAME", help="What --iid answers.")
+@click.option(
+    "--shuffled", type=click.Path(path_type=Path), metavar="PREDICTIONS", help="Its answers on shuffled videos."
+)
+@measuring_options
+@reading_options
+@testing_options
+@seed_option("all draws")
+@click.option("--gate", metavar="'A; B'", help="Exit 1 unless all hold: checks, or figures as shortcut-share<0.8.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write the page.")
+@click.option("--open", "open_it", is_flag=True, help="Open the page in a browser.")
+@click.option("--figures", type=click.Path(path_type=Path), metavar="DIR", help="Save the figures as PNG, SVG, PDF.")
+@output_options
+@click.pass_context
+def command(  # noqa: PLR0915 - a third of the statements are imports, made only when it runs
+    context: click.Context,
+    predictions: Path,
+    dataset: str | None,
+    annotations: Path | None,
+    split: str | None,
+    data_dir: Path | None,
+    fit_split: str | None,
+    fit_annotations: Path | None,
+    engine: str,
+    select_split: str | None,
+    iid: Path | None,
+    iid_split: str,
+    shuffled: Path | None,
+    measures: str | None,
+    protocol: str | None,
+    format_: str | None,
+    on_unknown: Literal["refuse", "ignore"],
+    on_negative: Literal["refuse", "clip"],
+    resamples: int,
+    permutations: int,
+    seed: int,
+    gate: str | None,
+    html: Path | None,
+    open_it: bool,
+    figures: Path | None,
+    json_path: Path | None,
+    style: Literal["md", "latex"] | None,
+    quiet: bool,
+) -> None:
+    """Hold PREDICTIONS against methods that never see the video.
+
+    \b
+    truemoment audit preds.jsonl --dataset charades-cd --split test-ood --html audit.html --open
+    truemoment audit preds.jsonl --annotations mine.jsonl --split test --gate better-than-guessing
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    import numpy as np
+
+    from truemoment.audit import Case, audit, judge, read_gate
+    from truemoment.evaluation import asked_measures, chosen_protocol
+    from truemoment.files import sha256_of
+    from truemoment.io import read_predictions
+    from truemoment.language import get_engine
+    from truemoment.measures import parse_measures
+    from truemoment.protocols import get_protocol
+    from truemoment.reports import audit as report
+    from truemoment.reports.figures import save_figures
+    from truemoment.reports.page import page
+
+    # Mistakes in the options are told before files are read.
+    conditions = () if gate is None else read_gate(gate)
+    get_engine(engine)
+    convention = None if protocol is None else get_protocol(protocol)
+    if measures is not None:
+        parse_measures(measures)
+    data = DataOptions(dataset, annotations, split, data_dir)
+    reference = data.read()
+    show = not quiet and sys.stderr.isatty()
+
+    def read(path: Path, of: Annotations):  # type: ignore[no-untyped-def]  # noqa: ANN202 - as read_predictions
+        return read_predictions(path, of, format=format_, on_unknown=on_unknown, on_negative=on_negative, progress=show)
+
+    answers, match = read(predictions, reference)
+    others = data.other_splits(reference)
+    by_name = {other.split: other for other in others}
+    train = by_name.get("train")
+    if fit_split is not None or fit_annotations is not None:
+        train = data.to_fit_on(reference, fit_split, fit_annotations)
+    selection = by_name.get("val") if select_split is None else data.read(select_split)
+    on_iid = None
+    if iid is not None:
+        of_iid = data.read(iid_split)
+        on_iid = of_iid, read(iid, of_iid)[0]
+    convention = chosen_protocol(convention, reference)
+    case = Case(
+        annotations=reference,
+        predictions=answers,
+        measures=tuple(m for m in asked_measures(measures, convention, reference, answers) if m.needs != "saliency"),
+        protocol=convention,
+        match=match,
+        train=train,
+        selection=selection,
+        others=others if train is None or train.split in by_name else (*others, train),
+        iid=on_iid,
+        shuffled=None if shuffled is None else read(shuffled, reference)[0],
+        engine=engine,
+        resamples=resamples,
+        permutations=permutations,
+    )
+    with followed(show=show) as tell:
+        found = audit(case, np.random.default_rng(seed), tell)
+        outcomes = judge(conditions, found.findings, report.figures_by_name(found))
+        source = {"path": told_path(predictions), "sha256": sha256_of(predictions)}
+        tell("writing")
+        if html is not None:
+            words = shlex.join(["truemoment", *sys.argv[1:]])
+            write_text(html, page(found, source=source, seed=seed, outcomes=outcomes, command=words))
+        if figures is not None:
+            save_figures(found, figures)
+    if json_path is not None:
+        write_json(json_path, report.document(found, source=source, seed=seed, outcomes=outcomes))
+    if json_path != STANDARD_OUTPUT:
+        click.echo("\n".join(report.lines(found, source=source, seed=seed, style=style or "plain")))
+    for outcome in outcomes:
+        click.echo(f"gate {outcome.condition.text}: {'holds' if outcome.passed else 'FAILS'} ({outcome.why})", err=True)
+    if html is not None:
+        opened = open_it and open_page(html)
+        if not quiet:
+            click.echo(f"page: {html}{' (opened)' if opened else ''}", err=json_path == STANDARD_OUTPUT)
+    if not all(outcome.passed for outcome in outcomes):
+        context.exit(1)
+
+
+@contextmanager
+def followed(*, show: bool) -> Iterator[Callable[[str], None]]:
+    """Say on standard error what is being done, with the time it takes, if there is someone to see it."""
+    if not show:
+        yield lambda _: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(bar_format="{desc} [{elapsed}]", leave=False) as bar:
+
+        def tell(what: str) -> None:
+            bar.set_description_str(what)
+            bar.update()
+
+        yield tell

@@ -1,0 +1,132 @@
+"""truemoment demo: the main job on a built-in world, without data or network."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from truemoment.cli.audit import followed
+from truemoment.cli.options import open_page, seed_option, write_text
+
+if TYPE_CHECKING:
+    from truemoment.records import Predictions
+    from truemoment.worlds import World
+
+PERCEPTION = {"seeing": 0.4, "guessing": 0.0}
+"""How clearly each method of the demo sees the same videos."""
+
+SEGMENT_S = 2.0
+"""Length of the segments that shuffling a video moves about."""
+
+
+@click.command("demo")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("truemoment-demo"),
+    show_default=True,
+    metavar="DIR",
+    help="Where everything goes.",
+)
+@click.option(
+    "--videos", type=click.IntRange(min=40), default=2000, show_default=True, metavar="N", help="Size of the world."
+)
+@seed_option("the world and all draws")
+@click.option("--no-open", is_flag=True, help="Do not open the pages in a browser.")
+@click.option("--quiet", is_flag=True, help="No progress, and no list of what was written.")
+def command(out: Path, videos: int, seed: int, no_open: bool, quiet: bool) -> None:
+    """Audit two methods on a built-in world, one that sees the videos and one that guesses.
+
+    The world's moments lie unevenly, as the field's do, and its verbs tell where. Both methods are
+    trained on it; one of them gets frame features that are noise.
+    """
+    import numpy as np
+
+    from truemoment.audit import Case, audit
+    from truemoment.files import sha256_of
+    from truemoment.io import write_predictions
+    from truemoment.measures import parse_measures
+    from truemoment.protocols import get_protocol
+    from truemoment.reports import audit as report
+    from truemoment.reports.page import page
+    from truemoment.worlds import make_world, write_world
+
+    pages = []
+    with followed(show=not quiet and sys.stderr.isatty()) as tell:
+        tell("making a world")
+        world = make_world(videos, location_prior=0.4, query_prior=0.5, perception=PERCEPTION["seeing"], seed=seed)
+        write_world(world, out)
+        test, iid = world.splits["test-ood"], world.splits["test-iid"]
+        train, val = world.splits["train"], world.splits["val"]
+        protocol = get_protocol("default")
+        for name in PERCEPTION:
+            answers = _answers(world, name, seed, tell)
+            for split, of in answers.items():
+                asked = iid if split == "test-iid" else test
+                write_predictions(out / f"{name}-{split}.jsonl", of, asked)
+            case = Case(
+                annotations=test,
+                predictions=answers["test-ood"],
+                measures=parse_measures(protocol.measures),
+                protocol=protocol,
+                train=train,
+                selection=val,
+                others=(train, val, iid),
+                iid=(iid, answers["test-iid"]),
+                shuffled=answers["test-ood-shuffled"],
+            )
+            found = audit(case, np.random.default_rng(seed), _told_of(name, tell))
+            path = out / f"{name}-test-ood.jsonl"
+            source = {"path": path.name, "sha256": sha256_of(path)}
+            tell(f"{name}: writing the page")
+            pages.append(out / f"{name}.html")
+            write_text(pages[-1], page(found, source=source, seed=seed, command=_command(out, name, seed)))
+            tell("")
+            click.echo(f"\n{name}: {report.headline(found)}")
+    if not quiet:
+        click.echo(f"\nwritten to {out}: annotations.jsonl, the answers of both methods (*.jsonl), and a page each:")
+        for path in pages:
+            click.echo(f"  {path}")
+        click.echo(f"audit one yourself:\n  {_command(out, 'seeing', seed)}")
+    if not no_open:
+        for path in pages:
+            open_page(path)
+
+
+def _told_of(name: str, tell: Callable[[str], None]) -> Callable[[str], None]:
+    """Tell what is done for one of the methods."""
+    return lambda what: tell(f"{name}: {what}")
+
+
+def _answers(world: World, name: str, seed: int, tell: Callable[[str], None]) -> dict[str, Predictions]:
+    """Fit a method, and let it answer both test splits, and test-ood with its videos shuffled."""
+    import dataclasses
+
+    import numpy as np
+
+    from truemoment.diagnosis.shuffled import shuffle_features
+    from truemoment.worlds import ToyGrounder, make_world
+
+    tell(f"{name}: training")
+    settings = dataclasses.asdict(world.settings) | {"perception": PERCEPTION[name]}
+    features = make_world(**settings).features  # the same videos and sentences, seen more or less clearly
+    method = ToyGrounder(features, name=name).fit(world.splits["train"], world.splits["val"])
+    rows = max(1, round(SEGMENT_S * features.fps))
+    shuffled = shuffle_features(features.by_video, np.random.default_rng(seed), segment_rows=rows)
+    blinded = method.with_features(dataclasses.replace(features, by_video=shuffled))
+    test, iid = world.splits["test-ood"].queries, world.splits["test-iid"].queries
+    tell(f"{name}: answering")
+    return {"test-ood": method.ground(test), "test-iid": method.ground(iid), "test-ood-shuffled": blinded.ground(test)}
+
+
+def _command(out: Path, name: str, seed: int) -> str:
+    """Write the command that makes a page of the demo again."""
+    return (
+        f"truemoment audit {out / name}-test-ood.jsonl --annotations {out / 'annotations.jsonl'} --split test-ood "
+        f"--iid {out / name}-test-iid.jsonl --shuffled {out / name}-test-ood-shuffled.jsonl "
+        f"--seed {seed} --html {out / name}.html"
+    )

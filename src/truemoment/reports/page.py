@@ -1,0 +1,557 @@
+"""The page of an audit: one HTML file that needs no network, to be opened in a browser, printed, or sent to a reviewer.
+
+What is said stands here, how it looks in ``templates/audit.html.j2``. Whatever comes from outside (sentences, ids,
+names of files) is escaped by the template and stands in elements of its own direction. Examples are chosen by a
+rule, never by hand: see :func:`examples`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from truemoment.audit import Audit, Finding, Material, Outcome
+from truemoment.audit.material import Paired
+from truemoment.diagnosis.answers import first_answers
+from truemoment.diagnosis.errors import HIT, KINDS
+from truemoment.intervals import Bools, Floats, Ints, temporal_iou
+from truemoment.measures import Recall
+from truemoment.records import Annotations, Predictions
+from truemoment.reports.audit import (
+    LEVELS,
+    NO_INTERVAL,
+    NO_REFERENCE,
+    closing,
+    in_order,
+    one_line,
+    preamble,
+    rival_title,
+)
+from truemoment.reports.figures import COLOURS, Drawing, drawings, inline_svg
+from truemoment.scores import Scores
+from truemoment.version import __version__ as version
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+TITLES: Mapping[str, str] = {
+    "stronger-floor": "A stronger floor",
+    "shortcut-share": "Shortcut share",
+    "shuffled-videos": "Shuffled videos",
+    "iid-ood-gap": "From test-iid to here",
+    "loose-threshold": "Low thresholds",
+    "shallow-lists": "Short lists of answers",
+    "long-moments": "Long references",
+    "answer-pattern": "Pattern of the answers",
+    "validity": "Validity of the answers",
+    "leakage": "Other splits",
+    "conventions": "Evaluators",
+    "resolution": "Resolution of the split",
+    "references": "Faults of the references",
+    "errors": "Kinds of error",
+}
+"""What checks are called on the page; others by their name."""
+
+IN_WORDS: Mapping[str, str] = {
+    "serious": "A reviewer will object",
+    "warning": "A reviewer will ask",
+    "note": "Worth knowing",
+    "good": "In order",
+}
+
+N_EXAMPLES = 8
+N_SHOWN = 3
+"""Answers, and references, of an example that are drawn."""
+
+BEYOND = 1.3
+"""A time line ends at this multiple of the video at the latest; what lies beyond is told in words."""
+
+
+class Cell(NamedTuple):
+    """A cell of a table: its text, smaller text below it, and whether it is marked."""
+
+    text: str
+    below: str = ""
+    marked: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Parameters
+    ----------
+    caption
+        What it shows.
+    headings
+        Of the columns.
+    groups
+        Rows under a heading of their own ("" for none); each row begins with what it is about.
+    text_columns
+        Columns of words, which stand to the left.
+    """
+
+    caption: str
+    headings: tuple[str, ...]
+    groups: tuple[tuple[str, tuple[tuple[Cell, ...], ...]], ...]
+    text_columns: tuple[int, ...] = (0,)
+
+
+class Bar(NamedTuple):
+    """A moment on a time line; places are per cent of the line.
+
+    Parameters
+    ----------
+    kind
+        ``reference``, ``answer`` or ``floor``.
+    label
+        Which it is.
+    times, note
+        In words: its times, and what there is to say of it.
+    left, width
+        Where it lies; None if it lies beyond the line.
+    past_left, past_width
+        Its part past the end of the video; None if it has none.
+    cut
+        Whether it reaches further than the line does.
+    """
+
+    kind: str
+    label: str
+    times: str
+    note: str
+    left: float | None
+    width: float
+    past_left: float | None
+    past_width: float
+    cut: bool
+
+
+class Example(NamedTuple):
+    """A query on a time line.
+
+    Parameters
+    ----------
+    why
+        Why it is shown.
+    query_id, video_id, sentence
+        The query.
+    duration
+        In words.
+    end_of_video
+        Where the video ends, per cent of the line.
+    bars
+        References, answers by rank, the floor's first answer.
+    """
+
+    why: str
+    query_id: str
+    video_id: str
+    sentence: str
+    duration: str
+    end_of_video: float
+    bars: tuple[Bar, ...]
+
+
+def page(
+    audit: Audit,
+    *,
+    source: Mapping[str, Any],
+    seed: int,
+    outcomes: Sequence[Outcome] = (),
+    command: str = "",
+) -> str:
+    """Return the page of an audit as HTML; the same audit gives the same text.
+
+    Parameters
+    ----------
+    audit
+        What was looked at, and what was found.
+    source
+        ``path`` and ``sha256`` of the predictions.
+    seed
+        Of all draws.
+    outcomes
+        What became of the conditions of a gate.
+    command
+        What makes the page again; "" where there is none.
+    """
+    import jinja2  # noqa: PLC0415 - importing takes time that only the page need spend
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["one_line"] = one_line
+    material = audit.material
+    case = material.case
+    drawn = [(drawing, inline_svg(drawing)) for drawing in drawings(audit)]
+    main = audit.findings[0] if audit.findings else None
+    text = environment.get_template("audit.html.j2").render(
+        name=case.predictions.name,
+        dataset=case.annotations.dataset,
+        split=case.annotations.split,
+        said=preamble(audit, source),
+        facts=_facts(material, source),
+        main=main,
+        headline=_split_verdict(main),
+        tiles=_tiles(material),
+        groups=_groups(audit),
+        titles=TITLES,
+        figures_table=_figures_table(material),
+        versus_table=_versus_table(material),
+        overview=[one for one in drawn if one[0].name in ("floors", "measures")],
+        behind=[one for one in drawn if one[0].name not in ("floors", "measures") and not _is_slice(one[0])],
+        by_class=[one for one in drawn if _is_slice(one[0])],
+        slice_tables=_slice_tables(material),
+        examples=list(examples(material)),
+        floor=rival_title(material.floor, case.headline),
+        outcomes=outcomes,
+        chosen_on=_chosen_on(material),
+        n_measures=len(case.measures),
+        headline_measure=case.measures[case.headline],
+        resamples=case.resamples,
+        permutations=case.permutations,
+        colours=COLOURS,
+        signature=closing(audit, seed),
+        hashes=_hashes(material, source),
+        versions=f"truemoment {version}, numpy {np.__version__}, python {platform.python_version()}",
+        version=version,
+        command=command,
+    )
+    return text.encode("utf-8", "replace").decode("utf-8")  # halves of characters cannot be written to a file
+
+
+def _is_slice(drawing: Drawing) -> bool:
+    return drawing.name.startswith("slices-")
+
+
+# ---------------------------------------------------------------------------------------------- words
+
+
+def _split_verdict(finding: Finding | None) -> tuple[str, str]:
+    """The few words of a verdict before its figures, and the figures; figures alone stay whole."""
+    if finding is None:
+        return "", ""
+    words, colon, figures = finding.verdict.partition(": ")
+    return (words, figures[:1].upper() + figures[1:]) if colon and len(words) < 80 else (finding.verdict, "")
+
+
+def _groups(audit: Audit) -> list[tuple[str, str, list[Finding]]]:
+    """The findings but the first, by level: level, what it means, findings."""
+    rest = in_order(audit.findings)[1:]
+    groups = ((level, IN_WORDS[level], [one for one in rest if one.level == level]) for level in LEVELS)
+    return [group for group in groups if group[2]]
+
+
+def _facts(material: Material, source: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What was audited, a line each."""
+    case = material.case
+    annotations = case.annotations
+    facts = [
+        ("Data", f"{annotations.dataset}, {annotations.split}"),
+        (
+            "Size",
+            f"{annotations.n_queries:,} queries in {annotations.n_videos:,} videos, {len(annotations):,} references",
+        ),
+        ("Answers", str(source.get("path", case.predictions.name))),
+        ("Protocol", f"{case.protocol.name}: {case.protocol.summary}"),
+    ]
+    if case.train is not None:
+        facts.append(("Floors", f"fitted on {_counted(case.train)}"))
+    facts.append(("Floor to beat", f"chosen on {_chosen_on(material)}" if _chosen_on(material) else "PredictAll"))
+    if case.iid is not None:
+        facts.append(("Beside it", _counted(case.iid[0])))
+    return facts
+
+
+def _counted(annotations: Annotations) -> str:
+    return f"{annotations.split} ({annotations.n_queries:,} queries)"
+
+
+def _chosen_on(material: Material) -> str:
+    """Name the split on which the floor to beat is chosen; "" where there is none."""
+    case = material.case
+    chosen_on = case.train if case.selection is None else case.selection
+    return "" if chosen_on is None else chosen_on.split
+
+
+def _hashes(material: Material, source: Mapping[str, Any]) -> list[tuple[str, str]]:
+    case = material.case
+    hashed = [("answers", str(source.get("sha256", ""))), (case.annotations.split, case.annotations.sha256)]
+    hashed += [(of.split, of.sha256) for of in (case.train, case.selection) if of is not None]
+    return [(name, digest) for name, digest in dict(hashed).items() if digest]
+
+
+def _tiles(material: Material) -> list[tuple[str, str, str, Cell]]:
+    """The figures of the verdict: which one, what it is, its unit, number and interval."""
+    m = material.case.headline
+    measure, versus, chosen = material.case.measures[m], material.versus, int(material.chosen[m])
+    of_floor = _figure_cell(material, material.floor_scores.value(measure), material.ci95[1 + chosen, m])
+    return [
+        (
+            *("method", f"{measure} of the method", "%"),
+            _figure_cell(material, material.scores.value(measure), material.ci95[0, m]),
+        ),
+        ("floor", f"{measure} of the floor to beat", "%", of_floor),
+        ("difference", "method less floor", "points", _difference_cell(versus, m)),
+        ("share", "shortcut share: floor over method", "", _share_cell(material, m)),
+    ]
+
+
+# --------------------------------------------------------------------------------------------- tables
+
+
+def _points(value: float, *, sign: bool = False) -> str:
+    """A difference of fractions in points of percent, with a true minus."""
+    return f"{100 * value:{'+' if sign else ''}.1f}".replace("-", "\u2212")
+
+
+def _ends(ci95: Floats, *, sign: bool = False) -> str:
+    """The ends of an interval of fractions, in points; "" where there is none."""
+    return f"{_points(ci95[0], sign=sign)} to {_points(ci95[1], sign=sign)}" if np.all(np.isfinite(ci95)) else ""
+
+
+def _p(value: float) -> str:
+    return "undefined" if math.isnan(value) else "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _figure_cell(
+    material: Material, value: float, ci95: Floats, *, why: str = NO_REFERENCE, marked: bool = False
+) -> Cell:
+    """A figure in percent as the protocol prints them, its interval below."""
+    if math.isnan(value):
+        return Cell("undefined", why, marked)
+    percent = material.case.protocol.percent
+    interval = f"{percent(ci95[0])}\u2013{percent(ci95[1])}" if np.all(np.isfinite(ci95)) else "interval undefined"
+    return Cell(percent(value), interval, marked)
+
+
+def _difference_cell(paired: Paired, m: int) -> Cell:
+    if math.isnan(paired.difference[m]):
+        return Cell("undefined", NO_REFERENCE)
+    return Cell(_points(paired.difference[m], sign=True), _ends(paired.ci95[m], sign=True) or NO_INTERVAL)
+
+
+def _share_cell(material: Material, m: int) -> Cell:
+    share, ci95 = material.shortcut[m], material.shortcut_ci95[m]
+    if math.isnan(share):
+        return Cell("undefined", "the method's figure is 0 or undefined")
+    interval = f"{ci95[0]:.2f} to {ci95[1]:.2f}" if np.all(np.isfinite(ci95)) else "interval undefined"
+    return Cell(f"{share:.2f}", interval)
+
+
+def _figures_table(material: Material) -> Table:
+    """The method, floors and ceilings: a row each, a column a measure."""
+    measures = material.case.measures
+
+    def row(title: str, scores: Scores, number: int, marked: Sequence[bool]) -> tuple[Cell, ...]:
+        figures = (
+            _figure_cell(material, scores.value(measure), material.ci95[number, m], marked=marked[m])
+            for m, measure in enumerate(measures)
+        )
+        return (Cell(title), *figures)
+
+    unmarked = [False] * len(measures)
+    n_floors = len(material.floors)
+    method = row(material.case.predictions.name, material.scores, 0, unmarked)
+    floors = [
+        row(floor.title, floor.scores, 1 + number, (material.chosen == number).tolist())
+        for number, floor in enumerate(material.floors)
+    ]
+    ceilings = [
+        row(ceiling.title, ceiling.scores, 1 + n_floors + number, unmarked)
+        for number, ceiling in enumerate(material.ceilings)
+    ]
+    return Table(
+        "Percent, with 95 % intervals. A star marks the floor to beat of each measure.",
+        ("", *map(str, measures)),
+        (("Method", (method,)), ("Floors", tuple(floors)), ("Ceilings", tuple(ceilings))),
+    )
+
+
+def _versus_table(material: Material) -> Table:
+    """The method less the floor to beat, a row a measure."""
+    versus, rows = material.versus, []
+    for m, measure in enumerate(material.case.measures):
+        resolves = versus.resolves[m]
+        rows.append(
+            (
+                Cell(str(measure)),
+                Cell(material.to_beat(m)),
+                _difference_cell(versus, m),
+                Cell(_p(versus.p_holm[m])),
+                Cell("undefined" if math.isnan(resolves) else _points(resolves)),
+                _share_cell(material, m),
+            )
+        )
+    headings = ("measure", "floor to beat", "difference, points", "p (Holm)", "resolves, points", "shortcut share")
+    caption = "The method less the floor to beat, with 95 % intervals."
+    return Table(caption, headings, (("", tuple(rows)),), text_columns=(0, 1))
+
+
+def _slice_tables(material: Material) -> list[Table]:
+    """The headline measure by class of query, a table a family."""
+    m = material.case.headline
+    rows_of: dict[str, list[tuple[Cell, ...]]] = {}
+    for own, floor in zip(material.slices, material.floor_slices, strict=True):
+        why = "fewer than 2 videos" if own.n_videos < 2 else NO_REFERENCE
+        rows_of.setdefault(own.family, []).append(
+            (
+                Cell(own.label),
+                Cell(f"{own.n_queries:,}"),
+                Cell(f"{own.n_videos:,}"),
+                _figure_cell(material, float(own.value[m]), own.ci95[m], why=why),
+                _figure_cell(material, float(floor.value[m]), floor.ci95[m], why=why),
+            )
+        )
+    headings = ("queries", "videos", "the method, %", "floor to beat, %")
+    measure = material.case.measures[m]
+    return [
+        Table(f"{measure} by {family}", (family, *headings), (("", tuple(rows)),)) for family, rows in rows_of.items()
+    ]
+
+
+# ------------------------------------------------------------------------------------------- examples
+
+
+def examples(material: Material) -> Iterator[Example]:
+    """Choose queries and lay them out on time lines, at most 8, the same for the same audit.
+
+    Two hits where the floor misses, one of each kind of wrong answer (most frequent kind first), a hit hidden at a
+    lower rank, an answer past the end of its video, and then hits. Among queries alike, those with the smallest
+    SHA-256 of their ids: an order that nobody chose.
+    """
+    case = material.case
+    predictions = case.predictions.ranked_by_score() if case.protocol.ranking == "score" else case.predictions
+    row_of = {query_id: row for row, query_id in enumerate(predictions.query_id)}
+    of_floor = first_answers(case.annotations, material.floor.predictions, ranking=case.protocol.ranking)
+    for why, query in _chosen(material):
+        annotations, queries = case.annotations, case.annotations.queries
+        rows = slice(annotations.offsets[query], annotations.offsets[query + 1])
+        references = np.stack([annotations.start_s[rows], annotations.end_s[rows]], axis=1)
+        answers = _answers_of(predictions, row_of.get(queries.query_id[query], -1))
+        shown = [*range(min(N_SHOWN, len(answers)))]
+        rank = int(material.errors.rank_of_hit[query])
+        if rank > N_SHOWN and rank <= len(answers):
+            shown.append(rank - 1)
+        floor = np.array([[of_floor.start_s[query], of_floor.end_s[query]]])
+        floor = floor[np.isfinite(floor).all(axis=1)]
+        duration_s = float(queries.duration_s[query])
+        line_s = _length_of_line(duration_s, np.concatenate([references, answers[shown], floor]))
+        lay_out = partial(_bar, duration_s=duration_s, line_s=line_s)
+        bars = [lay_out("reference", "reference", moment) for moment in references[:N_SHOWN].tolist()]
+        if len(references) > N_SHOWN:
+            bars[-1] = bars[-1]._replace(note=f"and {len(references) - N_SHOWN} more references")
+        bars += [
+            lay_out("answer", f"answer {n + 1}", answers[n].tolist(), note=_overlap(answers[n], references))
+            for n in shown
+        ]
+        bars += [lay_out("floor", "floor", moment.tolist(), note=_overlap(moment, references)) for moment in floor]
+        yield Example(
+            why,
+            str(queries.query_id[query]),
+            str(queries.video_id[query]),
+            str(queries.sentence[query]),
+            _seconds(duration_s),
+            100 * duration_s / line_s,
+            tuple(bars),
+        )
+
+
+def _chosen(material: Material) -> list[tuple[str, int]]:
+    """Why each query is shown, and its number."""
+    errors, case = material.errors, material.case
+    measure = case.measures[case.headline]
+    hit = (errors.kind == KINDS.index(HIT)) & errors.counts
+    first = first_answers(case.annotations, case.predictions, ranking=case.protocol.ranking)
+    past = errors.counts & (first.end_s > case.annotations.queries.duration_s + 1e-6)
+    candidates: list[tuple[str, int, Bools]] = []
+    if isinstance(measure, Recall) and measure.n == 1:
+        floor_misses = ~(material.floor_scores.numerator[case.headline] > 0)
+        candidates.append(("a hit where the floor misses", 2, hit & floor_misses))
+    kinds = [line for line in errors.table if line.kind in KINDS and line.kind != HIT and line.n_queries]
+    candidates += [
+        (f"a miss: {line.kind}", 1, (errors.kind == KINDS.index(line.kind)) & errors.counts)
+        for line in sorted(kinds, key=lambda line: -line.n_queries)[:4]
+    ]
+    candidates += [
+        ("a hit hidden at a lower rank", 1, (errors.rank_of_hit > 1) & errors.counts),
+        ("an answer past the end of its video", 1, past),
+        ("a hit", N_EXAMPLES, hit),
+    ]
+    order = _order_of_nobody(material)
+    chosen: dict[int, str] = {}
+    for why, many, marked in candidates:
+        free = (query for query in order[marked[order]].tolist() if query not in chosen)
+        chosen |= {query: why for query, _ in zip(free, range(min(many, N_EXAMPLES - len(chosen))), strict=False)}
+    return [(why, query) for query, why in chosen.items()]
+
+
+def _order_of_nobody(material: Material) -> Ints:
+    """Queries by the SHA-256 of their ids, (Q,)."""
+    ids = material.case.annotations.queries.query_id
+    digests = [hashlib.sha256(query_id.encode("utf-8", "surrogatepass")).digest() for query_id in ids]
+    return np.array(sorted(range(len(digests)), key=digests.__getitem__), dtype=np.int64)
+
+
+def _answers_of(predictions: Predictions, row: int) -> Floats:
+    """Start and end of the answers to a query by rank, (K, 2)."""
+    if row < 0:
+        return np.zeros((0, 2))
+    rows = slice(predictions.offsets[row], predictions.offsets[row + 1])
+    return np.stack([predictions.start_s[rows], predictions.end_s[rows]], axis=1)
+
+
+def _overlap(moment: Floats, references: Floats) -> str:
+    best = float(np.max(temporal_iou(moment[0], moment[1], references[:, 0], references[:, 1]), initial=0))
+    return f"IoU {best:.2f}"
+
+
+def _length_of_line(duration_s: float, moments: Floats) -> float:
+    """Seconds that a time line covers: the video, and a little more where moments end past it."""
+    return float(np.clip(np.max(moments, initial=0), duration_s, BEYOND * duration_s))
+
+
+def _seconds(value: float) -> str:
+    return f"{value:,.1f} s"
+
+
+def _bar(kind: str, label: str, moment: Sequence[float], *, duration_s: float, line_s: float, note: str = "") -> Bar:
+    """Lay a moment out on a line of `line_s` seconds; a swapped one lies between its ends and is told."""
+    start_s, end_s = moment
+    low, high = min(start_s, end_s), max(start_s, end_s)
+    faults = [
+        (end_s < start_s, "ends before it starts"),
+        (end_s == start_s, "has no length"),
+        (high > duration_s + 1e-6, "past the end of the video"),
+        (low < 0, "begins before the video"),
+    ]
+    note = ", ".join(filter(None, [note, *(words for is_so, words in faults if is_so)]))
+
+    def place(seconds: float) -> float:
+        return 100 * min(max(seconds, 0.0), line_s) / line_s
+
+    left, right, end_of_video = place(low), place(high), place(duration_s)
+    past_left = max(left, end_of_video) if high > duration_s + 1e-6 else None
+    return Bar(
+        kind=kind,
+        label=label,
+        times=f"{start_s:,.1f}\u2013{end_s:,.1f} s".replace("-", "\u2212"),
+        note=note,
+        left=None if low > line_s else left,
+        width=right - left,
+        past_left=None if low > line_s else past_left,
+        past_width=0.0 if past_left is None else right - past_left,
+        cut=high > line_s,
+    )

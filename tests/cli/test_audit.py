@@ -1,0 +1,209 @@
+"""truemoment audit and demo: files in, page, JSON and exit status out."""
+
+import json
+import shutil
+
+import pytest
+
+from truemoment.audit import CHECKS
+
+DEMO_VIDEOS = "400"
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory):
+    """The demo's output, made once."""
+    from truemoment.cli import run
+
+    folder = tmp_path_factory.mktemp("demo") / "out"
+    assert run(["demo", "--out", str(folder), "--videos", DEMO_VIDEOS, "--no-open", "--quiet"]) == 0
+    return folder
+
+
+def arguments(demo, name="seeing", *more):
+    return [
+        "audit",
+        str(demo / f"{name}-test-ood.jsonl"),
+        "--annotations",
+        str(demo / "annotations.jsonl"),
+        "--split",
+        "test-ood",
+        "--measures",
+        "R@1,IoU=0.5; mIoU",
+        "--resamples",
+        "50",
+        "--permutations",
+        "99",
+        *more,
+    ]
+
+
+def test_demo_writes_what_it_says(demo):
+    written = {path.name for path in demo.iterdir()}
+    assert {"annotations.jsonl", "seeing.html", "guessing.html"} <= written
+    for name in ("seeing", "guessing"):
+        assert {f"{name}-test-ood.jsonl", f"{name}-test-iid.jsonl", f"{name}-test-ood-shuffled.jsonl"} <= written
+        page = (demo / f"{name}.html").read_text(encoding="utf-8")
+        assert page.startswith("<!DOCTYPE html>")
+        assert len(page) < 3_000_000
+
+
+def test_demo_tells_the_two_methods_apart(call, tmp_path):
+    status, out, err = call("demo", "--out", tmp_path / "d", "--videos", "400", "--no-open")
+    assert (status, err) == (0, "")
+    told = [line for line in out.splitlines() if line.startswith(("seeing: ", "guessing: "))]
+    assert told[0].startswith("seeing: Better than guessing: ")
+    assert told[1].startswith("guessing: ")
+    assert "guesser" in told[1]
+    assert f"{tmp_path / 'd' / 'seeing.html'}" in out
+
+
+def test_the_command_a_demo_gives_is_true(call, demo):
+    """The last line of the demo is a command that makes its page again, to the byte but for paths."""
+    from truemoment.cli import demo as module
+
+    words = module._command(demo, "seeing", 0).split()
+    again = demo.parent / "again.html"
+    words[words.index("--html") + 1] = str(again)
+    status, _, err = call(*words[1:])
+    assert (status, err) == (0, "")
+    assert again.stat().st_size > 50_000
+
+
+def test_json_goes_alone_to_standard_output(call, demo):
+    status, out, err = call(*arguments(demo, "seeing", "--json", "-", "--quiet"))
+    assert (status, err) == (0, "")
+    document = json.loads(out)
+    assert document["schema"] == "truemoment/audit/1"
+    assert document["seed"] == 0
+    names = [finding["check"] for finding in document["findings"]]
+    assert names[0] == "better-than-guessing"
+    assert len(names) <= len(CHECKS)
+
+
+def test_the_same_seed_says_the_same(call, demo):
+    once, again = (call(*arguments(demo, "seeing", "--seed", "3", "--json", "-", "--quiet"))[1] for _ in range(2))
+    assert once == again
+
+
+def test_splits_of_the_own_file_are_found(call, demo):
+    """Floors are fitted on its lines of split train and chosen on those of val, without being told."""
+    _, out, _ = call(*arguments(demo, "seeing", "--json", "-", "--quiet"))
+    document = json.loads(out)
+    assert {"action-aware", "best-constant"} <= {floor["name"] for floor in document["floors"]}
+
+
+def test_without_splits_there_is_nothing_to_fit_on(call, demo, tmp_path):
+    own = tmp_path / "test.jsonl"
+    lines = (demo / "annotations.jsonl").read_text(encoding="utf-8").splitlines()
+    kept = [json.loads(line) for line in lines if json.loads(line)["split"] == "test-ood"]
+    for line in kept:
+        del line["split"]
+    own.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
+    words = arguments(demo, "seeing", "--json", "-", "--quiet")
+    words[words.index("--annotations") + 1] = str(own)
+    status, out, _ = call(*words)
+    assert status == 0
+    assert {floor["name"] for floor in json.loads(out)["floors"]} == {"predict-all", "uniform", "random-chance"}
+
+
+@pytest.mark.parametrize(
+    ("gate", "status"),
+    [
+        ("better-than-guessing", 0),
+        ("better-than-guessing; R@1,IoU=0.5>0.1", 0),
+        ("R@1,IoU=0.5>0.99", 1),
+        ("better-than-guessing; mIoU<0.01", 1),
+    ],
+)
+def test_gate(call, demo, gate, status):
+    came, _, err = call(*arguments(demo, "seeing", "--gate", gate, "--quiet"))
+    assert came == status
+    told = [line for line in err.splitlines() if line.startswith("gate ")]
+    assert len(told) == gate.count(";") + 1
+    assert any("FAILS" in line for line in told) == bool(status)
+
+
+def test_gate_of_a_guesser_fails(call, demo):
+    assert call(*arguments(demo, "guessing", "--gate", "better-than-guessing", "--quiet"))[0] == 1
+
+
+def test_page_and_figures(call, demo, tmp_path):
+    page, figures = tmp_path / "audit.html", tmp_path / "figures"
+    status, out, err = call(*arguments(demo, "seeing", "--html", page, "--figures", figures))
+    assert (status, err) == (0, "")
+    assert f"page: {page}" in out
+    assert page.read_text(encoding="utf-8").rstrip().endswith("</html>")
+    made = {path.suffix for path in figures.iterdir()}
+    assert made == {".png", ".svg", ".pdf"}
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--gate", "nonsense"], "unknown 'nonsense'"),
+        (["--gate", "shortcut-share<many"], "got 'many', expected a number"),
+        (["--engine", "none"], "none"),
+        (["--fit-split", "train", "--fit-annotations", "x"], "expected one of them"),
+        (["--fit-split", "elsewhere"], "holds no query of split 'elsewhere'"),
+        (["--measures", "HIT@1,min=Good"], "needs measures of moments"),
+        (["--iid", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
+        (["--shuffled", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
+        (["--html", "no/such/folder/x.html"], "cannot be written"),
+        (["--protocol", "nobody"], "unknown protocol 'nobody'"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(call, demo, more, message):
+    words = arguments(demo, "seeing", "--quiet")
+    status, out, err = call(*words, *more)
+    assert status == 2
+    assert message in err
+    assert err.count("\n") == 1
+    assert out == ""
+
+
+def test_unknown_durations_are_refused(call, demo, tmp_path):
+    own = tmp_path / "test.jsonl"
+    lines = [json.loads(line) for line in (demo / "annotations.jsonl").read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        line["duration_s"] = None
+    own.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    bare = tmp_path / "answers.jsonl"  # without the line that says which annotations it was made for
+    _, *answers = (demo / "seeing-test-ood.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    bare.write_text("".join(answers), encoding="utf-8")
+    words = arguments(demo)
+    words[words.index("--annotations") + 1], words[1] = str(own), str(bare)
+    status, _, err = call(*words)
+    assert status == 2
+    assert "an audit needs every video's duration" in err
+
+
+def test_nothing_is_left_half_written(call, demo, tmp_path):
+    page = tmp_path / "audit.html"
+    page.write_text("as it was", encoding="utf-8")
+    broken = tmp_path / "broken.jsonl"
+    shutil.copy(demo / "seeing-test-ood.jsonl", broken)
+    with broken.open("a", encoding="utf-8") as stream:
+        stream.write('{"query_id": ')
+    words = arguments(demo, "seeing", "--html", str(page))
+    words[1] = str(broken)
+    status, _, err = call(*words)
+    assert status == 2
+    assert str(broken) in err
+    assert page.read_text(encoding="utf-8") == "as it was"
+
+
+@pytest.mark.data
+def test_the_audit_of_a_public_file(call, data_dir):
+    """Figures of the issue: 58.84 and 27.00, 598 answers past the end, 5 of zero length."""
+    file = data_dir / "predictions" / "hao2022_charades_cd_test_ood.json"
+    status, out, err = call(
+        *("audit", file, "--dataset", "charades-cd", "--split", "test-ood", "--data-dir", data_dir),
+        *("--resamples", "100", "--permutations", "99"),
+    )
+    assert (status, err) == (0, "")
+    text = " ".join(out.split())
+    assert "the whole video as the answer alone reaches 58.84" in text
+    assert "puts it at 27.00" in text
+    assert "598 answers end past the end of their video" in text
+    assert "5 answers have zero length" in text
