@@ -47,7 +47,7 @@ def test_tokens(sentence, expected):
         ("person a closes the box.", ["close"]),
         ("A person is cooking.the person laughs", ["cook", "laugh"]),
         ("person tidys up, then washs a cup", ["tidy", "wash"]),
-        ("a woman is wearinf a hat and begings to snig", ["wear", "begin", "snig"]),
+        ("a woman is wearinf a hat and begings to sing", ["wear", "begin", "sing"]),
         ("he is texting while skurfing", ["text", "skurf"]),
         ("He was seen lying on a bench.", ["see", "lie"]),
         ("She lays a blanket down and lies on it.", ["lay", "lie"]),
@@ -92,7 +92,22 @@ WORDS = sorted(
     | NEVER_VERBS
     | NOUNS_TOO
     | NOUNS_IN_ING
-    | set("open opens opening opened closed drinks drink cut put shot left red white video dogs man xyz xyzing".split())
+    | {
+        "open",
+        "opens",
+        "opening",
+        "opened",
+        "drinks",
+        "drink",
+        "cut",
+        "put",
+        "shot",
+        "left",
+        "red",
+        "video",
+        "dogs",
+        "xyzing",
+    }
 )
 
 
@@ -138,6 +153,6 @@ def test_word_lists_correct_the_lexicon():
 
 
 def test_import_is_light():
-    code = "import sys, truemoment.language as l; l.get_engine(); print('lemminflect' in sys.modules, 'spacy' in sys.modules)"
+    code = "import sys, truemoment.language as t; t.get_engine(); print(sys.modules.keys() & {'lemminflect', 'spacy'})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["False", "False"]
+    assert run.stdout.strip() == "set()"

@@ -124,7 +124,8 @@ def _verb_or_not(r: Reading) -> str:
         return "VERB" if r.object_follows() else "NOUN"
     if RULES[context, word.form].verb_if(r):
         return "VERB"
-    return _adjective_or_noun(r) if word.adjective or word.form == "past" else "NOUN"
+    participle = word.form == "past" and word.role == "VERB"
+    return _adjective_or_noun(r) if word.adjective or participle else "NOUN"
 
 
 def _adjective_or_noun(r: Reading) -> str:

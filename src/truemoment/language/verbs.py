@@ -20,7 +20,7 @@ STOP_FORMS = word_set(
     "might mine move must name over own part please put regarding say see seem seemed seeming seems should show side "
     "still take third top up used using was well were while will would"
 )
-"""Words on spaCy's English stop list (``spacy.lang.en.stop_words``, 3.8.18) that lemminflect knows as forms of a verb."""
+"""Words on spaCy 3.8.18's English stop list (``spacy.lang.en.stop_words``) that lemminflect knows as forms of verbs."""
 
 
 def verbs_of(sentences: Iterable[str], engine: Engine, *, keep_stop_words: bool = False) -> list[tuple[str, ...]]:
