@@ -1,0 +1,244 @@
+"""What a reproduced table is: published figures as data, a function that finds ours, a verdict on each figure.
+
+The figures stand in ``published/*.csv``, one a row, as the paper prints them. A tolerance of 0 asks for a figure that
+prints as the published one; any other bounds the difference, in the unit of the figure.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from truemoment.comparison import PublishedFigure, read_published
+from truemoment.datasets import load_annotations
+from truemoment.protocols import Protocol, get_protocol
+from truemoment.records import Annotations
+
+PUBLISHED = Path(__file__).parent / "published"
+"""Folder of the published figures."""
+
+Unit = Literal["percent", "points", "count"]
+Status = Literal["exact", "within", "outside", "informational", "published, unchecked"]
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    """A published figure and ours.
+
+    Parameters
+    ----------
+    source, table
+        Where the published figure stands; of a figure of ours alone, what it belongs to.
+    dataset, split, method, measure
+        What the figures are of, in the words of the paper.
+    unit
+        ``percent``; ``points`` of percent, for differences; ``count``.
+    published
+        As printed, in that unit; None where nothing is published: a tolerance then bounds our figure itself.
+    ours
+        Unrounded, in that unit; None where we have none (yet).
+    printed
+        Ours, with the rounding of the paper.
+    tolerance
+        How far ours may lie from the published figure; 0 for "prints alike", None for figures that are not judged.
+    reason
+        Why ours may differ, or what else there is to know.
+    spread
+        Sample standard deviation over our runs; None for one run.
+    runs
+        Runs that ours is the mean of.
+    signature
+        Convention, data and version that ours stands on.
+
+    Examples
+    --------
+    >>> from decimal import Decimal
+    >>> shown = {"published": Decimal("13.8"), "ours": 13.767, "printed": Decimal("13.8"), "tolerance": Decimal(0)}
+    >>> same = Reproduced("a paper", "Table 1", "d", "test", "m", "R@1,IoU=0.7", "percent", **shown)
+    >>> same.status, same.difference
+    ('exact', Decimal('0.0'))
+    """
+
+    source: str
+    table: str
+    dataset: str
+    split: str
+    method: str
+    measure: str
+    unit: Unit
+    published: Decimal | None = None
+    ours: float | None = None
+    printed: Decimal | None = None
+    tolerance: Decimal | None = None
+    reason: str = ""
+    spread: float | None = None
+    runs: int = 1
+    signature: str = ""
+
+    @property
+    def difference(self) -> Decimal | None:
+        """Ours as printed less the published figure; None where one of them is missing or undefined."""
+        if self.published is None or self.printed is None or not self.printed.is_finite():
+            return None
+        return self.printed - self.published
+
+    @property
+    def status(self) -> Status:
+        """The verdict: ours prints alike, lies within the tolerance or outside, is not judged, or is not there."""
+        if self.printed is None:
+            return "published, unchecked"
+        if self.tolerance is None:
+            return "informational"
+        off = self.difference if self.published is not None else self.printed
+        if off is None or not off.is_finite() or abs(off) > self.tolerance:
+            return "outside"
+        return "within" if self.tolerance else "exact"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What tables are computed from.
+
+    Parameters
+    ----------
+    data_dir
+        Folder that holds one folder a dataset.
+    rng
+        Generator of what is drawn.
+    runs
+        Runs of a baseline whose published figure is a mean over runs.
+    engine
+        What finds verbs, see :func:`truemoment.language.get_engine`.
+    tell
+        Is told, in a line, what takes time.
+    """
+
+    data_dir: Path | str | None
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    runs: int = 100
+    engine: str = "lexicon"
+    tell: Callable[[str], None] = lambda _: None
+    _read: dict[tuple[str, str], Annotations] = field(default_factory=dict, repr=False)
+
+    def load(self, dataset: str, split: str) -> Annotations:
+        """Read a split, once; both are named as the papers name them, as in "Charades-STA" and "training".
+
+        Raises
+        ------
+        MissingFileError, InputError, UsageError
+            As :func:`truemoment.datasets.load_annotations`.
+        """
+        name = dataset.lower().replace(" ", "-"), {"training": "train"}.get(split, split)
+        if name not in self._read:
+            self.tell(f"reading {' '.join(name)}")
+            self._read[name] = load_annotations(*name, data_dir=self.data_dir)
+        return self._read[name]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a paper, or figures quoted in its text, or a study of ours beside them.
+
+    Parameters
+    ----------
+    name
+        What to ask for.
+    title
+        What it shows, in a line.
+    source
+        Paper, section or table.
+    datasets
+        Datasets it is computed from.
+    figures
+        Name of its file of published figures.
+    compute
+        Takes the published figures and the setting, and yields every figure of the table.
+    """
+
+    name: str
+    title: str
+    source: str
+    datasets: tuple[str, ...]
+    figures: str
+    compute: Callable[[Sequence[PublishedFigure], Setting], Iterable[Reproduced]]
+
+
+def published_figures(name: str) -> list[PublishedFigure]:
+    """Read the published figures of a table by the name of their file.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If there is no such file, or it is malformed.
+    """
+    return read_published(PUBLISHED / name)
+
+
+def unchecked(figure: PublishedFigure) -> Reproduced:
+    """Return a published figure that nobody here has recomputed."""
+    unit: Unit = "count" if figure.unit == "count" else "percent"
+    published = figure.value if unit == "count" else Decimal(figure.percent)
+    place = (figure.source, figure.table, figure.dataset, figure.split, figure.method, figure.measure)
+    return Reproduced(*place, unit=unit, published=published)
+
+
+def beside(
+    figure: PublishedFigure,
+    values: float | Sequence[float],
+    *,
+    tolerance: str | None,
+    protocol: Protocol | None = None,
+    reason: str = "",
+    signature: str = "",
+) -> Reproduced:
+    """Set our figure beside a published one.
+
+    Parameters
+    ----------
+    figure
+        A count, a fraction, or in percent.
+    values
+        Ours: a count or a fraction; or one a run, of which the mean is taken.
+    tolerance
+        In counts or points of percent, as decimal text; "0" for "prints alike", None for a figure that is not judged.
+    protocol
+        Rounds shares as the paper does; by default to the nearest.
+    reason, signature
+        As for :class:`Reproduced`.
+
+    Examples
+    --------
+    >>> from truemoment.reproduction import published_figures
+    >>> uniform = published_figures("hidden_challenges_blind.csv")[0]
+    >>> row = beside(uniform, [0.1060, 0.1098], tolerance="0.3")
+    >>> row.published, row.printed, row.difference, row.status, round(row.spread, 2)
+    (Decimal('10.77'), Decimal('10.79'), Decimal('0.02'), 'within', 0.27)
+    """
+    row = unchecked(figure)
+    digits = max(0, -int(figure.value.as_tuple().exponent) - (2 if figure.unit == "fraction" else 0))
+    row = with_ours(row, values, protocol=protocol, decimals=digits if tolerance == "0" else max(digits, 2))
+    judged = None if tolerance is None else Decimal(tolerance)
+    return replace(row, tolerance=judged, reason=reason, signature=signature)
+
+
+def with_ours(
+    row: Reproduced, values: float | Sequence[float], *, protocol: Protocol | None = None, decimals: int = 2
+) -> Reproduced:
+    """Return a row with our figure, values as for :func:`beside`, shares printed with so many decimals."""
+    runs = np.atleast_1d(np.asarray(values, dtype=np.float64))
+    mean = float(runs.mean())
+    if math.isnan(mean):
+        printed = Decimal("NaN")
+    elif row.unit == "count":
+        printed = Decimal(round(mean))
+    else:
+        printed = Decimal(replace(protocol or get_protocol("default"), decimals=decimals).percent(mean))
+    scale = 1 if row.unit == "count" else 100
+    spread = scale * float(runs.std(ddof=1)) if len(runs) > 1 else None
+    return replace(row, ours=scale * mean, printed=printed, spread=spread, runs=len(runs))
