@@ -1,4 +1,4 @@
-"""Whole processes, as a user starts them: import, help, and evaluate from files.
+"""Whole processes, as a user starts them: import, help, evaluate from files, demo and audit.
 
 Each command runs several times after a warm-up; median and range of wall time, and its largest memory. Files are made
 in a temporary folder, by a process of their own so that the memory of making them is not counted. With TRUEMOMENT_DATA
@@ -91,9 +91,16 @@ def main() -> None:
             extra = ["--measures", MEASURES] if n_answers == 100 else []
             what = f"evaluate {n_queries:,} x {n_answers} from {name} ({path.stat().st_size / 1e6:.0f} MB)"
             commands[what] = [*CLI, "evaluate", str(path), *where, *extra]
+        commands["demo"] = [*CLI, "demo", "--out", str(folder / "demo"), "--no-open"]
+        if data.is_dir():
+            where = ["--dataset", "activitynet-cd", "--split", "test-ood", "--data-dir", str(data)]
+            answers = str(folder / "random.jsonl")  # ten answers a query
+            subprocess.run([*CLI, "baseline", "random-chance", *where, "-o", answers, "--quiet"], check=True)
+            what = "audit ActivityNet-CD test-ood, 13,578 x 10, with its page"
+            commands[what] = [*CLI, "audit", answers, *where, "--html", str(folder / "audit.html")]
         for what, command in commands.items():
             median, least, most, peak = timed(command)
-            print(f"{what:52} {median:6.2f} s ({least:.2f} to {most:.2f}), {peak:5.0f} MB", flush=True)
+            print(f"{what:58} {median:6.2f} s ({least:.2f} to {most:.2f}), {peak:5.0f} MB", flush=True)
 
 
 if __name__ == "__main__":

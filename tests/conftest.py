@@ -14,6 +14,9 @@ from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 
+# Test processes run side by side, one a core; threads of their own would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
