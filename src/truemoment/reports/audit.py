@@ -10,6 +10,7 @@ import re
 import textwrap
 import unicodedata
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -451,7 +452,6 @@ def table(audit: Audit, *, style: TableStyle = "plain") -> str:
     rivals = (*material.floors, *material.ceilings)
     of_systems: list[Scores] = [material.scores, *(rival.scores for rival in rivals)]
     headings = ["measure, %", one_line(material.case.predictions.name), *(rival.title for rival in rivals)]
-    star = r"\*" if style == "md" else "*"
     if style == "plain":
         headings = [headings[0], "method", *(_narrow(rival.title) for rival in rivals)]
     elif style == "md":
@@ -461,22 +461,27 @@ def table(audit: Audit, *, style: TableStyle = "plain") -> str:
         figures = [scores.value(measure) for scores in of_systems]
         cells = [percent(material, value) for value in figures]
         to_beat = 1 + int(material.chosen[m])
+        marks = ["*" if system == to_beat and math.isfinite(figures[system]) else "" for system in range(len(cells))]
         if style == "plain":  # so that figures stand below each other
-            cells = [f"{cell}{star if system == to_beat else ' '}" for system, cell in enumerate(cells)]
+            cells = [f"{cell}{mark or ' '}" for cell, mark in zip(cells, marks, strict=True)]
         else:
-            cells[to_beat] += star
+            cells = [cell + _escaped(mark, style) for cell, mark in zip(cells, marks, strict=True)]
         rows.append([str(measure), *cells])
     text = render(headings, rows, style=style, numbers=range(1, len(headings)))
     return _tightened(text) if style == "plain" else text
 
 
 def _tightened(text: str) -> str:
-    """Leave two blanks between columns, so that the table fits a terminal; the rule below the headings follows."""
-    table = [line for line in text.split("\n") if line.strip("- ")]
-    width = max(map(len, table))
-    blank = [all(line[at : at + 1] in ("", " ") for line in table) for at in range(width)]
-    kept = [at for at in range(width) if not all(blank[max(at - 2, 0) : at + 1])]
-    return "\n".join("".join(line[at : at + 1] for at in kept).rstrip() for line in text.split("\n"))
+    """Leave two blanks between columns, so that the table fits a terminal."""
+    lines = text.split("\n")
+    table = [line for line in lines if line.strip("- ")]
+    rule = next(line for line in lines if not line.strip("- "))
+    blank = [all(line[at : at + 1] in ("", " ") for line in table) for at in range(len(rule))]
+    kept = []
+    for is_blank, places in groupby(range(len(rule)), blank.__getitem__):
+        run = list(places)
+        kept += sorted(sorted(run, key=lambda at: rule[at])[:2]) if is_blank else run  # where the rule is blank too
+    return "\n".join("".join(line[at : at + 1] for at in kept).rstrip() for line in lines)
 
 
 def percent(material: Material, value: float) -> str:
@@ -494,4 +499,4 @@ def closing(audit: Audit, seed: int) -> str:
     """Return the signature that belongs to every figure."""
     case = audit.material.case
     draws = f"intervals:{case.resamples} resamples of videos|tests:{case.permutations} swaps|seed:{seed}"
-    return f"{audit.material.scores.signature()}|{draws}"
+    return one_line(f"{audit.material.scores.signature()}|{draws}")

@@ -20,6 +20,7 @@ colour-blind readers, and nothing is told by colour alone.
 from __future__ import annotations
 
 import contextlib
+import html
 import io
 import re
 import warnings
@@ -321,9 +322,10 @@ _METADATA: dict[str, dict[str, str | None]] = {
 
 
 def inline_svg(drawing: Drawing) -> str:
-    """Draw a figure as SVG to stand in a page: text as text, colours as variables, names unique by the figure's.
+    """Draw a figure as SVG to stand in a page.
 
-    The root has no size: the page gives it one. Titles and the rest of its dress are the page's too.
+    Text is text, colours are variables of the page's style sheet (:data:`COLOURS`), and the names of its parts begin
+    with the figure's, so that no two figures of a page share one. The page gives it a size.
     """
     import matplotlib as mpl  # noqa: PLC0415 - see drawing_style
 
@@ -333,14 +335,19 @@ def inline_svg(drawing: Drawing) -> str:
         drawing.draw().savefig(
             stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
         )
-    return _for_page(stream.getvalue().decode("utf-8"), drawing.name)
+    title = html.escape(drawing.title)
+    box, body = _for_page(stream.getvalue().decode("utf-8"), drawing.name)
+    return f'<svg viewBox="{box}" role="img" aria-label="{title}"><title>{title}</title>{body}</svg>'
 
 
 _NAMES = {colour: name for name, colour in COLOURS.items()}
 
 
-def _for_page(svg: str, name: str) -> str:
-    """Strip what matplotlib writes for a file of its own; text is escaped already, so ``<`` begins a tag."""
+def _for_page(svg: str, name: str) -> tuple[str, str]:
+    """The box and the content of an SVG without what matplotlib writes for a file of its own.
+
+    Its text is escaped, so that every ``<`` begins a tag.
+    """
     box = re.search(r'viewBox="([\d. ]+)"', svg)
     body = svg[svg.index(">", svg.index("<svg")) + 1 : svg.rindex("</svg>")]
     body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", body, flags=re.DOTALL)
@@ -355,7 +362,7 @@ def _for_page(svg: str, name: str) -> str:
     body = re.sub(r"(?<=[ (\"])-?\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", body)
     body = re.sub(r"<defs>\s*</defs>", "", body)
     body = re.sub(r">\s*\n\s*<", "><", body).strip()
-    return f'<svg viewBox="{box[1] if box else ""}">{body}</svg>'
+    return box[1] if box else "", body
 
 
 def _variable(colour: str) -> str:
@@ -363,7 +370,7 @@ def _variable(colour: str) -> str:
 
 
 def _shorter(path: str) -> str:
-    """Write a path in tenths of a point a hundredth each, without line ends."""
+    """Write a path in hundredths of a point, without line ends."""
     short = re.sub(r"-?\d+\.\d+", lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), path)
     return re.sub(r"\s*\n\s*", "", re.sub(r" ?([MLCQz]) ?", r"\1", short)).strip()
 
@@ -502,6 +509,7 @@ def by_length_figure(material: Material) -> Figure:
             axes.grid(axis="y")
             axes.legend(loc="upper right", handlelength=1.2, handletextpad=0.4)
         both[0].set_ylabel("queries")
+        both[0].yaxis.get_major_locator().set_params(integer=True)
         figure.supxlabel("length of the reference, share of the video", fontsize=TEXT)
     return figure
 
@@ -817,6 +825,7 @@ def _strokes(axes: Axes, at: float, ci95: Floats, *, colour: str = INK) -> float
     """Draw an interval, where there is one; returns its upper end, 0 where there is none."""
     if not np.all(np.isfinite(ci95)):
         return 0.0
+    axes.hlines(at, ci95[0], ci95[1], color=PAPER, linewidth=2.4)
     axes.hlines(at, ci95[0], ci95[1], color=colour, linewidth=1.2)
     return float(ci95[1])
 

@@ -44,7 +44,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 TITLES: Mapping[str, str] = {
     "stronger-floor": "A stronger floor",
     "shortcut-share": "Shortcut share",
-    "shuffled-videos": "Shuffled videos",
+    "uses-video": "Shuffled videos",
     "iid-ood-gap": "From test-iid to here",
     "loose-threshold": "Low thresholds",
     "shallow-lists": "Short lists of answers",
@@ -193,11 +193,12 @@ def page(
         lstrip_blocks=True,
     )
     environment.filters["one_line"] = one_line
+    environment.filters["prose"] = _prose
     material = audit.material
     case = material.case
     drawn = [(drawing, inline_svg(drawing)) for drawing in drawings(audit)]
     main = audit.findings[0] if audit.findings else None
-    text = environment.get_template("audit.html.j2").render(
+    return environment.get_template("audit.html.j2").render(
         name=case.predictions.name,
         dataset=case.annotations.dataset,
         split=case.annotations.split,
@@ -208,6 +209,7 @@ def page(
         tiles=_tiles(material),
         groups=_groups(audit),
         titles=TITLES,
+        in_words=IN_WORDS,
         figures_table=_figures_table(material),
         versus_table=_versus_table(material),
         overview=[one for one in drawn if one[0].name in ("floors", "measures")],
@@ -229,7 +231,6 @@ def page(
         version=version,
         command=command,
     )
-    return text.encode("utf-8", "replace").decode("utf-8")  # halves of characters cannot be written to a file
 
 
 def _is_slice(drawing: Drawing) -> bool:
@@ -237,6 +238,11 @@ def _is_slice(drawing: Drawing) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- words
+
+
+def _prose(text: str) -> str:
+    """Write a sentence so that no line ends between a number and its sign."""
+    return one_line(text).replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
 
 
 def _split_verdict(finding: Finding | None) -> tuple[str, str]:
@@ -314,7 +320,8 @@ def _tiles(material: Material) -> list[tuple[str, str, str, Cell]]:
 
 def _points(value: float, *, sign: bool = False) -> str:
     """A difference of fractions in points of percent, with a true minus."""
-    return f"{100 * value:{'+' if sign else ''}.1f}".replace("-", "\u2212")
+    rounded = round(100 * value, 1) + 0.0  # and no minus before a zero
+    return f"{rounded:{'+' if sign else ''}.1f}".replace("-", "\u2212")
 
 
 def _ends(ci95: Floats, *, sign: bool = False) -> str:
@@ -331,7 +338,7 @@ def _figure_cell(
 ) -> Cell:
     """A figure in percent as the protocol prints them, its interval below."""
     if math.isnan(value):
-        return Cell("undefined", why, marked)
+        return Cell("undefined", why)
     percent = material.case.protocol.percent
     interval = f"{percent(ci95[0])}\u2013{percent(ci95[1])}" if np.all(np.isfinite(ci95)) else "interval undefined"
     return Cell(percent(value), interval, marked)

@@ -1,0 +1,119 @@
+"""Audits for the tests of reports: the example world with an invented train split, a hostile world, a bare one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from truemoment import Annotations, Predictions, get_protocol, parse_measures, read_own_annotations, read_predictions
+from truemoment.audit import Audit, Case, audit
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+SOURCE = {"path": "examples/predictions.jsonl", "sha256": "ab" * 32}
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "\u202eright to left\u202c \u200f",
+    "x" * 5000,
+    "a\x00b\x1b[31mred\x07\r\nnext",
+    "日本語の文 ✂ 👩‍👩‍👧",
+    "שלום a door",
+    "\ud800 half a character",
+    "{{ 7 * 7 }}{% raw %}",
+    "</style></title><b>",
+    r"$\frac{1}{2}$ & _under_ | pipe",
+    "--> ]]> &lt;",
+)
+
+
+def audited(annotations: Annotations, predictions: Predictions, measures: str, **more: object) -> Audit:
+    """Audit with few draws, which is quick and enough to look at."""
+    settings = {"resamples": 50, "permutations": 100} | more
+    case = Case(annotations, predictions, parse_measures(measures), get_protocol("default"), **settings)
+    return audit(case, np.random.default_rng(0))
+
+
+def renamed(annotations: Annotations, split: str, *, stretched: float) -> Annotations:
+    """The same queries about other videos, their moments moved towards the beginning."""
+    rows = zip(
+        annotations.query_id,
+        annotations.video_id,
+        annotations.duration_s,
+        annotations.sentence,
+        annotations.start_s * stretched,
+        annotations.end_s * stretched,
+        strict=True,
+    )
+    return Annotations.from_rows([(f"{split}/{q}", f"{split}/{v}", *rest) for q, v, *rest in rows], split=split)
+
+
+@pytest.fixture(scope="session")
+def source() -> dict[str, str]:
+    """Give the files that an audit of the example was read from."""
+    return SOURCE
+
+
+@pytest.fixture(scope="session")
+def example() -> Audit:
+    """Give the audit of the example files, with everything an audit may be given."""
+    annotations = read_own_annotations(EXAMPLES / "annotations.jsonl")
+    predictions, match = read_predictions(EXAMPLES / "predictions.jsonl", annotations)
+    first = np.arange(annotations.n_queries) < 40  # some sentences stand in train, others do not
+    train = renamed(annotations.select_queries(first), "train", stretched=0.8)
+    val = renamed(annotations, "val", stretched=0.9)
+    reversed_answers = Predictions(
+        predictions.query_id, predictions.offsets, predictions.start_s[::-1], predictions.end_s[::-1], predictions.score
+    )
+    return audited(
+        annotations,
+        predictions,
+        "R@1,IoU=0.5; R@5,IoU=0.5; dR@1,IoU=0.5; mIoU; AxIoU@10; R@1,IoU=0.5,length=long",
+        match=match,
+        train=train,
+        selection=val,
+        others=(train, val),
+        iid=(annotations, predictions),
+        shuffled=reversed_answers,
+    )
+
+
+@pytest.fixture(scope="session")
+def hostile() -> Audit:
+    """Give the audit of a world whose every name is out to break the page, and whose times are faulty."""
+    rng = np.random.default_rng(0)
+    rows, answers = [], {}
+    for number in range(60):
+        text = HOSTILE[number % len(HOSTILE)]
+        start = float(rng.uniform(0, 20))
+        end = start - 3 if number % 9 == 0 else start + float(rng.uniform(1, 20))
+        duration = 1e-3 if number == 0 else 30.0
+        rows.append((f"{text}#{number}", f"{text}/{number // 2}", duration, text, start, end))
+        past = 9e7 if number % 7 == 0 else 0.0
+        moments = [(start * 0.9, abs(end) * 1.1 + past, 1.0), (0.0, 0.0, 0.5), (9.0, 3.0, 0.4), (start, start + 5, 0.1)]
+        answers[f"{text}#{number}"] = moments[: number % 5]
+    annotations = Annotations.from_rows(rows, dataset="<i>data</i>", split='te"st\u202e')
+    predictions = Predictions.from_lists(answers, name=r"<b>na$\me$</b> 日本 " + "\u202e" + "y" * 300)
+    return audited(
+        annotations, predictions, "R@1,IoU=0.5; mIoU", train=annotations, others=(annotations,), shuffled=predictions
+    )
+
+
+@pytest.fixture(scope="session")
+def whole() -> Audit:
+    """Give an audit without a fit split, so that PredictAll is the floor to beat; it hits where the method does."""
+    rows = [(f"v{n}#0", f"v{n}", 30.0, "a door opens", 0.0, 30.0 if n < 9 else 8.0) for n in range(10)]
+    answers = {query_id: [(0.0, end)] for query_id, _, _, _, _, end in rows}
+    return audited(Annotations.from_rows(rows), Predictions.from_lists(answers), "R@1,IoU=0.5; mIoU")
+
+
+@pytest.fixture(scope="session")
+def bare() -> Audit:
+    """Give the audit of two queries of one video, of which one is answered: little is defined."""
+    annotations = Annotations.from_rows(
+        [("v#0", "v", 30.0, "a door opens", 2.0, 6.0), ("v#1", "v", 30.0, "b", 2.0, 6.0)]
+    )
+    answers = Predictions.from_lists({"v#0": [(20.0, 26.0)]})
+    return audited(annotations, answers, "R@1,IoU=0.5; R@1,IoU=0.5,length=long")

@@ -1,0 +1,178 @@
+"""Figures of an audit: files for papers, and SVG for the page."""
+
+import io
+import re
+import struct
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from truemoment.exceptions import InputError, UsageError
+from truemoment.reports import figures
+
+
+@pytest.fixture(scope="module")
+def drawn(example):
+    return {drawing.name: drawing for drawing in figures.drawings(example)}
+
+
+@pytest.fixture
+def two_drawings(monkeypatch):
+    """Let there be two figures only, which is quicker."""
+    every = figures.drawings
+    monkeypatch.setattr(figures, "drawings", lambda audit: every(audit)[:2])
+
+
+def test_all_figures_of_a_full_audit_are_there(drawn):
+    names = {name for name in drawn if not name.startswith("slices-")}
+    assert names == {
+        *("floors", "measures", "curves", "by-length", "densities", "displacement", "errors", "conventions"),
+    }
+    assert {"slices-reference-length", "slices-position", "slices-first-verb", "slices-in-train"} <= set(drawn)
+
+
+def test_what_does_not_apply_is_not_there(bare):
+    names = {drawing.name for drawing in figures.drawings(bare)}
+    assert "displacement" not in names
+    assert "slices-video-length" not in names  # one video is one class, which compares with nothing
+
+
+@pytest.mark.usefixtures("two_drawings")
+def test_figures_are_saved_in_three_formats(example, tmp_path):
+    paths = figures.save_figures(example, tmp_path / "new" / "folder")
+    assert [path.name for path in paths] == [
+        f"{name}.{end}" for name in ("floors", "measures") for end in ("png", "svg", "pdf")
+    ]
+    for path in paths:
+        data = path.read_bytes()
+        if path.suffix == ".png":
+            width, height = struct.unpack(">II", data[16:24])
+            assert width == round(figures.WIDTH_IN * 300)
+            assert height > 300
+        elif path.suffix == ".pdf":
+            assert b"/FontFile2" in data  # TrueType, as a whole
+            assert b"/Type3" not in data
+        else:
+            assert b"<svg" in data
+        assert not re.search(rb"20\d\d-\d\d-\d\d|CreationDate", data)
+
+
+@pytest.mark.usefixtures("two_drawings")
+def test_the_same_figure_is_the_same_bytes(example, tmp_path):
+    once, again = (figures.save_figures(example, tmp_path / name) for name in ("once", "again"))
+    assert [path.read_bytes() for path in once] == [path.read_bytes() for path in again]
+
+
+def test_what_cannot_be_saved_is_told(example, tmp_path):
+    with pytest.raises(UsageError, match="got figure format 'gif', expected png, svg, pdf"):
+        figures.save_figures(example, tmp_path, formats=["gif"])
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be made"):
+        figures.save_figures(example, tmp_path / "file")
+
+
+def test_settings_of_the_user_neither_reach_a_figure_nor_are_changed(drawn):
+    with mpl.rc_context({"font.size": 30, "axes.facecolor": "red", "text.usetex": True}):
+        before = dict(mpl.rcParams)
+        odd = figures.inline_svg(drawn["floors"])
+        assert dict(mpl.rcParams) == before
+    assert odd == figures.inline_svg(drawn["floors"])
+
+
+def test_names_in_any_script_can_be_drawn(hostile):
+    """Warnings are errors here, as that a font lacks a letter; $ must not begin a formula."""
+    for drawing in figures.drawings(hostile):
+        with figures.drawing_style():
+            drawing.draw().savefig(io.BytesIO(), format="png", dpi=40)
+
+
+# --------------------------------------------------------------------------------- what figures show
+
+
+def test_bars_are_the_figures(example):
+    material = example.material
+    [axes] = figures.floors_figure(material).axes
+    rivals = (*material.floors, *material.ceilings)
+    shown = [bar.get_width() for bar in axes.patches]
+    assert shown == [100 * scores.value("R@1,IoU=0.5") for scores in (material.scores, *(r.scores for r in rivals))]
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert [("floor to beat" in label) for label in labels].index(True) == 1 + int(material.chosen[0])
+
+
+def test_curves_are_r_and_dr(example):
+    material = example.material
+    [axes] = figures.curves_figure(material).axes
+    lines = [line.get_ydata() for line in axes.lines if len(line.get_ydata())]
+    for number, curves in enumerate(material.curves.values()):
+        np.testing.assert_array_equal(lines[2 * number], 100 * curves.recall[0])
+        np.testing.assert_array_equal(lines[2 * number + 1], 100 * curves.discounted[0])
+
+
+def test_hits_and_misses_add_up_to_the_queries(example):
+    own, floor = figures.by_length_figure(example.material).axes
+    for axes in (own, floor):
+        assert sum(bar.get_height() for bar in axes.patches) == 120
+
+
+def test_slices_show_method_floor_and_counts(example):
+    [axes] = figures.slices_figure(example.material, "reference length").axes
+    own = [one for one in example.material.slices if one.family == "reference length"]
+    dots = next(line for line in axes.lines if line.get_label() == "the method")
+    np.testing.assert_allclose(dots.get_xdata(), [100 * one.value[0] for one in own])
+    assert [one.label for one in own] == [label.get_text() for label in axes.get_yticklabels()]
+    assert {f"{one.n_queries:,}" for one in own} <= {text.get_text() for text in axes.texts}
+    with pytest.raises(UsageError, match="got family 'colour', expected one of"):
+        figures.slices_figure(example.material, "colour")
+
+
+def test_cells_cover_their_classes():
+    """Areas of the drawn cells, by the shoelace formula, are those of the cells counted one by one."""
+    rng = np.random.default_rng(1)
+    table, bounds, classes = rng.uniform(0, 20, (8, 8)), np.linspace(0, 1, 9), figures.DENSITY_BOUNDS
+    with figures.drawing_style():
+        axes = figures._figure(2.0).add_subplot()
+        figures._cells(axes, table, bounds, classes)
+    counted = [
+        np.sum((table >= low) & (table < high)) for low, high in zip(classes, (*classes[1:], np.inf), strict=True)
+    ]
+    areas = []
+    for patch in axes.patches:
+        corners = patch.get_path().vertices.reshape(-1, 5, 2)
+        x, y = corners[..., 0], corners[..., 1]
+        areas.append(abs(np.sum(x[:, :-1] * y[:, 1:] - x[:, 1:] * y[:, :-1])) / 2)
+    np.testing.assert_allclose(areas, np.array([n for n in counted if n]) / 64)
+
+
+def test_an_even_spread_has_density_1():
+    """The scale of the histogram: N points, one in each cell above the diagonal, are as dense as an even spread."""
+    middles = (np.arange(64) + 0.5) / 64
+    start, end = np.meshgrid(middles, middles)
+    above = (end > start).ravel()
+    points = np.stack([start.ravel(), end.ravel()], axis=1)[above]
+    table = figures._histogram(points)
+    # 2,016 cells lie above the diagonal, where half the square is 2,048 cells.
+    np.testing.assert_allclose(table[table > 0], 2048 / 2016)
+
+
+# ------------------------------------------------------------------------------------- svg for the page
+
+
+def test_svg_has_text_variables_and_names_of_its_own(drawn):
+    ids = []
+    for name in ("floors", "measures", "densities", "displacement"):
+        svg = figures.inline_svg(drawn[name])
+        assert svg.startswith('<svg viewBox="')
+        assert f'role="img" aria-label="{drawn[name].title}"><title>{drawn[name].title}</title>' in svg
+        assert not re.search(r"#[0-9a-f]{6}\b", svg), "a colour that does not follow the page"
+        assert not re.search(r"<\?xml|<!|metadata|font-family|<style|xlink|http", svg)
+        assert "</text>" in svg
+        assert "PredictAll" in svg or name != "floors"
+        own = re.findall(r' id="([^"]+)"', svg)
+        assert set(re.findall(r'(?:url\(|href=")#([^)"]+)', svg)) == set(own)
+        ids += own
+    assert len(ids) == len(set(ids))
+
+
+def test_colours_have_one_meaning_each():
+    assert len(set(figures.COLOURS.values())) == len(figures.COLOURS)
