@@ -50,7 +50,7 @@ class Density:
     >>> import numpy as np
     >>> f = Density.fit(np.array([[0.0, 0.2], [0.1, 0.5], [0.6, 0.3]]))
     >>> f.evaluate(np.array([[0.1, 0.4]])).round(3)
-    array([2.107])
+    array([1.767])
     """
 
     points: Floats
@@ -58,9 +58,7 @@ class Density:
 
     def __post_init__(self) -> None:
         """Refuse what has no density."""
-        shape = np.shape(self.points)
-        if len(shape) != 2 or shape[0] == 0 or shape[1] != 2 or not np.all(np.isfinite(self.points)):
-            raise InputError(f"got points of shape {shape}, expected finite ones of shape (N, 2), N at least 1")
+        _check_places(self.points, "points", least=1)
         if not _is_positive_definite(self.covariance):
             raise InputError("the points lie on one line, which has no density in the plane")
 
@@ -82,6 +80,7 @@ class Density:
         """
         if len(points) < 2:
             raise InputError(f"got {len(points)} points, expected 2 or more to fit a density to")
+        _check_places(points, "points")
         factor = len(points) ** (-1 / 6) if bandwidth is None else bandwidth
         return cls(np.asarray(points, dtype=np.float64), np.cov(points, rowvar=False) * factor**2)
 
@@ -96,6 +95,7 @@ class Density:
         It differs from the sum of kernels by less than 1e-14 of *one* kernel's peak. A fitted point has at least 1/N
         of that, so at 72,000 points the relative error there is below 1e-9; far from all points the density is 0.
         """
+        _check_places(places, "places")
         whiten = np.linalg.inv(self._root).T
         points, places = self.points @ whiten, np.asarray(places, dtype=np.float64) @ whiten
         # Places further from all points would only widen the box; their density is 0 in float64.
@@ -115,6 +115,13 @@ class Density:
     def _root(self) -> Floats:
         """Lower triangle L with L L^T the covariance."""
         return np.asarray(np.linalg.cholesky(self.covariance))
+
+
+def _check_places(places: Floats, what: str, *, least: int = 0) -> None:
+    """Refuse what is no list of finite places of the plane."""
+    shape = np.shape(places)
+    if len(shape) != 2 or shape[0] < least or shape[1] != 2 or not np.all(np.isfinite(places)):
+        raise InputError(f"got {what} of shape {shape}, expected finite ones of shape (N, 2), N at least {least}")
 
 
 def _is_positive_definite(covariance: Floats) -> bool:

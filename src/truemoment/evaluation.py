@@ -214,8 +214,14 @@ def evaluate_constants(
     protocol = chosen_protocol(protocol, annotations)
     queries = annotations.queries
     n_queries, duration_s = len(queries), queries.duration_s
+    if n_queries == 0:
+        raise InputError(f"{annotations.dataset}/{annotations.split} has no query to evaluate on")
     if not np.all(duration_s > 0):
-        raise MeasureError("a constant share of the video needs every video's duration")
+        unknown = queries.query_id[~(duration_s > 0)][0]
+        raise MeasureError(
+            f"a constant share of the video needs every video's duration; that of query {unknown!r} of "
+            f"{annotations.dataset}/{annotations.split} is not known"
+        )
     nothing = np.zeros(n_queries)
     answers = Predictions(queries.query_id, np.arange(n_queries + 1), nothing, nothing, nothing)
     asked = asked_measures(measures, protocol, annotations, answers)
@@ -241,7 +247,8 @@ def evaluate_constants(
                 sums[rows[at]] += statistic.numerator.sum(), statistic.weight.sum()
         total = np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
         figures[c] = sums[:, 0] / total
-    return figures
+    as_asked = [asked.index(parse_measure(m) if isinstance(m, str) else m) for m in measures]
+    return figures[:, as_asked]
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,7 +91,7 @@ class SparseMap:
     A cell counts if, with :math:`k = \max(1, \lceil \log_2 ((b - a + 1) / 8) \rceil)`, a is a multiple of
     :math:`s = 2^{k-1}` and b - s' is one too, :math:`s' = 0` for k = 1, else :math:`2^{k+2} - 1` (Zhang et al. 2020,
     2D-TAN, section 3.2): all short moments, and longer ones ever more coarsely. 136 of 136 cells at N = 16, 1,104 of
-    2,080 at N = 64, 2,548 of 8,256 at N = 128.
+    2,080 at N = 64, 2,548 of 8,256 at N = 128. The whole video is a cell at N up to 16 and at 16 times a power of two.
 
     Parameters
     ----------
@@ -116,6 +116,8 @@ class SparseMap:
         """Refuse impossible values."""
         if self.n_clips < 1:
             raise UsageError(f"got {self.n_clips} clips, expected 1 or more")
+        if self.n_clips > 4096:
+            raise UsageError(f"got {self.n_clips} clips, expected 4096 or less")
 
     @functools.cached_property
     def cells(self) -> tuple[Ints, Ints]:

@@ -104,7 +104,7 @@ def test_curves_are_r_and_dr(example):
     material = example.material
     [axes] = figures.curves_figure(material).axes
     lines = [line.get_ydata() for line in axes.lines if len(line.get_ydata())]
-    for number, curves in enumerate(material.curves.values()):
+    for number, (_, curves) in enumerate(material.curves):
         np.testing.assert_array_equal(lines[2 * number], 100 * curves.recall[0])
         np.testing.assert_array_equal(lines[2 * number + 1], 100 * curves.discounted[0])
 

@@ -107,16 +107,18 @@ def stronger_floor(material: Material) -> Finding | None:
     case, m = material.case, material.case.headline
     measure, percent = case.measures[m], case.protocol.percent
     figures = [floor.scores.value(measure) for floor in material.floors]
+    if not np.any(np.isfinite(figures)):
+        return None
     best = int(np.nanargmax(figures))
     to_beat = material.floor_scores.value(measure)
     own = material.scores.value(measure)
     if not figures[best] > to_beat:
         return None
     above = own - figures[best]
+    place = f"{points(abs(above))} points {'below' if above > 0 else 'above'} the method" if above else "as the method"
     verdict = (
         f"On this split itself {material.floors[best].title} is the strongest floor: {percent(figures[best])} at "
-        f"{measure}, {points(abs(above))} points {'below' if above >= 0 else 'above'} the method. "
-        f"It was not chosen, since the split under test must not choose."
+        f"{measure}, {place}. It was not chosen, since the split under test must not choose."
     )
     return Finding("stronger-floor", "serious" if above <= 0 else "note", verdict, (), float(above), above > 0)
 
@@ -157,7 +159,7 @@ def shallow_lists(material: Material) -> Finding | None:
         f"Lists hold at most {answers}, so {', '.join(deeper)} say no more than at that depth; floors and ceilings "
         f"were held to {answers} too."
     )
-    return Finding("shallow-lists", "note", verdict, (), float(depth))
+    return Finding("shallow-lists", "note", verdict)
 
 
 def loose_threshold(material: Material) -> Finding:

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from truemoment.baselines import Choices, make_baseline
+from truemoment.baselines import Choices, PredictAll, make_baseline
 from truemoment.baselines.best_constant import best_constants
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError
@@ -130,9 +130,10 @@ def run_floors(
 def _fitted(
     name: str, choices: Choices, measures: Sequence[Measure], train: Annotations | None
 ) -> tuple[Grounder, ...]:
-    """Return the fitted method for each measure."""
+    """Return the fitted method for each measure; PredictAll where it is undefined, so that no constant is best."""
     if name == "best-constant" and train is not None:
-        return tuple(best_constants(measures, train, protocol=choices.protocol))
+        constants = best_constants(measures, train, protocol=choices.protocol)
+        return tuple(PredictAll() if constant is None else constant for constant in constants)
     grounder = make_baseline(name, choices)
     return (grounder if train is None else grounder.fit(train),) * len(measures)
 

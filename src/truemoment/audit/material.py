@@ -185,7 +185,7 @@ class Material:
     slices, floor_slices
         Class by class, of the method and of the floor to beat.
     curves
-        R and dR against the threshold, by name: the method, the floor to beat at the headline, PredictAll.
+        R and dR against the threshold, each behind a name: the method, the floor to beat, PredictAll.
     by_length, floor_by_length
         Hits and misses by length of the reference; None if the headline is no recall.
     errors
@@ -214,7 +214,7 @@ class Material:
     shortcut_ci95: Floats
     slices: list[Slice]
     floor_slices: list[Slice]
-    curves: Mapping[str, Curves]
+    curves: tuple[tuple[str, Curves], ...]
     by_length: SuccessByLength | None
     floor_by_length: SuccessByLength | None
     errors: ErrorKinds
@@ -300,7 +300,8 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
     headline = measures[case.headline]
     floor = floors[chosen[case.headline]]
     whole = next(rival for rival in floors if rival.name == "predict-all")
-    answered = {predictions.name: predictions, floor.title: floor.predictions, whole.title: whole.predictions}
+    answered = [(predictions.name, predictions), (floor.title, floor.predictions)]
+    answered += [(whole.title, whole.predictions)] if whole is not floor else []
     loose = _loosest(measures)
     loose_scores = evaluate(annotations, whole.predictions, loose, protocol)
     threshold = headline.iou if isinstance(headline, Recall | DiscountedRecall) else 0.5
@@ -317,7 +318,7 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
         shortcut_ci95=interval95(_ratio(figures[:, -1], figures[:, 0])),
         slices=of_slices[0],
         floor_slices=of_slices[1],
-        curves={name: recall_curves(annotations, of, protocol) for name, of in answered.items()},
+        curves=tuple((name, recall_curves(annotations, of, protocol)) for name, of in answered),
         by_length=success_by_length(scores, annotations, headline) if isinstance(headline, Recall) else None,
         floor_by_length=success_by_length(floor_scores, annotations, headline)
         if isinstance(headline, Recall)

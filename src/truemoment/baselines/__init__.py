@@ -91,6 +91,8 @@ class Baseline(NamedTuple):
     """Whether another seed gives other answers."""
     learns: bool = False
     """Whether it has to be fitted."""
+    takes: tuple[str, ...] = ()
+    """Which of the choices decide its answers, beside the generator and the references."""
 
 
 BASELINES: Mapping[str, Baseline] = MappingProxyType(
@@ -101,6 +103,7 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             "the one share of the video that is best on the fit split for a measure",
             lambda c: BestConstant(c.measure, c.protocol),
             learns=True,
+            takes=("measure",),
         ),
         "bias-based": Baseline(
             "floor", "the mode of the training moments' density (Closer Look)", lambda _: BiasBased(), learns=True
@@ -118,17 +121,23 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             lambda c: ActionAware(c.rng, get_engine(c.engine)),
             random=True,
             learns=True,
+            takes=("engine",),
         ),
         "uniform": Baseline(
             "floor", "start and end drawn evenly (Hidden Challenges)", lambda c: Uniform(c.rng), random=True
         ),
         "random-chance": Baseline(
-            "floor", "proposals drawn evenly (MAD)", lambda c: RandomChance(c.proposals, c.rng), random=True
+            "floor",
+            "proposals drawn evenly (MAD)",
+            lambda c: RandomChance(c.proposals, c.rng),
+            random=True,
+            takes=("proposals",),
         ),
         "oracle": Baseline(
             "ceiling",
             "the proposals that fit the reference best (MAD)",
             lambda c: Oracle(c.references, c.proposals),
+            takes=("proposals",),
         ),
     }
 )

@@ -23,7 +23,7 @@ PRIOR = ""
 """Name of the density that serves queries without a frequent verb."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ActionAware:
     """Answer by draws from where training moments of the query's verb lie.
 

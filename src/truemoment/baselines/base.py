@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from truemoment.exceptions import InputError, UsageError
-from truemoment.intervals import Bools, Floats, Ints, seconds_to_norm, suppress
+from truemoment.intervals import TIE, Bools, Floats, Ints, seconds_to_norm, suppress
 from truemoment.records import Annotations, Predictions, Queries
 
 NMS_THRESHOLD = 0.45
@@ -111,6 +111,8 @@ def grid_of_moments(step_norm: float) -> Floats:
     if not 0.01 <= step_norm <= 1:
         raise UsageError(f"got a grid of {step_norm:g} of the video, expected 0.01 to 1")
     n = round(1 / step_norm)
+    if abs(n * step_norm - 1) > 1e-9:
+        raise UsageError(f"got a grid of {step_norm:g} of the video, expected a step that divides it, e.g. {1 / n:g}")
     ends = np.linspace(0, 1, n + 1)
     first, last = np.triu_indices(n + 1, k=1)
     return np.stack([ends[first], ends[last]], axis=1)
@@ -133,7 +135,7 @@ def rank_constants(moments: Floats, score: Floats) -> Floats:
     """
     order = np.argsort(-np.nan_to_num(score, nan=-np.inf), kind="stable")
     start, end = moments[order].T
-    kept = suppress(start[None], end[None], np.array([len(order)]), threshold=NMS_THRESHOLD)[0]
+    kept = suppress(start[None], end[None], np.array([len(order)]), threshold=NMS_THRESHOLD + TIE)[0]
     return np.asarray(np.column_stack([start, end, np.nan_to_num(score, nan=0.0)[order]])[kept])
 
 

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from truemoment.baselines.base import constant_answers, grid_of_moments, rank_constants
 from truemoment.evaluation import evaluate_constants
+from truemoment.exceptions import MeasureError
 from truemoment.intervals import Floats
 from truemoment.measures import Measure, parse_measure
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions, Queries
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BestConstant:
     """Answer every query with the constant that is best on the fit split.
 
@@ -32,10 +35,6 @@ class BestConstant:
     ranked : (K, 3)
         Once fitted: the constants (start, end, figure on the fit split), best first, near-duplicates left out.
 
-    Raises
-    ------
-    MeasureError
-        If the measure cannot be read.
     """
 
     measure: str | Measure = "R@1,IoU=0.5"
@@ -48,19 +47,23 @@ class BestConstant:
         """Says which constant it is, once fitted."""
         if self.ranked is None:
             return f"best constant for {self.measure}"
-        return f"best constant ({100 * self.ranked[0, 0]:.0f}-{100 * self.ranked[0, 1]:.0f} % of the video)"
+        return f"best constant ({100 * self.ranked[0, 0]:.4g}-{100 * self.ranked[0, 1]:.4g} % of the video)"
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> BestConstant:
         """Try every constant of the grid on `train`.
 
         Raises
         ------
-        MeasureError
-            If a duration is not known, or the measure is of clip ratings or undefined there.
+        InputError, MeasureError
+            If there is no query, the measure cannot be read, a duration is not known, or the measure is of clip
+            ratings or undefined there.
         """
         del val
         measure = parse_measure(self.measure) if isinstance(self.measure, str) else self.measure
-        return best_constants([measure], train, protocol=self.protocol, step_norm=self.step_norm)[0]
+        (best,) = best_constants([measure], train, protocol=self.protocol, step_norm=self.step_norm)
+        if best is None:
+            raise MeasureError(f"{measure}: undefined on {train.dataset}/{train.split}, so no constant is best for it")
+        return best
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
         """Answer with the constants, best first.
@@ -77,17 +80,19 @@ class BestConstant:
 
 def best_constants(
     measures: Sequence[Measure], train: Annotations, *, protocol: str | Protocol | None = None, step_norm: float = 0.05
-) -> list[BestConstant]:
-    """Fit a constant for each measure in one pass over the grid.
+) -> list[BestConstant | None]:
+    """Fit a constant for each measure in one pass over the grid; None for a measure that is undefined on `train`.
 
     Raises
     ------
-    MeasureError
-        If a duration is not known, or a measure is of clip ratings.
+    InputError, MeasureError
+        If there is no query, a duration is not known, or a measure is of clip ratings.
     """
     grid = grid_of_moments(step_norm)
     figures = evaluate_constants(train, grid[:, 0], grid[:, 1], measures, protocol)
     return [
-        BestConstant(measure, protocol, step_norm, rank_constants(grid, of_measure))
+        None
+        if np.isnan(of_measure).all()
+        else BestConstant(measure, protocol, step_norm, rank_constants(grid, of_measure))
         for measure, of_measure in zip(measures, figures.T, strict=True)
     ]

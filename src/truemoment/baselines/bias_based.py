@@ -2,11 +2,13 @@ r"""Bias-based: the most likely location of the training moments (Closer Look, Y
 
 The paper fits a Gaussian kernel density to the training moments' (start, end) and says it draws predictions from it;
 its published figures are those of *one constant*, the density's mode. A plain density loses half its mass at an edge,
-and moments lie at edges (they start at 0, end at 1), so its mode is pushed inwards; reflecting the density at the three
-sides of the triangle :math:`0 \le s \le e \le 1` puts the mass back, with SciPy's bandwidth as it is:
+and moments lie at edges (they start at 0, end at 1), so its mode is pushed inwards. Reflecting the density at the
+video's start and end puts the mass back, with SciPy's bandwidth as it is:
 
-.. math:: \hat f(s, e) = \sum_{g \in G} f(g(s, e)), \quad G = \{(s,e), (-s,e), (s,2-e), (-s,2-e)\}
-          \cup \{\text{the same with } s, e \text{ exchanged}\}
+.. math:: \hat f(s, e) = f(s, e) + f(-s, e) + f(s, 2-e) + f(-s, 2-e)
+
+The third side of the triangle :math:`0 \le s \le e \le 1`, moments of no length, is no edge at which moments pile up,
+and nothing is reflected there.
 """
 
 from __future__ import annotations
@@ -22,13 +24,13 @@ from truemoment.records import Annotations, Predictions, Queries
 
 
 def reflected(density: Density, start_norm: Floats, end_norm: Floats) -> Floats:
-    """Density of (start, end), reflected at the sides of the triangle 0 <= start <= end <= 1; shapes (M,)."""
-    images = [(a, b) for s, e in ((start_norm, end_norm), (end_norm, start_norm)) for a in (s, -s) for b in (e, 2 - e)]
+    """Density of (start, end), reflected at start 0 and at end 1; shapes (M,)."""
+    images = [(start, end) for start in (start_norm, -start_norm) for end in (end_norm, 2 - end_norm)]
     places = np.concatenate([np.stack(image, axis=1) for image in images])
     return np.asarray(density.evaluate(places).reshape(len(images), -1).sum(axis=0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BiasBased:
     """Answer every query with the mode of the training moments' density.
 
@@ -41,7 +43,7 @@ class BiasBased:
     step_norm
         Grid on which the mode is looked for, as a fraction of the video.
     ranked : (K, 3)
-        Once fitted: the most likely moments and their densities (start, end, density), near-duplicates left out.
+        Once fitted: the most likely moments with their densities (start, end, density), no near-duplicates.
     """
 
     bandwidth: float | None = None

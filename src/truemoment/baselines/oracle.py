@@ -1,7 +1,8 @@
 """Oracle: the proposals of a scheme that overlap the reference best; a ceiling, not a method.
 
-No method that answers with proposals of the scheme can score more (MAD, Soldan et al. 2022, section 4). It is handed
-the references by name, as nothing else is.
+No method that answers with proposals of the scheme overlaps the references, as annotated, more (MAD, Soldan et al.
+2022, section 4); a protocol that clips references, or a measure of something else than the IoU, may rank proposals
+otherwise. It is handed the references by name, as nothing else is.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def draws(density: Density, n_queries: int, rng: np.random.Generator) -> tuple[F
     return start.reshape(shape), end.reshape(shape), likelihood.reshape(shape)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PriorOnly:
     """Answer by draws from where training moments lie.
 

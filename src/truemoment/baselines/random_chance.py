@@ -41,7 +41,8 @@ class RandomChance:
             If a video's duration is not known.
         """
         if not np.all(queries.duration_s > 0):
-            raise InputError(f"{self.name} needs every video's duration")
+            query_id = queries.query_id[~(queries.duration_s > 0)][0]
+            raise InputError(f"{self.name} needs every video's duration, and that of query {query_id!r} is not known")
         starts, ends = [], []
         count = self.proposals.count(queries.duration_s)
         for duration_s, n in zip(queries.duration_s, count, strict=True):

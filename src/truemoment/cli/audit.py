@@ -112,12 +112,11 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
         return read_predictions(path, of, format=format_, on_unknown=on_unknown, on_negative=on_negative, progress=show)
 
     answers, match = read(predictions, reference)
-    others = data.other_splits(reference)
-    by_name = {other.split: other for other in others}
-    train = by_name.get("train")
-    if fit_split is not None or fit_annotations is not None:
-        train = data.to_fit_on(reference, fit_split, fit_annotations)
-    selection = by_name.get("val") if select_split is None else data.read(select_split)
+    train = data.to_fit_on(reference, fit_split, fit_annotations)
+    others = data.other_splits(reference, train)
+    selection = next((other for other in others if other.split == "val" and other is not train), None)
+    if select_split is not None:
+        selection = data.read(select_split)
     on_iid = None
     if iid is not None:
         of_iid = data.read(iid_split)
@@ -131,7 +130,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
         match=match,
         train=train,
         selection=selection,
-        others=others if train is None or train.split in by_name else (*others, train),
+        others=others,
         iid=on_iid,
         shuffled=None if shuffled is None else read(shuffled, reference)[0],
         engine=engine,

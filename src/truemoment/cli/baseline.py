@@ -17,6 +17,7 @@ from truemoment.cli.options import (
     measuring_options,
     output_options,
     seed_option,
+    told_path,
     write_json,
 )
 from truemoment.exceptions import UsageError
@@ -82,6 +83,7 @@ def command(
     from truemoment.baselines import BASELINES, Choices, make_baseline
     from truemoment.evaluation import evaluate
     from truemoment.io import write_predictions
+    from truemoment.language import get_engine
     from truemoment.measures import parse_measure, parse_measures
     from truemoment.proposals import read_proposals
     from truemoment.protocols import get_protocol
@@ -90,43 +92,42 @@ def command(
     # Mistakes in the options are told before files are read.
     if name not in BASELINES:
         raise UsageError(f"unknown baseline {name!r}, expected one of {', '.join(BASELINES)}")
-    if repeats > 1 and not BASELINES[name].random:
+    baseline = BASELINES[name]
+    if repeats > 1 and not baseline.random:
         raise UsageError(f"--repeats: {name} draws nothing, so every run would be the same")
     asked_protocol = None if protocol is None else get_protocol(protocol)
     asked_measures = None if measures is None else parse_measures(measures)
     fit_for, scheme = parse_measure(fit_measure), read_proposals(proposals)
+    get_engine(engine)
     data = DataOptions(dataset, annotations, split, data_dir)
     reference = data.read()
     train = None
-    if BASELINES[name].learns:
+    if baseline.learns:
         train = data.to_fit_on(reference, fit_split, fit_annotations)
         if train is None:
             raise UsageError(f"{name} learns from a split: give --fit-split NAME or --fit-annotations FILE")
-    runs = []
-    written = None
+    runs, answers, title = [], [], ""
     children = np.random.default_rng(seed).spawn(repeats)
     for rng in _followed(children, show=repeats > 1 and not quiet and sys.stderr.isatty()):
-        choices = Choices(reference, rng, fit_for, asked_protocol, scheme, engine)
-        grounder = make_baseline(name, choices)
+        grounder = make_baseline(name, Choices(reference, rng, fit_for, asked_protocol, scheme, engine))
         grounder = grounder if train is None else grounder.fit(train)
-        answers = grounder.ground(reference.queries, top)
-        runs.append(evaluate(reference, answers, asked_measures, asked_protocol))
-        if written is None:
-            written = grounder.name, answers
-    if written is None:
-        raise AssertionError("there is at least one run")
+        answers.append(grounder.ground(reference.queries, top))
+        runs.append(evaluate(reference, answers[-1], asked_measures, asked_protocol))
+        title = grounder.name
+        del answers[1:]  # those of the first run are written
     if out is not None:
         form = "parquet" if out.suffix == ".parquet" else "native"
-        write_predictions(out, written[1], reference, format=form)
+        write_predictions(out, answers[0], reference, format=form)
     told = report.BaselineRun(
         name=name,
-        title=written[0],
-        kind=BASELINES[name].kind,
-        fitted_on=None if train is None else f"{train.dataset}/{train.split}",
+        title=title,
+        kind=baseline.kind,
+        fitted_on=train,
+        choices={of: {"measure": fit_measure, "engine": engine, "proposals": proposals}[of] for of in baseline.takes},
         runs=tuple(runs),
         top=top,
         seed=seed,
-        out=out,
+        out=None if out is None else told_path(out),
     )
     if json_path is not None:
         write_json(json_path, report.document(told))

@@ -132,7 +132,7 @@ def fit_options(function: F) -> F:
             metavar="FILE",
             help="Your own annotations to fit on, in place of a split.",
         ),
-        click.option("--fit-split", metavar="NAME", help="Split the floors are fitted on. [default: train]"),
+        click.option("--fit-split", metavar="NAME", help="Split the floors are fitted on, or none. [default: train]"),
     ):
         function = option(function)
     return function
@@ -222,14 +222,21 @@ class DataOptions:
             other = self.read(name)
         except (UsageError, MissingFileError):  # the dataset has no such split, or it is not at hand
             return None
-        except InputError:
-            if self.dataset is not None:
+        except InputError as error:
+            if self.dataset is not None or error.line is not None:
                 raise
             return None  # no line of the user's own file belongs to it
         return None if set(other.query_id) & set(reference.query_id) else other
 
     def to_fit_on(self, reference: Annotations, split: str | None, file: Path | None) -> Annotations | None:
         """Read what floors are fitted on: the split or file asked for, else ``train`` if there is one.
+
+        Parameters
+        ----------
+        reference
+            The annotations asked for.
+        split, file
+            The options of :func:`fit_options`; the split ``none`` is nothing.
 
         Raises
         ------
@@ -242,10 +249,23 @@ class DataOptions:
             raise UsageError("got --fit-split and --fit-annotations, expected one of them")
         if file is not None:
             return read_own_annotations(file, None)
-        return self.read(split) if split is not None else self.beside("train", reference)
+        if split == "none" or (split is None and self.split == "train"):
+            return None
+        if split is not None:
+            return self.read(split)
+        if self.dataset is not None and any(of.name == "train" for of in get_dataset(self.dataset).splits):
+            return self.read("train")
+        return self.beside("train", reference)
 
-    def other_splits(self, reference: Annotations) -> tuple[Annotations, ...]:
+    def other_splits(self, reference: Annotations, known: Annotations | None) -> tuple[Annotations, ...]:
         """Read every other split at hand, but those that are made of this one or that this one is made of.
+
+        Parameters
+        ----------
+        reference
+            The annotations asked for.
+        known
+            What was read already, and takes the place of its split; None for nothing.
 
         Raises
         ------
@@ -258,7 +278,11 @@ class DataOptions:
             splits = get_dataset(self.dataset).splits
             own = next((of for of in splits if of.name == self.split), None)
             names = [of.name for of in splits if not of.merges and (own is None or of.name not in own.merges)]
-        return tuple(other for name in names if (other := self.beside(name, reference)) is not None)
+        found = {} if known is None else {known.split: known}
+        for name in names:
+            if name not in found and (other := self.beside(name, reference)) is not None:
+                found[name] = other
+        return tuple(found.values())
 
 
 def open_page(path: Path) -> bool:
@@ -284,4 +308,4 @@ def write_json(path: Path, document: dict[str, Any]) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write a text to a file, complete or not at all."""
     with atomic_write(path) as stream:
-        stream.write(text.encode("utf-8"))
+        stream.write(text.encode("utf-8", "backslashreplace"))

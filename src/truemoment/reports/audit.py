@@ -117,7 +117,7 @@ def document(audit: Audit, *, source: Mapping[str, Any], seed: int, outcomes: Se
             _slice(material, own, floor) for own, floor in zip(material.slices, material.floor_slices, strict=True)
         ],
         "errors": _errors(material),
-        "curves": [{"of": name, **_curves(curves)} for name, curves in material.curves.items()],
+        "curves": [{"of": name, **_curves(curves)} for name, curves in material.curves],
         "by_length": _by_length(material),
         "answers": _answers(material),
         "conventions": [

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from truemoment.intervals import Floats
+from truemoment.records import Annotations
 from truemoment.reports.tables import TableStyle, render
 from truemoment.scores import Scores
 from truemoment.version import __version__ as version
@@ -25,7 +26,9 @@ class BaselineRun:
     name, title, kind
         As the command line calls it, as it calls itself once fitted, and ``floor`` or ``ceiling``.
     fitted_on
-        Dataset and split; None if it learns nothing.
+        The annotations; None if it learns nothing.
+    choices
+        What else decides its answers, by name: measure, engine or proposals.
     runs
         Scores of each run; the first is that of the answers that were written.
     top, seed
@@ -37,11 +40,12 @@ class BaselineRun:
     name: str
     title: str
     kind: str
-    fitted_on: str | None
+    fitted_on: Annotations | None
+    choices: Mapping[str, str]
     runs: tuple[Scores, ...]
     top: int
     seed: int
-    out: Path | None = None
+    out: str | None = None
 
     @property
     def figures(self) -> Floats:
@@ -66,13 +70,15 @@ def document(told: BaselineRun) -> dict[str, Any]:
         "baseline": told.name,
         "title": told.title,
         "kind": told.kind,
-        "fitted_on": told.fitted_on,
+        "fitted_on": None if told.fitted_on is None else f"{told.fitted_on.dataset}/{told.fitted_on.split}",
+        "fitted_on_sha256": None if told.fitted_on is None else told.fitted_on.sha256,
+        "choices": dict(told.choices),
         "dataset": scores.dataset,
         "split": scores.split,
         "annotations": {"sha256": scores.annotations_sha256, "n_queries": len(scores)},
         "protocol": scores.protocol.name,
         "convention": scores.protocol.convention(),
-        "predictions": None if told.out is None else str(told.out),
+        "predictions": told.out,
         "top": told.top,
         "runs": len(told.runs),
         "seed": told.seed,
@@ -95,7 +101,7 @@ def document(told: BaselineRun) -> dict[str, Any]:
 def preamble(told: BaselineRun) -> list[str]:
     """Say what was run on what."""
     scores = told.runs[0]
-    fitted = "" if told.fitted_on is None else f", fitted on {told.fitted_on}"
+    fitted = "" if told.fitted_on is None else f", fitted on {told.fitted_on.dataset}/{told.fitted_on.split}"
     said = [
         f"{told.name} ({told.kind}): {told.title}{fitted}",
         f"{scores.dataset}/{scores.split}: {len(scores):,} queries, {len(set(scores.video_id)):,} videos",
@@ -120,5 +126,9 @@ def table(told: BaselineRun, *, style: TableStyle = "plain") -> str:
 
 def closing(told: BaselineRun) -> str:
     """Return the signature of the figures."""
-    runs = f"|runs:{len(told.runs)}" if len(told.runs) > 1 else ""
-    return f"{told.runs[0].signature()}|top:{told.top}|seed:{told.seed}{runs}"
+    parts = [told.runs[0].signature(), f"baseline:{told.name}"]
+    if told.fitted_on is not None:
+        parts.append(f"fit:{told.fitted_on.dataset}/{told.fitted_on.split}#{told.fitted_on.sha256[:8]}")
+    parts += [f"{name}:{choice}" for name, choice in told.choices.items()]
+    parts += [f"top:{told.top}", f"seed:{told.seed}"]
+    return "|".join([*parts, f"runs:{len(told.runs)}"] if len(told.runs) > 1 else parts)

@@ -460,7 +460,7 @@ def curves_figure(material: Material) -> Figure:
         figure = _figure(3.1)
         axes = figure.add_subplot()
         highest = 0.0
-        for number, (name, curves) in enumerate(material.curves.items()):
+        for number, (name, curves) in enumerate(material.curves):
             colour, marker = looks[min(number, 2)]
             every = (number, len(material.curves) + 1)
             title = _short(one_line(name), 24)
