@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from truemoment.audit import CHECKS
 from truemoment.baselines import BASELINES
 from truemoment.cli import run
 from truemoment.datasets import DATASETS
@@ -134,12 +135,19 @@ def baselines() -> str:
     return markdown(["baseline", "kind", "what it answers", "fitted", "draws"], rows)
 
 
+def checks() -> str:
+    """Every check of the audit."""
+    rows = [[f"`{of.name}`", of.looks_at, of.passes or "–", of.figure or "–"] for of in CHECKS]
+    return markdown(["check", "what it looks at", "holds when", "its figure"], rows)
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     "protocols": protocols,
     "datasets": datasets,
     "folders": folders,
     "formats": formats,
     "baselines": baselines,
+    "checks": checks,
 }
 
 

@@ -414,8 +414,7 @@ def _conform(
 
 def _rows_of_predictions(annotations: Annotations, predictions: Predictions, on_unknown: OnUnknown) -> Ints:
     """Row of each query's predictions, -1 where there are none, shape (Q,)."""
-    row_of = {query_id: row for row, query_id in enumerate(predictions.query_id)}
-    row = np.array([row_of.get(query_id, -1) for query_id in annotations.queries.query_id], dtype=np.int64)
+    row = predictions.rows_of(annotations.queries.query_id)
     n_unknown = len(predictions) - int((row >= 0).sum())
     if n_unknown and on_unknown == "refuse":
         known = annotations.queries.index

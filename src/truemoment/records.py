@@ -488,6 +488,11 @@ class Predictions:
         higher[self.offsets[:-1][self.lengths > 0]] = False
         return higher
 
+    def rows_of(self, query_ids: Iterable[str]) -> Ints:
+        """Row of each query, -1 where there are no predictions for it; shape (Q,)."""
+        row = {query_id: row for row, query_id in enumerate(self.query_id)}
+        return np.array([row.get(query_id, -1) for query_id in query_ids], dtype=np.int64)
+
     def ranked_by_score(self) -> Predictions:
         """Return the same predictions, each list by falling score, ties in file order."""
         if not self.rises.any():

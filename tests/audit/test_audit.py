@@ -7,7 +7,8 @@ import pytest
 
 from truemoment import Annotations, Predictions, evaluate, load_annotations, read_predictions
 from truemoment.audit import CHECKS, Case, audit
-from truemoment.audit.floors import join_measures
+from truemoment.audit.floors import answers_a_query, join_measures
+from truemoment.baselines import Choices, make_baseline
 from truemoment.exceptions import UsageError
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
@@ -64,27 +65,45 @@ def test_the_floor_to_beat_is_chosen_on_the_selection_split(plain_audit):
         assert material.floor_scores.value(measure) == chosen.scores.value(measure)
 
 
-def test_the_audited_split_has_no_say(train, test):
-    """A floor that would win on the audited split only is named, and not chosen."""
+def test_the_audited_split_has_no_say_but_may_take_the_title(train, test):
+    """A floor that wins on the audited split alone is not chosen; a method that is not above it still guesses."""
     rows = [(q, v, 50.0, s, 0.0, 50.0) for q, v, s in zip(test.query_id, test.video_id, test.sentence, strict=True)]
     whole = Annotations.from_rows(rows, dataset="invented", split="test")
-    found = audit(case_of(whole, answer(whole, 0.0, 10.0), train=train), np.random.default_rng(0))
+    found = audit(case_of(whole, answer(whole, 0.0, 40.0), train=train), np.random.default_rng(0))
     assert found.material.floor.name != "predict-all"
-    stronger = finding(found, "stronger-floor")
-    assert "PredictAll is the strongest floor: 100.00" in stronger.verdict
-    assert stronger.holds is False
+    verdict = finding(found, "better-than-guessing")
+    assert verdict.holds is False
+    assert "but PredictAll has 100.00 on this very split: not shown to be better than that" in verdict.verdict
+    assert verdict.verdict.startswith("A guesser")
+    assert finding(found, "shortcut-share").holds is False
+
+
+@pytest.mark.parametrize("name", ["predict-all", "uniform", "random-chance", "best-constant"])
+def test_no_floor_is_better_than_guessing(train, test, name):
+    choices = Choices(np.random.default_rng(17))
+    method = make_baseline(name, choices).fit(train).ground(test.queries, 1)
+    found = audit(case_of(test, method, train=train), np.random.default_rng(0))
+    assert finding(found, "better-than-guessing").holds is not True
 
 
 def test_without_a_fit_split_the_floor_is_predict_all(test):
     found = audit(case_of(test, answer(test, 0.0, 10.0)), np.random.default_rng(0))
     assert {floor.name for floor in found.material.floors} == {"predict-all", "uniform", "random-chance"}
     assert found.material.floor.name == "predict-all"
-    assert "without a fit split" in finding(found, "better-than-guessing").evidence[-1]
+    assert any("without a fit split" in line for line in finding(found, "better-than-guessing").evidence)
 
 
 def test_floors_give_no_more_answers_than_the_method(train, test):
     found = audit(case_of(test, answer(test, 0.0, 10.0), train=train), np.random.default_rng(0))
     assert all(rival.predictions.lengths.max() == 1 for rival in found.material.floors)
+
+
+@pytest.mark.parametrize(
+    ("longest", "measures", "top"), [(30, "R@1,IoU=0.5", 1), (30, "R@50,IoU=0.5", 30), (3, "mAP", 3)]
+)
+def test_floors_give_as_many_answers_as_the_method_and_the_measures_look_at(test, longest, measures, top):
+    lists = {q: [(float(k), float(k) + 5, -k) for k in range(longest)] for q in test.queries.query_id}
+    assert answers_a_query(Predictions.from_lists(lists), parse_measures(measures)) == top
 
 
 def test_joined_measures_keep_their_rows(test):
@@ -141,10 +160,37 @@ def test_silence_is_counted_and_costs(train, test):
     found = audit(case_of(test, silent, train=train), np.random.default_rng(0))
     assert finding(found, "answer-pattern").verdict == "No query is answered."
     assert found.material.scores.value("mIoU") == 0
+    assert finding(found, "better-than-guessing").verdict.startswith("Worse than guessing")
+
+
+def test_too_few_videos_tell_nothing(train, test):
+    """Five videos: no p value of a test that swaps videos is below 2 / 2^5 = 0.0625."""
+    few = test.select_queries(np.isin(test.queries.video_id, [f"test{v}" for v in range(5)]))
+    right = Predictions.from_lists(
+        {q: [(s, e, 1.0)] for q, s, e in zip(few.query_id, few.start_s, few.end_s, strict=True)}
+    )
+    found = audit(case_of(few, right, train=train), np.random.default_rng(0))
+    verdict = finding(found, "better-than-guessing")
+    assert verdict.holds is None
+    assert verdict.verdict.startswith("Cannot be told: 5 videos are too few")
+
+
+def test_a_coarse_grid_is_no_fault_where_references_lie_on_it(train, test):
+    """Every reference lies on multiples of 5 s, and right answers do too."""
+    right = Predictions.from_lists(
+        {q: [(s, e, 1.0)] for q, s, e in zip(test.query_id, test.start_s, test.end_s, strict=True)}
+    )
+    assert finding(audit(case_of(test, right, train=train), np.random.default_rng(0)), "answer-pattern").holds is True
+
+
+def test_floors_that_cannot_be_fitted_are_told(train, test):
+    found = audit(case_of(test, answer(test, 0.0, 10.0), train=train), np.random.default_rng(0))
+    told = [line for line in finding(found, "better-than-guessing").evidence if "could not be fitted" in line]
+    assert len(told) == 3  # all training moments are a fifth of the video long: no density in the plane
 
 
 def test_shared_videos_and_sentences_are_told(train, test):
-    rows = [(f"other#{i}", test.video_id[0], 50.0, "he sits", 1.0, 2.0) for i in range(1)]
+    rows = [("other#0", test.video_id[0], 50.0, "he sits", 1.0, 2.0)]
     other = Annotations.from_rows(rows, dataset="invented", split="val")
     found = audit(case_of(test, answer(test, 0.0, 10.0), train=train, others=(train, other)), np.random.default_rng(0))
     leak = finding(found, "leakage")
@@ -172,6 +218,8 @@ def test_refusals(test):
     unknown = dataclasses.replace(test, duration_s=np.full(len(test), np.nan))
     with pytest.raises(UsageError, match="needs every video's duration"):
         case_of(unknown, answer(test, 0.0, 10.0))
+    with pytest.raises(UsageError, match=r"drops the 60 queries without an answer.*missing=worst"):
+        Case(test, Predictions.from_lists({}), parse_measures("mIoU"), get_protocol("default,missing=drop"))
     with pytest.raises(UsageError, match="needs measures of moments"):
         Case(test, answer(test, 0.0, 10.0), parse_measures("HIT@1,min=VeryGood"), DEFAULT)
 

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.audit import Finding, judge, read_gate
+from truemoment.audit import Finding, judge, read_gate, settled
 from truemoment.exceptions import UsageError
+from truemoment.measures import parse_measures
 
 FINDINGS = (
     Finding("sound", "good", "All is well.", holds=True, figure=0.25),
@@ -49,13 +50,36 @@ def test_conditions(gate, expected):
         (" ; ", "got no condition"),
         ("sound<much", "got 'much', expected a number"),
         ("sound<nan", "expected a number"),
-        ("nothing", "unknown 'nothing', expected one of sound, unsound, open, R@1,IoU=0.5, mIoU"),
-        ("R@1,IoU=0.5", "a measure needs a number"),
     ],
 )
-def test_refusals(gate, message):
-    with pytest.raises(UsageError, match=message.replace("(", r"\(")):
-        passed(gate)
+def test_what_cannot_be_read(gate, message):
+    with pytest.raises(UsageError, match=message):
+        read_gate(gate)
+
+
+@pytest.mark.parametrize(
+    ("gate", "message"),
+    [
+        ("nothing", "unknown 'nothing', expected one of better-than-guessing, "),
+        ("R@1,IoU=0.3>0", "unknown 'R@1,IoU=0.3'"),
+        ("mIoU", "no question of passing, give a number"),
+        ("resolution", "no question of passing, give a number"),
+        ("shallow-lists>1", "has no figure to compare"),
+    ],
+)
+def test_names_that_are_not_there(gate, message):
+    with pytest.raises(UsageError, match=message):
+        settled(read_gate(gate), parse_measures("R@1,IoU=0.5; mIoU"))
+
+
+def test_measures_may_be_written_otherwise():
+    (condition,) = settled(read_gate("R@1,IoU=0.50>=0.4"), parse_measures("R@1,IoU=0.5"))
+    assert condition.name == "R@1,IoU=0.5"
+
+
+def test_what_does_not_apply_fails_and_says_so():
+    (outcome,) = judge(read_gate("uses-video"), FINDINGS, FIGURES)
+    assert outcome[1:] == (False, "uses-video does not apply here")
 
 
 @given(st.text(max_size=40))

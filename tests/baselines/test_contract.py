@@ -23,7 +23,7 @@ def made(asked, engine, monkeypatch):
     monkeypatch.setattr(truemoment.baselines, "get_engine", lambda _: engine)
 
     def make(name, train, *, seed=0, **choices) -> Grounder:
-        grounder = make_baseline(name, Choices(asked, np.random.default_rng(seed), **choices))
+        grounder = make_baseline(name, Choices(np.random.default_rng(seed), references=asked, **choices))
         return grounder if train is None else grounder.fit(train)
 
     return make
@@ -61,7 +61,7 @@ def test_the_list():
 
 def test_an_unknown_name(asked):
     with pytest.raises(UsageError) as caught:
-        make_baseline("prior", Choices(asked))
+        make_baseline("prior", Choices(references=asked))
     assert str(caught.value) == f"unknown baseline 'prior', expected one of {', '.join(NAMES)}"
 
 
@@ -161,7 +161,7 @@ def test_a_generator_goes_on(made, train, asked, name):
 def test_a_floor_sees_no_reference(made, train, asked, name):
     # Choices hold the references for the oracle alone: with others in their place a floor answers the same.
     others = Annotations.from_rows([("x", "x", 5.0, "x", 1.0, 2.0)])
-    floor = make_baseline(name, Choices(others, np.random.default_rng(0))).fit(train)
+    floor = make_baseline(name, Choices(np.random.default_rng(0), references=others)).fit(train)
     assert lists(floor.ground(asked.queries, 5)) == lists(made(name, train).ground(asked.queries, 5))
 
 
@@ -207,8 +207,8 @@ def test_choices_reach_the_baselines(made, asked, train):
 
 def test_the_engine_is_asked_for_by_name(asked):
     with pytest.raises(UsageError, match="unknown language engine 'parrot'"):
-        make_baseline("action-aware", Choices(asked, engine="parrot"))
-    assert make_baseline("action-aware", Choices(asked)).engine.name == "lexicon"
+        make_baseline("action-aware", Choices(engine="parrot"))
+    assert make_baseline("action-aware", Choices(references=asked)).engine.name == "lexicon"
 
 
 @pytest.mark.parametrize("name", NAMES)

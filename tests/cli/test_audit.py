@@ -54,12 +54,12 @@ def test_demo_tells_the_two_methods_apart(call, tmp_path):
     told = [line for line in out.splitlines() if line.startswith(("seeing: ", "guessing: "))]
     assert told[0].startswith("seeing: Better than guessing: ")
     assert told[1].startswith("guessing: ")
-    assert "guesser" in told[1]
+    assert "Better than guessing" not in told[1]
     assert f"{tmp_path / 'd' / 'seeing.html'}" in out
 
 
 def test_the_command_a_demo_gives_is_true(call, demo):
-    """The last line of the demo is a command that makes its page again, to the byte but for paths."""
+    """The last line of the demo is a command that audits the same answers and writes a page."""
     from truemoment.cli import demo as module
 
     words = module._command(demo, "seeing", 0).split()
@@ -145,6 +145,9 @@ def test_page_and_figures(call, demo, tmp_path):
         (["--gate", "shortcut-share<many"], "got 'many', expected a number"),
         (["--engine", "none"], "none"),
         (["--fit-split", "train", "--fit-annotations", "x"], "expected one of them"),
+        (["--fit-split", "test-ood"], "must not be learned or chosen from"),
+        (["--select-split", "test-ood"], "must not be learned or chosen from"),
+        (["--gate", "resolution"], "no question of passing"),
         (["--fit-split", "elsewhere"], "holds no query of split 'elsewhere'"),
         (["--measures", "HIT@1,min=Good"], "needs measures of moments"),
         (["--iid", "nowhere.jsonl"], "nowhere.jsonl: no such file"),

@@ -64,7 +64,7 @@ def baseline_fails(fails, own):
 def by_api(own, name, rng, top=10, measures=MEASURES):
     """What a baseline answers and scores, without the command line."""
     test, train = (read_own_annotations(own, split) for split in ("test", "train"))
-    answers = make_baseline(name, Choices(test, rng)).fit(train).ground(test.queries, top)
+    answers = make_baseline(name, Choices(rng, references=test)).fit(train).ground(test.queries, top)
     scores = evaluate(test, answers, measures)
     return answers, {str(measure): scores.value(measure) for measure in scores.measures}
 
@@ -281,7 +281,7 @@ def test_fit_measure(baseline, own):
     # The constant that is best for mIoU on train, by the API.
     _, out, _ = baseline("best-constant", "--fit-measure", "mIoU", "--measures", "mIoU", "--json", "-")
     test, train = (read_own_annotations(own, split) for split in ("test", "train"))
-    fitted = make_baseline("best-constant", Choices(test, measure="mIoU")).fit(train)
+    fitted = make_baseline("best-constant", Choices(measure="mIoU")).fit(train)
     assert json.loads(out)["title"] == fitted.name
     assert figures(json.loads(out)) == {
         "mIoU": pytest.approx(evaluate(test, fitted.ground(test.queries), "mIoU").value("mIoU"))
@@ -292,7 +292,7 @@ def test_fit_measure(baseline, own):
 def test_proposals(baseline, own, text, scheme):
     _, out, _ = baseline("oracle", "--proposals", text, "--measures", "mIoU", "--json", "-")
     test = read_own_annotations(own, "test")
-    oracle = make_baseline("oracle", Choices(test, proposals=scheme))
+    oracle = make_baseline("oracle", Choices(references=test, proposals=scheme))
     expected = evaluate(test, oracle.ground(test.queries), "mIoU").value("mIoU")
     assert figures(json.loads(out))["mIoU"] == pytest.approx(expected, rel=1e-12)
 

@@ -21,7 +21,7 @@ from truemoment.diagnosis.shuffled import (
     shuffle_features,
     shuffle_segments,
 )
-from truemoment.exceptions import InputError, UsageError
+from truemoment.exceptions import UsageError
 
 nan = float("nan")
 
@@ -126,11 +126,15 @@ def test_no_duration_no_share():
     assert np.isnan(density.density).all()
 
 
+def test_nothing_in_common_no_share(one_video):
+    annotations, answers = one_video({"q": [(0, 5)]}, {"q": [(0.0, 1.0)]})
+    moved = compare_shuffled(annotations, answers, Predictions.from_lists({"q": []}))
+    assert np.isnan([moved.share_unchanged, moved.share_within()]).all()
+    assert moved.left_out == {"answered on the original video only": 1}
+
+
 def test_refusals(one_video):
     annotations, answers = one_video({"q": [(0, 5)]}, {"q": [(0.0, 1.0)]})
-    nothing = Predictions.from_lists({"q": []}, name="shuffled.jsonl")
-    with pytest.raises(InputError, match=r"predictions and shuffled.jsonl have no answered query of own/all in common"):
-        compare_shuffled(annotations, answers, nothing)
     with pytest.raises(UsageError, match="got ranking='best', expected score or file"):
         compare_shuffled(annotations, answers, answers, ranking="best")
     moved = compare_shuffled(annotations, answers, answers)

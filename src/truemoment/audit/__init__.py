@@ -11,11 +11,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.audit.checks import CHECKS
+from truemoment.audit.checks import CHECKS, Check, settled
 from truemoment.audit.findings import Condition, Finding, Outcome, judge, read_gate
 from truemoment.audit.material import Case, Material, gather
 
-__all__ = ["CHECKS", "Audit", "Case", "Condition", "Finding", "Material", "Outcome", "audit", "judge", "read_gate"]
+__all__ = [
+    "CHECKS",
+    "Audit",
+    "Case",
+    "Check",
+    "Condition",
+    "Finding",
+    "Material",
+    "Outcome",
+    "audit",
+    "judge",
+    "read_gate",
+    "settled",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,4 +57,4 @@ def audit(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = la
         As for :func:`truemoment.evaluate`.
     """
     material = gather(case, rng, tell)
-    return Audit(material, tuple(finding for check in CHECKS if (finding := check(material)) is not None))
+    return Audit(material, tuple(finding for check in CHECKS if (finding := check.look(material)) is not None))

@@ -99,38 +99,32 @@ def read_gate(text: str) -> tuple[Condition, ...]:
 def judge(
     conditions: Sequence[Condition], findings: Sequence[Finding], figures: Mapping[str, float]
 ) -> tuple[Outcome, ...]:
-    """Hold conditions against what was found. A condition that cannot be told fails.
+    """Hold conditions against what was found. A condition that cannot be told, or does not apply, fails.
 
     Parameters
     ----------
     conditions
-        As :func:`read_gate` reads them.
+        As :func:`read_gate` reads them, of checks and measures that there are.
     findings
         Of the audit.
     figures
         Figures of the measures by name, fractions.
-
-    Raises
-    ------
-    UsageError
-        If a condition names neither a check nor a measure of this audit.
     """
     by_name = {finding.check: finding for finding in findings}
     outcomes = []
     for condition in conditions:
         finding = by_name.get(condition.name)
-        if finding is None and condition.name not in figures:
-            known = ", ".join([*by_name, *figures])
-            raise UsageError(f"gate {condition.text!r}: unknown {condition.name!r}, expected one of {known}")
-        figure = figures[condition.name] if finding is None else finding.figure
-        if condition.comparison:
+        figure = figures.get(condition.name) if finding is None else finding.figure
+        if finding is None and figure is None:
+            passed, why = False, f"{condition.name} does not apply here"
+        elif condition.comparison:
             defined = figure is not None and math.isfinite(figure)
-            passed = defined and figure is not None and _COMPARE[condition.comparison](figure, condition.limit)
+            passed = figure is not None and defined and _COMPARE[condition.comparison](figure, condition.limit)
             why = f"{condition.name} is {figure:.4f}" if defined else f"{condition.name} is undefined"
-        elif finding is None:
-            raise UsageError(f"gate {condition.text!r}: a measure needs a number, e.g. {condition.name}>=0.4")
         else:
-            passed = finding.holds is True
-            why = finding.verdict if finding.holds is not None else f"cannot be told: {finding.verdict}"
+            passed = finding is not None and finding.holds is True
+            why = "" if finding is None else finding.verdict
+            if finding is not None and finding.holds is None:
+                why = f"cannot be told: {finding.verdict}"
         outcomes.append(Outcome(condition, passed, why))
     return tuple(outcomes)

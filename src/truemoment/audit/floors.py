@@ -23,8 +23,8 @@ from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
 from truemoment.scores import Scores
 
-MOST_ANSWERS = 10
-"""Most answers a floor gives: as many as Hidden Challenges' blind baselines. It gives no more than the method."""
+MOST_ANSWERS = 100
+"""Most answers a floor gives: as many as Prior-Only Blind draws."""
 
 UNFITTED = ("predict-all", "uniform", "random-chance")
 FITTED = ("best-constant", "bias-based", "prior-only", "action-aware")
@@ -71,7 +71,7 @@ def run_floors(
     engine: str,
     rng: np.random.Generator,
     tell: Callable[[str], None],
-) -> list[Rival]:
+) -> tuple[list[Rival], list[str]]:
     """Fit and run every floor.
 
     Parameters
@@ -97,8 +97,10 @@ def run_floors(
 
     Returns
     -------
-    list of Rival
-        PredictAll first. A floor that cannot be fitted (training moments without a density) is not there.
+    floors
+        PredictAll first.
+    left_out
+        Floors that could not be fitted, and why: training moments that have no density.
 
     Raises
     ------
@@ -107,15 +109,16 @@ def run_floors(
     """
     selection = train if selection is None else selection
     names = UNFITTED if train is None else (*UNFITTED, *FITTED)
-    rivals = []
+    rivals, left_out = [], []
     for name, child in zip(names, rng.spawn(len(names)), strict=True):
         tell(f"floor {name}")
         try:
-            choices = Choices(annotations, rng=child, protocol=protocol, engine=engine)
+            choices = Choices(child, protocol=protocol, engine=engine)
             grounders = _fitted(name, choices, measures, train)
-        except InputError:
+        except InputError as error:
             if name in UNFITTED:
                 raise
+            left_out.append(f"{name} could not be fitted: {error}")
             continue
         selected = np.full(len(measures), np.nan)
         if selection is not None:
@@ -124,7 +127,7 @@ def run_floors(
         title = "best constant" if name == "best-constant" else grounders[0].name
         scores, answers = run(grounders, annotations, measures, protocol, top)
         rivals.append(Rival(name, title, "floor", grounders, scores, selected, answers[headline]))
-    return rivals
+    return rivals, left_out
 
 
 def _fitted(
@@ -149,7 +152,7 @@ def run_ceilings(
         As for :func:`truemoment.evaluate`.
     """
     tell("ceilings")
-    oracle = make_baseline("oracle", Choices(annotations))
+    oracle = make_baseline("oracle", Choices(references=annotations))
     answers = {
         "oracle": ("Oracle on 16 clips (2D-TAN's map)", oracle.ground(annotations.queries, top)),
         "perfect": ("References held to the video", _references_within_video(annotations)),
@@ -208,9 +211,11 @@ def join_measures(parts: Sequence[tuple[Scores, int]]) -> Scores:
     )
 
 
-def answers_a_query(predictions: Predictions) -> int:
-    """How many answers a rival may give: as many as the method's longest list holds, at most 10."""
-    return int(np.clip(predictions.lengths.max(initial=1), 1, MOST_ANSWERS))
+def answers_a_query(predictions: Predictions, measures: Sequence[Measure]) -> int:
+    """How many answers a rival gives: as many as the method's longest list holds and a measure looks at."""
+    longest = int(predictions.lengths.max(initial=1))
+    depth = max(longest if measure.depth is None else measure.depth for measure in measures)
+    return min(max(longest, 1), depth, MOST_ANSWERS)
 
 
 def choose(floors: Sequence[Rival]) -> Ints:

@@ -66,7 +66,8 @@ class Case:
     Raises
     ------
     UsageError
-        If a duration is not known, or there is no measure of moments.
+        If a duration is not known, there is no measure of moments, or the protocol drops queries that are not
+        answered, so that the method would be held against floors on other queries.
     """
 
     annotations: Annotations
@@ -89,6 +90,14 @@ class Case:
             raise UsageError("an audit needs every video's duration: floors answer with shares of the video")
         if not self.measures or any(measure.needs == "saliency" for measure in self.measures):
             raise UsageError("an audit needs measures of moments; floors rate no clips")
+        answered = (
+            np.append(self.predictions.lengths, 0)[self.predictions.rows_of(self.annotations.queries.query_id)] > 0
+        )
+        if self.protocol.missing == "drop" and not answered.all():
+            raise UsageError(
+                f"protocol {self.protocol.name} drops the {int((~answered).sum()):,} queries without an answer, and "
+                f"floors answer all; give --protocol {self.protocol.name},missing=worst"
+            )
 
     @property
     def headline(self) -> int:
@@ -109,6 +118,8 @@ class Paired(NamedTuple):
         Of swapping the systems video by video; corrected over the measures.
     resolves : (M,)
         Difference that a split like this finds in 80 of 100 cases at the level of 5 %.
+    n_differing : (M,)
+        Videos that the two score differently.
     """
 
     difference: Floats
@@ -116,6 +127,7 @@ class Paired(NamedTuple):
     p: Floats
     p_holm: Floats
     resolves: Floats
+    n_differing: Ints
 
 
 class Leak(NamedTuple):
@@ -180,6 +192,10 @@ class Material:
         95 % intervals: the method, the floors, the ceilings.
     versus
         The method less the floor to beat.
+    against
+        The method less each floor, in their order.
+    left_out
+        Floors that could not be fitted, and why.
     shortcut, shortcut_ci95 : (M,), (M, 2)
         The floor's figure over the method's; NaN where the method's is 0.
     slices, floor_slices
@@ -190,8 +206,8 @@ class Material:
         Hits and misses by length of the reference; None if the headline is no recall.
     errors
         Kinds of first answers, at the headline's threshold.
-    pattern
-        What the first answers have in common.
+    pattern, reference_pattern
+        What the first answers have in common, and what the references have.
     conventions
         The headline's figure under each named protocol that takes these answers.
     leaks
@@ -199,7 +215,7 @@ class Material:
     gap, shuffled
         Where the answers for them were given.
     loose, loose_whole : (2,)
-        R@1 and dR@1 at the lowest threshold measured, and what PredictAll has there.
+        R@1 and dR@1 at the lowest threshold measured, and what PredictAll has there; NaN where it is undefined.
     """
 
     case: Case
@@ -210,6 +226,8 @@ class Material:
     floor_scores: Scores
     ci95: Floats
     versus: Paired
+    against: tuple[Paired, ...]
+    left_out: tuple[str, ...]
     shortcut: Floats
     shortcut_ci95: Floats
     slices: list[Slice]
@@ -219,6 +237,7 @@ class Material:
     floor_by_length: SuccessByLength | None
     errors: ErrorKinds
     pattern: AnswerPattern
+    reference_pattern: AnswerPattern
     conventions: Mapping[str, float]
     leaks: tuple[Leak, ...]
     gap: Gap | None
@@ -257,19 +276,20 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
     for_floors, for_draws, for_tests, for_slices, for_gap, for_shuffled = rng.spawn(6)
     tell("measuring")
     scores = evaluate(annotations, predictions, measures, protocol)
-    floors = run_floors(
+    top = answers_a_query(predictions, measures)
+    floors, left_out = run_floors(
         annotations,
         measures,
         protocol,
         headline=case.headline,
-        top=answers_a_query(predictions),
-        train=case.train,
-        selection=case.selection,
+        top=top,
+        train=_of_known_duration(case.train),
+        selection=_of_known_duration(case.selection),
         engine=case.engine,
         rng=for_floors,
         tell=tell,
     )
-    ceilings = run_ceilings(annotations, measures, protocol, top=answers_a_query(predictions), tell=tell)
+    ceilings = run_ceilings(annotations, measures, protocol, top=top, tell=tell)
     chosen = choose(floors)
     floor_scores = join_measures([(floors[f].scores, m) for m, f in enumerate(chosen)])
 
@@ -277,8 +297,15 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
     systems = [scores, *(rival.scores for rival in (*floors, *ceilings)), floor_scores]
     figures = resample_figures(systems, for_draws, resamples=case.resamples)
     tell("testing differences")
-    p = paired_permutation(scores, floor_scores, for_tests, permutations=case.permutations)
-    versus = _paired(scores, floor_scores, figures[:, 0] - figures[:, -1], p)
+    versus, *against = (
+        _paired(scores, of, figures[:, 0] - of_figures, child, case.permutations)
+        for of, of_figures, child in zip(
+            [floor_scores, *(floor.scores for floor in floors)],
+            [figures[:, -1], *(figures[:, 1 + f] for f in range(len(floors)))],
+            for_tests.spawn(1 + len(floors)),
+            strict=True,
+        )
+    )
 
     tell("slices")
     verbs = [first_verb(verbs) for verbs in verbs_of(annotations.queries.sentence, get_engine(case.engine))]
@@ -303,7 +330,6 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
     answered = [(predictions.name, predictions), (floor.title, floor.predictions)]
     answered += [(whole.title, whole.predictions)] if whole is not floor else []
     loose = _loosest(measures)
-    loose_scores = evaluate(annotations, whole.predictions, loose, protocol)
     threshold = headline.iou if isinstance(headline, Recall | DiscountedRecall) else 0.5
     material = Material(
         case=case,
@@ -312,10 +338,12 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
         ceilings=tuple(ceilings),
         chosen=chosen,
         floor_scores=floor_scores,
-        ci95=np.stack([interval95(figures[:, s]) for s in range(len(systems) - 1)]),
+        ci95=np.stack([_interval(figures[:, s], annotations) for s in range(len(systems) - 1)]),
         versus=versus,
+        against=tuple(against),
+        left_out=tuple(left_out),
         shortcut=_ratio(_figures(floor_scores), _figures(scores)),
-        shortcut_ci95=interval95(_ratio(figures[:, -1], figures[:, 0])),
+        shortcut_ci95=_interval(_ratio(figures[:, -1], figures[:, 0]), annotations),
         slices=of_slices[0],
         floor_slices=of_slices[1],
         curves=tuple((name, recall_curves(annotations, of, protocol)) for name, of in answered),
@@ -325,12 +353,13 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
         else None,
         errors=error_kinds(annotations, predictions, threshold, protocol),
         pattern=answer_pattern(annotations, predictions, ranking=protocol.ranking),
+        reference_pattern=answer_pattern(annotations, ceilings[-1].predictions),
         conventions=_conventions(case, headline),
         leaks=_leaks(case),
         gap=_gap(case, scores, [floors[f] for f in chosen], for_gap, tell),
         shuffled=_shuffled(case, scores, for_shuffled, tell),
         loose=loose,
-        loose_whole=_figures(loose_scores),
+        loose_whole=np.array([_if_defined(annotations, whole.predictions, measure, protocol) for measure in loose]),
     )
     tell("")
     return material
@@ -345,15 +374,36 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
     return np.asarray(np.where(whole > 0, part / np.where(whole > 0, whole, 1), np.nan))
 
 
-def _paired(a: Scores, b: Scores, moved: Floats, p: Floats) -> Paired:
+def _of_known_duration(annotations: Annotations | None) -> Annotations | None:
+    """Leave out queries of videos whose duration is not known: floors can neither learn from them nor answer them."""
+    if annotations is None:
+        return None
+    known = np.asarray(annotations.queries.duration_s > 0)
+    return annotations.select_queries(known) if known.any() else None
+
+
+def _interval(figures: Floats, annotations: Annotations) -> Floats:
+    """95 % interval of resampled figures (N, M); undefined with a single video, which resamples to itself."""
+    found = interval95(figures)
+    return found if annotations.n_videos > 1 else np.full_like(found, np.nan)
+
+
+def _paired(a: Scores, b: Scores, moved: Floats, rng: np.random.Generator, permutations: int) -> Paired:
     """Hold two systems against each other; `moved` (N, M) are their differences under the same draws of videos."""
-    return Paired(
-        _figures(a) - _figures(b),
-        interval95(moved),
-        p,
-        holm(p),
-        minimum_detectable_difference(moved, n_differing=videos_that_differ(a, b)),
-    )
+    p = paired_permutation(a, b, rng, permutations=permutations)
+    n_differing = videos_that_differ(a, b)
+    ci95 = interval95(moved)
+    ci95[np.asarray(len(set(a.video_id)) < 2)] = np.nan
+    resolves = minimum_detectable_difference(moved, n_differing=n_differing)
+    return Paired(_figures(a) - _figures(b), ci95, p, holm(p), resolves, n_differing)
+
+
+def _if_defined(annotations: Annotations, predictions: Predictions, measure: Measure, protocol: Protocol) -> float:
+    """Figure of a measure; NaN where the protocol does not define it."""
+    try:
+        return evaluate(annotations, predictions, [measure], protocol).value(measure)
+    except MeasureError:
+        return float("nan")
 
 
 def _loosest(measures: Sequence[Measure]) -> tuple[Recall, DiscountedRecall]:
@@ -369,7 +419,7 @@ def _conventions(case: Case, headline: Measure) -> dict[str, float]:
     One that pools all answers of a list into one is left out where lists are ranked alternatives.
     """
     found = {}
-    ranked = answers_a_query(case.predictions) > 1
+    ranked = case.predictions.lengths.max(initial=0) > 1
     for protocol in dict.fromkeys([case.protocol, *PROTOCOLS.values()]):
         if ranked and protocol.references == "pooled":
             continue
@@ -402,12 +452,13 @@ def _gap(
     annotations, predictions = case.iid
     there = evaluate(annotations, predictions, case.measures, case.protocol)
     grounders = [rival.grounders[m] for m, rival in enumerate(to_beat)]
-    top = answers_a_query(case.predictions)
+    top = answers_a_query(case.predictions, case.measures)
     floor_there, _ = run(grounders, annotations, case.measures, case.protocol, top)
     figures = [
         bootstrap(of, child, resamples=case.resamples) for of, child in zip((there, scores), rng.spawn(2), strict=True)
     ]
-    return Gap(_figures(there), _figures(floor_there), interval95(figures[0] - figures[1]))
+    fall_ci95 = _interval(figures[0] - figures[1], case.annotations)
+    return Gap(_figures(there), _figures(floor_there), fall_ci95 if annotations.n_videos > 1 else fall_ci95 * np.nan)
 
 
 def _shuffled(
@@ -419,9 +470,8 @@ def _shuffled(
     shuffled = evaluate(case.annotations, case.shuffled, case.measures, case.protocol)
     draws, tests = rng.spawn(2)
     figures = resample_figures([scores, shuffled], draws, resamples=case.resamples)
-    p = paired_permutation(scores, shuffled, tests, permutations=case.permutations)
     return ShuffledVideos(
         shuffled,
         compare_shuffled(case.annotations, case.predictions, case.shuffled, ranking=case.protocol.ranking),
-        _paired(scores, shuffled, figures[:, 0] - figures[:, 1], p),
+        _paired(scores, shuffled, figures[:, 0] - figures[:, 1], tests, case.permutations),
     )

@@ -61,8 +61,6 @@ class Choices:
 
     Parameters
     ----------
-    references
-        The annotations asked about, for the oracle alone.
     rng
         Generator of draws.
     measure, protocol
@@ -71,14 +69,16 @@ class Choices:
         Scheme of random chance and the oracle.
     engine
         What finds verbs.
+    references
+        The annotations asked about, for the oracle alone; no floor is handed any.
     """
 
-    references: Annotations
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     measure: str | Measure = "R@1,IoU=0.5"
     protocol: str | Protocol | None = None
     proposals: Proposals = field(default_factory=SparseMap)
     engine: str = "lexicon"
+    references: Annotations | None = None
 
 
 class Baseline(NamedTuple):
@@ -136,12 +136,18 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
         "oracle": Baseline(
             "ceiling",
             "the proposals that fit the reference best (MAD)",
-            lambda c: Oracle(c.references, c.proposals),
+            lambda c: Oracle(_needed(c.references), c.proposals),
             takes=("proposals",),
         ),
     }
 )
 """Every baseline by name."""
+
+
+def _needed(references: Annotations | None) -> Annotations:
+    if references is None:
+        raise UsageError("the oracle needs the references it is asked about")
+    return references
 
 
 def make_baseline(name: str, choices: Choices) -> Grounder:

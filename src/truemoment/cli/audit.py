@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -14,8 +12,10 @@ import click
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
     DataOptions,
+    apart,
     data_options,
     fit_options,
+    followed,
     measuring_options,
     open_page,
     output_options,
@@ -87,7 +87,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
-    from truemoment.audit import Case, audit, judge, read_gate
+    from truemoment.audit import Case, audit, judge, read_gate, settled
     from truemoment.evaluation import asked_measures, chosen_protocol
     from truemoment.files import sha256_of
     from truemoment.io import read_predictions
@@ -113,13 +113,15 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
 
     answers, match = read(predictions, reference)
     train = data.to_fit_on(reference, fit_split, fit_annotations)
-    others = data.other_splits(reference, train)
-    selection = next((other for other in others if other.split == "val" and other is not train), None)
+    others = data.other_splits(train)
+    selection = next(
+        (of for of in others if of.split == "val" and not set(of.query_id) & set(reference.query_id)), None
+    )
     if select_split is not None:
-        selection = data.read(select_split)
+        selection = apart(data.read(select_split), reference, "--select-split")
     on_iid = None
     if iid is not None:
-        of_iid = data.read(iid_split)
+        of_iid = apart(data.read(iid_split), reference, "--iid-split")
         on_iid = of_iid, read(iid, of_iid)[0]
     convention = chosen_protocol(convention, reference)
     case = Case(
@@ -137,6 +139,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
         resamples=resamples,
         permutations=permutations,
     )
+    conditions = settled(conditions, case.measures)
     with followed(show=show) as tell:
         found = audit(case, np.random.default_rng(seed), tell)
         outcomes = judge(conditions, found.findings, report.figures_by_name(found))
@@ -159,20 +162,3 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
             click.echo(f"page: {html}{' (opened)' if opened else ''}", err=json_path == STANDARD_OUTPUT)
     if not all(outcome.passed for outcome in outcomes):
         context.exit(1)
-
-
-@contextmanager
-def followed(*, show: bool) -> Iterator[Callable[[str], None]]:
-    """Say on standard error what is being done, with the time it takes, if there is someone to see it."""
-    if not show:
-        yield lambda _: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(bar_format="{desc} [{elapsed}]", leave=False) as bar:
-
-        def tell(what: str) -> None:
-            bar.set_description_str(what)
-            bar.update()
-
-        yield tell

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from truemoment.cli.audit import followed
-from truemoment.cli.options import open_page, seed_option, write_text
+from truemoment.cli.options import followed, open_page, seed_option, write_text
 
 if TYPE_CHECKING:
     from truemoment.records import Predictions

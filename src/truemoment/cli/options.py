@@ -6,15 +6,16 @@ import json
 import os
 import sys
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from truemoment.datasets import get_dataset, load_annotations, read_own_annotations
-from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.datasets import get_dataset, load_annotations, own, read_own_annotations
+from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.files import atomic_write
 from truemoment.records import Annotations
 
@@ -201,32 +202,22 @@ class DataOptions:
         """
         return chosen_annotations(self.dataset, self.annotations, split or self.split, self.data_dir)
 
-    def beside(self, name: str, reference: Annotations) -> Annotations | None:
+    def beside(self, name: str) -> Annotations | None:
         """Read another split if there is one: of the dataset, or of the user's own file.
-
-        Parameters
-        ----------
-        name
-            The split.
-        reference
-            The annotations asked for. A split that holds any query of them is not another one.
 
         Raises
         ------
         InputError
-            If a dataset's file is not as it must be.
+            If a file is not as it must be.
         """
         if self.split is None or name == self.split:
             return None
+        if self.annotations is not None:
+            return self.read(name) if name in own.splits_of(self.annotations) else None
         try:
-            other = self.read(name)
+            return self.read(name)
         except (UsageError, MissingFileError):  # the dataset has no such split, or it is not at hand
             return None
-        except InputError as error:
-            if self.dataset is not None or error.line is not None:
-                raise
-            return None  # no line of the user's own file belongs to it
-        return None if set(other.query_id) & set(reference.query_id) else other
 
     def to_fit_on(self, reference: Annotations, split: str | None, file: Path | None) -> Annotations | None:
         """Read what floors are fitted on: the split or file asked for, else ``train`` if there is one.
@@ -241,54 +232,91 @@ class DataOptions:
         Raises
         ------
         UsageError
-            If both a split and a file are asked for.
+            If both a split and a file are asked for, or what is asked for holds audited queries.
         MissingFileError, InputError
-            If what is asked for cannot be read.
+            If what is asked for, or a dataset's training split, cannot be read.
         """
         if split is not None and file is not None:
             raise UsageError("got --fit-split and --fit-annotations, expected one of them")
-        if file is not None:
-            return read_own_annotations(file, None)
-        if split == "none" or (split is None and self.split == "train"):
+        if split == "none":
             return None
+        if file is not None:
+            return apart(read_own_annotations(file, None), reference, "--fit-annotations")
         if split is not None:
-            return self.read(split)
+            return apart(self.read(split), reference, "--fit-split")
         if self.dataset is not None and any(of.name == "train" for of in get_dataset(self.dataset).splits):
-            return self.read("train")
-        return self.beside("train", reference)
+            return None if self.split == "train" else self.read("train")
+        train = self.beside("train")
+        return None if train is None or _shared(train, reference) else train
 
-    def other_splits(self, reference: Annotations, known: Annotations | None) -> tuple[Annotations, ...]:
+    def other_splits(self, known: Annotations | None) -> tuple[Annotations, ...]:
         """Read every other split at hand, but those that are made of this one or that this one is made of.
 
         Parameters
         ----------
-        reference
-            The annotations asked for.
         known
             What was read already, and takes the place of its split; None for nothing.
 
         Raises
         ------
         InputError
-            If a dataset's file is not as it must be.
+            If a file is not as it must be.
         """
-        if self.dataset is None:
-            names = ["train", "val", "test", "test-iid", "test-ood"]
+        if self.annotations is not None:
+            names = sorted(own.splits_of(self.annotations))
         else:
-            splits = get_dataset(self.dataset).splits
-            own = next((of for of in splits if of.name == self.split), None)
-            names = [of.name for of in splits if not of.merges and (own is None or of.name not in own.merges)]
+            splits = get_dataset(self.dataset or "").splits
+            asked = next((of for of in splits if of.name == self.split), None)
+            names = [of.name for of in splits if not of.merges and (asked is None or of.name not in asked.merges)]
         found = {} if known is None else {known.split: known}
         for name in names:
-            if name not in found and (other := self.beside(name, reference)) is not None:
+            if name not in found and (other := self.beside(name)) is not None:
                 found[name] = other
         return tuple(found.values())
+
+
+def _shared(other: Annotations, reference: Annotations) -> int:
+    """How many of the queries asked for another split holds."""
+    return len(set(other.query_id) & set(reference.query_id)) if other.dataset == reference.dataset else 0
+
+
+def apart(other: Annotations, reference: Annotations, option: str) -> Annotations:
+    """Return another split, which must not hold the queries under test.
+
+    Raises
+    ------
+    UsageError
+        If it does.
+    """
+    if other.sha256 == reference.sha256 or _shared(other, reference):
+        raise UsageError(
+            f"{option}: {other.dataset}/{other.split} holds queries of {reference.dataset}/{reference.split}, and what "
+            "is under test must not be learned or chosen from; name another split"
+        )
+    return other
 
 
 def open_page(path: Path) -> bool:
     """Open a page in the user's browser if there is a screen to open it on; say whether."""
     has_screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     return bool(has_screen) and sys.stdout.isatty() and webbrowser.open(path.resolve().as_uri())
+
+
+@contextmanager
+def followed(*, show: bool) -> Iterator[Callable[[str], None]]:
+    """Say on standard error what is being done, and for how long, if there is someone to see it."""
+    if not show:
+        yield lambda _: None
+        return
+    from tqdm import tqdm
+
+    with tqdm(bar_format="{desc} [{elapsed}]", leave=False) as bar:
+
+        def tell(what: str) -> None:
+            bar.set_description_str(what)
+            bar.update()
+
+        yield tell
 
 
 def told_path(path: Path) -> str:

@@ -9,8 +9,14 @@ from typing import Literal
 import click
 
 from truemoment.cli import EXIT_CHECK_FAILED
-from truemoment.cli.audit import followed
-from truemoment.cli.options import STANDARD_OUTPUT, data_dir_option, output_options, seed_option, write_json
+from truemoment.cli.options import (
+    STANDARD_OUTPUT,
+    data_dir_option,
+    followed,
+    output_options,
+    seed_option,
+    write_json,
+)
 from truemoment.exceptions import MissingFileError
 
 

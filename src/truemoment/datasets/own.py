@@ -108,6 +108,17 @@ def read(path: Path, split: str | None = None) -> Annotations:
     return Annotations.from_rows(rows, dataset=path.name, split=split or "all")
 
 
+def splits_of(path: Path) -> set[str]:
+    """Names of the splits that lines of a file say they belong to.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        As for :func:`read`.
+    """
+    return {entry.split for _, entry in read_json_lines(path, OwnQuery) if entry.split is not None}
+
+
 def write(path: Path, splits: Iterable[Annotations]) -> None:
     """Write annotations as :func:`read` reads them, a line a query, complete or not at all.
 

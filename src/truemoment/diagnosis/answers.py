@@ -114,8 +114,7 @@ def first_answers(annotations: Annotations, predictions: Predictions, *, ranking
         raise UsageError(f"got ranking={ranking!r}, expected score or file")
     if ranking == "score":
         predictions = predictions.ranked_by_score()
-    row_of = {query_id: row for row, query_id in enumerate(predictions.query_id)}
-    row = np.array([row_of.get(query_id, -1) for query_id in annotations.queries.query_id], dtype=np.int64)
+    row = predictions.rows_of(annotations.queries.query_id)
     answered = (row >= 0) & (np.append(predictions.lengths, 0)[row] > 0)
     at = predictions.offsets[row[answered]]
     times = np.full((2, len(row)), np.nan)

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truemoment.diagnosis.answers import first_answers
-from truemoment.exceptions import InputError, UsageError
+from truemoment.exceptions import UsageError
 from truemoment.intervals import Bools, Floats, Ints, seconds_to_norm
 from truemoment.protocols.base import Ranking
 from truemoment.records import Annotations, Predictions
@@ -153,11 +153,6 @@ def compare_shuffled(
     -------
     Displacement
 
-    Raises
-    ------
-    InputError
-        If the two have no query of the annotations in common.
-
     Examples
     --------
     >>> a = Annotations.from_rows([("v#0", "v", 40.0, "a door opens", 10.0, 30.0)])
@@ -170,11 +165,6 @@ def compare_shuffled(
     duration_s = annotations.queries.duration_s
     known = duration_s > 0
     both = before.answered & after.answered
-    if not both.any():
-        raise InputError(
-            f"{original.name} and {shuffled.name} have no answered query of {annotations.dataset}/{annotations.split} "
-            "in common; are they of this split?"
-        )
     compared = both & known
     shifts = np.full((2, len(both)), np.nan)
     for row, (one, other) in enumerate(((before.start_s, after.start_s), (before.end_s, after.end_s))):

@@ -42,7 +42,6 @@ from truemoment.version import __version__ as version
 TEMPLATES = Path(__file__).parent / "templates"
 
 TITLES: Mapping[str, str] = {
-    "stronger-floor": "A stronger floor",
     "shortcut-share": "Shortcut share",
     "uses-video": "Shuffled videos",
     "iid-ood-gap": "From test-iid to here",
@@ -441,13 +440,13 @@ def examples(material: Material) -> Iterator[Example]:
     """
     case = material.case
     predictions = case.predictions.ranked_by_score() if case.protocol.ranking == "score" else case.predictions
-    row_of = {query_id: row for row, query_id in enumerate(predictions.query_id)}
+    row = predictions.rows_of(case.annotations.queries.query_id)
     of_floor = first_answers(case.annotations, material.floor.predictions, ranking=case.protocol.ranking)
     for why, query in _chosen(material):
         annotations, queries = case.annotations, case.annotations.queries
         rows = slice(annotations.offsets[query], annotations.offsets[query + 1])
         references = np.stack([annotations.start_s[rows], annotations.end_s[rows]], axis=1)
-        answers = _answers_of(predictions, row_of.get(queries.query_id[query], -1))
+        answers = _answers_of(predictions, int(row[query]))
         shown = [*range(min(N_SHOWN, len(answers)))]
         rank = int(material.errors.rank_of_hit[query])
         if rank > N_SHOWN and rank <= len(answers):

@@ -10,6 +10,7 @@ should predict.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -93,7 +94,11 @@ def table_2(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Re
     yield from rows
     biased = [row for row in rows if row.method == "Bias-based"]
     for dataset in dict.fromkeys(row.dataset for row in biased):
-        off = [abs(float(row.difference or 0)) for row in biased if row.dataset == dataset]
+        off = [
+            math.nan if row.difference is None else abs(float(row.difference))
+            for row in biased
+            if row.dataset == dataset
+        ]
         mean = Reproduced("truemoment", "Table 2", dataset, "both", "Bias-based", MEAN_DIFFERENCE, "points")
         yield replace(with_ours(mean, float(np.mean(off)) / 100), tolerance=Decimal(BIAS_BASED_TOLERANCE))
 
