@@ -7,7 +7,7 @@ because no difference was found: it gives the difference, its interval, and what
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from truemoment.audit.checks.files import answer_pattern, leakage, references, validity
 from truemoment.audit.checks.guessing import better_than_guessing, gap, shortcut_share, uses_video
@@ -25,7 +25,8 @@ from truemoment.exceptions import MeasureError, UsageError
 from truemoment.measures import Measure, parse_measure
 
 
-class Check(NamedTuple):
+@dataclass(frozen=True)
+class Check:
     """A check by name.
 
     Parameters
