@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from truemoment import read_own_annotations
+from truemoment.datasets import own
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.version import __version__
 from truemoment.worlds import Features, WorldSettings, make_world, read_features, write_world
-from truemoment.worlds.export import write_annotations, write_features
+from truemoment.worlds.export import write_features
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_an_unknown_duration_is_left_out(tmp_path):
     annotations = Annotations.from_rows(
         [("q", "v", float("nan"), "ü", 2.0, 5.0, "ann"), ("q", "v", float("nan"), "ü", 1.0, 9.0, "")], split="val"
     )
-    write_annotations(tmp_path / "own.jsonl", [annotations])
+    own.write(tmp_path / "own.jsonl", [annotations])
     assert read_own_annotations(tmp_path / "own.jsonl", "val").sha256 == annotations.sha256
 
 
