@@ -269,7 +269,8 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing that appears under its name only when complete.
 
     Whatever goes wrong inside the block, an existing file stays as it was and nothing half-written
-    remains. A pipe or device is written to as it is, never replaced.
+    remains. A pipe or device is written to as it is, never replaced; behind a link the file it leads to is written,
+    and a file that was there keeps its permissions.
 
     Raises
     ------
@@ -277,6 +278,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
         If `path` is a folder, or no file can be made beside it.
     """
     path = Path(path)
+    path = path.resolve() if path.is_symlink() else path
     if path.is_dir():
         raise InputError("cannot be written (Is a directory)", path=path)
     name = ""
@@ -290,7 +292,8 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
             yield stream
         mask = os.umask(0)
         os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)  # mkstemp makes private files; ours are ordinary ones
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~mask
+        Path(name).chmod(mode)  # mkstemp makes private files; ours are ordinary ones
         Path(name).replace(path)
     except BaseException as error:
         if name:

@@ -104,7 +104,41 @@ def test_without_splits_there_is_nothing_to_fit_on(call, demo, tmp_path):
     words[words.index("--annotations") + 1] = str(own)
     status, out, _ = call(*words)
     assert status == 0
-    assert {floor["name"] for floor in json.loads(out)["floors"]} == {"predict-all", "uniform", "random-chance"}
+    document = json.loads(out)
+    assert {floor["name"] for floor in document["floors"]} == {"predict-all", "uniform", "random-chance"}
+    assert document["findings"][0]["holds"] is None  # no floor that knows where moments lie was tried
+
+
+def test_what_is_read_is_never_written(call, demo):
+    words = arguments(demo, "seeing", "--quiet", "--json", str(demo / "annotations.jsonl"))
+    before = (demo / "annotations.jsonl").read_bytes()
+    assert call(*words)[0] == 2
+    assert (demo / "annotations.jsonl").read_bytes() == before
+
+
+def test_a_line_without_a_split_does_not_switch_the_floors_off(call, demo, tmp_path):
+    """It belongs to all splits, so train holds a query under test."""
+    lines = [json.loads(line) for line in (demo / "annotations.jsonl").read_text(encoding="utf-8").splitlines()]
+    del next(line for line in lines if line["split"] == "test-ood")["split"]
+    own, bare = tmp_path / "own.jsonl", tmp_path / "answers.jsonl"
+    own.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    _, *answers = (demo / "seeing-test-ood.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    bare.write_text("".join(answers), encoding="utf-8")
+    words = arguments(demo)
+    words[words.index("--annotations") + 1], words[1] = str(own), str(bare)
+    status, _, err = call(*words)
+    assert status == 2
+    assert "holds queries of own.jsonl/test-ood (lines without a split belong to all)" in err
+
+
+def test_a_fit_split_without_durations_is_refused(call, demo, tmp_path):
+    lines = [json.loads(line) for line in (demo / "annotations.jsonl").read_text(encoding="utf-8").splitlines()]
+    train = [line | {"duration_s": None} for line in lines if line["split"] == "train"]
+    path = tmp_path / "train.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in train), encoding="utf-8")
+    status, _, err = call(*arguments(demo, "guessing", "--fit-annotations", str(path)))
+    assert status == 2
+    assert "train.jsonl/all: no video's duration is known" in err
 
 
 @pytest.mark.parametrize(
@@ -148,11 +182,15 @@ def test_page_and_figures(call, demo, tmp_path):
         (["--fit-split", "test-ood"], "must not be learned or chosen from"),
         (["--select-split", "test-ood"], "must not be learned or chosen from"),
         (["--gate", "resolution"], "no question of passing"),
+        (["--gate", "mIoU<40"], "fractions from 0 to 1, not percent"),
+        (["--open"], "expected the name of a file"),
+        (["--html", "-"], "expected the name of a file"),
         (["--fit-split", "elsewhere"], "holds no query of split 'elsewhere'"),
         (["--measures", "HIT@1,min=Good"], "needs measures of moments"),
         (["--iid", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
         (["--shuffled", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
-        (["--html", "no/such/folder/x.html"], "cannot be written"),
+        (["--html", "no/such/folder/x.html"], "cannot be written, no/such/folder is no folder"),
+        (["--html", "x.html", "--json", "x.html"], "is read or written already"),
         (["--protocol", "nobody"], "unknown protocol 'nobody'"),
     ],
 )

@@ -107,3 +107,20 @@ def test_a_device_or_pipe_is_never_replaced_by_a_file(tmp_path):
         assert stat.S_ISFIFO(path.stat().st_mode)
     finally:
         os.close(keep_open)
+
+
+def test_behind_a_link_the_file_it_leads_to_is_written(tmp_path):
+    (tmp_path / "file").write_text("old")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+    with atomic_write(tmp_path / "link") as stream:
+        stream.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").read_text() == "new"
+
+
+def test_a_file_that_was_there_keeps_its_permissions(tmp_path):
+    (tmp_path / "a").write_text("old")
+    (tmp_path / "a").chmod(0o640)
+    with atomic_write(tmp_path / "a") as stream:
+        stream.write(b"new")
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640

@@ -87,7 +87,12 @@ class Case:
     def __post_init__(self) -> None:
         """Refuse what cannot be audited."""
         if not np.all(self.annotations.duration_s > 0):
-            raise UsageError("an audit needs every video's duration: floors answer with shares of the video")
+            q = int(np.flatnonzero(~(self.annotations.queries.duration_s > 0))[0])
+            queries = self.annotations.queries
+            raise UsageError(
+                f"{self.annotations.dataset}/{self.annotations.split}: got duration_s {queries.duration_s[q]:g} for "
+                f"query {queries.query_id[q]!r}; an audit needs every video's duration: floors answer with shares"
+            )
         if not self.measures or any(measure.needs == "saliency" for measure in self.measures):
             raise UsageError("an audit needs measures of moments; floors rate no clips")
         answered = (
@@ -96,7 +101,7 @@ class Case:
         if self.protocol.missing == "drop" and not answered.all():
             raise UsageError(
                 f"protocol {self.protocol.name} drops the {int((~answered).sum()):,} queries without an answer, and "
-                f"floors answer all; give --protocol {self.protocol.name},missing=worst"
+                f"floors answer all; say missing=worst in --protocol"
             )
 
     @property
@@ -277,14 +282,15 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
     tell("measuring")
     scores = evaluate(annotations, predictions, measures, protocol)
     top = answers_a_query(predictions, measures)
+    train, selection = _of_known_duration(case.train), _of_known_duration(case.selection)
     floors, left_out = run_floors(
         annotations,
         measures,
         protocol,
         headline=case.headline,
         top=top,
-        train=_of_known_duration(case.train),
-        selection=_of_known_duration(case.selection),
+        train=train,
+        selection=selection,
         engine=case.engine,
         rng=for_floors,
         tell=tell,
@@ -341,7 +347,7 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
         ci95=np.stack([_interval(figures[:, s], annotations) for s in range(len(systems) - 1)]),
         versus=versus,
         against=tuple(against),
-        left_out=tuple(left_out),
+        left_out=(*_without_duration(case.train), *_without_duration(case.selection), *left_out),
         shortcut=_ratio(_figures(floor_scores), _figures(scores)),
         shortcut_ci95=_interval(_ratio(figures[:, -1], figures[:, 0]), annotations),
         slices=of_slices[0],
@@ -375,11 +381,32 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 
 
 def _of_known_duration(annotations: Annotations | None) -> Annotations | None:
-    """Leave out queries of videos whose duration is not known: floors can neither learn from them nor answer them."""
+    """Leave out queries of videos whose duration is not known: floors can neither learn from them nor answer them.
+
+    Raises
+    ------
+    UsageError
+        If no duration is known.
+    """
     if annotations is None:
         return None
     known = np.asarray(annotations.queries.duration_s > 0)
-    return annotations.select_queries(known) if known.any() else None
+    if not known.any():
+        raise UsageError(
+            f"{annotations.dataset}/{annotations.split}: no video's duration is known (duration_s), and floors learn "
+            "shares of the video; add durations, or fit on another split"
+        )
+    return annotations.select_queries(known)
+
+
+def _without_duration(annotations: Annotations | None) -> list[str]:
+    """Say how many queries were left out for want of a duration."""
+    missing = 0 if annotations is None else int((~(annotations.queries.duration_s > 0)).sum())
+    if annotations is None or not missing:
+        return []
+    return [
+        f"{missing:,} of {annotations.n_queries:,} queries of {annotations.split} have no duration and were left out"
+    ]
 
 
 def _interval(figures: Floats, annotations: Annotations) -> Floats:

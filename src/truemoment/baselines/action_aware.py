@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from truemoment.baselines.base import ranked_answers
+from truemoment.baselines.base import fit_density, ranked_answers
 from truemoment.baselines.prior_only import N_DRAWS, draws, start_duration_norm
 from truemoment.density import Density
 from truemoment.exceptions import InputError, UsageError
@@ -62,7 +62,7 @@ class ActionAware:
         for q, verbs in enumerate(of_query):
             for verb in set(verbs) & having.keys():
                 having[verb].append(q)
-        densities = {PRIOR: Density.fit(points)}
+        densities = {PRIOR: fit_density(points, train)}
         for verb in frequent:
             try:
                 densities[verb] = Density.fit(points[np.isin(query, having[verb])])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from truemoment.density import Density
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import TIE, Bools, Floats, Ints, seconds_to_norm, suppress
 from truemoment.records import Annotations, Predictions, Queries
@@ -41,6 +42,22 @@ def locations(annotations: Annotations) -> tuple[Floats, Ints]:
             f"{annotations.dataset}/{annotations.split}: no moment within a video of known duration to learn from"
         )
     return np.stack([start[row], end[row]], axis=1), row
+
+
+def fit_density(points: Floats, train: Annotations, *, bandwidth: float | None = None) -> Density:
+    """Fit a density to locations of `train`, (N, 2).
+
+    Raises
+    ------
+    InputError
+        Naming the split, if there are too few points or all lie on one line.
+    """
+    try:
+        return Density.fit(points, bandwidth=bandwidth)
+    except InputError as error:
+        raise InputError(
+            f"{train.dataset}/{train.split}: {error}; a density needs moments of several starts and ends"
+        ) from None
 
 
 def answers(

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from truemoment.baselines.base import constant_answers, grid_of_moments, locations, rank_constants
+from truemoment.baselines.base import constant_answers, fit_density, grid_of_moments, locations, rank_constants
 from truemoment.density import Density
 from truemoment.intervals import Floats
 from truemoment.records import Annotations, Predictions, Queries
@@ -62,7 +62,7 @@ class BiasBased:
         """
         del val
         points, _ = locations(train)
-        density = Density.fit(points, bandwidth=self.bandwidth)
+        density = fit_density(points, train, bandwidth=self.bandwidth)
         grid = grid_of_moments(self.step_norm)
         height = reflected(density, *grid.T) if self.reflect else density.evaluate(grid)
         return replace(self, ranked=rank_constants(grid, height))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from truemoment.baselines.base import locations, ranked_answers
+from truemoment.baselines.base import fit_density, locations, ranked_answers
 from truemoment.density import Density
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats, Ints
@@ -65,7 +65,7 @@ class PriorOnly:
             If too few moments lie within videos of known duration, or all of them on one line.
         """
         del val
-        return replace(self, density=Density.fit(start_duration_norm(train)[0]))
+        return replace(self, density=fit_density(start_duration_norm(train)[0], train))
 
     def ground(self, queries: Queries, top: int = 10) -> Predictions:
         """Draw, rank, suppress; the paper keeps 10.

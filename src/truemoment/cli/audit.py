@@ -20,12 +20,14 @@ from truemoment.cli.options import (
     open_page,
     output_options,
     reading_options,
+    refuse_outputs,
     seed_option,
     testing_options,
     told_path,
     write_json,
     write_text,
 )
+from truemoment.exceptions import UsageError
 from truemoment.records import Annotations
 
 
@@ -100,6 +102,9 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
 
     # Mistakes in the options are told before files are read.
     conditions = () if gate is None else read_gate(gate)
+    if (open_it and html is None) or html == STANDARD_OUTPUT:
+        raise UsageError("--html: expected the name of a file, to write (and open) the page")
+    refuse_outputs([predictions, annotations, fit_annotations, iid, shuffled], [html, json_path])
     get_engine(engine)
     convention = None if protocol is None else get_protocol(protocol)
     if measures is not None:

@@ -16,6 +16,7 @@ from truemoment.cli.options import (
     fit_options,
     measuring_options,
     output_options,
+    refuse_outputs,
     seed_option,
     told_path,
     write_json,
@@ -38,15 +39,22 @@ if TYPE_CHECKING:
     show_default=True,
     help="Of random-chance and oracle: sparse-map:N, sliding-windows or windowed-grid.",
 )
-@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, metavar="K", help="Answers a query.")
 @click.option(
-    "--repeats", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Runs of a random one."
+    "--top", type=click.IntRange(1, 10_000), default=10, show_default=True, metavar="K", help="Answers a query."
+)
+@click.option(
+    "--repeats",
+    type=click.IntRange(1, 100_000),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Runs of a random one.",
 )
 @measuring_options
 @seed_option("the draws")
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Where its predictions go.")
 @output_options
-def command(
+def command(  # noqa: PLR0915 - a fifth of the statements are imports, made only when it runs
     name: str,
     dataset: str | None,
     annotations: Path | None,
@@ -95,6 +103,12 @@ def command(
     baseline = BASELINES[name]
     if repeats > 1 and not baseline.random:
         raise UsageError(f"--repeats: {name} draws nothing, so every run would be the same")
+    refuse_outputs([annotations, fit_annotations], [out, json_path])
+    form = "native"
+    if out is not None:
+        form = {".jsonl": "native", ".json": "native", ".parquet": "parquet"}.get(out.suffix.lower(), "")
+        if not form:
+            raise UsageError(f"--out: got {told_path(out)}, expected a name that ends in .jsonl or .parquet")
     asked_protocol = None if protocol is None else get_protocol(protocol)
     asked_measures = None if measures is None else parse_measures(measures)
     fit_for, scheme = parse_measure(fit_measure), read_proposals(proposals)
@@ -116,7 +130,6 @@ def command(
         title = grounder.name
         del answers[1:]  # those of the first run are written
     if out is not None:
-        form = "parquet" if out.suffix == ".parquet" else "native"
         write_predictions(out, answers[0], reference, format=form)
     told = report.BaselineRun(
         name=name,

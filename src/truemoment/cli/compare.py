@@ -17,6 +17,7 @@ from truemoment.cli.options import (
     measuring_options,
     output_options,
     reading_options,
+    refuse_outputs,
     seed_option,
     testing_options,
     told_path,
@@ -82,6 +83,7 @@ def command(
 
     # Mistakes in the options are told before files are read.
     files = files_by_method(predictions)
+    refuse_outputs([annotations, *(path for paths in files.values() for path in paths)], [json_path])
     if against is not None and against not in files:
         raise UsageError(f"--against: got {against!r}, expected one of {', '.join(files)}")
     asked_protocol = None if protocol is None else get_protocol(protocol)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 PERCEPTION = {"seeing": 0.4, "guessing": 0.0}
 """How clearly each method of the demo sees the same videos."""
 
+ANSWERED = ("test-ood", "test-iid", "test-ood-shuffled")
+
 SEGMENT_S = 2.0
 """Length of the segments that shuffling a video moves about."""
 
@@ -32,7 +35,7 @@ SEGMENT_S = 2.0
     help="Where everything goes.",
 )
 @click.option(
-    "--videos", type=click.IntRange(min=40), default=2000, show_default=True, metavar="N", help="Size of the world."
+    "--videos", type=click.IntRange(40, 20_000), default=2000, show_default=True, metavar="N", help="Size of the world."
 )
 @seed_option("the world and all draws")
 @click.option("--no-open", is_flag=True, help="Do not open the pages in a browser.")
@@ -58,6 +61,9 @@ def command(out: Path, videos: int, seed: int, no_open: bool, quiet: bool) -> No
     with followed(show=not quiet and sys.stderr.isatty()) as tell:
         tell("making a world")
         world = make_world(videos, location_prior=0.4, query_prior=0.5, perception=PERCEPTION["seeing"], seed=seed)
+        for name in PERCEPTION:  # of an earlier demo: half of it would be misread
+            for old in (f"{name}.html", *(f"{name}-{split}.jsonl" for split in ANSWERED)):
+                (out / old).unlink(missing_ok=True)
         write_world(world, out)
         test, iid = world.splits["test-ood"], world.splits["test-iid"]
         train, val = world.splits["train"], world.splits["val"]
@@ -119,13 +125,12 @@ def _answers(world: World, name: str, seed: int, tell: Callable[[str], None]) ->
     blinded = method.with_features(dataclasses.replace(features, by_video=shuffled))
     test, iid = world.splits["test-ood"].queries, world.splits["test-iid"].queries
     tell(f"{name}: answering")
-    return {"test-ood": method.ground(test), "test-iid": method.ground(iid), "test-ood-shuffled": blinded.ground(test)}
+    return dict(zip(ANSWERED, (method.ground(test), method.ground(iid), blinded.ground(test)), strict=True))
 
 
 def _command(out: Path, name: str, seed: int) -> str:
     """Write the command that makes a page of the demo again."""
-    return (
-        f"truemoment audit {out / name}-test-ood.jsonl --annotations {out / 'annotations.jsonl'} --split test-ood "
-        f"--iid {out / name}-test-iid.jsonl --shuffled {out / name}-test-ood-shuffled.jsonl "
-        f"--seed {seed} --html {out / name}.html"
-    )
+    answers, iid, shuffled = (str(out / f"{name}-{split}.jsonl") for split in ANSWERED)
+    words = ["truemoment", "audit", answers, "--annotations", str(out / "annotations.jsonl"), "--split", "test-ood"]
+    words += ["--iid", iid, "--shuffled", shuffled, "--seed", str(seed), "--html", str(out / f"{name}.html")]
+    return shlex.join(words)

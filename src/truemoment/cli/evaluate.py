@@ -9,6 +9,7 @@ from typing import Literal
 import click
 
 from truemoment.cli.options import (
+    MOST_RESAMPLES,
     STANDARD_OUTPUT,
     chosen_annotations,
     data_options,
@@ -27,7 +28,10 @@ from truemoment.cli.options import (
 @measuring_options
 @reading_options
 @click.option(
-    "--resamples", type=click.IntRange(min=2), metavar="N", help="95 % intervals from N resamples of the videos."
+    "--resamples",
+    type=click.IntRange(2, MOST_RESAMPLES),
+    metavar="N",
+    help="95 % intervals from N resamples of the videos.",
 )
 @seed_option("the resamples")
 @click.option(

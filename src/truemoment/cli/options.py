@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,9 @@ from truemoment.records import Annotations
 F = TypeVar("F", bound=Callable[..., Any])
 
 STANDARD_OUTPUT = Path("-")
+
+MOST_RESAMPLES = 100_000
+"""Resamples beyond which nothing is gained and memory is lost."""
 
 
 data_dir_option = click.option(
@@ -98,7 +101,7 @@ def testing_options(function: F) -> F:
     for option in (
         click.option(
             "--permutations",
-            type=click.IntRange(min=1),
+            type=click.IntRange(1, 10_000_000),
             default=10_000,
             show_default=True,
             metavar="N",
@@ -106,7 +109,7 @@ def testing_options(function: F) -> F:
         ),
         click.option(
             "--resamples",
-            type=click.IntRange(min=2),
+            type=click.IntRange(2, MOST_RESAMPLES),
             default=1000,
             show_default=True,
             metavar="N",
@@ -247,7 +250,7 @@ class DataOptions:
         if self.dataset is not None and any(of.name == "train" for of in get_dataset(self.dataset).splits):
             return None if self.split == "train" else self.read("train")
         train = self.beside("train")
-        return None if train is None or _shared(train, reference) else train
+        return None if train is None else apart(train, reference, "split train")
 
     def other_splits(self, known: Annotations | None) -> tuple[Annotations, ...]:
         """Read every other split at hand, but those that are made of this one or that this one is made of.
@@ -290,8 +293,9 @@ def apart(other: Annotations, reference: Annotations, option: str) -> Annotation
     """
     if other.sha256 == reference.sha256 or _shared(other, reference):
         raise UsageError(
-            f"{option}: {other.dataset}/{other.split} holds queries of {reference.dataset}/{reference.split}, and what "
-            "is under test must not be learned or chosen from; name another split"
+            f"{option}: {other.dataset}/{other.split} holds queries of {reference.dataset}/{reference.split} (lines "
+            "without a split belong to all), and what is under test must not be learned or chosen from; name another "
+            "split, or --fit-split none"
         )
     return other
 
@@ -300,6 +304,25 @@ def open_page(path: Path) -> bool:
     """Open a page in the user's browser if there is a screen to open it on; say whether."""
     has_screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     return bool(has_screen) and sys.stdout.isatty() and webbrowser.open(path.resolve().as_uri())
+
+
+def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
+    """Refuse files to write that are read too, that stand twice, or whose folder is not there; before any work.
+
+    Raises
+    ------
+    UsageError
+        Naming the file.
+    """
+    taken = {path.resolve() for path in inputs if path is not None}
+    for path in outputs:
+        if path is None or path == STANDARD_OUTPUT:
+            continue
+        if path.resolve() in taken:
+            raise UsageError(f"{told_path(path)}: is read or written already, expected another file to write to")
+        if not path.parent.is_dir():
+            raise UsageError(f"{told_path(path)}: cannot be written, {told_path(path.parent)} is no folder")
+        taken.add(path.resolve())
 
 
 @contextmanager

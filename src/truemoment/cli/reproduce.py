@@ -17,7 +17,7 @@ from truemoment.cli.options import (
     seed_option,
     write_json,
 )
-from truemoment.exceptions import MissingFileError
+from truemoment.exceptions import MissingFileError, UsageError
 
 
 @click.command("reproduce")
@@ -69,6 +69,8 @@ def command(
     from truemoment.reports.tables import render
     from truemoment.reproduction import TABLES, get_table, report, reproduce
 
+    if list_ and json_path is not None:
+        raise UsageError("--list: prints names for people, without --json")
     if list_:
         rows = [[table.name, table.title, ", ".join(table.datasets)] for table in TABLES.values()]
         click.echo(render(["table", "what it shows", "datasets"], rows, style=style or "plain"))

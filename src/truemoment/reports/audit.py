@@ -393,10 +393,16 @@ def preamble(audit: Audit, source: Mapping[str, Any]) -> list[str]:
     else:
         said = of_run.preamble(of_run.Evaluation(scores, [], case.match, dict(source), depth=0))
     fitted = (
-        "no fit split, so only floors that learn nothing" if case.train is None else f"fitted on {case.train.split}"
+        "no fit split, so only floors that learn nothing" if case.train is None else f"fitted on {_name(case.train)}"
     )
     said.append(f"floors: {fitted}; the one to beat is {_chosen_on(audit.material)}")
+    said += [f"left out: {line}" for line in audit.material.left_out]
     return [one_line(line) for line in said]
+
+
+def _name(annotations: Annotations) -> str:
+    """Name a split; a file that is all one split by its name."""
+    return annotations.dataset if annotations.split == "all" else annotations.split
 
 
 def _chosen_on(material: Material) -> str:
@@ -404,7 +410,7 @@ def _chosen_on(material: Material) -> str:
     chosen_on = case.train if case.selection is None else case.selection
     if chosen_on is None:
         return "PredictAll, for want of a split to choose it on"
-    return f"the best of {len(material.floors)} on {one_line(chosen_on.split)}"
+    return f"the best of {len(material.floors)} on {one_line(_name(chosen_on))}"
 
 
 def headline(audit: Audit) -> str:

@@ -112,14 +112,14 @@ def references(material: Material) -> Finding:
     annotations = material.case.annotations
     past = annotations.end_s > annotations.duration_s + 1e-6
     empty = annotations.end_s <= annotations.start_s
-    outside = annotations.start_s >= annotations.duration_s
+    outside = (annotations.start_s >= annotations.duration_s) | (annotations.start_s < 0)
     total = f"of {len(annotations):,} references"
     lines = tuple(
         f"{int(marked.sum()):,} {total} {one if marked.sum() == 1 else many}"
         for marked, one, many in (
             (past, "ends past the end of its video", "end past the end of their video"),
             (empty, "is empty or swapped", "are empty or swapped"),
-            (outside, "starts after the end of its video", "start after the end of their video"),
+            (outside, "starts outside its video", "start outside their video"),
         )
         if marked.any()
     )

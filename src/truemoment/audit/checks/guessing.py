@@ -41,19 +41,19 @@ def better_than_guessing(material: Material) -> Finding:
     holds: bool | None = False
     if smallest_p(n_videos, case.permutations) >= SIGNIFICANT or not np.all(np.isfinite(versus.ci95[m])):
         level, holds = "warning", None
-        few = some(n_videos, "video is", "videos are")
-        verdict = f"Cannot be told: {few} too few for any difference to be shown; {where}."
+        why = f"{some(n_videos, 'video is', 'videos are')} too few for any difference to be shown"
+        if smallest_p(n_videos, 10_000) < SIGNIFICANT and n_videos > 1:
+            why = f"{case.permutations} permutations are too few for any difference to be shown (--permutations)"
+        verdict = f"Cannot be told: {why}; {where}."
     elif versus.ci95[m, 1] < 0 and versus.p[m] < SIGNIFICANT:
         verdict = f"Worse than guessing: {where}."
     elif unbeaten:
         guesses = _strongest_share(material) >= MOSTLY
         title = "A guesser, as far as this split shows" if guesses else "Not shown to be better than guessing"
-        beaten = is_better(versus, m)
-        verdict = f"{title}: {where}; " + (
-            f"but {stronger}: not shown to be better than that."
-            if beaten
-            else f"{resolves(versus, m)}: not shown to be better."
-        )
+        if is_better(versus, m):
+            verdict = f"{title}: {where}; but {stronger}: not shown to be better than that."
+        else:
+            verdict = f"{title}: {where}; {resolves(versus, m)}" + (": not shown to be better." if guesses else ".")
     elif fall is not None and not is_better(fall, m):
         verdict = (
             f"A guesser, as far as this split shows: {where}, but what shuffling its videos costs, "
@@ -66,6 +66,12 @@ def better_than_guessing(material: Material) -> Finding:
             verdict = (
                 f"Mostly a guesser: {where}; but {stronger}, {100 * _strongest_share(material):.0f} % of its score."
             )
+    elif case.train is None:
+        level, holds = "warning", None
+        verdict = (
+            f"Better than answers that learned nothing: {where}; without a fit split no floor that knows where moments "
+            "usually are was tried (--fit-split, --fit-annotations)."
+        )
     else:
         level, holds = "good", True
         verdict = f"Better than guessing: {where}."

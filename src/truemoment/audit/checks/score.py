@@ -110,9 +110,11 @@ def resolution(material: Material) -> Finding:
     n_queries, n_videos = len(material.scores), len(set(material.scores.video_id))
     where = f"{some(n_queries, 'query', 'queries')} in {some(n_videos, 'video', 'videos')}"
     if not np.isfinite(value):
-        why = (
-            "score every video alike" if n_differing == 0 else f"differ on {some(n_differing, 'video', 'videos')} only"
-        )
+        why = f"differ on {some(n_differing, 'video', 'videos')} only"
+        if n_differing == 0:
+            why = "score every video alike"
+        elif n_differing == n_videos:
+            why = "differ by the same on every video"
         verdict = f"What {where} can resolve is undefined: the method and {material.to_beat(m)} {why}."
         return Finding("resolution", "note", verdict)
     verdict = (
