@@ -95,7 +95,7 @@ def test_markdown(three):
     assert rows[0] == ["", "method", "runs", "mIoU"]
     assert rows[2:] == [
         ["a", "ours", "2", "**87.50** ± 3.54<sup>bc</sup>"],
-        ["b", "a_b", "1", "60.00"],
+        ["b", r"a\_b", "1", "60.00"],
         ["c", "base", "1", "50.00"],
     ]
 

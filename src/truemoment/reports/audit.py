@@ -23,7 +23,7 @@ from truemoment.diagnosis.slices import Slice
 from truemoment.intervals import Floats
 from truemoment.records import Annotations
 from truemoment.reports import evaluation as of_run
-from truemoment.reports.tables import TableStyle, render
+from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.scores import Scores
 from truemoment.version import __version__ as version
 
@@ -427,26 +427,16 @@ def _marked(mark: str, text: str, style: TableStyle) -> str:
     """Write a sentence with a mark before it; in the terminal marks stand in a column of their own."""
     text = one_line(text)
     if style == "md":
-        return f"- **{mark}** {_escaped(text, style)}"
+        return f"- **{mark}** {escaped(text, style)}"
     if style == "latex":
-        return rf"\paragraph{{{mark}}} {_escaped(text, style)}"
+        return rf"\paragraph{{{mark}}} {escaped(text, style)}"
     margin = " " * (max(map(len, LEVELS)) + 2)
     wrapped = textwrap.wrap(text, WIDTH - len(margin), break_on_hyphens=False)
     return "\n".join(f"{mark if number == 0 else '':{len(margin)}}{line}" for number, line in enumerate(wrapped))
 
 
 def _as_prose(text: str, style: TableStyle) -> str:
-    return text if style == "plain" else f"{_escaped(text, style)}\n"
-
-
-_LATEX: dict[str, str | int | None] = {c: rf"\{c}" for c in "&%$#_{}"}
-_LATEX |= {"~": r"\~{}", "^": r"\^{}", "\\": r"\textbackslash{}", "<": "$<$", ">": "$>$", "|": "$|$"}
-
-
-def _escaped(text: str, style: TableStyle) -> str:
-    if style == "latex":
-        return text.translate(str.maketrans(_LATEX))
-    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text) if style == "md" else text
+    return text if style == "plain" else f"{escaped(text, style)}\n"
 
 
 def table(audit: Audit, *, style: TableStyle = "plain") -> str:
@@ -461,7 +451,7 @@ def table(audit: Audit, *, style: TableStyle = "plain") -> str:
     if style == "plain":
         headings = [headings[0], "method", *(_narrow(rival.title) for rival in rivals)]
     elif style == "md":
-        headings = [_escaped(heading, style) for heading in headings]
+        headings = [escaped(heading, style) for heading in headings]
     rows = []
     for m, measure in enumerate(material.case.measures):
         figures = [scores.value(measure) for scores in of_systems]
@@ -471,7 +461,7 @@ def table(audit: Audit, *, style: TableStyle = "plain") -> str:
         if style == "plain":  # so that figures stand below each other
             cells = [f"{cell}{mark or ' '}" for cell, mark in zip(cells, marks, strict=True)]
         else:
-            cells = [cell + _escaped(mark, style) for cell, mark in zip(cells, marks, strict=True)]
+            cells = [cell + escaped(mark, style) for cell, mark in zip(cells, marks, strict=True)]
         rows.append([str(measure), *cells])
     text = render(headings, rows, style=style, numbers=range(1, len(headings)))
     return _tightened(text) if style == "plain" else text

@@ -19,7 +19,7 @@ from truemoment.comparison import LEVEL, POWER, Comparison, PublishedFigure
 from truemoment.intervals import Floats
 from truemoment.reports import evaluation as of_run
 from truemoment.reports.evaluation import Evaluation
-from truemoment.reports.tables import TableStyle, render
+from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.uncertainty import FEW_DIFFERING, smallest_p
 from truemoment.version import __version__ as version
 
@@ -285,7 +285,7 @@ def _laid_out(columns: Sequence[_Column], style: TableStyle) -> str:
     if style == "latex":  # what is laid out is escaped, so mark-up comes after
         return _marked_up(render(headings, rows, style=style, numbers=numbers), style)
     if style == "md":
-        rows = [[cell.replace("|", r"\|") for cell in cells] for cells in rows]
+        rows = [[escaped(cell, style) for cell in cells] for cells in rows]
     rows = [[_marked_up(cell, style) for cell in cells] for cells in rows]
     return render(headings, rows, style=style, numbers=numbers)
 

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
 TableStyle = Literal["plain", "md", "latex"]
 
 _TABULATE_NAME = {"plain": "simple", "md": "pipe", "latex": "latex_booktabs"}
+
+
+_LATEX: dict[str, str | int | None] = {c: rf"\{c}" for c in "&%$#_{}"}
+_LATEX |= {"~": r"\~{}", "^": r"\^{}", "\\": r"\textbackslash{}", "<": "$<$", ">": "$>$", "|": "$|$"}
+
+
+def escaped(text: str, style: TableStyle) -> str:
+    r"""Write text so that Markdown or LaTeX shows it as it is.
+
+    Examples
+    --------
+    >>> escaped("loc*act", "md"), escaped("5 %", "latex"), escaped("a_b", "plain")
+    ('loc\\*act', '5 \\%', 'a_b')
+    """
+    if style == "latex":
+        return text.translate(str.maketrans(_LATEX))
+    return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text) if style == "md" else text
 
 
 def render(
