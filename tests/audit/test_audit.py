@@ -40,8 +40,8 @@ def train():
     return invented("train", 40, np.random.default_rng(1))
 
 
-@pytest.fixture(scope="module")
-def test():
+@pytest.fixture(scope="module", name="test")
+def audited_split():
     return invented("test", 30, np.random.default_rng(2))
 
 
@@ -220,6 +220,8 @@ def test_refusals(test):
         case_of(unknown, answer(test, 0.0, 10.0))
     with pytest.raises(UsageError, match=r"drops the 60 queries without an answer.*missing=worst"):
         Case(test, Predictions.from_lists({}), parse_measures("mIoU"), get_protocol("default,missing=drop"))
+    with pytest.raises(UsageError, match="got the audited split to fit or choose on"):
+        case_of(test, answer(test, 0.0, 10.0), selection=test)
     with pytest.raises(UsageError, match="needs measures of moments"):
         Case(test, answer(test, 0.0, 10.0), parse_measures("HIT@1,min=VeryGood"), DEFAULT)
 

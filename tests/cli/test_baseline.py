@@ -176,7 +176,7 @@ def test_json_is_complete(baseline, own, tmp_path):
     assert document["truemoment"] == __version__
     assert (document["dataset"], document["split"]) == ("own.jsonl", "test")
     test = read_own_annotations(own, "test")
-    assert document["annotations"] == {"sha256": test.sha256, "n_queries": 18}
+    assert document["annotations"] == {"sha256": test.sha256, "n_queries": 18, "n_videos": 6}
     assert set(document["convention"]) == set(CONVENTION_FIELDS)
     assert (document["runs"], document["seed"], document["top"], document["predictions"]) == (3, 4, 5, None)
     for figure, measure in zip(document["measures"], parse_measures(MEASURES), strict=True):

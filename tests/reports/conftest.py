@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -95,10 +96,9 @@ def hostile() -> Audit:
         moments = [(start * 0.9, abs(end) * 1.1 + past, 1.0), (0.0, 0.0, 0.5), (9.0, 3.0, 0.4), (start, start + 5, 0.1)]
         answers[f"{text}#{number}"] = moments[: number % 5]
     annotations = Annotations.from_rows(rows, dataset="<i>data</i>", split='te"st\u202e')
+    train = dataclasses.replace(annotations, split='tr"ain<i>\u202e', duration_s=annotations.duration_s * 1.01)
     predictions = Predictions.from_lists(answers, name=r"<b>na$\me$</b> 日本 " + "\u202e" + "y" * 300)
-    return audited(
-        annotations, predictions, "R@1,IoU=0.5; mIoU", train=annotations, others=(annotations,), shuffled=predictions
-    )
+    return audited(annotations, predictions, "R@1,IoU=0.5; mIoU", train=train, others=(train,), shuffled=predictions)
 
 
 @pytest.fixture(scope="session")

@@ -66,8 +66,9 @@ class Case:
     Raises
     ------
     UsageError
-        If a duration is not known, there is no measure of moments, or the protocol drops queries that are not
-        answered, so that the method would be held against floors on other queries.
+        If a duration is not known, floors were to be fitted or chosen on the audited split, there is no measure of
+        moments, or the protocol drops queries that are not answered, so that the method would be held against floors on
+        other queries.
     """
 
     annotations: Annotations
@@ -93,6 +94,9 @@ class Case:
                 f"{self.annotations.dataset}/{self.annotations.split}: got duration_s {queries.duration_s[q]:g} for "
                 f"query {queries.query_id[q]!r}; an audit needs every video's duration: floors answer with shares"
             )
+        for other in (self.train, self.selection):
+            if other is not None and other.sha256 == self.annotations.sha256:
+                raise UsageError("got the audited split to fit or choose on, expected another")
         if not self.measures or any(measure.needs == "saliency" for measure in self.measures):
             raise UsageError("an audit needs measures of moments; floors rate no clips")
         answered = (
@@ -344,12 +348,12 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
         ceilings=tuple(ceilings),
         chosen=chosen,
         floor_scores=floor_scores,
-        ci95=np.stack([_interval(figures[:, s], annotations) for s in range(len(systems) - 1)]),
+        ci95=np.stack([_interval(figures[:, s], annotations.n_videos) for s in range(len(systems) - 1)]),
         versus=versus,
         against=tuple(against),
         left_out=(*_without_duration(case.train), *_without_duration(case.selection), *left_out),
         shortcut=_ratio(_figures(floor_scores), _figures(scores)),
-        shortcut_ci95=_interval(_ratio(figures[:, -1], figures[:, 0]), annotations),
+        shortcut_ci95=_interval(_ratio(figures[:, -1], figures[:, 0]), annotations.n_videos),
         slices=of_slices[0],
         floor_slices=of_slices[1],
         curves=tuple((name, recall_curves(annotations, of, protocol)) for name, of in answered),
@@ -409,18 +413,17 @@ def _without_duration(annotations: Annotations | None) -> list[str]:
     ]
 
 
-def _interval(figures: Floats, annotations: Annotations) -> Floats:
+def _interval(figures: Floats, n_videos: int) -> Floats:
     """95 % interval of resampled figures (N, M); undefined with a single video, which resamples to itself."""
     found = interval95(figures)
-    return found if annotations.n_videos > 1 else np.full_like(found, np.nan)
+    return found if n_videos > 1 else np.full_like(found, np.nan)
 
 
 def _paired(a: Scores, b: Scores, moved: Floats, rng: np.random.Generator, permutations: int) -> Paired:
     """Hold two systems against each other; `moved` (N, M) are their differences under the same draws of videos."""
     p = paired_permutation(a, b, rng, permutations=permutations)
     n_differing = videos_that_differ(a, b)
-    ci95 = interval95(moved)
-    ci95[np.asarray(len(set(a.video_id)) < 2)] = np.nan
+    ci95 = _interval(moved, len(set(a.video_id)))
     resolves = minimum_detectable_difference(moved, n_differing=n_differing)
     return Paired(_figures(a) - _figures(b), ci95, p, holm(p), resolves, n_differing)
 
@@ -484,8 +487,8 @@ def _gap(
     figures = [
         bootstrap(of, child, resamples=case.resamples) for of, child in zip((there, scores), rng.spawn(2), strict=True)
     ]
-    fall_ci95 = _interval(figures[0] - figures[1], case.annotations)
-    return Gap(_figures(there), _figures(floor_there), fall_ci95 if annotations.n_videos > 1 else fall_ci95 * np.nan)
+    fewest = min(annotations.n_videos, case.annotations.n_videos)
+    return Gap(_figures(there), _figures(floor_there), _interval(figures[0] - figures[1], fewest))
 
 
 def _shuffled(

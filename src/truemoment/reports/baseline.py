@@ -10,9 +10,9 @@ import numpy as np
 
 from truemoment.intervals import Floats
 from truemoment.records import Annotations
+from truemoment.reports.head import head
 from truemoment.reports.tables import TableStyle, render
 from truemoment.scores import Scores
-from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/baseline/1"
 
@@ -65,19 +65,13 @@ def document(told: BaselineRun) -> dict[str, Any]:
     scores = told.runs[0]
     mean, spread = _mean_and_spread(told)
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
+        **head(SCHEMA, scores),
         "baseline": told.name,
         "title": told.title,
         "kind": told.kind,
         "fitted_on": None if told.fitted_on is None else f"{told.fitted_on.dataset}/{told.fitted_on.split}",
         "fitted_on_sha256": None if told.fitted_on is None else told.fitted_on.sha256,
         "choices": dict(told.choices),
-        "dataset": scores.dataset,
-        "split": scores.split,
-        "annotations": {"sha256": scores.annotations_sha256, "n_queries": len(scores)},
-        "protocol": scores.protocol.name,
-        "convention": scores.protocol.convention(),
         "predictions": told.out,
         "top": told.top,
         "runs": len(told.runs),

@@ -19,9 +19,9 @@ from truemoment.comparison import LEVEL, POWER, Comparison, PublishedFigure
 from truemoment.intervals import Floats
 from truemoment.reports import evaluation as of_run
 from truemoment.reports.evaluation import Evaluation
+from truemoment.reports.head import head
 from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.uncertainty import FEW_DIFFERING, smallest_p
-from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/comparison/1"
 
@@ -84,17 +84,7 @@ def document(compared: ComparedFiles) -> dict[str, Any]:
     comparison = compared.comparison
     scores = comparison.first
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
-        "dataset": scores.dataset,
-        "split": scores.split,
-        "annotations": {
-            "sha256": scores.annotations_sha256,
-            "n_queries": len(scores),
-            "n_videos": len(set(scores.video_id)),
-        },
-        "protocol": scores.protocol.name,
-        "convention": scores.protocol.convention(),
+        **head(SCHEMA, scores),
         "methods": [
             {
                 "method": method,

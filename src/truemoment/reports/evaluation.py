@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from truemoment.io import MatchReport
+from truemoment.reports.head import head
 from truemoment.reports.tables import TableStyle, render
 from truemoment.scores import Measured, Scores
-from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/evaluation/1"
 
@@ -46,17 +46,7 @@ def document(evaluation: Evaluation) -> dict[str, Any]:
     """Return the JSON document."""
     scores = evaluation.scores
     return {
-        "schema": SCHEMA,
-        "truemoment": version,
-        "dataset": scores.dataset,
-        "split": scores.split,
-        "annotations": {
-            "sha256": scores.annotations_sha256,
-            "n_queries": len(scores),
-            "n_videos": len(set(scores.video_id)),
-        },
-        "protocol": scores.protocol.name,
-        "convention": scores.protocol.convention(),
+        **head(SCHEMA, scores),
         "predictions": evaluation.source,
         "match": evaluation.match.as_dict(),
         "touched": scores.touched,

@@ -1,0 +1,25 @@
+"""What every JSON document about scores begins with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from truemoment.scores import Scores
+from truemoment.version import __version__ as version
+
+
+def head(schema: str, scores: Scores) -> dict[str, Any]:
+    """Say what document this is, of which version, on which data, by which convention."""
+    return {
+        "schema": schema,
+        "truemoment": version,
+        "dataset": scores.dataset,
+        "split": scores.split,
+        "annotations": {
+            "sha256": scores.annotations_sha256,
+            "n_queries": len(scores),
+            "n_videos": len(set(scores.video_id)),
+        },
+        "protocol": scores.protocol.name,
+        "convention": scores.protocol.convention(),
+    }
