@@ -14,7 +14,7 @@ import json
 import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,16 @@ Strings = npt.NDArray[np.object_]
 
 MAX_TIME_S = 1e8
 """No video is three years long: a later time is a mistake, of unit perhaps."""
+
+Status = Literal["parsed", "no answer", "refused", "ambiguous", "failed"]
+"""How an answer in words was understood.
+
+``parsed``: moments were read. ``no answer``: it says that there is no such moment. ``refused``: the model declines
+to answer. ``ambiguous``: it can be read in more than one way, or only half of a moment is told. ``failed``: nothing
+that could be a moment is found.
+"""
+STATUSES: tuple[Status, ...] = get_args(Status)
+UNREADABLE_STATUSES: tuple[Status, ...] = ("refused", "ambiguous", "failed")
 
 MAX_RATING = 4
 """The best rating of a clip in QVHighlights: very good."""
@@ -384,12 +394,14 @@ class Predictions:
         What to call the method or file in reports.
     saliency_offsets, saliency : optional, (Q + 1,) and (S,)
         A predicted rating for each clip of the video, in order; finite, higher is better.
+    status : optional, (Q,) text
+        How each answer in words was understood, one of :data:`STATUSES`; None where moments were given as numbers.
 
     Raises
     ------
     InputError
-        If a time is not within 0 to 1e8 s, a score or rating is not finite, a query id stands twice, or
-        columns do not fit.
+        If a time is not within 0 to 1e8 s, a score or rating is not finite, a query id stands twice, a status
+        contradicts its list, or columns do not fit.
 
     Examples
     --------
@@ -406,6 +418,7 @@ class Predictions:
     name: str = "predictions"
     saliency_offsets: Ints | None = None
     saliency: Floats | None = None
+    status: Strings | None = None
 
     def __post_init__(self) -> None:
         """Check all columns and freeze them."""
@@ -440,6 +453,23 @@ class Predictions:
             object.__setattr__(self, "saliency", saliency)
             offsets = _as_offsets(self.saliency_offsets, "saliency_offsets", len(self.query_id), len(saliency))
             object.__setattr__(self, "saliency_offsets", offsets)
+        if self.status is not None:
+            self._check_status(as_strings(self.status, "status"))
+
+    def _check_status(self, status: Strings) -> None:
+        """Refuse a status that is none, or that contradicts its list."""
+        if len(status) != len(self.query_id):
+            raise InputError(f"got {len(status)} values, expected {len(self.query_id)}", field="status")
+        parsed = status == "parsed"
+        wrong = ~np.isin(status.astype(str), STATUSES) | (parsed != (self.lengths > 0))
+        if wrong.any():
+            row = int(np.flatnonzero(wrong)[0])
+            raise InputError(
+                f"got {status[row]!r} for query {self.query_id[row]!r} with {self.lengths[row]} moments, expected "
+                f"parsed with moments, or one of {', '.join(STATUSES[1:])} without",
+                field="status",
+            )
+        object.__setattr__(self, "status", status)
 
     def _owner(self, row: int) -> str:
         return str(self.query_id[np.searchsorted(self.offsets, row, side="right") - 1])
@@ -479,6 +509,18 @@ class Predictions:
     def lengths(self) -> Ints:
         """How many moments each query has, shape (Q,)."""
         return np.diff(self.offsets)
+
+    @property
+    def unreadable(self) -> Bools:
+        """Which answers in words could not be read (refused, ambiguous or failed), shape (Q,)."""
+        if self.status is None:
+            return np.zeros(len(self), dtype=bool)
+        return np.isin(self.status.astype(str), UNREADABLE_STATUSES)
+
+    @property
+    def abstains(self) -> Bools:
+        """Which queries are answered with "no such moment": an empty list, and none that could not be read."""
+        return np.asarray((self.lengths == 0) & ~self.unreadable)
 
     @functools.cached_property
     def rises(self) -> Bools:
