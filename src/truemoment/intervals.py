@@ -240,7 +240,7 @@ def frames_to_seconds(frame: npt.ArrayLike, fps: npt.ArrayLike) -> Floats:
 
 
 def segments_to_seconds(
-    first_segment: npt.ArrayLike, last_segment: npt.ArrayLike, segment_length_s: float
+    first_segment: npt.ArrayLike, last_segment: npt.ArrayLike, segment_length_s: float | Floats
 ) -> tuple[Floats, Floats]:
     """Seconds of *inclusive* segment indices, as DiDeMo writes them.
 
@@ -255,6 +255,11 @@ def segments_to_seconds(
     first = np.asarray(first_segment, dtype=np.float64)
     last = np.asarray(last_segment, dtype=np.float64)
     return first * segment_length_s, (last + 1.0) * segment_length_s
+
+
+def norm_to_seconds(time_norm: Floats, duration_s: Floats) -> Floats:
+    """Fractions of the video to seconds, shapes broadcast; NaN where the duration is not known."""
+    return np.asarray(time_norm * duration_s)
 
 
 def seconds_to_norm(time_s: Floats, duration_s: Floats) -> Floats:

@@ -8,13 +8,26 @@ hold them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import BYTE_ORDER_MARK, UNREADABLE, open_binary
 from truemoment.io import moment_detr, native, parquet, results_by_video, table
-from truemoment.io.base import Format, OnNegative, PredictionRows
+from truemoment.io.answers import Reading, parse_rows
+from truemoment.io.axes import SECONDS
+from truemoment.io.base import (
+    AnswerRows,
+    Format,
+    Head,
+    OnNegative,
+    Parsing,
+    PredictionRows,
+    checked_times,
+    in_seconds,
+    refuse_loss,
+)
 from truemoment.io.matching import MatchReport, OnUnknown, match
 from truemoment.records import Annotations, Predictions
 
@@ -22,11 +35,14 @@ __all__ = [
     "FORMATS",
     "Format",
     "MatchReport",
+    "Parsing",
     "PredictionRows",
+    "Reading",
     "match",
     "read_predictions",
     "read_rows",
     "write_predictions",
+    "write_rows",
 ]
 
 FORMATS: Mapping[str, Format] = MappingProxyType(
@@ -36,6 +52,10 @@ FORMATS: Mapping[str, Format] = MappingProxyType(
 
 HEAD_BYTES = 1 << 16
 _PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
+_PACKED = {
+    b"\x1f\x8b": ("gzip", "expected a name that ends in .gz", "rename it"),
+    b"PK": ("zip (as .npz, .xlsx and submissions are)", "expected the file inside", "unpack it, or save a sheet as CSV"),
+}
 
 
 def get_format(name: str) -> Format:
@@ -61,24 +81,8 @@ def sniff(path: Path) -> tuple[Format, str]:
     InputError
         If it cannot be read, or no format, or more than one, fits.
     """
-    if path.is_dir():
-        raise InputError("is a folder, expected a file", path=path)
-    try:
-        with open_binary(path) as stream:
-            head = stream.read(HEAD_BYTES).removeprefix(BYTE_ORDER_MARK)
-    except FileNotFoundError:
-        raise MissingFileError(f"{path}: no such file") from None
-    except UNREADABLE as error:
-        raise InputError(f"cannot be read ({error})", path=path) from None
-    if not head.strip():
-        raise InputError("is empty, expected predictions", path=path)
-    if head.startswith(_PICKLE):
-        raise InputError(
-            "is a pickle, which can run code when loaded, and is not read", path=path, hint="write it as JSON Lines"
-        )
-    if head.startswith(b"\x1f\x8b"):
-        raise InputError("is packed by gzip, expected a name that ends in .gz", path=path, hint="rename it")
-    found = [(format_, why) for format_ in FORMATS.values() if (why := format_.recognise(path, head))]
+    head = _head(path)
+    found = [(format_, why) for format_ in FORMATS.values() if (why := format_.recognise(head))]
     if len(found) == 1:
         return found[0]
     if found:
@@ -92,10 +96,42 @@ def sniff(path: Path) -> tuple[Format, str]:
     )
 
 
+def _head(path: Path) -> Head:
+    """Read the beginning of a file, and refuse what is no text at all.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        As for :func:`sniff`.
+    """
+    if path.is_dir():
+        raise InputError("is a folder, expected a file", path=path)
+    try:
+        with open_binary(path) as stream:
+            data = stream.read(HEAD_BYTES).removeprefix(BYTE_ORDER_MARK)
+    except FileNotFoundError:
+        raise MissingFileError(f"{path}: no such file") from None
+    except UNREADABLE as error:
+        raise InputError(f"cannot be read ({error})", path=path) from None
+    if not data.strip():
+        raise InputError("is empty, expected predictions", path=path)
+    if data.startswith(_PICKLE):
+        raise InputError(
+            "is a pickle, which can run code when loaded, and is not read",
+            path=path,
+            hint="where you trust it, write it as JSON Lines: 'truemoment convert --help' shows how",
+        )
+    for mark, (packing, expected, hint) in _PACKED.items():
+        if data.startswith(mark):
+            raise InputError(f"is packed by {packing}, {expected}", path=path, hint=hint)
+    return Head(path, data.lstrip())
+
+
 def read_rows(
     path: str | Path,
     format: str | None = None,  # noqa: A002 - the CLI's word
     *,
+    reading: Reading = Reading(),
     progress: bool = False,
 ) -> tuple[PredictionRows, str]:
     """Read a file's rows without matching them; also say why the format was taken.
@@ -106,6 +142,8 @@ def read_rows(
         The file; a name ending in ``.gz`` is unpacked on the way (not for Parquet).
     format
         A format's name; recognised from the file by default.
+    reading
+        How answers in words are read, and what the file's numbers count.
     progress
         Show progress on standard error while a large file is read.
 
@@ -121,7 +159,14 @@ def read_rows(
         chosen, why = sniff(path)
     else:
         chosen, why = get_format(format), "as asked"
-    return chosen.read(path, progress), why
+    rows = chosen.read(path, progress)
+    if isinstance(rows, AnswerRows):
+        return parse_rows(rows, reading, progress=progress), why
+    if rows.axis == SECONDS:
+        return replace(rows, axis=reading.on), why
+    if reading.on not in (SECONDS, rows.axis):
+        raise UsageError(f"{path}: format {rows.format} is on the axis {rows.axis}, got --axis {reading.axis}")
+    return rows, why
 
 
 def read_predictions(
@@ -129,6 +174,7 @@ def read_predictions(
     annotations: Annotations,
     *,
     format: str | None = None,  # noqa: A002 - the CLI's word
+    reading: Reading = Reading(),
     on_unknown: OnUnknown = "refuse",
     on_negative: OnNegative = "refuse",
     name: str | None = None,
@@ -138,7 +184,7 @@ def read_predictions(
 
     Parameters
     ----------
-    path, format, progress
+    path, format, reading, progress
         See :func:`read_rows`.
     annotations
         Whose queries are answered.
@@ -150,7 +196,7 @@ def read_predictions(
     MissingFileError, InputError, MatchError, UsageError
         In one line: file, line, field, what came, what was expected.
     """
-    rows, why = read_rows(path, format, progress=progress)
+    rows, why = read_rows(path, format, reading=reading, progress=progress)
     _check_header(rows, annotations)
     return match(rows, annotations, recognised=why, on_unknown=on_unknown, on_negative=on_negative, name=name)
 
@@ -169,14 +215,48 @@ def _check_header(rows: PredictionRows, annotations: Annotations) -> None:
         )
 
 
+def write_rows(path: str | Path, rows: PredictionRows, *, format: str = "native") -> None:  # noqa: A002 - the same
+    """Write rows as they were read, in another format perhaps, complete or not at all.
+
+    Raises
+    ------
+    UsageError
+        If there is no such format, or it cannot be written.
+    InputError
+        If the format cannot hold these rows, their seconds hang on a duration that is not known, or the file cannot be
+        made.
+    MissingPackageError
+        If the format needs a package that is not installed.
+    """
+    chosen = get_format(format)
+    if chosen.write is None:
+        raise UsageError(f"format {format} is read only")
+    checked_times(rows, on_negative="clip")  # what no video has is refused; what is negative is written as it is
+    refuse_loss(rows, chosen, Path(path))
+    start, end = in_seconds(rows)
+    chosen.write(Path(path), replace(rows, start=start, end=end, axis=SECONDS))
+
+
 def write_predictions(
     path: str | Path,
     predictions: Predictions,
     annotations: Annotations,
     *,
     format: str = "native",  # noqa: A002 - the CLI's word
+    made_by: Mapping[str, object] | None = None,
 ) -> None:
     """Write predictions, complete or not at all.
+
+    Parameters
+    ----------
+    path, predictions
+        What to write, and where to.
+    annotations
+        Whose queries are answered; ids, videos and sentences are taken from there.
+    format
+        A format's name.
+    made_by
+        How the predictions were made, for the first line of native files.
 
     Raises
     ------
@@ -187,13 +267,32 @@ def write_predictions(
     MissingPackageError
         If the format needs a package that is not installed.
     """
-    chosen = get_format(format)
-    if chosen.write is None:
-        raise UsageError(f"format {format} is read only")
-    if predictions.saliency is not None:
-        raise InputError(f"format {format} cannot hold clip ratings", path=path)
-    known = annotations.queries.index
-    stranger = next((query_id for query_id in predictions.query_id if query_id not in known), None)
+    queries = annotations.queries
+    stranger = next((query_id for query_id in predictions.query_id if query_id not in queries.index), None)
     if stranger is not None:
         raise InputError(f"predictions answer query {stranger!r}, which the annotations lack", path=path)
-    chosen.write(Path(path), predictions, annotations)
+    row = [queries.index[query_id] for query_id in predictions.query_id]
+    header: dict[str, object] = {
+        "dataset": annotations.dataset,
+        "split": annotations.split,
+        "annotations_sha256": annotations.sha256,
+    }
+    if made_by is not None:
+        header["made_by"] = dict(made_by)
+    rows = PredictionRows(
+        Path(path),
+        format,
+        None,
+        predictions.query_id.tolist(),
+        queries.video_id[row].tolist(),
+        queries.sentence[row].tolist(),
+        predictions.offsets,
+        predictions.start_s,
+        predictions.end_s,
+        predictions.score,
+        saliency_offsets=predictions.saliency_offsets,
+        saliency=predictions.saliency,
+        status=None if predictions.status is None else predictions.status.tolist(),
+        header=header,
+    )
+    write_rows(path, rows, format=format)

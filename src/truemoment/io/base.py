@@ -1,21 +1,28 @@
 """What a prediction file holds before it is matched to queries: rows, as the file has them.
 
+A reader gives :class:`PredictionRows` (moments as numbers) or :class:`AnswerRows` (answers in words, which
+:mod:`truemoment.io.answers` reads); a writer takes :class:`PredictionRows`.
+
 To add a format: write one module in this folder with a ``FORMAT``, and name it in ``io/__init__.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import functools
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple, cast
 
+import msgspec
 import numpy as np
 
 from truemoment.exceptions import InputError
 from truemoment.intervals import Floats, Ints
-from truemoment.records import MAX_TIME_S, Annotations, Predictions, within
+from truemoment.io.axes import SECONDS, Axis
+from truemoment.records import MAX_TIME_S, STATUSES, UNREADABLE_STATUSES, Status, within
 
 OnNegative = Literal["refuse", "clip"]
 
@@ -31,10 +38,19 @@ class PredictionRows:
     line : R line (or row) numbers, for messages; None where the format has none
     query_id, video_id, sentence : R values
         What each row says of its query; None where it says nothing.
-    offsets, start_s, end_s, score
-        Ranked moments, flat; row r owns ``offsets[r]:offsets[r + 1]``.
+    offsets, start, end, score
+        Ranked moments, flat, on `axis`; row r owns ``offsets[r]:offsets[r + 1]``. An infinite end is the end of the
+        video.
+    scored
+        Whether the file has scores at all; where it has none, the order of a list is the rank, and scores fall by 1 from 0.
     saliency_offsets, saliency
         Predicted clip ratings, flat, where the format has them.
+    status
+        R values, how each answer in words was understood; None where moments were given as numbers.
+    parsing
+        How the answers in words were read; None where there were none.
+    axis
+        What the numbers count.
     header
         What the file says of itself.
     moment_line : M line numbers, where each moment has a line of its own
@@ -49,11 +65,15 @@ class PredictionRows:
     video_id: Sequence[str | None]
     sentence: Sequence[str | None]
     offsets: Ints
-    start_s: Floats
-    end_s: Floats
+    start: Floats
+    end: Floats
     score: Floats
+    scored: bool = True
     saliency_offsets: Ints | None = None
     saliency: Floats | None = None
+    status: Sequence[Status] | None = None
+    parsing: Parsing | None = None
+    axis: Axis = SECONDS
     header: dict[str, object] = field(default_factory=dict)
     moment_line: Sequence[int] | None = None
     moments_field: str = "moments"
@@ -72,6 +92,135 @@ class PredictionRows:
         return f"video {self.video_id[row]!r}, sentence {(self.sentence[row] or '')[:60]!r}"
 
 
+@dataclass(frozen=True, eq=False)
+class AnswerRows:
+    """Answers in words as a file lists them, one row a query, not yet read.
+
+    Parameters
+    ----------
+    path, format, line, query_id, video_id, sentence, header
+        As of :class:`PredictionRows`.
+    text
+        R answers; None where there is none, which is no abstention: it counts as failed.
+    text_field
+        What the format calls the answer, for messages.
+    """
+
+    path: Path
+    format: str
+    line: Sequence[int] | None
+    query_id: Sequence[str | None]
+    video_id: Sequence[str | None]
+    sentence: Sequence[str | None]
+    text: Sequence[str | None]
+    text_field: str = "answer"
+    header: dict[str, object] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.query_id)
+
+
+class Sample(NamedTuple):
+    """One answer in words and what was read: its row, text, status, moments, and the characters they rest on."""
+
+    place: str
+    text: str
+    status: Status
+    moments: tuple[tuple[float, float], ...]
+    span: tuple[int, int] | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Parsing:
+    """How the answers in words of a file were read.
+
+    Parameters
+    ----------
+    reading
+        The options they were read with, as they print.
+    version
+        Of the reader of answers.
+    counts
+        Answers by status.
+    whys
+        Answers by what read them, or why not; most frequent first.
+    identical
+        Answers whose text is the most frequent text of the file, to the letter.
+    sample, failures
+        Some of those that were read, and of those that were not.
+    """
+
+    reading: str
+    version: int
+    counts: dict[Status, int]
+    whys: dict[str, int]
+    identical: int
+    sample: tuple[Sample, ...] = ()
+    failures: tuple[Sample, ...] = ()
+
+
+@dataclass(frozen=True)
+class Head:
+    """The beginning of a file, by which its format is recognised.
+
+    Parameters
+    ----------
+    path
+        The file.
+    data
+        Its first bytes, unpacked, without a byte-order mark and leading blanks.
+    """
+
+    path: Path
+    data: bytes
+
+    @property
+    def line(self) -> bytes:
+        """The first line, or what is there of it."""
+        return self.data.split(b"\n", 1)[0]
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it begins as a JSON object, or as JSON Lines of objects."""
+        return self.data.startswith(b"{")
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it begins as a JSON list."""
+        return self.data.startswith(b"[")
+
+    @functools.cached_property
+    def line_keys(self) -> frozenset[str]:
+        """Keys of the object on the first line, outermost only; none if the line is no whole object.
+
+        A first line longer than the head counts by the keys that are seen in it.
+        """
+        line = self.line.strip()
+        if not line.startswith(b"{"):
+            return frozenset()
+        try:
+            return frozenset(msgspec.json.decode(line, type=dict[str, msgspec.Raw]))
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            return self.keys if b"\n" not in self.data and len(self.data) > MIN_LONG_LINE else frozenset()
+
+    @functools.cached_property
+    def keys(self) -> frozenset[str]:
+        """Every key that stands anywhere in the beginning, at any depth."""
+        return frozenset(name.decode("utf-8", "replace") for name in _KEY.findall(self.data))
+
+    def has(self, *names: str) -> bool:
+        """Whether all these keys stand somewhere in the beginning."""
+        return self.keys.issuperset(names)
+
+
+MIN_LONG_LINE = 1 << 15
+_KEY = re.compile(rb'"((?:[^"\\]|\\.){1,60})"\s*:')
+
+Loss = Literal["abstentions", "ratings", "statuses", "several moments", "ids", "videos and sentences"]
+"""What a format may be unable to hold."""
+
+
 @dataclass(frozen=True)
 class Format:
     """A prediction format.
@@ -83,22 +232,25 @@ class Format:
     summary
         What it is, in a line.
     recognise
-        Given the path and its first bytes, say why it looks like this format, or None.
+        Given the beginning of a file, say why it looks like this format, or None.
     read
         Read the whole file; the switch asks for progress on standard error where reading takes long.
     write
-        Write predictions, if the format can hold them.
+        Write rows, if the format can be written: complete or not at all.
+    loses
+        What the format cannot hold; rows that have it are refused before they are written.
     """
 
     name: str
     summary: str
-    recognise: Callable[[Path, bytes], str | None]
-    read: Callable[[Path, bool], PredictionRows]
-    write: Callable[[Path, Predictions, Annotations], None] | None = None
+    recognise: Callable[[Head], str | None]
+    read: Callable[[Path, bool], PredictionRows | AnswerRows]
+    write: Callable[[Path, PredictionRows], None] | None = None
+    loses: frozenset[Loss] = frozenset({"ratings", "statuses"})
 
 
-Moments = tuple[Ints, Floats, Floats, Floats]
-"""Ragged lists of moments: offsets, starts, ends, scores."""
+Moments = tuple[Ints, Floats, Floats, Floats, bool]
+"""Ragged lists of moments: offsets, starts, ends, scores, and whether the file gave the scores."""
 
 
 def flatten(
@@ -123,7 +275,7 @@ def flatten(
     if widths <= {3}:
         n_values = 3 * int(offsets[-1])
         flat = np.fromiter(chain.from_iterable(chain.from_iterable(moments)), np.float64, n_values).reshape(-1, 3)
-        return offsets, flat[:, 0].copy(), flat[:, 1].copy(), flat[:, 2].copy()
+        return offsets, flat[:, 0].copy(), flat[:, 1].copy(), flat[:, 2].copy(), True
     for at, row in enumerate(moments):
         got = {len(moment) for moment in row}
         if not (got <= {2} or got <= {3}):
@@ -141,7 +293,7 @@ def flatten(
         for rank, moment in enumerate(row)
     ]
     table = np.array(ranked, dtype=np.float64).reshape(-1, 3)
-    return offsets, table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy()
+    return offsets, table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy(), 3 in widths
 
 
 def join(blocks: Sequence[Moments]) -> Moments:
@@ -150,7 +302,22 @@ def join(blocks: Sequence[Moments]) -> Moments:
     offsets = [np.zeros(1, dtype=np.int64)]
     offsets += [block[0][1:] + shift for block, shift in zip(blocks, shifts, strict=False)]
     start, end, score = (np.concatenate([block[at] for block in blocks]) for at in (1, 2, 3))
-    return np.concatenate(offsets).astype(np.int64), start, end, score
+    scored = any(block[4] for block in blocks)
+    return np.concatenate(offsets).astype(np.int64), start, end, score, scored
+
+
+def by_rank(offsets: Ints) -> Floats:
+    """Scores of lists that have none: the order of a list is the rank, so they fall by 1 from 0."""
+    return np.repeat(offsets[:-1], np.diff(offsets)) - np.arange(offsets[-1], dtype=np.float64)
+
+
+def listed(rows: PredictionRows) -> Iterator[list[tuple[float, ...]]]:
+    """Yield each row's moments as [start, end, score], or [start, end] where the file gave no scores."""
+    names = ("start", "end", "score") if rows.scored else ("start", "end")
+    columns = [getattr(rows, name).tolist() for name in names]
+    offsets = rows.offsets.tolist()
+    for low, high in pairwise(offsets):
+        yield list(zip(*(column[low:high] for column in columns), strict=True))
 
 
 def flatten_lists(lists: Iterable[Sequence[float]]) -> tuple[Ints, Floats]:
@@ -160,8 +327,65 @@ def flatten_lists(lists: Iterable[Sequence[float]]) -> tuple[Ints, Floats]:
     return offsets, np.fromiter(chain.from_iterable(rows), np.float64, int(offsets[-1]))
 
 
-def checked_times(rows: PredictionRows, *, on_negative: OnNegative) -> tuple[Floats, Floats]:
-    """Return the rows' times, refusing times that no video has and scores that rank nothing.
+def checked_statuses(
+    statuses: Sequence[str | None], offsets: Ints, path: Path, line: Sequence[int] | None
+) -> list[Status] | None:
+    """Return the status of each row, or None if no row has one; a status must not contradict its list.
+
+    Raises
+    ------
+    InputError
+        Naming the line of the first that is none, or that does.
+    """
+    if not any(statuses):
+        return None
+    found: list[Status] = []
+    for row, (status, length) in enumerate(zip(statuses, np.diff(offsets).tolist(), strict=True)):
+        read = status or ("parsed" if length else "no answer")
+        if read not in STATUSES or (read == "parsed") != (length > 0):
+            raise InputError(
+                f"got {read!r} with {length} moments, expected parsed with moments, or one of "
+                f"{', '.join(STATUSES[1:])} without",
+                path=path,
+                line=None if line is None else line[row],
+                field="status",
+            )
+        found.append(cast(Status, read))
+    return found
+
+
+def refuse_loss(rows: PredictionRows, format_: Format, path: Path) -> None:
+    """Refuse to write rows that a format cannot hold.
+
+    Raises
+    ------
+    InputError
+        Naming what would be lost, and a format that holds it.
+    """
+    lengths = np.diff(rows.offsets)
+    empty = np.flatnonzero(lengths == 0)
+    several = np.flatnonzero(lengths > 1)
+    unread = np.flatnonzero(np.isin(np.array(rows.status or (), dtype=str), UNREADABLE_STATUSES))
+    nameless = [r for r, query_id in enumerate(rows.query_id) if query_id is None]
+    texts = zip(rows.video_id, rows.sentence, strict=True)
+    wordless = [r for r, (video_id, sentence) in enumerate(texts) if video_id is None or sentence is None]
+    found: tuple[tuple[Loss, Sequence[int] | Ints, str], ...] = (
+        ("ratings", [0] if rows.saliency is not None else [], "clip ratings; write moment-detr"),
+        ("statuses", unread, "an answer that could not be read ({}); write native"),
+        ("abstentions", empty, "an abstention ({}); write native or parquet"),
+        ("several moments", several, "several moments for {}; write native"),
+        ("ids", nameless, "rows without an id ({}); give --dataset or --annotations, so that ids are known"),
+        ("videos and sentences", wordless, "{} without video and sentence; give --dataset or --annotations"),
+    )
+    for loss, where, what in found:
+        if loss in format_.loses and len(where):
+            raise InputError(f"format {format_.name} cannot hold {what.format(rows.place(int(where[0])))}", path=path)
+
+
+def checked_times(
+    rows: PredictionRows, *, on_negative: OnNegative, duration_s: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """Return the rows' times in seconds, refusing times that no video has and scores that rank nothing.
 
     Parameters
     ----------
@@ -170,6 +394,8 @@ def checked_times(rows: PredictionRows, *, on_negative: OnNegative) -> tuple[Flo
     on_negative
         ``"refuse"``, or ``"clip"`` to lift negative times to 0 (times beyond 1e8 s either way, and what is
         not finite, are always refused).
+    duration_s : (R,)
+        Duration of each row's video, NaN where it is not known; None knows none.
 
     Returns
     -------
@@ -179,21 +405,51 @@ def checked_times(rows: PredictionRows, *, on_negative: OnNegative) -> tuple[Flo
     Raises
     ------
     InputError
-        Naming file, line and value of the first time outside these bounds, or score that is not finite.
+        Naming file, line and value of the first time outside these bounds, of the first score that is not finite, or of
+        the first moment whose seconds hang on a duration that is not known.
     """
+    start_s, end_s = in_seconds(rows, duration_s)
     least = -MAX_TIME_S if on_negative == "clip" else 0.0
     largest = np.finfo(np.float64).max
     for name, column, low, high in (
-        ("start", rows.start_s, least, MAX_TIME_S),
-        ("end", rows.end_s, least, MAX_TIME_S),
+        ("start", start_s, least, MAX_TIME_S),
+        ("end", end_s, least, MAX_TIME_S),
         ("score", rows.score, -largest, largest),
     ):
         if not within(column, low, high):
             wrong = np.flatnonzero(~((column >= low) & (column <= high)))
             raise _wrong_number(rows, name, column, int(wrong[0]))
     if on_negative == "clip":
-        return np.maximum(rows.start_s, 0.0), np.maximum(rows.end_s, 0.0)
-    return rows.start_s, rows.end_s
+        return np.maximum(start_s, 0.0), np.maximum(end_s, 0.0)
+    return start_s, end_s
+
+
+def in_seconds(rows: PredictionRows, duration_s: Floats | None = None) -> tuple[Floats, Floats]:
+    """Bring a file's numbers into seconds; `duration_s` has one value a row, None knows none.
+
+    Raises
+    ------
+    InputError
+        Naming the first row whose seconds hang on a duration that is not known.
+    """
+    to_the_end = np.isposinf(rows.end) if rows.parsing is not None else np.zeros(len(rows.end), dtype=bool)
+    if rows.axis == SECONDS and not to_the_end.any():
+        return rows.start, rows.end
+    of_row = np.full(len(rows), np.nan) if duration_s is None else duration_s
+    of_moment = np.repeat(of_row, np.diff(rows.offsets))
+    unknown = ~(of_moment > 0) & (to_the_end | rows.axis.needs_duration)
+    if unknown.any():
+        row = int(np.searchsorted(rows.offsets, int(np.flatnonzero(unknown)[0]), side="right")) - 1
+        what = f"is on the axis {rows.axis}" if rows.axis.needs_duration else "runs to the end of the video"
+        raise InputError(
+            f"the answer to {rows.place(row)} {what}, and how long the video is is not known",
+            path=rows.path,
+            line=rows.line_of(row),
+            hint="give --dataset, or --annotations with duration_s",
+        )
+    finite = np.where(to_the_end, 0.0, rows.end)  # an infinite number of a file of numbers is refused later
+    start_s, end_s = rows.axis.to_seconds(rows.start, finite, of_moment)
+    return start_s, np.where(to_the_end, of_moment, end_s)
 
 
 def _wrong_number(rows: PredictionRows, name: str, column: Floats, moment: int) -> InputError:

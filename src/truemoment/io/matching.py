@@ -9,17 +9,18 @@ matched is refused or left out, as asked, and counted.
 from __future__ import annotations
 
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from truemoment.datasets.faults import PAST_END_S
 from truemoment.exceptions import MatchError, UsageError
 from truemoment.intervals import Bools, Floats, Ints
-from truemoment.io.base import OnNegative, PredictionRows, checked_times
-from truemoment.records import Annotations, Predictions, Queries
+from truemoment.io.axes import is_coarse, signs
+from truemoment.io.base import OnNegative, Parsing, PredictionRows, checked_times
+from truemoment.records import Annotations, Predictions, Queries, as_strings
 
 OnUnknown = Literal["refuse", "ignore"]
 
@@ -60,7 +61,10 @@ class MatchReport:
     missing
         Queries without a row.
     empty
-        Matched rows without a moment: abstentions.
+        Matched rows that answer with no moment: abstentions.
+    refused, ambiguous, failed
+        Matched rows whose answer in words could not be read: the model declines; it can be read in more than one way,
+        or tells half a moment; nothing that could be a moment is found.
     moments
         Moments of the matched rows.
     swapped, zero_length, past_end
@@ -71,6 +75,14 @@ class MatchReport:
         Queries with two answers of equal score.
     reordered
         Queries whose list does not stand by falling score.
+    coarse
+        Queries whose first moment starts and ends on multiples of 5 s.
+    axis
+        What the file's numbers count.
+    signs
+        What makes the first moments look like something other than seconds, in words.
+    parsing
+        How answers in words were read; None where the file holds none.
     """
 
     format: str
@@ -84,6 +96,9 @@ class MatchReport:
     unmatched: int = 0
     missing: int = 0
     empty: int = 0
+    refused: int = 0
+    ambiguous: int = 0
+    failed: int = 0
     moments: int = 0
     swapped: int = 0
     zero_length: int = 0
@@ -91,8 +106,12 @@ class MatchReport:
     clipped: int = 0
     ties: int = 0
     reordered: int = 0
+    coarse: int = 0
+    axis: str = "seconds"
+    signs: tuple[str, ...] = ()
+    parsing: Parsing | None = None
 
-    def as_dict(self) -> dict[str, int | str]:
+    def as_dict(self) -> dict[str, Any]:
         """Return all fields by name."""
         return asdict(self)
 
@@ -153,10 +172,12 @@ def match(
         raise UsageError(
             f"got on_unknown={on_unknown!r}, on_negative={on_negative!r}, expected refuse|ignore, refuse|clip"
         )
-    start_s, end_s = checked_times(rows, on_negative=on_negative)
     queries = annotations.queries
     matcher = _Matcher(rows, queries)
     query_of = matcher.match()
+    known = queries.duration_s.tolist()
+    duration_s = np.array([known[found[0]] if found else 1.0 for found in query_of])  # rows of no query are left out
+    start_s, end_s = checked_times(rows, on_negative=on_negative, duration_s=duration_s)
     unmatched = [row for row in range(len(rows)) if not query_of[row]]
     if unmatched and on_unknown == "refuse":
         raise matcher.unknown(unmatched, annotations)
@@ -188,8 +209,11 @@ def match(
         name=name or rows.path.stem,
         saliency_offsets=saliency_offsets,
         saliency=saliency,
+        status=None if rows.status is None else as_strings((rows.status[row] for row in picked), "status"),
     )
-    lengths = predictions.lengths
+    unreadable = Counter() if predictions.status is None else Counter(predictions.status.tolist())
+    first = predictions.offsets[:-1][predictions.lengths > 0]
+    first_s = predictions.start_s[first], predictions.end_s[first]
     report = MatchReport(
         format=rows.format,
         recognised=recognised,
@@ -201,14 +225,21 @@ def match(
         shared=sum(len(found) for found in query_of if len(found) > 1),
         unmatched=len(unmatched),
         missing=len(queries) - len(answered),
-        empty=int((lengths == 0).sum()),
+        empty=int(predictions.abstains.sum()),
+        refused=unreadable["refused"],
+        ambiguous=unreadable["ambiguous"],
+        failed=unreadable["failed"],
         moments=len(predictions.start_s),
         swapped=int((predictions.end_s < predictions.start_s).sum()),
         zero_length=int((predictions.end_s == predictions.start_s).sum()),
         past_end=count_past_end(predictions, queries.duration_s[answered]),
-        clipped=int(((rows.start_s < 0) | (rows.end_s < 0))[moments].sum()) if on_negative == "clip" else 0,
+        clipped=int(((rows.start < 0) | (rows.end < 0))[moments].sum()) if on_negative == "clip" else 0,
         ties=count_ties(predictions),
         reordered=_count_lists(predictions, predictions.rises),
+        coarse=int(is_coarse(*first_s).sum()),
+        axis=str(rows.axis),
+        signs=tuple(signs(*first_s, queries.duration_s[answered][predictions.lengths > 0])),
+        parsing=rows.parsing,
     )
     return predictions, report
 

@@ -1,7 +1,8 @@
 """moment_detr JSON Lines, also written by lighthouse, UniVTG, R2-Tuning and others.
 
 A line a query: ``qid``, ``query``, ``vid``, ``pred_relevant_windows`` [[start, end, score], ...] in
-seconds and, for highlights, ``pred_saliency_scores``, one number a clip.
+seconds and, for highlights, ``pred_saliency_scores``, one number a clip. It is also what QVHighlights' server takes,
+where a `qid` is a whole number.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from pathlib import Path
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import read_json_lines
-from truemoment.io.base import Format, PredictionRows, flatten, flatten_lists
+from truemoment.files import atomic_write, read_json_lines
+from truemoment.io.base import Format, Head, PredictionRows, flatten, flatten_lists, listed
 
 
 class Line(msgspec.Struct):
@@ -25,13 +26,9 @@ class Line(msgspec.Struct):
     pred_saliency_scores: list[float] | None = None
 
 
-def recognise(path: Path, head: bytes) -> str | None:
+def recognise(head: Head) -> str | None:
     """Say why a file looks like moment_detr's."""
-    del path
-    line = head.lstrip().split(b"\n", 1)[0]
-    if line.startswith(b"{") and b'"pred_relevant_windows"' in line:
-        return 'its first line has "pred_relevant_windows"'
-    return None
+    return 'its first line has "pred_relevant_windows"' if "pred_relevant_windows" in head.line_keys else None
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
@@ -77,4 +74,38 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     )
 
 
-FORMAT = Format("moment-detr", "moment_detr JSON Lines (qid, pred_relevant_windows)", recognise, read)
+def write(path: Path, rows: PredictionRows) -> None:
+    """Write the file, complete or not at all; an id of digits is written as a whole number, as the server wants it.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be made.
+    """
+    encoder = msgspec.json.Encoder()
+    ratings = None if rows.saliency is None else rows.saliency.tolist()
+    clips = None if rows.saliency_offsets is None else rows.saliency_offsets.tolist()
+    with atomic_write(path) as stream:
+        columns = zip(rows.query_id, rows.sentence, rows.video_id, listed(rows), strict=True)
+        for at, (query_id, sentence, video_id, moments) in enumerate(columns):
+            line: dict[str, object] = {"qid": _qid(query_id or ""), "query": sentence, "vid": video_id}
+            line = {name: value for name, value in line.items() if value is not None}
+            line["pred_relevant_windows"] = moments
+            if ratings is not None and clips is not None:
+                line["pred_saliency_scores"] = ratings[clips[at] : clips[at + 1]]
+            stream.write(encoder.encode(line) + b"\n")
+
+
+def _qid(query_id: str) -> str | int:
+    """Write an id as a whole number where reading it gives the same text again."""
+    return int(query_id) if query_id.isascii() and query_id.isdigit() and str(int(query_id)) == query_id else query_id
+
+
+FORMAT = Format(
+    "moment-detr",
+    "moment_detr JSON Lines (qid, pred_relevant_windows), QVHighlights submissions",
+    recognise,
+    read,
+    write,
+    loses=frozenset({"statuses", "ids"}),
+)

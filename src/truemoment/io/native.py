@@ -6,20 +6,22 @@
     {"query_id": "YSKX3#0", "video_id": "YSKX3", "moments": [[2.5, 7.0, 0.91], [0.0, 4.0, 0.4]]}
 
 `sentence` may stand beside them and is then checked. Moments are [start_s, end_s, score] or
-[start_s, end_s]; an empty list is an abstention.
+[start_s, end_s]; an empty list is an abstention, unless a `status` says that an answer in words could not be
+read. The first line may also hold `made_by`, an object that says how the file was made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, decode_json, iterate_lines
-from truemoment.io.base import Format, Moments, PredictionRows, flatten, join
-from truemoment.records import Annotations, Predictions
+from truemoment.io.base import Format, Head, Moments, PredictionRows, checked_statuses, flatten, join, listed
+from truemoment.records import Status
 
 VERSION = 1
 LINES_AT_A_TIME = 1000
@@ -32,6 +34,7 @@ class Header(msgspec.Struct):
     dataset: str | None = None
     split: str | None = None
     annotations_sha256: str | None = None
+    made_by: dict[str, Any] | None = None
 
 
 class ScoredLine(msgspec.Struct):
@@ -41,6 +44,7 @@ class ScoredLine(msgspec.Struct):
     query_id: str | int | None = None
     video_id: str | None = None
     sentence: str | None = None
+    status: Status | None = None
 
 
 class AnyLine(msgspec.Struct):
@@ -50,20 +54,14 @@ class AnyLine(msgspec.Struct):
     query_id: str | int | None = None
     video_id: str | None = None
     sentence: str | None = None
+    status: Status | None = None
 
 
-def recognise(path: Path, head: bytes) -> str | None:
+def recognise(head: Head) -> str | None:
     """Say why a file looks native."""
-    del path
-    first = head.lstrip()
-    if not first.startswith(b"{"):
-        return None
-    line = first.split(b"\n", 1)[0]
-    if b'"truemoment"' in line:
+    if "truemoment" in head.line_keys:
         return 'its first line says "truemoment"'
-    if b'"moments"' in line and b'"relevant_windows"' not in line:
-        return 'its first line has "moments"'
-    return None
+    return 'its first line has "moments"' if "moments" in head.line_keys else None
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
@@ -82,6 +80,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     ids: list[str | None] = []
     videos: list[str | None] = []
     sentences: list[str | None] = []
+    statuses: list[Status | None] = []
     blocks: list[Moments] = []
     waiting: list[Sequence[Sequence[float]]] = []
     for number, line in enumerate(iterate_lines(path, progress=progress), start=1):
@@ -103,6 +102,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         ids.append(None if entry.query_id is None else str(entry.query_id))
         videos.append(entry.video_id)
         sentences.append(entry.sentence)
+        statuses.append(entry.status)
         waiting.append(entry.moments)
         if len(waiting) == LINES_AT_A_TIME:
             blocks.append(flatten(path, numbers[-len(waiting) :], waiting))
@@ -110,7 +110,18 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     if not numbers and not header:
         raise InputError("is empty, expected a line a query", path=path)
     blocks.append(flatten(path, numbers[len(numbers) - len(waiting) :], waiting))
-    return PredictionRows(path, FORMAT.name, numbers, ids, videos, sentences, *join(blocks), header=header)
+    moments = join(blocks)
+    return PredictionRows(
+        path,
+        FORMAT.name,
+        numbers,
+        ids,
+        videos,
+        sentences,
+        *moments,
+        status=checked_statuses(statuses, moments[0], path, numbers),
+        header=header,
+    )
 
 
 def read_header(line: bytes, path: Path, number: int | None = None) -> dict[str, object]:
@@ -129,7 +140,7 @@ def read_header(line: bytes, path: Path, number: int | None = None) -> dict[str,
     return {name: value for name, value in msgspec.structs.asdict(header).items() if value is not None}
 
 
-def write(path: Path, predictions: Predictions, annotations: Annotations) -> None:
+def write(path: Path, rows: PredictionRows) -> None:
     """Write a native file, complete or not at all.
 
     Raises
@@ -138,21 +149,19 @@ def write(path: Path, predictions: Predictions, annotations: Annotations) -> Non
         If the file cannot be made.
     """
     encoder = msgspec.json.Encoder()
-    video_of = dict(zip(annotations.queries.query_id, annotations.queries.video_id, strict=True))
     with atomic_write(path) as stream:
-        head = {
-            "truemoment": VERSION,
-            "dataset": annotations.dataset,
-            "split": annotations.split,
-            "annotations_sha256": annotations.sha256,
-        }
-        stream.write(encoder.encode(head) + b"\n")
-        columns = (predictions.start_s, predictions.end_s, predictions.score)
-        offsets = predictions.offsets.tolist()
-        for query_id, low, high in zip(predictions.query_id, offsets, offsets[1:], strict=False):
-            moments = list(zip(*(column[low:high].tolist() for column in columns), strict=True))
-            line = {"query_id": query_id, "video_id": video_of.get(query_id), "moments": moments}
+        stream.write(encoder.encode({"truemoment": VERSION, **rows.header}) + b"\n")
+        status = rows.status or [None] * len(rows)
+        columns = zip(rows.query_id, rows.video_id, rows.sentence, listed(rows), status, strict=True)
+        for query_id, video_id, sentence, moments, said in columns:
+            line: dict[str, object] = {"query_id": query_id, "video_id": video_id, "sentence": sentence}
+            line = {name: value for name, value in line.items() if value is not None}
+            line["moments"] = moments
+            if said is not None:
+                line["status"] = said
             stream.write(encoder.encode(line) + b"\n")
 
 
-FORMAT = Format("native", "native JSON Lines, a line a query", recognise, read, write)
+FORMAT = Format(
+    "native", "native JSON Lines, a line a query", recognise, read, write, loses=frozenset({"ratings"})
+)

@@ -1,7 +1,7 @@
 """Parquet with the native columns, for large runs: quick to read, small on disk.
 
 Columns: ``query_id``, ``video_id`` (text), ``moments``: a list of (start_s, end_s, score), and
-optionally ``sentence``. What native JSON Lines say in their first line stands in the file's metadata.
+optionally ``sentence`` and ``status``. What native JSON Lines say in their first line stands in the file's metadata.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ import numpy as np
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError
 from truemoment.files import atomic_write
 from truemoment.intervals import Floats, Ints
-from truemoment.io.base import Format, PredictionRows
+from truemoment.io.base import Format, Head, PredictionRows, by_rank, checked_statuses
 from truemoment.io.native import VERSION, read_header
-from truemoment.records import Annotations, Predictions
 
 METADATA = b"truemoment"
-COLUMNS = ("query_id", "video_id", "sentence", "moments")
+TEXTS = ("query_id", "video_id", "sentence", "status")
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -32,10 +31,9 @@ def _pyarrow() -> tuple[Any, Any]:
         raise MissingPackageError("pyarrow", "parquet", "reading and writing Parquet") from None
 
 
-def recognise(path: Path, head: bytes) -> str | None:
+def recognise(head: Head) -> str | None:
     """Say why a file looks like Parquet."""
-    del path
-    return "it begins with PAR1" if head.startswith(b"PAR1") else None
+    return "it begins with PAR1" if head.data.startswith(b"PAR1") else None
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
@@ -59,6 +57,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     try:
         table = parquet.read_table(path, memory_map=True)
         texts = _texts(table, path)
+        status = texts.pop("status")
         moments = table.column("moments")
         moments = moments.chunk(0) if moments.num_chunks == 1 else moments.combine_chunks()  # which copies
         offsets, columns = _moments(pyarrow, moments, path)
@@ -69,6 +68,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         if query_id is None and (video_id is None or sentence is None):
             raise InputError("is missing, expected it or video_id and sentence", path=path, field="query_id")
     said = (table.schema.metadata or {}).get(METADATA)
+    scored = "score" in columns
     return PredictionRows(
         path=path,
         format=FORMAT.name,
@@ -77,9 +77,11 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         video_id=texts["video_id"],
         sentence=texts["sentence"],
         offsets=offsets,
-        start_s=columns["start_s"],
-        end_s=columns["end_s"],
-        score=columns["score"],
+        start=columns["start_s"],
+        end=columns["end_s"],
+        score=columns["score"] if scored else by_rank(offsets),
+        scored=scored,
+        status=checked_statuses(status, offsets, path, None),
         header={} if said is None else read_header(said, path),
     )
 
@@ -92,11 +94,11 @@ def _texts(table: Any, path: Path) -> dict[str, list[str | None]]:  # noqa: ANN4
             f"got columns {', '.join(names) or 'none'}, expected moments, and query_id or video_id and sentence",
             path=path,
         )
-    twice = next((name for name in COLUMNS if names.count(name) > 1), None)
+    twice = next((name for name in (*TEXTS, "moments") if names.count(name) > 1), None)
     if twice is not None:
         raise InputError("stands twice, expected each column once", path=path, field=twice)
     texts = {}
-    for name in ("query_id", "video_id", "sentence"):
+    for name in TEXTS:
         texts[name] = table.column(name).to_pylist() if name in names else [None] * len(table)
         wrong = next((value for value in texts[name] if value is not None and not isinstance(value, str)), None)
         if wrong is not None:
@@ -118,8 +120,7 @@ def _moments(pyarrow: Any, moments: Any, path: Path) -> tuple[Ints, dict[str, Fl
     offsets = np.concatenate([[0], np.cumsum(moments.value_lengths().to_numpy(zero_copy_only=False))]).astype(np.int64)
     columns: dict[str, Floats] = {}
     for name in ("start_s", "end_s", "score"):
-        if name not in parts:  # without scores the order of the list is the rank
-            columns[name] = np.repeat(offsets[:-1], np.diff(offsets)) - np.arange(len(flat), dtype=np.float64)
+        if name not in parts:
             continue
         values = flat.field(name)
         if values.null_count or not (pyarrow.types.is_floating(values.type) or pyarrow.types.is_integer(values.type)):
@@ -134,7 +135,7 @@ def _is_list_of_structs(pyarrow: Any, kind: Any) -> bool:  # noqa: ANN401 - pyar
     return bool(is_list and pyarrow.types.is_struct(kind.value_type))
 
 
-def write(path: Path, predictions: Predictions, annotations: Annotations) -> None:
+def write(path: Path, rows: PredictionRows) -> None:
     """Write a Parquet file, complete or not at all.
 
     Raises
@@ -145,27 +146,21 @@ def write(path: Path, predictions: Predictions, annotations: Annotations) -> Non
         If the file cannot be made.
     """
     pyarrow, parquet = _pyarrow()
-    video_of = dict(zip(annotations.queries.query_id, annotations.queries.video_id, strict=True))
-    flat = pyarrow.StructArray.from_arrays(
-        [pyarrow.array(column) for column in (predictions.start_s, predictions.end_s, predictions.score)],
-        names=["start_s", "end_s", "score"],
-    )
-    header = {
-        "truemoment": VERSION,
-        "dataset": annotations.dataset,
-        "split": annotations.split,
-        "annotations_sha256": annotations.sha256,
+    parts = {"start_s": rows.start, "end_s": rows.end} | ({"score": rows.score} if rows.scored else {})
+    flat = pyarrow.StructArray.from_arrays([pyarrow.array(column) for column in parts.values()], names=list(parts))
+    texts = {"query_id": rows.query_id, "video_id": rows.video_id, "sentence": rows.sentence, "status": rows.status}
+    columns = {
+        name: pyarrow.array(list(column), pyarrow.string())
+        for name, column in texts.items()
+        if column is not None and not all(value is None for value in column)
     }
-    ids = predictions.query_id.tolist()
-    table = pyarrow.table(
-        {
-            "query_id": pyarrow.array(ids, pyarrow.string()),
-            "video_id": pyarrow.array([video_of.get(query_id) for query_id in ids], pyarrow.string()),
-            "moments": pyarrow.LargeListArray.from_arrays(pyarrow.array(predictions.offsets), flat),
-        }
-    ).replace_schema_metadata({METADATA: msgspec.json.encode(header)})
+    columns["moments"] = pyarrow.LargeListArray.from_arrays(pyarrow.array(rows.offsets), flat)
+    if not {"query_id"} <= columns.keys() and not {"video_id", "sentence"} <= columns.keys():
+        columns["query_id"] = pyarrow.array([None] * len(rows), pyarrow.string())
+    header = {"truemoment": VERSION, **rows.header}
+    table = pyarrow.table(columns).replace_schema_metadata({METADATA: msgspec.json.encode(header)})
     with atomic_write(path) as stream:
         parquet.write_table(table, stream, compression="lz4")  # reads twice as fast as the default, as small
 
 
-FORMAT = Format("parquet", "Parquet with the native columns", recognise, read, write)
+FORMAT = Format("parquet", "Parquet with the native columns", recognise, read, write, loses=frozenset({"ratings"}))

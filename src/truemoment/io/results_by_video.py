@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import decode_entries, decode_json, read_bytes, refuse_repeated_keys
-from truemoment.io.base import Format, PredictionRows, flatten
+from truemoment.files import atomic_write, decode_entries, decode_json, read_bytes, refuse_repeated_keys
+from truemoment.io.base import Format, Head, PredictionRows, flatten, listed
 
 
 class Answer(msgspec.Struct):
@@ -21,7 +21,7 @@ class Answer(msgspec.Struct):
 
     sentence: str
     timestamp: tuple[float, float]
-    score: float = 0.0
+    score: float | msgspec.UnsetType = msgspec.UNSET
 
 
 class File(msgspec.Struct):
@@ -30,10 +30,9 @@ class File(msgspec.Struct):
     results: dict[str, msgspec.Raw]
 
 
-def recognise(path: Path, head: bytes) -> str | None:
+def recognise(head: Head) -> str | None:
     """Say why a file looks like results by video."""
-    del path
-    if head.lstrip().startswith(b"{") and b'"results"' in head and b'"timestamp"' in head:
+    if head.is_object and head.has("results", "timestamp"):
         return 'it has "results" with "timestamp"'
     return None
 
@@ -63,8 +62,35 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         [None] * len(entries),
         [video_id for video_id, _ in entries],
         [answer.sentence for _, answer in entries],
-        *flatten(path, None, [[(*answer.timestamp, answer.score)] for _, answer in entries]),
+        *flatten(path, None, [[_moment(answer)] for _, answer in entries]),
     )
 
 
-FORMAT = Format("results-by-video", "JSON of results by video (sentence, timestamp, score)", recognise, read)
+def _moment(answer: Answer) -> tuple[float, ...]:
+    return answer.timestamp if answer.score is msgspec.UNSET else (*answer.timestamp, answer.score)
+
+
+def write(path: Path, rows: PredictionRows) -> None:
+    """Write the file, complete or not at all.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be made.
+    """
+    results: dict[str, list[dict[str, object]]] = {}
+    for video_id, sentence, (moment, *_) in zip(rows.video_id, rows.sentence, listed(rows), strict=True):
+        answer: dict[str, object] = {"sentence": sentence, "timestamp": moment[:2]}
+        results.setdefault(video_id or "", []).append(answer | ({"score": moment[2]} if rows.scored else {}))
+    with atomic_write(path) as stream:
+        stream.write(msgspec.json.encode({"version": "1.0", "results": results}) + b"\n")
+
+
+FORMAT = Format(
+    "results-by-video",
+    "JSON of results by video (sentence, timestamp, score)",
+    recognise,
+    read,
+    write,
+    loses=frozenset({"ratings", "statuses", "abstentions", "several moments", "videos and sentences"}),
+)

@@ -1,4 +1,4 @@
-"""CSV: a row a moment, rows of one query ranked by score or, without scores, in file order.
+"""CSV and TSV: a row a moment, rows of one query ranked by score or, without scores, in file order.
 
 Headings in use differ; these are understood, in any case and order: ``query_id`` or ``qid``;
 ``video_id``, ``video`` or ``vid``; ``sentence``, ``query`` or ``description``; ``start_s``, ``start`` or
@@ -15,8 +15,7 @@ from typing import Any
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_number, read_text
-from truemoment.io.base import Format, PredictionRows, flatten
-from truemoment.records import Annotations, Predictions
+from truemoment.io.base import Format, Head, PredictionRows, flatten, listed
 
 HEADINGS = {
     "query_id": ("query_id", "qid"),
@@ -30,18 +29,23 @@ Reader = Any  # csv.reader gives a type of its own that has no public name
 Key = tuple[str | None, str | None, str | None]
 
 
-def recognise(path: Path, head: bytes) -> str | None:
+def recognise(head: Head) -> str | None:
     """Say why a file looks like CSV."""
-    first = head.split(b"\n", 1)[0].decode("utf-8", "replace")
+    first = head.line.decode("utf-8", "replace")
     try:
-        columns = set(_columns(next(csv.reader([first]), [])))
+        columns = set(_columns(next(csv.reader([first], delimiter=delimiter(first)), [])))
     except csv.Error:
         return None
     except ValueError:
         columns = {"start", "end"}  # told when it is read
-    if not first.lstrip().startswith(("{", "[")) and {"start", "end"} <= columns:
+    if not (head.is_object or head.is_list) and {"start", "end"} <= columns:
         return f"its headings are {first.strip()[:60]}"
-    return "its name ends in .csv" if path.suffix == ".csv" else None
+    return None
+
+
+def delimiter(first: str) -> str:
+    """Return what parts the columns: a tab if the headings hold one, else a comma."""
+    return "\t" if "\t" in first else ","
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
@@ -55,7 +59,8 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         Naming the line and heading at fault; also if there is no row.
     """
     del progress  # read in one piece
-    reader = csv.reader(io.StringIO(read_text(path), newline=""), strict=True)
+    text = read_text(path)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter(text.split("\n", 1)[0]))
     try:
         return _read_rows(path, reader)
     except csv.Error as error:
@@ -131,32 +136,28 @@ def _number(text: str, field: str, path: Path, line: int) -> float:
     return value
 
 
-def write(path: Path, predictions: Predictions, annotations: Annotations) -> None:
+def write(path: Path, rows: PredictionRows) -> None:
     """Write a CSV file, complete or not at all.
 
     Raises
     ------
     InputError
-        If a query is answered with no moment or is not among the annotations, neither of which CSV can
-        hold, or the file cannot be made.
+        If the file cannot be made.
     """
-    empty = predictions.query_id[predictions.lengths == 0]
-    if len(empty):
-        raise InputError(f"CSV cannot hold an abstention ({empty[0]!r}); write native or parquet", path=path)
-    row_of = annotations.queries.index
     text = io.StringIO(newline="")
     writer = csv.writer(text)
-    writer.writerow(["query_id", "video_id", "sentence", "start_s", "end_s", "score"])
-    columns = (predictions.start_s.tolist(), predictions.end_s.tolist(), predictions.score.tolist())
-    offsets = predictions.offsets.tolist()
-    for query_id, low, high in zip(predictions.query_id, offsets, offsets[1:], strict=False):
-        row = row_of[query_id]
-        about = (query_id, annotations.queries.video_id[row], annotations.queries.sentence[row])
-        writer.writerows((*about, *(column[at] for column in columns)) for at in range(low, high))
+    writer.writerow(["query_id", "video_id", "sentence", "start_s", "end_s", *(["score"] if rows.scored else [])])
+    for *about, moments in zip(rows.query_id, rows.video_id, rows.sentence, listed(rows), strict=True):
+        writer.writerows((*about, *moment) for moment in moments)
     with atomic_write(path) as stream:
         stream.write(text.getvalue().encode("utf-8"))
 
 
 FORMAT = Format(
-    "csv", "CSV, a row a moment (query_id or video_id and sentence, start, end, score)", recognise, read, write
+    "csv",
+    "CSV or TSV, a row a moment (query_id or video_id and sentence, start, end, score)",
+    recognise,
+    read,
+    write,
+    loses=frozenset({"ratings", "statuses", "abstentions"}),
 )
