@@ -1,0 +1,196 @@
+"""One answer, read: the part that is the answer, its times, the moments they make, and what is wrong with them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from truemoment.io.answers.denials import denies, silence
+from truemoment.io.answers.moments import (
+    Moment,
+    alternatives,
+    find_moments,
+    group,
+    label_of,
+    whole_video,
+)
+from truemoment.io.answers.part import Part, parts
+from truemoment.io.answers.reading import Answer, Reading
+from truemoment.io.answers.times import Time, find_times, plain
+from truemoment.io.axes import Axis
+from truemoment.records import MAX_TIME_S
+
+_UNITS_OF = {"seconds": ("", "s"), "fraction": ("",), "percent": ("", "%"), "bins": ("", "frame")}
+_UNITS_OF |= {"frames": _UNITS_OF["bins"], "fps": _UNITS_OF["bins"]}
+_CALLED = {"s": "seconds", "%": "per cent", "frame": "frames"}
+
+MOST_CHARACTERS = 30_000
+"""Of a longer text only the last ones are read: an answer stands behind its reasoning."""
+
+
+def parse_answer(text: str, reading: Reading = Reading()) -> Answer:
+    """Read one answer.
+
+    Parameters
+    ----------
+    text
+        What the model said.
+    reading
+        The axis of bare numbers, and what to do with several, one-sided and swapped moments.
+
+    Returns
+    -------
+    Answer
+        Moments if it was understood, and in any case why it was read as it was.
+
+    Examples
+    --------
+    >>> parse_answer("It carries 2 bags from 0:12.5 to 0:20.5.").moments
+    ((12.5, 20.5),)
+    >>> parse_answer("The event does not occur in the video.").status
+    'no answer'
+    >>> answer = parse_answer("It starts at 12 seconds.")
+    >>> answer.status, answer.why
+    ('ambiguous', 'a start without an end')
+    """
+    cut = max(len(text) - MOST_CHARACTERS, 0)
+    answer = Answer("failed", (), None, "nothing that could be a moment")
+    same = plain(text[cut:])
+    if "~~" in same:
+        same = _STRUCK_OUT.sub(lambda struck: " " * len(struck[0]), same)
+    for part in parts(same):
+        answer = _read(part, reading)
+        if answer.status != "failed":
+            break
+    if cut and answer.span is not None:
+        answer = answer._replace(span=(answer.span[0] + cut, answer.span[1] + cut))
+    return answer
+
+
+def _read(part: Part, reading: Reading) -> Answer:
+    """Read a part of a text; positions count from the whole text's beginning."""
+    if not part.text.strip():
+        return Answer("failed", (), None, "no text")
+    times = find_times(part.text)
+    moments = find_moments(part.text, times)
+    whole = None if moments else whole_video(part.text)
+    told = [*moments, *([whole] if whole else [])]
+    if part.fault:
+        return Answer("ambiguous", (), _span(part, told), part.fault)
+    complete = [moment for moment in told if not moment.one_sided or reading.one_sided == "extend"]
+    if complete:
+        groups = group(part.text, complete)
+        if reading.which == "all":
+            chosen = [moment for of_group in groups for moment in of_group]
+        else:
+            chosen = groups[-1] if reading.which == "last" and not part.first else groups[0]
+        return _judged(part, chosen, reading, n_groups=len(groups))
+    said, span = silence(part.text)
+    if said and all(moment.unit == "frame" for moment in told):  # "... from the 8 frames given"
+        where = None if span is None else (part.begin + span[0], part.begin + span[1])
+        return Answer(said, (), where, "says that there is no such moment" if said == "no answer" else "declines")
+    if told:
+        why = "a start without an end" if math.isinf(told[-1].end) else "an end without a start"
+        return Answer("ambiguous", (), _span(part, told[-1:]), why)
+    return _of_loose(part, times, reading)
+
+
+def _judged(part: Part, moments: Sequence[Moment], reading: Reading, *, n_groups: int) -> Answer:
+    """Return the answer that some moments are, unless something is wrong with them."""
+    span = _span(part, moments)
+    read = [_ordered(moment, reading) for moment in moments]
+    fault = next((why for moment in moments if (why := _fault(moment, reading))), "")
+    if not fault and alternatives(part.text, moments):
+        fault = "one moment or another"
+    if not fault and denies(part.text, moments[0].begin, moments[-1].stop):
+        fault = "a moment, and that there is none"
+    if fault:
+        return Answer("ambiguous", (), span, fault)
+    how = moments[0].how if len(moments) == 1 else "several moments"
+    marked = " marked as the answer" if part.marked else ""
+    of = f", the {reading.which} of several" if n_groups > 1 and reading.which != "all" else ""
+    return Answer("parsed", tuple(read), span, f"{how}{marked}{of}")
+
+
+def _ordered(moment: Moment, reading: Reading) -> tuple[float, float]:
+    if reading.swapped == "sort" and moment.end < moment.start:
+        return moment.end, moment.start
+    return moment.start, moment.end
+
+
+def _fault(moment: Moment, reading: Reading) -> str:
+    """Say why a moment cannot be read on an axis; "" if it can."""
+    if moment.fault:
+        return moment.fault
+    if moment.end < moment.start and reading.swapped == "ambiguous":
+        return "it ends before it starts"
+    axis = reading.on
+    if moment.unit not in _UNITS_OF[axis.kind]:
+        return f"{_CALLED[moment.unit]}, and the axis is {axis}"
+    largest = moment.start if math.isinf(moment.end) else max(moment.start, moment.end)
+    return "beyond the axis" if largest > _longest(axis) else ""
+
+
+def _longest(axis: Axis) -> float:
+    """Return the largest number there can be on an axis."""
+    if axis.kind in ("bins", "frames"):
+        return axis.number
+    return {"fraction": 1.0, "percent": 100.0}.get(axis.kind, MAX_TIME_S)
+
+
+def _of_loose(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
+    """Read a text whose times nothing joins: two of them, rising, are a start and an end."""
+    seen = [0, *(time.end for time in times)]
+    labels = [
+        label_of(part.text[max(low, time.begin - 40) : time.begin]) for low, time in zip(seen, times, strict=False)
+    ]
+    found = [time for time, label in zip(times, labels, strict=True) if time.unit == "s" and label != "length"]
+    if not found:
+        return _of_halves(part, times, reading)
+    span = part.begin + found[0].begin, part.begin + found[-1].end
+    fault = next((time.fault for time in found if time.fault), "")
+    if len(found) == 1 and not fault and reading.one_sided == "extend" and _AFTER.search(part.text, 0, found[0].begin):
+        return Answer("parsed", ((found[0].value, math.inf),), span, "a start")
+    if fault or len(found) != 2:
+        why = fault or ("a single time" if len(found) == 1 else f"{len(found)} times that nothing joins")
+        return Answer("ambiguous", (), span, why)
+    start, end = found[0].value, found[1].value
+    if not start < end:
+        return Answer("ambiguous", (), span, "two times that do not rise")
+    if end > MAX_TIME_S:
+        return Answer("ambiguous", (), span, "beyond the axis")
+    if reading.on.kind != "seconds":
+        return Answer("ambiguous", (), span, f"seconds, and the axis is {reading.on}")
+    return Answer("parsed", ((start, end),), span, "two times")
+
+
+def _of_halves(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
+    """Read a text without a single time of its own: half a moment, another axis, or nothing."""
+    if not times:
+        return Answer("failed", (), None, "nothing that could be a moment")
+    span = part.begin + times[0].begin, part.begin + times[-1].end
+    others = [time for time in times if time.unit in ("%", "frame")]
+    of_frames = bool(others) and others[0].unit == "frame" and len(times) > 1
+    if len(others) > 1 or of_frames or (others and _OF_THE_VIDEO.match(part.text, others[0].end)):
+        return Answer("ambiguous", (), span, f"{_CALLED[others[-1].unit]}, and the axis is {reading.on}")
+    if any(time.unit == "s" for time in times):
+        return Answer("ambiguous", (), span, "a length without a start")
+    rest = part.text[: times[0].begin] + part.text[times[-1].end :]
+    if len(times) == 1 and not any(map(str.isalnum, rest)):
+        return Answer("ambiguous", (), span, "a single number")
+    if _CUT_OFF.match(part.text, times[-1].end):
+        return Answer("ambiguous", (), span, "cut off after a start")
+    return Answer("failed", (), None, "nothing that could be a moment")
+
+
+_STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
+_AFTER = re.compile(r"\b(?:after|since|past) (?:about |around |the )?\Z")
+_OF_THE_VIDEO = re.compile(r"\s*(?:of|into|through|mark|point)\b")
+_CUT_OFF = re.compile(r"\s*(?:-+|to|until|and)\s*\Z")
+
+
+def _span(part: Part, moments: Sequence[Moment]) -> tuple[int, int] | None:
+    if not moments:
+        return None
+    return part.begin + min(m.begin for m in moments), part.begin + max(m.stop for m in moments)

@@ -1,0 +1,94 @@
+"""Which file belongs to which video, and what tells one file from another."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from truemoment.exceptions import InputError, MissingFileError
+
+VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".avi", ".mov")
+
+END_BYTES = 1 << 20
+
+
+def find_videos(folder: Path, video_ids: Iterable[str]) -> dict[str, Path]:
+    """Find the file of each video: its id and one of :data:`VIDEO_SUFFIXES`, in either case.
+
+    An id that ends in such a suffix itself is a file's whole name. Folders within the folder are not looked into.
+
+    Parameters
+    ----------
+    folder
+        Where the videos lie.
+    video_ids
+        Which are looked for; repeated ones count once.
+
+    Returns
+    -------
+    dict
+        Path by video id, in the order asked; a video without a file is left out.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such folder.
+    InputError
+        If it is no folder or cannot be read, or two files belong to one video.
+    """
+    files: dict[str, list[Path]] = {}
+    try:
+        for path in sorted(folder.iterdir()):
+            if path.suffix.lower() in VIDEO_SUFFIXES and path.is_file():
+                files.setdefault(path.stem, []).append(path)
+                files.setdefault(path.name, []).append(path)
+    except FileNotFoundError:
+        raise MissingFileError(f"{folder}: no such folder") from None
+    except NotADirectoryError:
+        raise InputError("is a file, expected a folder of videos", path=folder) from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", path=folder) from None
+    found = {}
+    for video_id in dict.fromkeys(video_ids):
+        candidates = files.get(video_id, [])
+        if len(candidates) > 1:
+            names = " and ".join(path.name for path in candidates)
+            raise InputError(f"holds {names}, expected one file of video {video_id!r}", path=folder)
+        if candidates:
+            found[video_id] = candidates[0]
+    return found
+
+
+def identity_of(path: Path) -> str:
+    """Tell a video file from another without reading all of it: its size, and a hash of its two ends.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Returns
+    -------
+    str
+        ``SIZE:SHA256``, the SHA-256 of the first and last 1 MiB (of the whole file up to 2 MiB). It stays when the
+        file is copied or renamed.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        If it cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            digest = hashlib.sha256(stream.read(END_BYTES))
+            size = stream.seek(0, 2)
+            stream.seek(max(END_BYTES, size - END_BYTES))
+            digest.update(stream.read(END_BYTES))
+    except FileNotFoundError:
+        raise MissingFileError(f"{path}: no such file") from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror})", path=path) from None
+    return f"{size}:{digest.hexdigest()}"

@@ -1,0 +1,83 @@
+"""Answers in the style of many models, each with what a careful person reads in it.
+
+The sentences of ``corpus.jsonl`` were invented for it; only the forms are those in circulation. What a line expects was
+written down from the rules of reading, before and without the reader. A note "spec silent" marks a line that the
+rules leave open and a person decides.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from truemoment.io.answers import Reading, parse_answer
+from truemoment.records import STATUSES
+
+LINES = [json.loads(line) for line in (Path(__file__).parent / "corpus.jsonl").read_text("utf-8").splitlines()]
+REASONING = "<think>From 1 to 2 s he waits, and I cannot see 3 bags.</think>\n"
+
+
+def reading_of(line):
+    return Reading(**line.get("reading", {}))
+
+
+def expected(line):
+    """Status and moments; float() knows "inf", the end of the video."""
+    return line["status"], [(float(start), float(end)) for start, end in line["moments"]]
+
+
+def moments_as(moments):
+    """1e-9: a time may be a sum of hours, minutes and seconds."""
+    return [pytest.approx(moment, rel=0, abs=1e-9) for moment in moments]
+
+
+@pytest.mark.parametrize("line", LINES, ids=[line["id"] for line in LINES])
+def test_an_answer_is_read_as_a_careful_person_reads_it(line):
+    answer = parse_answer(line["text"], reading=reading_of(line))
+    status, moments = expected(line)
+    assert (answer.status, list(answer.moments)) == (status, moments_as(moments)), answer.why
+    assert answer.why
+    if answer.span is None:
+        assert status != "parsed"
+    else:
+        begin, end = answer.span
+        assert 0 <= begin < end <= len(line["text"])
+
+
+def test_blanks_around_an_answer_change_nothing():
+    for line in LINES:
+        answer = parse_answer(f"\n  {line['text']}  \n", reading=reading_of(line))
+        assert (answer.status, answer.moments) == parsed(line), line["id"]
+
+
+def test_reasoning_before_an_answer_changes_nothing():
+    plain = [line for line in LINES if "think" not in line["text"].lower() and "reasoning" not in line["text"].lower()]
+    assert len(plain) > 700
+    for line in plain:
+        answer = parse_answer(REASONING + line["text"], reading=reading_of(line))
+        assert (answer.status, answer.moments) == parsed(line), line["id"]
+
+
+def parsed(line):
+    answer = parse_answer(line["text"], reading=reading_of(line))
+    return answer.status, answer.moments
+
+
+def test_the_corpus_is_broad():
+    assert len(LINES) >= 400
+    assert len({line["family"] for line in LINES}) >= 8
+    assert len({line["id"] for line in LINES}) == len(LINES)
+    asked = {(line["text"], json.dumps(line.get("reading", {}), sort_keys=True)) for line in LINES}
+    assert len(asked) == len(LINES)
+    statuses = Counter(line["status"] for line in LINES)
+    assert set(statuses) == set(STATUSES)
+    assert min(statuses.values()) >= 40
+
+
+def test_every_line_says_what_it_must():
+    for line in LINES:
+        assert set(line) - {"reading", "note"} == {"id", "family", "class", "text", "status", "moments"}, line["id"]
+        assert bool(line["moments"]) == (line["status"] == "parsed"), line["id"]

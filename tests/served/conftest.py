@@ -1,0 +1,52 @@
+"""A served model on loopback, and two small videos."""
+
+import pytest
+
+from truemoment import Annotations
+
+from ..video.conftest import make_video
+from .stub import serving
+
+
+@pytest.fixture
+def serve():
+    """Serve replies: serve(reply) -> the server; stopped when the test ends."""
+    open_ones = []
+
+    def start(*reply):
+        context = serving(*reply)
+        open_ones.append(context)
+        return context.__enter__()
+
+    yield start
+    for context in open_ones:
+        context.__exit__(None, None, None)
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch):
+    """Neither keys nor proxies of whoever runs the tests are seen here."""
+    for name in ("OPENAI_API_KEY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def annotations():
+    """Seven queries of three videos of 6, 4 and 5 s."""
+    lasts = {"a": 6.0, "b": 4.0, "c": 5.0}
+    rows = [
+        (f"{video}#{k // 3}", video, lasts[video], f"somebody does {{sentence}} number {k}", 0.5, 2.0)
+        for k, video in enumerate("abcabca")
+    ]
+    return Annotations.from_rows(rows, dataset="own", split="test")
+
+
+@pytest.fixture
+def videos(tmp_path):
+    """The files of these videos: ten frames a second, each of which says its number."""
+    folder = tmp_path / "videos"
+    folder.mkdir()
+    return {
+        video: make_video(folder / f"{video}.mp4", [100 * k for k in range(10 * seconds)])
+        for video, seconds in (("a", 6), ("b", 4), ("c", 5))
+    }
