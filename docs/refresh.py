@@ -60,7 +60,7 @@ def markdown(headings: Iterable[str], rows: Iterable[Iterable[str]], *, numbers:
 
 def protocols() -> str:
     """Every protocol with every field that can change a figure."""
-    headings = "protocol|hit|ties|IoU|times|clipped|NMS|top|rank|references|missing|printed"
+    headings = "protocol|hit|ties|IoU|times|clipped|NMS|top|rank|references|missing|no moment|printed"
     return markdown(re.split(r"\|", headings), map(_protocol, PROTOCOLS.values()))
 
 
@@ -84,7 +84,8 @@ def _protocol(protocol: Protocol) -> list[str]:
         "–" if protocol.top is None else str(protocol.top),
         protocol.ranking,
         protocol.references,
-        protocol.missing,
+        protocol.missing + (f", unreadable: {protocol.unreadable}" if protocol.unreadable != "worst" else ""),
+        protocol.empty,
         str(protocol.decimals) + (", cut" if protocol.rounding == "truncate" else ""),
     ]
 

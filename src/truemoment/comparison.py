@@ -152,9 +152,9 @@ def compare(
     """Compare methods pair by pair on the same queries.
 
     The test swaps, by video, the two methods' statistics, each taken as the mean over its runs. Where
-    all runs are measured on the same queries (every protocol but those with ``missing=drop``) the
-    difference it tests is the difference of the means. It is exact for two methods of as many runs each,
-    and approximate where one has more.
+    all runs are measured on the same queries (every protocol but those that drop queries for want of an
+    answer) the difference it tests is the difference of the means. It is exact for two methods of as many
+    runs each, and approximate where one has more.
 
     Parameters
     ----------

@@ -8,6 +8,7 @@ starts from :class:`Scores` and never matches again.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
@@ -18,6 +19,8 @@ from truemoment.exceptions import InputError, MeasureError, ProtocolError, Usage
 from truemoment.intervals import TIE, Bools, Floats, Ints, seconds_to_norm, suppress
 from truemoment.io.matching import OnUnknown
 from truemoment.measures import (
+    AbstentionMeasure,
+    Abstentions,
     Measure,
     OverlapMeasure,
     Overlaps,
@@ -52,7 +55,8 @@ def evaluate(
     annotations
         The references, times as annotated.
     predictions
-        Answers by query id. Queries without an answer count as the protocol says.
+        Answers by query id. Queries without an answer count as the protocol says, as do those without a reference
+        moment.
     measures
         In words (``"R@1,IoU=0.5; mIoU"``) or as values; the protocol's own by default.
     protocol
@@ -103,13 +107,16 @@ def evaluate(
         measures_of_rule = [asked[i] for i in rows]
         if rule == "saliency":
             pair = _saliency_pair(annotations, predictions, row)
-            silent = np.asarray(np.isnan(pair.predicted).all(axis=1))
-            found = _of_ratings(pair, measures_of_rule)
+            silent = np.isnan(pair.predicted).all(axis=1) & ~task.without_moment
+            found = _of_ratings(task, pair, measures_of_rule)
+        elif rule == "abstentions":
+            silent = (row < 0) | task.unreadable
+            found = _of_abstentions(task, measures_of_rule)
         else:
-            silent = np.asarray(task.length == 0)
+            silent = task.silent
             found = _of_moments(task, rule, measures_of_rule, progress=progress)
-        _settle_silence(annotations, protocol, silent, touched)
-        counts = np.where(silent, protocol.missing != "drop", True)
+        touched |= {words: max(n, touched.get(words, 0)) for words, n in _touched_by_group(task, rule).items()}
+        counts = _settle_silence(annotations, protocol, silent, task.unreadable, touched)
         for at, query, statistic in found:
             block, i = slice(int(query[0]), int(query[-1]) + 1), rows[at]
             unit_counts = counts[query]
@@ -195,7 +202,7 @@ def evaluate_constants(
     Returns
     -------
     array, shape (C, M)
-        Fractions; NaN where a measure is undefined.
+        Fractions; NaN where a measure is undefined. A constant never abstains.
 
     Raises
     ------
@@ -213,7 +220,7 @@ def evaluate_constants(
     """
     protocol = chosen_protocol(protocol, annotations)
     queries = annotations.queries
-    n_queries, duration_s = len(queries), queries.duration_s
+    n_queries, duration_s = len(queries), _durations(annotations)
     if n_queries == 0:
         raise InputError(f"{annotations.dataset}/{annotations.split} has no query to evaluate on")
     if not np.all(duration_s > 0):
@@ -243,7 +250,12 @@ def evaluate_constants(
         sums = np.zeros((len(asked), 2))
         for rule, rows in _by_rule(asked, protocol).items():
             of_rule = [asked[i] for i in rows]
-            for at, _, statistic in _of_moments(answered, cast(ReferenceRule, rule), of_rule, progress=False):
+            found = (
+                _of_abstentions(answered, of_rule)
+                if rule == "abstentions"
+                else _of_moments(answered, cast(_OfMoments, rule), of_rule, progress=False)
+            )
+            for at, _, statistic in found:
                 sums[rows[at]] += statistic.numerator.sum(), statistic.weight.sum()
         total = np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
         figures[c] = sums[:, 0] / total
@@ -264,6 +276,22 @@ class _Task:
     length: Ints
     protocol: Protocol
     touched: dict[str, int]
+    without_moment: Bools
+    abstains: Bools
+    unreadable: Bools
+
+    @functools.cached_property
+    def all_have_moments(self) -> bool:
+        """Whether every query has a reference moment."""
+        return not self.without_moment.any()
+
+    @property
+    def silent(self) -> Bools:
+        """Which queries that count have no answer; where there is no moment, an abstention is one."""
+        if self.all_have_moments:
+            return np.asarray(self.length == 0)
+        asked = ~self.without_moment if self.protocol.empty == "drop" else ~(self.without_moment & self.abstains)
+        return np.asarray((self.length == 0) & asked)
 
     @classmethod
     def prepare(cls, annotations: Annotations, predictions: Predictions, row: Ints, protocol: Protocol) -> _Task:
@@ -272,8 +300,9 @@ class _Task:
         present = row >= 0
         length = np.where(present, np.append(predictions.lengths, 0)[row], 0)
         first = np.where(present, predictions.offsets[row], 0)
+        unreadable = present & np.append(predictions.unreadable, False)[row]
         touched = {}
-        duration = annotations.duration_s[annotations.offsets[:-1]]
+        duration = _durations(annotations)
         video_of_list = np.ones(len(predictions))  # lists that no query asks for keep their times
         video_of_list[row[present]] = duration[present]
         ref_start, ref_end, changed = _conform(
@@ -286,7 +315,7 @@ class _Task:
         )
         if protocol.clip_references:
             owner = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))
-            touched["a clipped reference"] = len(np.unique(owner[changed]))
+            touched["a clipped reference"] = len(np.unique(owner[changed & ~np.isnan(ref_start)]))
         start, end, changed = _conform(
             predictions.start_s,
             predictions.end_s,
@@ -311,9 +340,24 @@ class _Task:
             length,
             protocol,
             touched,
+            annotations.without_moment,
+            present & (length == 0) & ~unreadable,
+            unreadable,
         )
 
-    def blocks(self, rule: ReferenceRule | Literal["sets"], depth: int | None, *, progress: bool) -> Iterator[Overlaps]:
+    def judged(self, query: Ints, statistic: Statistic) -> Statistic:
+        """Judge the units of queries without a moment as the protocol says; `query` is that of each unit, (U,)."""
+        if self.all_have_moments:
+            return statistic
+        nothing = self.without_moment[query]
+        counts = (statistic.weight > 0) & (self.protocol.empty == "abstain")
+        return Statistic(
+            np.where(nothing, counts & self.abstains[query], statistic.numerator),
+            np.where(nothing, counts, statistic.weight),
+            None if statistic.margin is None else np.where(nothing, np.inf, statistic.margin),  # on no threshold
+        )
+
+    def blocks(self, rule: _OfMoments, depth: int | None, *, progress: bool) -> Iterator[Overlaps]:
         """Yield the overlaps of some queries at a time, in order, under a reference rule."""
         longest = max(int(self.length.max(initial=0)), 1)
         width = longest if self.protocol.nms_threshold is not None else self._cut(longest, depth)
@@ -340,7 +384,7 @@ class _Task:
             chosen = References(refs.start[block], refs.end[block], refs.query[block], length_s=refs.lengths_s[block])
             if rule != "sets":
                 chosen = apply_rule(rule, chosen)
-            length = np.minimum(length, start.shape[1])
+            length, abstains = np.minimum(length, start.shape[1]), self.abstains[block]
             filled = np.arange(start.shape[1]) < length[:, None]
             if not filled.all():
                 for table in (start, end, score):
@@ -348,6 +392,7 @@ class _Task:
             if rule == "rows":
                 unit = chosen.query - low
                 start, end, score, length = start[unit], end[unit], score[unit], length[unit]
+                abstains = abstains[unit]
             yield Overlaps(
                 start=start,
                 end=end,
@@ -358,6 +403,7 @@ class _Task:
                 hit=self.protocol.hit,
                 denominator=denominator,
                 epsilon=self.protocol.epsilon,
+                abstains=abstains,
             )
 
     def _cut(self, longest: int, depth: int | None) -> int:
@@ -377,19 +423,52 @@ class _Task:
         return tables[0], tables[1], tables[2], length
 
 
-def _settle_silence(annotations: Annotations, protocol: Protocol, silent: Bools, touched: dict[str, int]) -> None:
-    """Refuse queries without an answer, or count what becomes of them; `silent` has shape (Q,)."""
-    if not silent.any():
-        return
-    if protocol.missing == "refuse":
-        some = ", ".join(annotations.queries.query_id[silent][:3])
-        raise ProtocolError(
-            f"protocol {protocol.name} refuses predictions without an answer for {int(silent.sum())} of "
-            f"{annotations.n_queries} queries ({some}, ...); add missing=worst to score them 0: "
-            f"--protocol {protocol.name},missing=worst"
-        )
-    fate = "left out" if protocol.missing == "drop" else "worst value"
-    touched[f"no answer ({fate})"] = max(int(silent.sum()), touched.get(f"no answer ({fate})", 0))
+def _settle_silence(
+    annotations: Annotations, protocol: Protocol, silent: Bools, unreadable: Bools, touched: dict[str, int]
+) -> Bools:
+    """Refuse queries without an answer, or count what becomes of them, and say which queries count; all (Q,)."""
+    counts = np.ones(len(silent), dtype=bool)
+    for field, fate, which, words in (
+        ("missing", protocol.missing, silent & ~unreadable, "no answer"),
+        ("unreadable", protocol.unreadable, silent & unreadable, "no answer that could be read"),
+    ):
+        if not which.any():
+            continue
+        if fate == "refuse":
+            some = ", ".join(annotations.queries.query_id[which][:3])
+            lacking = "without an answer" if field == "missing" else "with an answer that could not be read"
+            raise ProtocolError(
+                f"protocol {protocol.name} refuses predictions {lacking} for {int(which.sum())} of "
+                f"{annotations.n_queries} queries ({some}, ...); add {field}=worst to score them 0: "
+                f"--protocol {protocol.name},{field}=worst"
+            )
+        said = f"{words} ({'left out' if fate == 'drop' else 'worst value'})"
+        touched[said] = max(int(which.sum()), touched.get(said, 0))
+        if fate == "drop":
+            counts &= ~which
+    return counts
+
+
+def _touched_by_group(task: _Task, rule: _Group) -> dict[str, int]:
+    """Count, in words, what becomes of queries without a reference moment in a group of measures."""
+    n_queries = int(task.without_moment.sum())
+    if n_queries == 0 or rule == "abstentions":
+        return {}
+    if rule == "saliency" or task.protocol.empty == "drop":
+        return {"no reference moment (left out)": n_queries}
+    abstained = int((task.without_moment & task.abstains).sum())
+    return {
+        "no reference moment (right if abstained)": n_queries,
+        "no reference moment and an abstention (right)": abstained,
+    }
+
+
+def _durations(annotations: Annotations) -> Floats:
+    """Duration of each query's video, (Q,); 1 s where there is none and no moment that it would matter to."""
+    duration_s = annotations.queries.duration_s
+    if not annotations.without_moment.any():
+        return duration_s
+    return np.where(annotations.without_moment & ~(duration_s > 0), 1.0, duration_s)
 
 
 def _conform(
@@ -428,6 +507,8 @@ def _rows_of_predictions(annotations: Annotations, predictions: Predictions, on_
 
 def _check_durations(annotations: Annotations, measures: Sequence[Measure], protocol: Protocol) -> None:
     unknown = ~(annotations.duration_s > 0)
+    if all(measure.needs != "saliency" for measure in measures):
+        unknown &= ~np.isnan(annotations.start_s)  # where there is no moment, nothing is measured in the video
     if not unknown.any():
         return
     needing = [str(measure) for measure in measures if measure.needs_duration]
@@ -440,7 +521,8 @@ def _check_durations(annotations: Annotations, measures: Sequence[Measure], prot
         )
 
 
-_Group = ReferenceRule | Literal["sets", "saliency"]
+_OfMoments = ReferenceRule | Literal["sets"]
+_Group = _OfMoments | Literal["abstentions", "saliency"]
 
 
 def _by_rule(measures: Sequence[Measure], protocol: Protocol) -> dict[_Group, list[int]]:
@@ -458,20 +540,29 @@ def _depth(measures: Sequence[Measure]) -> int | None:
 
 
 def _of_moments(
-    task: _Task, rule: ReferenceRule | Literal["sets"], measures: Sequence[Measure], *, progress: bool
+    task: _Task, rule: _OfMoments, measures: Sequence[Measure], *, progress: bool
 ) -> Iterator[tuple[int, Ints, Statistic]]:
     """Yield (number of the measure, query of each unit, statistic), block by block in order."""
     depth = None if rule == "pooled" else _depth(measures)
     for overlaps in task.blocks(rule, depth, progress=progress):
+        query = overlaps.references.query
         for at, measure in enumerate(measures):
-            yield at, overlaps.references.query, cast(OverlapMeasure, measure).per_unit(overlaps)
+            yield at, query, task.judged(query, cast(OverlapMeasure, measure).per_unit(overlaps))
 
 
-def _of_ratings(pair: SaliencyPair, measures: Sequence[Measure]) -> Iterator[tuple[int, Ints, Statistic]]:
-    """Yield the same of clip ratings, all queries at once."""
-    query = np.arange(len(pair.predicted))
+def _of_abstentions(task: _Task, measures: Sequence[Measure]) -> Iterator[tuple[int, Ints, Statistic]]:
+    """Yield the same of who abstains, all queries at once."""
+    abstentions = Abstentions(task.abstains, ~task.without_moment)
     for at, measure in enumerate(measures):
-        yield at, query, cast(SaliencyMeasure, measure).per_query(pair)
+        yield at, np.arange(len(task.abstains)), cast(AbstentionMeasure, measure).per_query(abstentions)
+
+
+def _of_ratings(task: _Task, pair: SaliencyPair, measures: Sequence[Measure]) -> Iterator[tuple[int, Ints, Statistic]]:
+    """Yield the same of clip ratings, all queries at once; without a moment no clip is to be found."""
+    asked = ~task.without_moment
+    for at, measure in enumerate(measures):
+        numerator, weight, _ = cast(SaliencyMeasure, measure).per_query(pair)
+        yield at, np.arange(len(asked)), Statistic(numerator * asked, weight * asked)
 
 
 def _slack(margin: Floats) -> float:

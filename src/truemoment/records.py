@@ -207,14 +207,16 @@ class Annotations:
     """The reference moments of a split: one row a reference moment.
 
     The rows of one query stand together; several rows mean several moments or several annotators
-    (told apart by `annotator`). Times are as in the file, faults included.
+    (told apart by `annotator`). A query whose video holds no such moment is one row without times: start and
+    end are NaN. Times are as in the file, faults included.
 
     Parameters
     ----------
     query_id, video_id, sentence, annotator : (N,) text
         `annotator` is "" where the file names none.
     duration_s, start_s, end_s : (N,) seconds
-        Within 1e8 s of 0 (three years), negative ones included; `duration_s` is NaN where it is not known.
+        Within 1e8 s of 0 (three years), negative ones included; `duration_s` is NaN where it is not known,
+        `start_s` and `end_s` (both) where there is no such moment.
     dataset, split
         Where the rows come from, for signatures and messages.
     saliency
@@ -223,15 +225,18 @@ class Annotations:
     Raises
     ------
     InputError
-        If columns differ in length or type, a time is not finite or beyond 1e8 s, a query's rows are
-        scattered, rows of one query disagree on video, sentence or duration, or `saliency` has not one
-        list a query.
+        If columns differ in length or type, a time is not finite or beyond 1e8 s (but for a row without a
+        moment), such a row does not stand alone in its query, a query's rows are scattered, rows of one query
+        disagree on video, sentence or duration, or `saliency` has not one list a query.
 
     Examples
     --------
     >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 5.0)])
     >>> len(a), a.n_queries, a.queries.sentence[0]
     (1, 1, 'a door opens')
+    >>> nan = float("nan")
+    >>> Annotations.from_rows([("v#1", "v", 30.0, "a dog barks", nan, nan)]).without_moment
+    array([ True])
     """
 
     query_id: Strings
@@ -257,8 +262,7 @@ class Annotations:
         for name in ("start_s", "end_s", "duration_s"):
             column = getattr(self, name)
             good = np.abs(column) <= MAX_TIME_S
-            if name == "duration_s":
-                good |= np.isnan(column)
+            good |= np.isnan(column) if name == "duration_s" else self._without_times
             if not good.all():
                 row = int(np.flatnonzero(~good)[0])
                 raise InputError(
@@ -270,6 +274,13 @@ class Annotations:
         if repeated is not None:
             raise InputError(f"rows of query {repeated!r} are scattered, expected them together", field="query_id")
         head_of_row = np.repeat(heads, np.diff(self.offsets))
+        beside = self._without_times & (np.diff(self.offsets) > 1).repeat(np.diff(self.offsets))
+        if beside.any():
+            row = int(np.flatnonzero(beside)[0])
+            raise InputError(
+                f"got a row without a moment beside others for query {self.query_id[row]!r}, expected it alone",
+                field="start_s",
+            )
         for name in ("video_id", "sentence", "duration_s"):
             column = getattr(self, name)
             differs = column != column[head_of_row]
@@ -328,6 +339,20 @@ class Annotations:
         new = np.flatnonzero(self.query_id[1:] != self.query_id[:-1]) + 1
         return np.concatenate([[0], new, [len(self.query_id)]]).astype(np.int64)
 
+    @property
+    def _without_times(self) -> Bools:
+        """Which rows say that there is no such moment, shape (N,)."""
+        return np.isnan(self.start_s) & np.isnan(self.end_s)
+
+    @functools.cached_property
+    def without_moment(self) -> Bools:
+        """Which queries ask for what their video does not hold, shape (Q,): they have no reference moment."""
+        return np.asarray(self._without_times[self.offsets[:-1]])
+
+    def with_moments(self) -> Annotations:
+        """Return the queries that have a reference moment, in order; itself if all have."""
+        return self.select_queries(~self.without_moment) if self.without_moment.any() else self
+
     @functools.cached_property
     def queries(self) -> Queries:
         """The queries without their moments, in file order."""
@@ -345,7 +370,8 @@ class Annotations:
         digest = hashlib.sha256()
         for text_column in (self.query_id, self.video_id, self.sentence, self.annotator):
             digest.update(json.dumps(text_column.tolist()).encode())
-        for time_column in (self.duration_s, self.start_s, self.end_s):
+        start_s, end_s = (np.where(np.isnan(times), np.nan, times) for times in (self.start_s, self.end_s))  # one NaN
+        for time_column in (self.duration_s, start_s, end_s):
             digest.update(time_column.astype("<f8").tobytes())
         if self.saliency is not None:
             digest.update(str(float(self.saliency.clip_length_s)).encode())

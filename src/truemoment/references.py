@@ -14,6 +14,8 @@ in use; on one public prediction file they spread R@1,IoU=0.5 from 29.83 to 53.9
 ``rows``            every reference is a query of its own; a query's weight is its number of references
 ==================  ==================================================================================
 
+A query without a reference moment is a row of NaN, and one unit of judgement under every rule.
+
 References
 ----------
 Hidden Challenges (Otani et al. 2020), section 6, Table 2: nearest and representative.
@@ -40,7 +42,7 @@ class References:
     Parameters
     ----------
     start, end : (U, R)
-        NaN where a unit has fewer than R references; in the unit of the protocol.
+        NaN where a unit has fewer than R references, or none at all; in the unit of the protocol.
     query : (U,)
         Which query each unit belongs to. One unit a query, but for the rule ``rows``.
     rule
@@ -99,6 +101,7 @@ def apply_rule(rule: ReferenceRule, references: References) -> References:
     if rule == "merged":
         return References(*merge(start, end), query, rule)
     present = ~np.isnan(start)
+    present[:, 0] = True  # of a query without a moment: one unit, all NaN
     owner = np.repeat(query, present.sum(axis=1))
     return References(start[present][:, None], end[present][:, None], owner, rule, length_s[present][:, None])
 

@@ -19,7 +19,7 @@ import numpy as np
 from truemoment.exceptions import InputError, MeasureError, TrueMomentError
 from truemoment.files import UNREADABLE, atomic_write, read_bytes
 from truemoment.intervals import Floats, Ints
-from truemoment.measures import Measure, parse_measure
+from truemoment.measures import Measure, parse_measure, why_undefined
 from truemoment.protocols import Protocol
 from truemoment.records import Strings, as_strings
 from truemoment.version import __version__ as version
@@ -164,7 +164,7 @@ class Scores:
                 Measured(
                     measure=str(measure),
                     value=value if defined else None,
-                    why="" if defined else "no query has a reference that counts",
+                    why="" if defined else why_undefined(measure),
                     n_queries=int(counts.sum()),
                     n_videos=int(np.count_nonzero(np.bincount(video[counts]))),
                     on_threshold=None if self.on_threshold[row] < 0 else int(self.on_threshold[row]),

@@ -79,6 +79,20 @@ def test_the_edge_of_each_kind(kind, row):
     assert kind not in found(made(("q", "v", duration, sentence, start, end)))
 
 
+def test_no_moment_is_a_kind_of_its_own():
+    # A remark, counted in queries: no fault of times, and no moment shared with the other such query of the video.
+    (finding,) = find_faults(made(CLEAN, ("p", "v", 30.0, "a", NAN, NAN), ("q", "v", 30.0, "b", NAN, NAN)))
+    assert finding == Finding("no moment", "test", 2, "queries", ("p", "q"), False)
+
+
+def test_queries_without_a_moment_that_stand_twice():
+    twice = found(made(("p", "v", 30.0, "a", NAN, NAN), ("q", "v", 30.0, "A.", NAN, NAN)))
+    assert twice["exact duplicate"].query_ids == ("q",)
+    torn = found(made(("p", "v", 30.0, "a", NAN, NAN), ("q", "v", 30.0, "A.", 1.0, 9.0)))
+    assert torn["same query, different times"].query_ids == ("p", "q")
+    assert "exact duplicate" not in torn
+
+
 @pytest.mark.parametrize("duration", [0.0, -3.0])
 def test_a_duration_of_nothing(duration):
     assert found(made(("q", "v", duration, "a", 1.0, 2.0)))["no duration"].count == 1

@@ -6,6 +6,7 @@ import math
 import pytest
 
 from truemoment.datasets import read_own_annotations
+from truemoment.datasets.own import write
 from truemoment.exceptions import InputError, MissingFileError
 
 
@@ -59,6 +60,19 @@ def test_ids_are_made_by_position_within_the_video(own):
     assert own(content).query_id.tolist() == ["v1#0", "v2#0", "mine", "v1#2"]
 
 
+def test_a_video_may_hold_no_such_moment(own, tmp_path):
+    content = line(moments=[], duration_s=30.5) + line() + line(moments=[], annotators=["ann"], split="test")
+    annotations = own(content)
+    assert annotations.without_moment.tolist() == [True, False, True]
+    assert len(annotations) == 3
+    assert annotations.annotator.tolist() == ["", "", "ann"]
+    # Written and read back it is the same, and the file says so in the same way.
+    write(tmp_path / "again.jsonl", [annotations])
+    again = (tmp_path / "again.jsonl").read_text(encoding="utf-8")
+    assert [json.loads(text)["moments"] for text in again.splitlines()] == [[], [[2.0, 5.0]], []]
+    assert read_own_annotations(tmp_path / "again.jsonl").sha256 == annotations.sha256
+
+
 def test_ids_do_not_change_with_the_split_that_is_read(own):
     content = line(split="train") + line(split="test") + line(split="test")
     assert own(content, "test").query_id.tolist() == ["v1#1", "v1#2"]
@@ -95,7 +109,10 @@ GOOD = line()
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (line(moments=[]), "field moments: got no moment, expected at least one"),
+        (
+            line(moments=[], annotators=["a", "b"]),
+            "field annotators: got 2 names for 0 moments, expected as many",
+        ),
         (
             line(moments=[[2, 5]], annotators=["a", "b"]),
             "field annotators: got 2 names for 1 moments, expected as many",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from fractions import Fraction
 from itertools import permutations
 
@@ -71,11 +72,14 @@ def test_by_hand(one_video, answers, expected):
 
 
 def test_nothing_for_nothing_is_right():
-    # matched_f1.py: with neither answers nor references the set is right.
+    # matched_f1.py: without a reference and with an abstention the set is right. An empty list is an abstention...
     nothing, gap = np.zeros((1, 1)), np.full((1, 1), np.nan)
     references = References(start=gap, end=gap, query=np.array([0]), length_s=gap)
     overlaps = Overlaps(nothing, nothing, nothing, np.array([0]), references, duration=np.array([9.0]))
     assert MatchedF1(0.5).per_unit(overlaps).numerator.tolist() == [1.0]
+    # ... unless it is said not to be: no row at all, or an answer in words that could not be read.
+    silent = dataclasses.replace(overlaps, abstains=np.array([False]))
+    assert MatchedF1(0.5).per_unit(silent).numerator.tolist() == [0.0]
 
 
 def test_empty_places_pair_with_nothing(one_video):

@@ -109,6 +109,8 @@ OTHER_VALUES = {
     "ranking": "file",
     "references": "rows",
     "missing": "drop",
+    "unreadable": "refuse",
+    "empty": "abstain",
     "decimals": 1,
     "rounding": "truncate",
 }
@@ -153,6 +155,8 @@ VALUES = {
     "ranking": st.sampled_from(["score", "file"]),
     "references": st.sampled_from(REFERENCE_RULES),
     "missing": st.sampled_from(["worst", "refuse", "drop"]),
+    "unreadable": st.sampled_from(["worst", "refuse", "drop"]),
+    "empty": st.sampled_from(["drop", "abstain"]),
     "decimals": st.integers(0, 15),
     "rounding": st.sampled_from(["nearest", "truncate"]),
 }
@@ -166,6 +170,13 @@ def test_every_field_is_drawn():
 def test_any_change_reads_back(name, fields):
     changed = PROTOCOLS[name].changed(**fields) if fields else PROTOCOLS[name]
     assert get_protocol(changed.name) == changed
+
+
+def test_what_is_as_it_always_was_does_not_show_in_the_signature():
+    # Signatures printed before there were these two fields still name the same convention.
+    assert not any(word in PROTOCOLS["default"].signature() for word in ("unreadable", "empty"))
+    changed = get_protocol("default,unreadable=drop,empty=abstain").signature()
+    assert changed.endswith("|missing:worst|unreadable:drop|empty:abstain")
 
 
 def test_small_numbers_show_in_the_signature_as_they_are():
@@ -206,6 +217,8 @@ def test_small_numbers_show_in_the_signature_as_they_are():
         ("default,ranking=random", "ranking: got 'random', expected score or file"),
         ("default,references=best", "references: got 'best', expected nearest or representative"),
         ("default,missing=ignore", "missing: got 'ignore', expected worst or refuse or drop"),
+        ("default,unreadable=ignore", "unreadable: got 'ignore', expected worst or refuse or drop"),
+        ("default,empty=worst", "empty: got 'worst', expected drop or abstain"),
         ("default,decimals=16", "decimals: got 16, expected 0 to 15"),
         ("default,decimals=none", "decimals: got 'none', expected a whole number"),
         ("default,rounding=up", "rounding: got 'up', expected nearest or truncate"),

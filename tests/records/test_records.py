@@ -353,3 +353,62 @@ def test_a_frozen_column_is_checked_like_any_other():
         annotations(sentence=frozen)
     with pytest.raises(InputError, match="field names: got 1 in row 0, expected text"):
         as_strings(frozen, "names")
+
+
+# ---- Queries without a moment
+
+
+def test_a_query_may_have_no_moment():
+    rows = [
+        ("a", "v", 30.0, "s", 1.0, 2.0),
+        ("b", "v", 30.0, "t", nan, nan),
+        ("c", "w", nan, "u", 5.0, 6.0),
+        ("c", "w", nan, "u", 8.0, 9.0),
+        ("d", "w", nan, "x", nan, nan),
+    ]
+    made = Annotations.from_rows(rows)
+    assert (len(made), made.n_queries) == (5, 4)
+    assert made.without_moment.tolist() == [False, True, False, True]
+    kept = made.with_moments()
+    assert kept.query_id.tolist() == ["a", "c", "c"]
+    assert kept.sha256 == Annotations.from_rows([rows[0], *rows[2:4]]).sha256
+    assert kept.with_moments() is kept
+    assert Annotations.from_rows([]).without_moment.shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("start_s", "end_s", "message"),
+    [
+        # The first query has two rows: one of them cannot say that there is no moment, nor can both.
+        (
+            [1.0, nan, 3.0],
+            [5.0, nan, 7.0],
+            "field start_s: got a row without a moment beside others for query 'a#0', expected it alone",
+        ),
+        (
+            [nan, nan, 3.0],
+            [nan, nan, 7.0],
+            "field start_s: got a row without a moment beside others for query 'a#0', expected it alone",
+        ),
+        ([1.0, 2.0, nan], [5.0, 6.0, 7.0], "field start_s: got nan for query 'b#0', expected seconds up to 1e+08"),
+        ([1.0, 2.0, 3.0], [5.0, 6.0, nan], "field end_s: got nan for query 'b#0', expected seconds up to 1e+08"),
+    ],
+)
+def test_half_a_moment_and_none_beside_some_are_refused(start_s, end_s, message):
+    with pytest.raises(InputError) as caught:
+        annotations(start_s=start_s, end_s=end_s)
+    assert str(caught.value) == message
+
+
+def test_the_hash_knows_one_kind_of_nothing():
+    # 0/0 gives a NaN of other bits than the one written here; both say that there is no moment.
+    with np.errstate(invalid="ignore"):
+        other = np.zeros(1) / np.zeros(1)
+    one, two = (Annotations.from_rows([("a", "v", 30.0, "s", gone, gone)]) for gone in (nan, -other[0]))
+    assert one.sha256 == two.sha256
+    assert one.sha256 != Annotations.from_rows([("a", "v", 30.0, "s", 0.0, 0.0)]).sha256
+
+
+def test_the_hash_of_moments_is_as_it_always_was():
+    # Printed by version 0.1.0 before there were queries without a moment: published signatures begin with it.
+    assert annotations().sha256 == "d02dfdfdd1bb18906637b7de5aadb480bae77515d6e1895edef54825d056eac5"

@@ -124,3 +124,18 @@ def test_each_rule_gives_its_own_figure(one_video):
     figures = {rule: scores.value(f"mIoU[ref={rule}]") for rule in REFERENCE_RULES}
     expected = {"nearest": 0.5, "representative": 0.5, "first": 0.2, "merged": 1.0, "pooled": 1.2, "rows": 0.4}
     assert figures == pytest.approx(expected, rel=1e-15)
+
+
+@pytest.mark.parametrize("rule", REFERENCE_RULES)
+def test_without_a_moment_there_is_one_unit_of_judgement(rule):
+    gone = References(
+        start=np.array([[nan, nan], [0.0, 4.0], [nan, nan]]),
+        end=np.array([[nan, nan], [6.0, 10.0], [nan, nan]]),
+        query=np.arange(3),
+    )
+    chosen = apply_rule(rule, gone)
+    assert chosen.query.tolist() == ([0, 1, 1, 2] if rule == "rows" else [0, 1, 2])
+    without = np.isin(chosen.query, (0, 2))
+    assert np.isnan(chosen.start[without]).all()
+    assert np.isnan(chosen.end[without]).all()
+    assert not np.isnan(chosen.start[~without, 0]).any()

@@ -102,6 +102,42 @@ def test_what_the_protocol_touched():
     assert report.document(evaluation)["touched"] == {"a clipped reference": 1}
 
 
+def of_nothing(protocol, measures="mIoU") -> report.Evaluation:
+    """An evaluation of five queries: one has a moment; of the others two are abstained from, one is not to be read."""
+    nan = math.nan
+    rows = [("v#0", "v", 30.0, "a", 0.0, 8.0)] + [(f"v#{k}", "v", 30.0, f"b{k}", nan, nan) for k in range(1, 5)]
+    status = np.array(["failed", "no answer", "no answer", "refused"], dtype=object)
+    nothing = np.zeros(0)
+    predictions = Predictions(
+        [f"v#{k}" for k in range(4)], np.zeros(5, dtype=int), nothing, nothing, nothing, status=status
+    )
+    scores = evaluate(Annotations.from_rows(rows), predictions, measures, protocol)
+    match = MatchReport(format="native", recognised="as asked", rows=4, moments=0)
+    return report.Evaluation(scores, scores.measured(), match, {"path": "p", "sha256": ""}, depth=0)
+
+
+def test_queries_without_a_moment_are_counted_aloud():
+    assert report.notes(of_nothing("default")) == [
+        "protocol default: 4 queries with no reference moment (left out)",
+        "protocol default: 1 query with no answer that could be read (worst value)",
+    ]
+    assert report.notes(of_nothing("sets")) == [
+        "protocol sets: 4 queries with no reference moment (right if abstained)",
+        "protocol sets: 2 queries with no reference moment and an abstention (right)",
+        "protocol sets: 1 query with no answer (worst value)",
+        "protocol sets: 2 queries with no answer that could be read (worst value)",
+    ]
+
+
+def test_each_undefined_figure_has_its_own_reason():
+    evaluation = made("CorrectAbstention; FalseAbstention; R@1,IoU=0.5,length=long; mAP,length=long")
+    assert report.notes(evaluation) == [
+        "undefined, as no query that counts is without a reference moment: CorrectAbstention",
+        "undefined, as no query has a reference that counts: R@1,IoU=0.5,length=long, mAP,length=long",
+    ]
+    assert report.document(evaluation)["measures"][0]["why"] == "no query that counts is without a reference moment"
+
+
 @pytest.mark.parametrize(
     ("answers", "note"),
     [

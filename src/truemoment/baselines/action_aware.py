@@ -54,6 +54,7 @@ class ActionAware:
             If too few moments lie within videos of known duration, or all of them on one line.
         """
         del val
+        train = train.with_moments()
         points, row = start_duration_norm(train)
         of_query = verbs_of(train.queries.sentence, self.engine)
         frequent = [verb for verb, _ in verb_counts(of_query).most_common(self.n_verbs)]

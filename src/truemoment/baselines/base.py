@@ -19,7 +19,8 @@ def locations(annotations: Annotations) -> tuple[Floats, Ints]:
     Parameters
     ----------
     annotations
-        Rows without a known duration are left out, as are moments of which nothing lies within the video.
+        Rows without a known duration or without a moment are left out, as are moments of which nothing lies within
+        the video.
 
     Returns
     -------

@@ -83,13 +83,15 @@ def best_constants(
 ) -> list[BestConstant | None]:
     """Fit a constant for each measure in one pass over the grid; None for a measure that is undefined on `train`.
 
+    Queries without a moment are left out: there, every constant is wrong.
+
     Raises
     ------
     InputError, MeasureError
-        If there is no query, a duration is not known, or a measure is of clip ratings.
+        If no query has a moment, a duration is not known, or a measure is of clip ratings.
     """
     grid = grid_of_moments(step_norm)
-    figures = evaluate_constants(train, grid[:, 0], grid[:, 1], measures, protocol)
+    figures = evaluate_constants(train.with_moments(), grid[:, 0], grid[:, 1], measures, protocol)
     return [
         None
         if np.isnan(of_measure).all()

@@ -2,7 +2,7 @@
 
 No method that answers with proposals of the scheme overlaps the references, as annotated, more (MAD, Soldan et al.
 2022, section 4); a protocol that clips references, or a measure of something else than the IoU, may rank proposals
-otherwise. It is handed the references by name, as nothing else is.
+otherwise. It is handed the references by name, as nothing else is, and abstains where there is none.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ class Oracle:
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
         """Look the references up and answer with the nearest proposals, earlier ones first where they tie.
 
+        A query whose references say that there is no moment is abstained from.
+
         Raises
         ------
         InputError
@@ -53,6 +55,9 @@ class Oracle:
         layout: dict[float, tuple[Floats, Floats]] = {}
         for query_id, duration_s in zip(queries.query_id, queries.duration_s, strict=True):
             q = self.references.queries.index.get(query_id)
+            if q is not None and self.references.without_moment[q]:
+                lists[query_id] = []
+                continue
             if q is None or not duration_s > 0:
                 what = "a reference" if q is None else "the video's duration"
                 raise InputError(f"{self.name} needs {what} of query {query_id!r}")

@@ -66,6 +66,7 @@ class _Kind:
     fault: bool
     find: Callable[[Annotations], Bools]
     """Marks the rows (moments) concerned."""
+    counted: str = "moments"
 
 
 def _whole(a: Annotations) -> Bools:
@@ -89,6 +90,7 @@ _KINDS = (
     _Kind("negative time", True, lambda a: (a.start_s < 0) | (a.end_s < 0)),
     _Kind("no duration", True, lambda a: ~(a.duration_s > 0)),
     _Kind("empty sentence", True, _blank),
+    _Kind("no moment", False, lambda a: np.isnan(a.start_s), "queries"),
     _Kind("leading blank", False, _leading_blank),
     _Kind("shorter than 0.5 s", False, lambda a: (a.end_s > a.start_s) & (a.end_s - a.start_s < 0.5)),
     _Kind("whole video (99 % or more)", False, _whole),
@@ -103,7 +105,7 @@ def find_faults(annotations: Annotations) -> list[Finding]:
     Definitions: *past the end* = end > duration + 1e-6 s; *swapped* = end < start; *zero length* = end
     = start; *starts after the end* = start > duration; duplicates compare sentences after strip, lower
     case and dropping a last full stop, times rounded to 2 decimals; *shorter than 0.5 s* leaves zero
-    and swapped ones out.
+    and swapped ones out. *No moment* (a remark): the query has none, so it has no fault of times either.
     """
     findings = []
     split = annotations.split
@@ -113,7 +115,7 @@ def find_faults(annotations: Annotations) -> list[Finding]:
             if marked.any():
                 ids = tuple(dict.fromkeys(annotations.query_id[marked]))
                 detail = _clipped_detail(annotations, marked) if kind.name == "past the end" else ""
-                findings.append(Finding(kind.name, split, int(marked.sum()), "moments", ids, kind.fault, detail))
+                findings.append(Finding(kind.name, split, int(marked.sum()), kind.counted, ids, kind.fault, detail))
     findings += _repeated(annotations)
     findings += _several(annotations)
     return sorted(findings, key=lambda finding: not finding.fault)
@@ -159,9 +161,12 @@ def _clipped_detail(annotations: Annotations, marked: Bools) -> str:
 
 
 def _moments_of_queries(annotations: Annotations) -> list[tuple[tuple[float, float], ...]]:
+    """Moments of each query, times rounded to 2 decimals."""
     rounded = np.round(np.stack([annotations.start_s, annotations.end_s], axis=1), 2).tolist()
-    offsets = annotations.offsets.tolist()
-    return [tuple((start, end) for start, end in rounded[low:high]) for low, high in itertools.pairwise(offsets)]
+    bounds = zip(itertools.pairwise(annotations.offsets.tolist()), annotations.without_moment, strict=True)
+    return [
+        () if without else tuple((start, end) for start, end in rounded[low:high]) for (low, high), without in bounds
+    ]
 
 
 def _repeated(annotations: Annotations) -> list[Finding]:
@@ -206,7 +211,7 @@ def _repeated(annotations: Annotations) -> list[Finding]:
                 detail,
             )
         )
-    shared = [rows for rows in rows_of_moment.values() if len(rows) > 1]
+    shared = [rows for (_, of_query), rows in rows_of_moment.items() if of_query and len(rows) > 1]
     if shared:
         several = [row for rows in shared for row in rows]
         findings.append(

@@ -6,7 +6,8 @@
      "moments": [[2.0, 5.0]], "annotators": ["ann"], "split": "test"}
 
 `query_id` may be left out (``VIDEO#K`` then), as may `annotators` (one name a moment), `split` (lines
-of other splits are then passed over when one is asked for) and `duration_s` (unknown).
+of other splits are then passed over when one is asked for) and `duration_s` (unknown). ``"moments": []`` says that
+the video holds no such moment.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ class OwnQuery(msgspec.Struct, forbid_unknown_fields=True):
     video_id, sentence
         The video, and what is looked for in it.
     moments
-        Reference moments (start, end) in seconds, one or more.
+        Reference moments (start, end) in seconds; none where the video holds no such moment.
     query_id
         Text or whole number, unique in the file; None for ``VIDEO#K``.
     duration_s
         Duration of the video in seconds; None where it is not known.
     annotators
-        One name a moment; None (or an empty list) where none is known.
+        One name a moment, or of who looked and found none; None (or an empty list) where none is known.
     split
         Split the line belongs to; None for a line that belongs to all.
     """
@@ -86,10 +87,9 @@ def read(path: Path, split: str | None = None) -> Annotations:
                 field="query_id",
             )
         line_of[own_id] = line
-        if not entry.moments:
-            raise InputError("got no moment, expected at least one", path=path, line=line, field="moments")
-        annotators = entry.annotators or [""] * len(entry.moments)
-        if len(annotators) != len(entry.moments):
+        moments = entry.moments or [(math.nan, math.nan)]
+        annotators = entry.annotators or [""] * len(moments)
+        if len(annotators) != len(moments):
             raise InputError(
                 f"got {len(annotators)} names for {len(entry.moments)} moments, expected as many",
                 path=path,
@@ -99,7 +99,7 @@ def read(path: Path, split: str | None = None) -> Annotations:
         duration_s = math.nan if entry.duration_s is None else entry.duration_s
         rows.extend(
             (own_id, entry.video_id, duration_s, entry.sentence, start_s, end_s, annotator)
-            for (start_s, end_s), annotator in zip(entry.moments, annotators, strict=True)
+            for (start_s, end_s), annotator in zip(moments, annotators, strict=True)
         )
     if not rows:
         known = ", ".join(sorted({str(entry.split) for _, entry in entries if entry.split is not None}))
@@ -146,7 +146,7 @@ def write(path: Path, splits: Iterable[Annotations]) -> None:
                     video_id=annotations.video_id[low],
                     duration_s=None if math.isnan(duration_s) else duration_s,
                     sentence=annotations.sentence[low],
-                    moments=list(zip(start_s, end_s, strict=True)),
+                    moments=[] if math.isnan(start_s[0]) else list(zip(start_s, end_s, strict=True)),
                     annotators=annotators if any(annotators) else None,
                     split=annotations.split,
                 )

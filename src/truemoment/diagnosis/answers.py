@@ -63,7 +63,7 @@ class AnswerPattern:
     Parameters
     ----------
     n_queries, n_answered
-        Queries of the annotations, and those with an answer.
+        Queries of the annotations that have a reference moment, and those of them with an answer.
     n_normalised
         Answered queries whose video's duration is known: the ground of all that is a share of the video.
     on_grid
@@ -130,7 +130,7 @@ def answer_pattern(
     Parameters
     ----------
     annotations
-        The queries, and the references for comparison.
+        The queries, and the references for comparison; queries without a reference moment are left out.
     predictions
         Answers by query id; the first of each list is looked at.
     ranking
@@ -146,6 +146,7 @@ def answer_pattern(
     >>> pattern.repeated, pattern.repeated_references, pattern.most_common
     (1.0, 0.0, (CommonAnswer(start_norm=0.0, end_norm=1.0, share=1.0),))
     """
+    annotations = annotations.with_moments()
     first = first_answers(annotations, predictions, ranking=ranking)
     answered = first.answered
     queries = annotations.queries

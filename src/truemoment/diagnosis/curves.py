@@ -64,8 +64,8 @@ class LengthCounts:
     success, failure : (B,)
         Queries with and without a hit (weights, where references are ``rows``).
     left_out
-        Queries without a place: no weight in the measure, an empty or swapped reference, or (for shares of the
-        video) a duration that is not known.
+        Queries without a place: no weight in the measure, no reference moment, an empty or swapped one, or (for
+        shares of the video) a duration that is not known.
     """
 
     bounds: Floats

@@ -1,6 +1,6 @@
 r"""Errors: in which way a first answer is wrong, and what mending each way would give.
 
-Every query is of exactly one kind. With r the reference, a the first answer and m the threshold::
+Every query with a reference is of exactly one kind. With r the reference, a the first answer and m the threshold::
 
     reference              ├────────┤
     hit                     ├────────┤             IoU reaches m
@@ -11,6 +11,8 @@ Every query is of exactly one kind. With r the reference, a the first answer and
     empty or swapped           |                   a ends where it starts, or before
     no answer                                      an empty list, or none
     faulty reference                               every reference is empty or swapped: nothing can be right
+
+Queries without a reference moment are left out, whatever the protocol says of them: no moment can be wrong there.
 
 The kinds are asked in the order: hit, faulty reference, no answer, empty or swapped, wrong place, too long,
 too short, shifted. Of several references the one with the largest IoU tells the kind.
@@ -33,7 +35,7 @@ query of its own, each answer is held against its nearest one instead.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -109,7 +111,8 @@ class ErrorKinds:
     kind : (Q,)
         Each query's kind, a position in :data:`KINDS`.
     counts : (Q,)
-        Whether the query counts: False where the protocol drops it for want of an answer.
+        Whether the query counts: False where the protocol drops it for want of an answer, or there is no reference
+        moment.
     rank_of_hit : (Q,)
         Rank of the first hit among the first K answers, 0 where there is none.
     duplicates : (Q,)
@@ -117,7 +120,7 @@ class ErrorKinds:
     offset_norm : (Q,)
         Middle of the first answer less that of its reference (the one with the largest IoU; without overlap
         the one whose middle is nearest), as a fraction of the video: negative when the answer comes too early.
-        NaN without answer or duration.
+        NaN without answer, reference moment or duration.
     table
         One line a kind, then ``hidden`` and ``hidden by duplicates``.
     """
@@ -175,7 +178,7 @@ def error_kinds(
     >>> [(line.kind, line.gain.round(3).tolist()) for line in found.table if line.n_queries]
     [('too long', [1.0, 0.75, 0.165]), ('hidden', [1.0, 0.65, 0.065])]
     """
-    protocol = chosen_protocol(protocol, annotations)
+    protocol = replace(chosen_protocol(protocol, annotations), empty="drop")
     rule = protocol.references if protocol.references in OWN_RULES else "nearest"
     ref = None if rule == protocol.references else rule
     recall, miou, axiou = Recall(1, threshold, ref=ref), MeanIoU(ref), AxIoU(depth, ref)
@@ -222,7 +225,7 @@ def error_kinds(
         counts=counts,
         rank_of_hit=rank_of_hit,
         duplicates=duplicates,
-        offset_norm=offset,
+        offset_norm=np.where(annotations.without_moment, np.nan, offset),
         table=tuple(table),
     )
 

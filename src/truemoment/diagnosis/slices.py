@@ -35,6 +35,9 @@ LENGTH_BOUNDS_S = (0.0, 5.0, 10.0, 30.0, 60.0)
 POSITION_BOUNDS_NORM = (0.0, 0.2, 0.4, 0.6, 0.8)
 WORD_BOUNDS = (0, 5, 8, 12, 20)
 
+NO_MOMENT = "no moment"
+"""Class of the queries that have no reference moment, wherever the reference decides."""
+
 N_VERBS = 15
 """How many verbs have a class of their own."""
 
@@ -97,7 +100,7 @@ class ReferenceLengths(NamedTuple):
     Parameters
     ----------
     length_s : (Q,)
-        Seconds; NaN where the reference is empty or swapped.
+        Seconds; NaN where the reference is empty or swapped, or there is none.
     length_norm : (Q,)
         Share of the video, more than 1 where it ends past the video; NaN also where the duration is not
         known.
@@ -161,7 +164,7 @@ def membership(
     ``position``               fifth of the video in which the reference's middle lies
     ``video length``           quarter of the videos, by duration
     ``sentence length``        words between blanks
-    ``references``             one or several
+    ``references``             one, several or none
     ``shared moment``          whether another query of the video has the very same reference
     ``first verb``             the 15 most frequent and the rest; where `verbs` are given
     ``in train``               verbatim in the training set; where `train_sentences` are given
@@ -181,8 +184,9 @@ def membership(
     Returns
     -------
     list of Membership
-        Classes without a query are left out. Queries whose duration is not known, or whose reference is empty
-        or swapped, are in a class ``unknown`` or ``empty or swapped`` where that matters.
+        Classes without a query are left out. Queries whose duration is not known, whose reference is empty or
+        swapped, or that have none, are in a class ``unknown``, ``empty or swapped`` or ``no moment`` where that
+        matters.
 
     Raises
     ------
@@ -198,19 +202,19 @@ def membership(
     [('30-50 %',), ('40-60 %',)]
     """
     lengths = reference_lengths(annotations)
-    unknown = ~(annotations.queries.duration_s > 0)
+    unknown, without = ~(annotations.queries.duration_s > 0), annotations.without_moment
     percents = _ranges([100 * bound for bound in LENGTH_BOUNDS_NORM], "%")
     fifths = [f"{20 * k}-{20 * k + 20} %" for k in range(5)]
     made = {
-        "reference length": _by_reference(lengths.length_norm, LENGTH_BOUNDS_NORM, percents, unknown),
+        "reference length": _by_reference(lengths.length_norm, LENGTH_BOUNDS_NORM, percents, unknown, without),
         "reference length (s)": _by_reference(
-            lengths.length_s, LENGTH_BOUNDS_S, _ranges(LENGTH_BOUNDS_S, "s"), np.zeros_like(unknown)
+            lengths.length_s, LENGTH_BOUNDS_S, _ranges(LENGTH_BOUNDS_S, "s"), np.zeros_like(unknown), without
         ),
-        "position": _by_reference(lengths.middle_norm, POSITION_BOUNDS_NORM, fifths, unknown),
+        "position": _by_reference(lengths.middle_norm, POSITION_BOUNDS_NORM, fifths, unknown, without),
         "video length": _by_video_length(annotations, unknown),
         "sentence length": _by_words(annotations),
-        "references": _in_two(np.diff(annotations.offsets) > 1, ("one", "several")),
-        "shared moment": _in_two(_shares_moment(annotations), ("of one query", "of several queries")),
+        "references": _or_none(np.diff(annotations.offsets) > 1, ("one", "several"), without),
+        "shared moment": _or_none(_shares_moment(annotations), ("of one query", "of several queries"), without),
     }
     if verbs is not None:
         made["first verb"] = _by_verb(annotations, verbs)
@@ -338,11 +342,13 @@ def _ranges(bounds: Sequence[float], unit: str) -> list[str]:
     return [f"{low:g}-{high:g} {unit}" for low, high in pairwise(bounds)] + [f"over {bounds[-1]:g} {unit}"]
 
 
-def _by_reference(value: Floats, bounds: Sequence[float], labels: Sequence[str], unknown: Bools) -> _Classes:
+def _by_reference(
+    value: Floats, bounds: Sequence[float], labels: Sequence[str], unknown: Bools, without: Bools
+) -> _Classes:
     """Classes of something of the reference that is NaN where it, or the duration, is not what it must be."""
     number = np.where(unknown, len(labels), class_of(value, bounds))
     number = np.where(np.isnan(value) & ~unknown, len(labels) + 1, number)
-    return [*labels, "unknown", "empty or swapped"], number
+    return [*labels, "unknown", "empty or swapped", NO_MOMENT], np.where(without, len(labels) + 2, number)
 
 
 def _by_video_length(annotations: Annotations, unknown: Bools) -> _Classes:
@@ -385,10 +391,15 @@ def _in_two(second: Bools, labels: tuple[str, str]) -> _Classes:
     return labels, second.astype(np.int64)
 
 
+def _or_none(second: Bools, labels: tuple[str, str], without: Bools) -> _Classes:
+    return [*labels, NO_MOMENT], np.where(without, 2, second.astype(np.int64))
+
+
 def _shares_moment(annotations: Annotations) -> Bools:
     """Which queries have a reference with the very times of another query's of the video, shape (Q,)."""
-    query = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))
-    moment = same_moment(numbered(annotations.video_id), annotations.start_s, annotations.end_s)
+    there = ~np.isnan(annotations.start_s)
+    query = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))[there]
+    moment = same_moment(numbered(annotations.video_id[there]), annotations.start_s[there], annotations.end_s[there])
     return np.bincount(query, is_shared(moment, query), annotations.n_queries) > 0
 
 

@@ -10,6 +10,9 @@
 ``mAP``, ``mAP,IoU=0.5``        QVHighlights' interpolated average precision, also ``,length=short``
 ``DCG@10``                      discounted cumulative gain
 ``F1,IoU=0.5``                  F1 of the set of answers
+``SetIoU``                      IoU of all answers together with all references together
+``CorrectAbstention``           abstentions where there is no moment
+``FalseAbstention``             abstentions where there is one; lower is better
 ``HIT@1,min=VeryGood``          QVHighlights' highlight hit
 ``HL-mAP,min=Good``             QVHighlights' highlight average precision
 ==============================  =====================================================================
@@ -24,8 +27,11 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from truemoment.exceptions import MeasureError
+from truemoment.measures.abstention import CorrectAbstention, FalseAbstention
 from truemoment.measures.average_precision import AveragePrecisionAt, MeanAveragePrecision
 from truemoment.measures.base import (
+    AbstentionMeasure,
+    Abstentions,
     HitRule,
     Measure,
     OverlapMeasure,
@@ -33,6 +39,7 @@ from truemoment.measures.base import (
     SaliencyMeasure,
     SaliencyPair,
     Statistic,
+    why_undefined,
 )
 from truemoment.measures.discounted_recall import DiscountedRecall
 from truemoment.measures.gain import DCG
@@ -41,13 +48,18 @@ from truemoment.measures.highlight import HighlightAveragePrecision, HighlightHi
 from truemoment.measures.matched_f1 import MatchedF1
 from truemoment.measures.max_iou import AxIoU, MeanIoU, NCxIoU
 from truemoment.measures.recall import Recall
+from truemoment.measures.set_iou import SetIoU
 
 __all__ = [
     "DCG",
     "FAMILIES",
+    "AbstentionMeasure",
+    "Abstentions",
     "AveragePrecisionAt",
     "AxIoU",
+    "CorrectAbstention",
     "DiscountedRecall",
+    "FalseAbstention",
     "HighlightAveragePrecision",
     "HighlightHit",
     "HitRule",
@@ -61,9 +73,11 @@ __all__ = [
     "Recall",
     "SaliencyMeasure",
     "SaliencyPair",
+    "SetIoU",
     "Statistic",
     "parse_measure",
     "parse_measures",
+    "why_undefined",
 ]
 
 
@@ -134,6 +148,21 @@ FAMILIES: Mapping[str, Family] = {
         lambda w: MatchedF1(w.option("IoU", float)),
         "F1,IoU=0.5",
         "F1 of the set of answers, matched one to one",
+    ),
+    "SetIoU": Family(
+        lambda _: SetIoU(),
+        "SetIoU",
+        "IoU of all answers together with all references together",
+    ),
+    "CorrectAbstention": Family(
+        lambda _: CorrectAbstention(),
+        "CorrectAbstention",
+        "abstentions where the video holds no such moment: their share there",
+    ),
+    "FalseAbstention": Family(
+        lambda _: FalseAbstention(),
+        "FalseAbstention",
+        "abstentions where it holds one: their share there; lower is better",
     ),
     "HIT": Family(
         _read_hit,

@@ -138,7 +138,10 @@ class MeanAveragePrecision:
         return ",".join(["mAP", *options])
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:
-        """Return each query's average precision; weight 0 where no reference is in the length class."""
+        """Return each query's average precision; weight 0 where no reference is in the length class.
+
+        A query without any reference has value 0.
+        """
         thresholds = MAP_THRESHOLDS if self.iou is None else (self.iou,)
         refs = overlaps.references
         counts = ~np.isnan(refs.start)
@@ -154,10 +157,9 @@ class MeanAveragePrecision:
             reaches = overlaps.hit(iou, threshold) & counts[:, None, :] & filled[:, :, None]
             right = matched_in_order(iou, reaches)
             value += interpolated_average_precision(right, counts.sum(axis=1))
-        has_reference = counts.any(axis=1)
-        return Statistic(
-            np.where(has_reference, value / len(thresholds), 0.0), np.asarray(has_reference, dtype=np.float64)
-        )
+        has_reference = np.asarray(counts.any(axis=1))
+        weight = np.ones(len(value)) if self.length is None else has_reference.astype(np.float64)
+        return Statistic(np.where(has_reference, value / len(thresholds), 0.0), weight)
 
 
 def mean_precision(hits: Bools, k: int) -> Floats:

@@ -12,7 +12,7 @@ To add a measure: write one file in this folder with a frozen dataclass that fol
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -33,8 +33,9 @@ from truemoment.references import ReferenceRule, References
 
 Comparison = Literal[">", ">="]
 
-Needs = Literal["overlaps", "sets", "saliency"]
-"""What a measure is computed from: overlaps under a reference rule, all references at once, or clip ratings."""
+Needs = Literal["overlaps", "sets", "abstentions", "saliency"]
+"""What a measure is computed from: overlaps under a reference rule, all references at once, who abstains, or clip
+ratings."""
 
 LENGTH_CLASSES_S: dict[str, tuple[float, float]] = {
     "short": (0.0, 10.0),
@@ -112,6 +113,9 @@ class Overlaps:
         When an IoU reaches a threshold.
     denominator, epsilon
         How the IoU's denominator is written, see :func:`truemoment.intervals.temporal_iou`.
+    abstains : (U,)
+        Whether an empty list says "no such moment"; by default every empty list does. A query without any row and
+        an answer in words that could not be read have empty lists too, and abstain from nothing.
     """
 
     start: Floats
@@ -123,6 +127,12 @@ class Overlaps:
     hit: HitRule = HitRule()
     denominator: Denominator = "hull"
     epsilon: float = 0.0
+    abstains: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool))
+
+    def __post_init__(self) -> None:
+        """Take every empty list for an abstention where nothing else is said."""
+        if len(self.abstains) == 0:
+            object.__setattr__(self, "abstains", self.n_predicted == 0)
 
     @functools.cached_property
     def filled(self) -> Bools:
@@ -226,6 +236,20 @@ class Overlaps:
 
 
 @dataclass(frozen=True, eq=False)
+class Abstentions:
+    """What a measure of abstention sees of Q queries.
+
+    Parameters
+    ----------
+    abstains : (Q,) whether the method answers "no such moment"
+    has_reference : (Q,) whether the query has a reference moment
+    """
+
+    abstains: Bools
+    has_reference: Bools
+
+
+@dataclass(frozen=True, eq=False)
 class SaliencyPair:
     """What a highlight measure sees: predicted and rated clips of Q queries.
 
@@ -242,7 +266,10 @@ class SaliencyPair:
 
 
 class Measure(Protocol):
-    """What every measure offers."""
+    """What every measure offers.
+
+    One that can be undefined for a reason of its own may say it: ``undefined``, see :func:`why_undefined`.
+    """
 
     needs: ClassVar[Needs]
     """What it is computed from."""
@@ -273,12 +300,25 @@ class OverlapMeasure(Measure, Protocol):
         ...
 
 
+class AbstentionMeasure(Measure, Protocol):
+    """A measure of abstention."""
+
+    def per_query(self, abstentions: Abstentions) -> Statistic:
+        """Return numerator and weight of each query."""
+        ...
+
+
 class SaliencyMeasure(Measure, Protocol):
     """A measure of clip ratings."""
 
     def per_query(self, pair: SaliencyPair) -> Statistic:
         """Return numerator and weight of each query."""
         ...
+
+
+def why_undefined(measure: Measure) -> str:
+    """Say why a measure's figure is undefined: no query carries weight."""
+    return str(getattr(measure, "undefined", "no query has a reference that counts"))
 
 
 def checked_rank(rank: int, name: str) -> None:

@@ -2,8 +2,8 @@ r"""F1,IoU=m: how well the *set* of answers matches the set of references.
 
 Convention
     Every predicted moment counts, whatever its rank. Answers and references are paired one to one,
-    with as many pairs of sufficient IoU as possible (a maximum matching). With neither answers nor
-    references the set is right: 1. The mean is over queries.
+    with as many pairs of sufficient IoU as possible (a maximum matching). Without a reference and with an
+    abstention the set is right: 1. The mean is over queries.
 
 Formula
     :math:`F_1 = 2 M / (|P| + |G|)` with M the size of the largest matching.
@@ -69,7 +69,7 @@ class MatchedF1:
             axis=2,
         )
         total = overlaps.n_predicted + n_references
-        value = np.where(total > 0, 2 * largest_matching(reaches) / np.maximum(total, 1), 1.0)
+        value = np.where(total > 0, 2 * largest_matching(reaches) / np.maximum(total, 1), overlaps.abstains)
         return Statistic(value, np.ones(len(value)))
 
 

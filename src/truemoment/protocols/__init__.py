@@ -22,6 +22,7 @@ from truemoment.protocols import (
     mad_vlgnet,
     mmaction2,
     moment_detr,
+    sets,
     tan2d,
     timelens,
     unitime,
@@ -58,6 +59,7 @@ PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
             cone,
             mmaction2,
             hao2022,
+            sets,
         )
     }
 )

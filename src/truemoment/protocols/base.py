@@ -12,6 +12,7 @@ import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from truemoment.exceptions import ProtocolError
@@ -23,7 +24,16 @@ Times = Literal["seconds", "normalised"]
 Precision = Literal["float64", "float32"]
 Ranking = Literal["score", "file"]
 Missing = Literal["worst", "refuse", "drop"]
+Empty = Literal["drop", "abstain"]
 Rounding = Literal["nearest", "truncate"]
+
+OURS: Mapping[str, str] = MappingProxyType(
+    {
+        "unreadable": "not read in a source; ours: it costs score, as a wrong answer does",
+        "empty": "not read in a source; ours: left out, as in data where every query has a moment",
+    }
+)
+"""Why the fields are as they are that no published evaluator is known to settle."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +76,14 @@ class Protocol:
     references
         How several references count.
     missing
-        A query without any answer scores the ``worst`` value, makes the protocol ``refuse`` the
-        predictions, or is ``drop``-ped from the mean.
+        A query that has a reference moment and no answer (no row, or an abstention) scores the ``worst`` value,
+        makes the protocol ``refuse`` the predictions, or is ``drop``-ped from the mean.
+    unreadable
+        The same of a query whose answer, in words, could not be read.
+    empty
+        A query without a reference moment is ``drop``-ped from measures of moments; or it scores 1 if the method
+        abstains (``abstain``) and 0 if it answers. Without a row, or with an answer that could not be read, it is
+        treated as `missing` or `unreadable` say.
     decimals, rounding
         How percentages are printed: 0 to 15 decimals, rounded to ``nearest`` or ``truncate``-d.
     measures
@@ -99,6 +115,8 @@ class Protocol:
     ranking: Ranking = "score"
     references: ReferenceRule = "nearest"
     missing: Missing = "worst"
+    unreadable: Missing = "worst"
+    empty: Empty = "drop"
     decimals: int = 2
     rounding: Rounding = "nearest"
     measures: str = "R@1,IoU=0.3; R@1,IoU=0.5; R@1,IoU=0.7; mIoU"
@@ -162,6 +180,8 @@ class Protocol:
             f"rank:{self.ranking}",
             f"ref:{self.references}",
             f"missing:{self.missing}",
+            f"unreadable:{self.unreadable}" if self.unreadable != "worst" else "",
+            f"empty:{self.empty}" if self.empty != "drop" else "",
             f"decimals:{self.decimals} {self.rounding}" if (self.decimals, self.rounding) != (2, "nearest") else "",
         ]
         return "|".join(part for part in parts if part)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truemoment.protocols.base import Protocol
+from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
     name="cone",
@@ -18,6 +18,7 @@ PROTOCOL = Protocol(
         "R@1,IoU=0.5; R@5,IoU=0.5; R@10,IoU=0.5; R@50,IoU=0.5; R@100,IoU=0.5"
     ),
     read_in={
+        **OURS,
         "comparison": "evaluate_mad.py: strictly more, thresholds in float32 too (its Ego4D evaluator uses float64)",
         "ranking": "the order of the list, no sort in the evaluator",
         "missing": "query ids must match",

@@ -19,5 +19,7 @@ PROTOCOL = Protocol(
         "clip_references": "ours: a reference past the end is reported, not repaired",
         "references": "Hidden Challenges (Otani et al. 2020), section 6: nearest reference",
         "missing": "ours: silence costs score, as a wrong answer does",
+        "unreadable": "ours: an answer that cannot be read costs score, as a wrong answer does",
+        "empty": "ours: the papers' data have a moment for every query; the protocol sets judges the others too",
     },
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truemoment.protocols.base import Protocol
+from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
     name="hao2022",
@@ -14,6 +14,7 @@ PROTOCOL = Protocol(
     ranking="file",
     measures="R@1,IoU=0.1; R@1,IoU=0.3; R@1,IoU=0.5; R@1,IoU=0.7; R@1,IoU=0.9; mIoU",
     read_in={
+        **OURS,
         "epsilon": "IoU_eval.py: lengths minus intersection plus 1e-4, in seconds; it removes every exact tie",
         "references": "the reference stands beside the answer in its file; we use the annotation's",
         "missing": "cannot occur there; ours",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truemoment.protocols.base import Protocol
+from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
     name="hidden-challenges",
@@ -14,6 +14,7 @@ PROTOCOL = Protocol(
         "R@10,IoU=0.3; R@10,IoU=0.5; R@10,IoU=0.7"
     ),
     read_in={
+        **OURS,
         "ranking": "eval.py sorts by rating, falling; equal ratings come out in no stated order there",
         "nms_threshold": "not in the evaluator: the blind baselines apply 0.45 before they write (baseline.py)",
         "clip_references": "eval.py: none; it refuses predictions whose video length differs from the annotation's",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truemoment.protocols.base import Protocol
+from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
     name="lmms-eval",
@@ -14,7 +14,8 @@ PROTOCOL = Protocol(
     references="first",
     decimals=4,
     read_in={
-        "missing": "an answer that cannot be read scores 0",
+        **OURS,
+        "unreadable": "an answer that cannot be read scores 0",
         "references": "the one span of a query; results are keyed by video, caption and time",
         "decimals": "printed unrounded there",
         "clip_predictions": "none; a swapped pair is put in order there, and overlaps nothing here",

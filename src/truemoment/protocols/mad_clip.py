@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truemoment.protocols.base import Protocol
+from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
     name="mad-clip",
@@ -18,6 +18,7 @@ PROTOCOL = Protocol(
         "R@1,IoU=0.5; R@5,IoU=0.5; R@10,IoU=0.5; R@50,IoU=0.5; R@100,IoU=0.5"
     ),
     read_in={
+        **OURS,
         "comparison": "utils.py: strictly more, thresholds in float32 too",
         "nms_threshold": "utils.py lines 16-27 and 83-99: over the whole ranked list, before the cut",
         "clip_references": "none; the references are ext_timestamps as they stand",

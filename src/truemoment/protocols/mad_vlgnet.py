@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truemoment.protocols.base import Protocol
+from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
     name="mad-vlgnet",
@@ -20,6 +20,7 @@ PROTOCOL = Protocol(
         "R@1,IoU=0.5; R@5,IoU=0.5; R@10,IoU=0.5; R@50,IoU=0.5; R@100,IoU=0.5"
     ),
     read_in={
+        **OURS,
         "comparison": "evaluation.py: at least, thresholds in float32 too",
         "clip_references": (
             "lib/data/datasets/mad.py lines 138-164; a reference whose start is not before its end is scored with "

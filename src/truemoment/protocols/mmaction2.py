@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truemoment.protocols.base import Protocol
+from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
     name="mmaction2",
@@ -17,6 +17,7 @@ PROTOCOL = Protocol(
     decimals=4,
     measures="R@1,IoU=0.5; R@5,IoU=0.5",
     read_in={
+        **OURS,
         "times": "mmaction/datasets/charades_sta_dataset.py lines 52-99: fractions of the duration, ends at most 1",
         "clip_predictions": "models/localizers/drn/drn_utils/inference.py: answers are clamped to [0, 1]",
         "ranking": "the order in which its soft suppression picks",

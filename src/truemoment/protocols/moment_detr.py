@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truemoment.protocols.base import Protocol
+from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
     name="moment-detr",
@@ -20,6 +20,7 @@ PROTOCOL = Protocol(
         "HL-mAP,min=Fair; HIT@1,min=Fair; HL-mAP,min=Good; HIT@1,min=Good; HL-mAP,min=VeryGood; HIT@1,min=VeryGood"
     ),
     read_in={
+        **OURS,
         "comparison": "eval.py lines 72-96 (R1), utils.py lines 83-166 (mAP)",
         "denominator": "utils.py lines 12-31: R1 uses the hull",
         "ap_denominator": "utils.py lines 34-61: mAP uses lengths minus intersection",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truemoment.protocols.base import Protocol
+from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
     name="2d-tan",
@@ -16,6 +16,7 @@ PROTOCOL = Protocol(
     ranking="file",
     measures="R@1,IoU=0.3; R@1,IoU=0.5; R@1,IoU=0.7; R@5,IoU=0.3; R@5,IoU=0.5; R@5,IoU=0.7; mIoU",
     read_in={
+        **OURS,
         "clip_references": (
             "lib/datasets/charades.py lines 36-49, activitynet.py and tacos.py lines 31-47; rows whose start is "
             "not before the end are dropped there (none of the published test sets has one)"

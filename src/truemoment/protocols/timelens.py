@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truemoment.protocols.base import Protocol
+from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
     name="timelens",
@@ -14,6 +14,7 @@ PROTOCOL = Protocol(
     references="first",
     decimals=4,
     read_in={
+        **OURS,
         "references": "compute_metrics.py: the first span of a query",
         "missing": "queries missing from the result file leave the mean there; ours (missing=drop gives theirs)",
         "decimals": "printed unrounded there",

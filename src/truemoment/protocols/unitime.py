@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truemoment.protocols.base import Protocol
+from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
     name="unitime",
@@ -13,6 +13,7 @@ PROTOCOL = Protocol(
     ranking="file",
     references="pooled",
     read_in={
+        **OURS,
         "references": (
             "eval_metrics.py lines 17-56: intersections of all pairs over the sum of all lengths less these; nothing "
             "is merged: overlapping answers count twice, a value can exceed 1, a swapped answer has negative length"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truemoment.protocols.base import Protocol
+from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
     name="videomind",
@@ -18,6 +18,7 @@ PROTOCOL = Protocol(
         "R@5,IoU=0.3; R@5,IoU=0.5; R@5,IoU=0.7; mIoU"
     ),
     read_in={
+        **OURS,
         "denominator": "nncore: lengths minus intersection, not finite gives 0",
         "ranking": "the order of the list",
         "clip_references": "none; its inference clamps and rounds answers before it writes them",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from truemoment.protocols.base import Protocol
+from truemoment.protocols.base import OURS, Protocol
 
 PROTOCOL = Protocol(
     name="vslnet",
@@ -13,6 +13,7 @@ PROTOCOL = Protocol(
     clip_references=True,
     ranking="file",
     read_in={
+        **OURS,
         "clip_references": "util/data_gen.py lines 20-72: start to at least 0, end to at most the duration",
         "precision": "float64 under NumPy 1, which its paper used; its float32 times give float32 under NumPy 2",
         "references": "a row a moment there, one answer each",

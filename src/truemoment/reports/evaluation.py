@@ -137,10 +137,11 @@ def notes(evaluation: Evaluation) -> list[str]:
         said.append(
             f"lists hold at most {evaluation.depth} answer{plural}, so {', '.join(deeper)} {look} no further than that"
         )
-    undefined = [figure.measure for figure in evaluation.figures if figure.value is None]
-    if undefined:
-        said.append(f"undefined, as no query has a reference that counts: {', '.join(undefined)}")
-    return said
+    undefined: dict[str, list[str]] = {}
+    for figure in evaluation.figures:
+        if figure.value is None:
+            undefined.setdefault(figure.why, []).append(figure.measure)
+    return said + [f"undefined, as {why}: {', '.join(measures)}" for why, measures in undefined.items()]
 
 
 def _counted(*things: tuple[int, str, str]) -> list[str]:
