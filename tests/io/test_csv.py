@@ -116,7 +116,7 @@ EXPECTED = "expected start, end, query_id (or video_id, sentence)"
     ],
 )
 def test_bad_headings(refused_csv, header, came):
-    assert refused_csv(csv("v#0,1,2", header=header)) == f":1: got headings {came}, {EXPECTED}"
+    assert refused_csv(csv("v#0,1,2", header=header), format="csv") == f":1: got headings {came}, {EXPECTED}"
 
 
 @pytest.mark.parametrize("header", ["query_id,start,start,end", "query_id,start,start_s,end", "qid,query_id,start,end"])
@@ -223,7 +223,7 @@ def test_an_abstention_cannot_be_written(tmp_path, annotations):
     path.write_text("old")
     with pytest.raises(InputError) as caught:
         write_predictions(path, Predictions.from_lists({"v#0": [(1, 2)], "v#1": []}), annotations, format="csv")
-    assert str(caught.value) == f"{path}: CSV cannot hold an abstention ('v#1'); write native or parquet"
+    assert str(caught.value) == f"{path}: format csv cannot hold an abstention (query 'v#1'); write native or parquet"
     assert path.read_text() == "old"
 
 

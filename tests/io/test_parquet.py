@@ -284,8 +284,13 @@ def test_what_is_written(tmp_path, annotations):
     write_predictions(path, Predictions.from_lists({"v#0": [(1, 2, 0.5)], "w#0": []}), annotations, format="parquet")
     table = pq.read_table(path)
     assert table.to_pylist() == [
-        {"query_id": "v#0", "video_id": "v", "moments": [{"start_s": 1.0, "end_s": 2.0, "score": 0.5}]},
-        {"query_id": "w#0", "video_id": "w", "moments": []},
+        {
+            "query_id": "v#0",
+            "video_id": "v",
+            "sentence": "A man's dog, barking.",
+            "moments": [{"start_s": 1.0, "end_s": 2.0, "score": 0.5}],
+        },
+        {"query_id": "w#0", "video_id": "w", "sentence": "Die Tür geht auf 🚪", "moments": []},
     ]
     assert json.loads(table.schema.metadata[b"truemoment"]) == {
         "truemoment": 1,

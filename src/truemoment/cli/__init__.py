@@ -30,6 +30,8 @@ COMMANDS = MappingProxyType(
         "audit": "Tell whether a model found the moments, or guessed them.",
         "evaluate": "Measure a prediction file by a stated protocol.",
         "compare": "Compare methods: paired, with corrected p values.",
+        "predict": "Ask a served model, and keep every raw answer.",
+        "convert": "Write a prediction file in another format.",
         "baseline": "Write what a blind baseline, or the oracle, answers.",
         "reproduce": "Set published tables beside what comes out here.",
         "datasets": "List, describe, check or fetch datasets.",

@@ -12,6 +12,7 @@ import click
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
     DataOptions,
+    PredictionOptions,
     apart,
     data_options,
     fit_options,
@@ -67,9 +68,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     shuffled: Path | None,
     measures: str | None,
     protocol: str | None,
-    format_: str | None,
-    on_unknown: Literal["refuse", "ignore"],
-    on_negative: Literal["refuse", "clip"],
+    how: PredictionOptions,
     resamples: int,
     permutations: int,
     seed: int,
@@ -92,7 +91,6 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     from truemoment.audit import Case, audit, judge, read_gate, settled
     from truemoment.evaluation import asked_measures, chosen_protocol
     from truemoment.files import sha256_of
-    from truemoment.io import read_predictions
     from truemoment.language import get_engine
     from truemoment.measures import parse_measures
     from truemoment.protocols import get_protocol
@@ -114,7 +112,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     show = not quiet and sys.stderr.isatty()
 
     def read(path: Path, of: Annotations):  # type: ignore[no-untyped-def]  # noqa: ANN202 - as read_predictions
-        return read_predictions(path, of, format=format_, on_unknown=on_unknown, on_negative=on_negative, progress=show)
+        return how.read(path, of, progress=show)
 
     answers, match = read(predictions, reference)
     train = data.to_fit_on(reference, fit_split, fit_annotations)

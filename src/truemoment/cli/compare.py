@@ -12,6 +12,7 @@ import click
 
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
+    PredictionOptions,
     chosen_annotations,
     data_options,
     measuring_options,
@@ -51,9 +52,7 @@ def command(
     protocol: str | None,
     measures: str | None,
     against: str | None,
-    format_: str | None,
-    on_unknown: Literal["refuse", "ignore"],
-    on_negative: Literal["refuse", "clip"],
+    how: PredictionOptions,
     resamples: int,
     permutations: int,
     seed: int,
@@ -75,7 +74,6 @@ def command(
 
     from truemoment.comparison import compare, published_beside, read_published
     from truemoment.evaluation import evaluate
-    from truemoment.io import read_predictions
     from truemoment.measures import parse_measures
     from truemoment.protocols import get_protocol
     from truemoment.reports import comparison as report
@@ -93,9 +91,7 @@ def command(
     show = not quiet and sys.stderr.isatty()
 
     def measured(path: Path) -> Evaluation:
-        answers, match = read_predictions(
-            path, reference, format=format_, on_unknown=on_unknown, on_negative=on_negative, progress=show
-        )
+        answers, match = how.read(path, reference, progress=show)
         scores = evaluate(reference, answers, asked_measures, asked_protocol, progress=show)
         return Evaluation(
             scores=scores,

@@ -11,6 +11,7 @@ import click
 from truemoment.cli.options import (
     MOST_RESAMPLES,
     STANDARD_OUTPUT,
+    PredictionOptions,
     chosen_annotations,
     data_options,
     measuring_options,
@@ -37,6 +38,14 @@ from truemoment.cli.options import (
 @click.option(
     "--save-scores", type=click.Path(path_type=Path), metavar="FILE.npz", help="Save the per-query statistics."
 )
+@click.option(
+    "--show-answers",
+    type=click.IntRange(0, 1000),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Show N answers in words with what was read, and N that could not be.",
+)
 @output_options
 def command(
     predictions: Path,
@@ -46,12 +55,11 @@ def command(
     data_dir: Path | None,
     protocol: str | None,
     measures: str | None,
-    format_: str | None,
-    on_unknown: Literal["refuse", "ignore"],
-    on_negative: Literal["refuse", "clip"],
+    how: PredictionOptions,
     resamples: int | None,
     seed: int,
     save_scores: Path | None,
+    show_answers: int,
     json_path: Path | None,
     style: Literal["md", "latex"] | None,
     quiet: bool,
@@ -66,7 +74,6 @@ def command(
 
     from truemoment.evaluation import evaluate
     from truemoment.files import sha256_of
-    from truemoment.io import read_predictions
     from truemoment.measures import parse_measures
     from truemoment.protocols import get_protocol
     from truemoment.reports import evaluation as report
@@ -77,9 +84,7 @@ def command(
     asked_measures = None if measures is None else parse_measures(measures)
     reference = chosen_annotations(dataset, annotations, split, data_dir)
     show = not quiet and sys.stderr.isatty()
-    answers, match = read_predictions(
-        predictions, reference, format=format_, on_unknown=on_unknown, on_negative=on_negative, progress=show
-    )
+    answers, match = how.read(predictions, reference, progress=show)
     scores = evaluate(reference, answers, asked_measures, asked_protocol, progress=show)
     intervals = None
     if resamples is not None:
@@ -102,6 +107,8 @@ def command(
         if not table_only:
             click.echo("\n".join(report.preamble(evaluation)) + "\n")
         click.echo(report.table(evaluation, style=style or "plain"))
+        if show_answers and match.parsing is not None:
+            click.echo("\n" + "\n".join(report.answers(match.parsing, show_answers)))
     if not quiet:
         to_error = table_only or json_path == STANDARD_OUTPUT
         said = "".join(f"\nnote: {line}" for line in report.notes(evaluation))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -10,14 +11,18 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast, get_args
 
 import click
 
 from truemoment.datasets import get_dataset, load_annotations, own, read_own_annotations
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.files import atomic_write
-from truemoment.records import Annotations
+from truemoment.io import MatchReport, read_predictions
+from truemoment.io.answers.reading import OneSided, Reading, Swapped, Which
+from truemoment.io.base import OnNegative
+from truemoment.io.matching import OnUnknown
+from truemoment.records import Annotations, Predictions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -66,27 +71,120 @@ def measuring_options(function: F) -> F:
     return function
 
 
+@dataclass(frozen=True)
+class PredictionOptions:
+    """How prediction files are read.
+
+    Parameters
+    ----------
+    format
+        A format's name; None for what is recognised.
+    reading
+        How answers in words are read, and what the numbers count.
+    on_unknown, on_negative
+        What becomes of rows of no query, and of negative times.
+    """
+
+    format: str | None
+    reading: Reading
+    on_unknown: OnUnknown
+    on_negative: OnNegative
+
+    def read(self, path: Path, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
+        """Read a prediction file.
+
+        Raises
+        ------
+        MissingFileError, InputError, MatchError, UsageError
+            As for :func:`truemoment.io.read_predictions`.
+        """
+        return read_predictions(
+            path,
+            annotations,
+            format=self.format,
+            reading=self.reading,
+            on_unknown=self.on_unknown,
+            on_negative=self.on_negative,
+            progress=progress,
+        )
+
+
+def answer_options(function: F) -> F:
+    """How one file is read: --format, and --axis, --which, --one-sided, --swapped as `reading`."""
+
+    @functools.wraps(function)
+    def collected(*args: Any, axis: str, which: str, one_sided: str, swapped: str, **others: Any) -> Any:  # noqa: ANN401 - a command's own
+        reading = Reading(axis, cast(Which, which), cast(OneSided, one_sided), cast(Swapped, swapped))
+        return function(*args, reading=reading, **others)
+
+    for option in (
+        click.option(
+            "--swapped",
+            type=click.Choice(get_args(Swapped)),
+            default="ambiguous",
+            show_default=True,
+            help="Words: a moment that ends before it starts.",
+        ),
+        click.option(
+            "--one-sided",
+            type=click.Choice(get_args(OneSided)),
+            default="ambiguous",
+            show_default=True,
+            help="Words: a start without an end, or an end without a start.",
+        ),
+        click.option(
+            "--which",
+            type=click.Choice(get_args(Which)),
+            default="last",
+            show_default=True,
+            help="Words: which moments of an answer that tells several apart.",
+        ),
+        click.option(
+            "--axis",
+            default="seconds",
+            show_default=True,
+            metavar="A",
+            help="What numbers count: seconds, fraction, percent, bins=N, frames=N or fps=F.",
+        ),
+        click.option("--format", "format_", metavar="F", help="Format of the file. [default: recognised from it]"),
+    ):
+        collected = option(collected)
+    return cast(F, collected)
+
+
 def reading_options(function: F) -> F:
-    """How prediction files are read: --format, --on-unknown, --on-negative."""
+    """How prediction files are read, as `how`: those of one file, --on-unknown and --on-negative."""
+
+    @functools.wraps(function)
+    def collected(
+        *args: Any,  # noqa: ANN401 - a command's own
+        format_: str | None,
+        reading: Reading,
+        on_unknown: OnUnknown,
+        on_negative: OnNegative,
+        **others: Any,  # noqa: ANN401 - a command's own
+    ) -> Any:  # noqa: ANN401 - a command's own
+        return function(*args, how=PredictionOptions(format_, reading, on_unknown, on_negative), **others)
+
     for option in (
         click.option(
             "--on-negative",
-            type=click.Choice(["refuse", "clip"]),
+            type=click.Choice(get_args(OnNegative)),
             default="refuse",
             show_default=True,
             help="Negative times.",
         ),
         click.option(
             "--on-unknown",
-            type=click.Choice(["refuse", "ignore"]),
+            type=click.Choice(get_args(OnUnknown)),
             default="refuse",
             show_default=True,
             help="Rows that belong to no query.",
         ),
-        click.option("--format", "format_", metavar="F", help="Format of the file. [default: recognised from it]"),
+        answer_options,
     ):
-        function = option(function)
-    return function
+        collected = option(collected)
+    return cast(F, collected)
 
 
 def seed_option(of: str) -> Callable[[F], F]:

@@ -14,9 +14,26 @@ from types import MappingProxyType
 
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import BYTE_ORDER_MARK, UNREADABLE, open_binary
-from truemoment.io import moment_detr, native, parquet, results_by_video, table
+from truemoment.io import (
+    activitynet_challenge,
+    cone,
+    ego4d_nlq,
+    fiftyone,
+    lmms_eval,
+    moment_detr,
+    native,
+    parquet,
+    plain_answers,
+    results_by_video,
+    table,
+    time_r1,
+    timelens,
+    unitime,
+    videomind,
+    vlmevalkit,
+)
 from truemoment.io.answers import Reading, parse_rows
-from truemoment.io.axes import SECONDS
+from truemoment.io.axes import SECONDS, Axis
 from truemoment.io.base import (
     AnswerRows,
     Format,
@@ -29,6 +46,8 @@ from truemoment.io.base import (
     refuse_loss,
 )
 from truemoment.io.matching import MatchReport, OnUnknown, match
+from truemoment.io.naming import as_annotated
+from truemoment.io.refused import refuse_what_is_no_text
 from truemoment.records import Annotations, Predictions
 
 __all__ = [
@@ -45,17 +64,28 @@ __all__ = [
     "write_rows",
 ]
 
-FORMATS: Mapping[str, Format] = MappingProxyType(
-    {module.FORMAT.name: module.FORMAT for module in (native, moment_detr, results_by_video, table, parquet)}
+MODULES = (
+    native,
+    moment_detr,
+    results_by_video,
+    table,
+    parquet,
+    unitime,
+    cone,
+    ego4d_nlq,
+    videomind,
+    time_r1,
+    timelens,
+    lmms_eval,
+    vlmevalkit,
+    plain_answers,
+    activitynet_challenge,
+    fiftyone,
 )
+FORMATS: Mapping[str, Format] = MappingProxyType({module.FORMAT.name: module.FORMAT for module in MODULES})
 """Every format by name."""
 
 HEAD_BYTES = 1 << 16
-_PICKLE = (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
-_PACKED = {
-    b"\x1f\x8b": ("gzip", "expected a name that ends in .gz", "rename it"),
-    b"PK": ("zip (as .npz, .xlsx and submissions are)", "expected the file inside", "unpack it, or save a sheet as CSV"),
-}
 
 
 def get_format(name: str) -> Format:
@@ -82,6 +112,8 @@ def sniff(path: Path) -> tuple[Format, str]:
         If it cannot be read, or no format, or more than one, fits.
     """
     head = _head(path)
+    if not head.data:
+        raise InputError("is empty, expected predictions", path=path)
     found = [(format_, why) for format_ in FORMATS.values() if (why := format_.recognise(head))]
     if len(found) == 1:
         return found[0]
@@ -113,17 +145,7 @@ def _head(path: Path) -> Head:
         raise MissingFileError(f"{path}: no such file") from None
     except UNREADABLE as error:
         raise InputError(f"cannot be read ({error})", path=path) from None
-    if not data.strip():
-        raise InputError("is empty, expected predictions", path=path)
-    if data.startswith(_PICKLE):
-        raise InputError(
-            "is a pickle, which can run code when loaded, and is not read",
-            path=path,
-            hint="where you trust it, write it as JSON Lines: 'truemoment convert --help' shows how",
-        )
-    for mark, (packing, expected, hint) in _PACKED.items():
-        if data.startswith(mark):
-            raise InputError(f"is packed by {packing}, {expected}", path=path, hint=hint)
+    refuse_what_is_no_text(path, data)
     return Head(path, data.lstrip())
 
 
@@ -131,7 +153,7 @@ def read_rows(
     path: str | Path,
     format: str | None = None,  # noqa: A002 - the CLI's word
     *,
-    reading: Reading = Reading(),
+    reading: Reading = Reading(),  # noqa: B008 - a frozen value
     progress: bool = False,
 ) -> tuple[PredictionRows, str]:
     """Read a file's rows without matching them; also say why the format was taken.
@@ -159,9 +181,12 @@ def read_rows(
         chosen, why = sniff(path)
     else:
         chosen, why = get_format(format), "as asked"
+        _head(path)  # what is no text is told in words that fit it
     rows = chosen.read(path, progress)
     if isinstance(rows, AnswerRows):
         return parse_rows(rows, reading, progress=progress), why
+    if rows.counts_frames:
+        return replace(rows, axis=_frame_rate(rows, reading), counts_frames=False), why
     if rows.axis == SECONDS:
         return replace(rows, axis=reading.on), why
     if reading.on not in (SECONDS, rows.axis):
@@ -169,12 +194,23 @@ def read_rows(
     return rows, why
 
 
+def _frame_rate(rows: PredictionRows, reading: Reading) -> Axis:
+    """Return the axis that frame numbers are on, which must be said."""
+    if reading.on.kind != "fps":
+        raise InputError(
+            f"counts frames and does not say how many a second has, got --axis {reading.axis}",
+            path=rows.path,
+            hint="say so with --axis fps=F",
+        )
+    return reading.on
+
+
 def read_predictions(
     path: str | Path,
     annotations: Annotations,
     *,
     format: str | None = None,  # noqa: A002 - the CLI's word
-    reading: Reading = Reading(),
+    reading: Reading = Reading(),  # noqa: B008 - a frozen value
     on_unknown: OnUnknown = "refuse",
     on_negative: OnNegative = "refuse",
     name: str | None = None,
@@ -198,7 +234,8 @@ def read_predictions(
     """
     rows, why = read_rows(path, format, reading=reading, progress=progress)
     _check_header(rows, annotations)
-    return match(rows, annotations, recognised=why, on_unknown=on_unknown, on_negative=on_negative, name=name)
+    rows, note = as_annotated(rows, get_format(rows.format), annotations.queries)
+    return match(rows, annotations, recognised=why + note, on_unknown=on_unknown, on_negative=on_negative, name=name)
 
 
 def _check_header(rows: PredictionRows, annotations: Annotations) -> None:

@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
-import msgspec
 import numpy as np
 
 from truemoment.exceptions import InputError
@@ -42,7 +41,8 @@ class PredictionRows:
         Ranked moments, flat, on `axis`; row r owns ``offsets[r]:offsets[r + 1]``. An infinite end is the end of the
         video.
     scored
-        Whether the file has scores at all; where it has none, the order of a list is the rank, and scores fall by 1 from 0.
+        Whether the file has scores at all; where it has none, the order of a list is the rank, and scores fall by 1
+        from 0.
     saliency_offsets, saliency
         Predicted clip ratings, flat, where the format has them.
     status
@@ -51,6 +51,8 @@ class PredictionRows:
         How the answers in words were read; None where there were none.
     axis
         What the numbers count.
+    counts_frames
+        Whether they are frame numbers from 0 of which the file does not say how many a second has.
     header
         What the file says of itself.
     moment_line : M line numbers, where each moment has a line of its own
@@ -74,6 +76,7 @@ class PredictionRows:
     status: Sequence[Status] | None = None
     parsing: Parsing | None = None
     axis: Axis = SECONDS
+    counts_frames: bool = False
     header: dict[str, object] = field(default_factory=dict)
     moment_line: Sequence[int] | None = None
     moments_field: str = "moments"
@@ -87,9 +90,7 @@ class PredictionRows:
 
     def place(self, row: int) -> str:
         """Say what a row says of its query, for messages."""
-        if self.query_id[row] is not None:
-            return f"query {self.query_id[row]!r}"
-        return f"video {self.video_id[row]!r}, sentence {(self.sentence[row] or '')[:60]!r}"
+        return _place(self.query_id[row], self.video_id[row], self.sentence[row])
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +119,16 @@ class AnswerRows:
 
     def __len__(self) -> int:
         return len(self.query_id)
+
+    def place(self, row: int) -> str:
+        """Say what a row says of its query, for messages."""
+        return _place(self.query_id[row], self.video_id[row], self.sentence[row])
+
+
+def _place(query_id: str | None, video_id: str | None, sentence: str | None) -> str:
+    if query_id is not None:
+        return f"query {query_id!r}"
+    return f"video {video_id!r}, sentence {(sentence or '')[:60]!r}"
 
 
 class Sample(NamedTuple):
@@ -192,33 +203,105 @@ class Head:
 
     @functools.cached_property
     def line_keys(self) -> frozenset[str]:
-        """Keys of the object on the first line, outermost only; none if the line is no whole object.
-
-        A first line longer than the head counts by the keys that are seen in it.
-        """
+        """Keys of the object that begins on the first line, outermost only, as far as that line goes."""
         line = self.line.strip()
-        if not line.startswith(b"{"):
-            return frozenset()
-        try:
-            return frozenset(msgspec.json.decode(line, type=dict[str, msgspec.Raw]))
-        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            return self.keys if b"\n" not in self.data and len(self.data) > MIN_LONG_LINE else frozenset()
+        return frozenset(path[0] for path in outline(line) if len(path) == 1) if line.startswith(b"{") else frozenset()
 
     @functools.cached_property
-    def keys(self) -> frozenset[str]:
-        """Every key that stands anywhere in the beginning, at any depth."""
-        return frozenset(name.decode("utf-8", "replace") for name in _KEY.findall(self.data))
+    def outline(self) -> dict[Steps, Kind]:
+        """What stands where in the beginning, if it is JSON: see :func:`outline`."""
+        return outline(self.data) if self.is_object or self.is_list else {}
 
-    def has(self, *names: str) -> bool:
-        """Whether all these keys stand somewhere in the beginning."""
-        return self.keys.issuperset(names)
+    @property
+    def entry_keys(self) -> frozenset[str]:
+        """Keys of the entries of a JSON list, or of the object on the first line of JSON Lines."""
+        if self.is_list:
+            return frozenset(path[1] for path in self.outline if len(path) == 2 and path[0] == ITEM)
+        return self.line_keys
+
+    def kind_at(self, *names: str) -> Kind | None:
+        """What stands at a path, as ``kind_at("results", "*", "[]", "segment")``; None if nothing stands there.
+
+        ``[]`` is an item of a list, and ``*`` any key; of several values the first one counts.
+        """
+        for path, kind in self.outline.items():
+            if len(path) == len(names) and all(want in ("*", got) for want, got in zip(names, path, strict=True)):
+                return kind
+        return None
 
 
-MIN_LONG_LINE = 1 << 15
-_KEY = re.compile(rb'"((?:[^"\\]|\\.){1,60})"\s*:')
+Steps = tuple[str, ...]
+Kind = Literal["object", "list", "text", "other"]
+ITEM = "[]"
+DEEPEST = 6
+_TOKEN = re.compile(rb'"(?P<text>(?:[^"\\]|\\.)*)"|(?P<mark>[{}\[\],:])|(?P<other>[^\s{}\[\],:"]+)|(?P<cut>")')
 
-Loss = Literal["abstentions", "ratings", "statuses", "several moments", "ids", "videos and sentences"]
-"""What a format may be unable to hold."""
+
+def outline(data: bytes) -> dict[Steps, Kind]:
+    """Tell what stands where in the beginning of JSON, cut off or faulty as it may be.
+
+    Parameters
+    ----------
+    data
+        JSON or JSON Lines; what is behind a text that is cut off is left out.
+
+    Returns
+    -------
+    dict
+        Kind of the first value at each path of keys, ``[]`` for the items of a list; down to six steps.
+
+    Examples
+    --------
+    >>> outline(b'{"results": {"v": [{"la')
+    {('results',): 'object', ('results', 'v'): 'list', ('results', 'v', '[]'): 'object'}
+    """
+    found: dict[Steps, Kind] = {}
+    path: list[str] = []
+    in_object: list[bool] = []
+    key_comes = False
+
+    def note(kind: Kind) -> None:
+        if 0 < len(path) <= DEEPEST:
+            found.setdefault(tuple(path), kind)
+
+    for token in _TOKEN.finditer(data):
+        text, mark = token["text"], token["mark"]
+        if token["cut"]:
+            break
+        if mark in (b"{", b"["):
+            note("object" if mark == b"{" else "list")
+            in_object.append(mark == b"{")
+            path.append("" if in_object[-1] else ITEM)
+            key_comes = in_object[-1]
+        elif mark in (b"}", b"]"):
+            if in_object:
+                in_object.pop()
+                path.pop()
+            key_comes = False
+        elif mark == b",":
+            key_comes = bool(in_object) and in_object[-1]
+        elif text is not None and key_comes:
+            path[-1] = text.decode("utf-8", "replace")
+            key_comes = False
+        elif mark is None:
+            note("other" if text is None else "text")
+    return found
+
+
+Loss = Literal[
+    "abstentions",
+    "ratings",
+    "statuses",
+    "several moments",
+    "ids",
+    "videos and sentences",
+    "repeated rows",
+    "repeated sentences",
+]
+"""What a format may be unable to hold, or (ids, videos and sentences) to do without."""
+
+Videos = Literal["ids", "files", "without v_"]
+"""How a format names videos: by their ids, by files that are called so, or by YouTube's id without ActivityNet's v_."""
 
 
 @dataclass(frozen=True)
@@ -239,6 +322,11 @@ class Format:
         Write rows, if the format can be written: complete or not at all.
     loses
         What the format cannot hold; rows that have it are refused before they are written.
+    videos
+        How the format names videos.
+    numbers_queries
+        Whether its ids may be numbers of its own, which no dataset knows; rows that also name video and sentence are
+        then found by these.
     """
 
     name: str
@@ -247,6 +335,8 @@ class Format:
     read: Callable[[Path, bool], PredictionRows | AnswerRows]
     write: Callable[[Path, PredictionRows], None] | None = None
     loses: frozenset[Loss] = frozenset({"ratings", "statuses"})
+    videos: Videos = "ids"
+    numbers_queries: bool = False
 
 
 Moments = tuple[Ints, Floats, Floats, Floats, bool]
@@ -308,7 +398,7 @@ def join(blocks: Sequence[Moments]) -> Moments:
 
 def by_rank(offsets: Ints) -> Floats:
     """Scores of lists that have none: the order of a list is the rank, so they fall by 1 from 0."""
-    return np.repeat(offsets[:-1], np.diff(offsets)) - np.arange(offsets[-1], dtype=np.float64)
+    return np.asarray(np.repeat(offsets[:-1], np.diff(offsets)) - np.arange(offsets[-1]), dtype=np.float64)
 
 
 def listed(rows: PredictionRows) -> Iterator[list[tuple[float, ...]]]:
@@ -350,7 +440,7 @@ def checked_statuses(
                 line=None if line is None else line[row],
                 field="status",
             )
-        found.append(cast(Status, read))
+        found.append(read)
     return found
 
 
@@ -380,6 +470,26 @@ def refuse_loss(rows: PredictionRows, format_: Format, path: Path) -> None:
     for loss, where, what in found:
         if loss in format_.loses and len(where):
             raise InputError(f"format {format_.name} cannot hold {what.format(rows.place(int(where[0])))}", path=path)
+    same: tuple[tuple[Loss, Iterable[tuple[str | None, ...]], str], ...] = (
+        ("repeated rows", zip(rows.query_id, rows.video_id, rows.sentence, strict=True), "native or parquet"),
+        ("repeated sentences", zip(rows.video_id, rows.sentence, strict=True), "native or csv"),
+    )
+    for loss, names, instead in same:
+        again = _first_again(names) if loss in format_.loses else None
+        if again is not None:
+            raise InputError(
+                f"format {format_.name} cannot hold two answers to {rows.place(again)}; write {instead}", path=path
+            )
+
+
+def _first_again(names: Iterable[tuple[str | None, ...]]) -> int | None:
+    """Row of the first name that stands a second time."""
+    seen: set[tuple[str | None, ...]] = set()
+    for row, name in enumerate(names):
+        if name in seen:
+            return row
+        seen.add(name)
+    return None
 
 
 def checked_times(

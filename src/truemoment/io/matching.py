@@ -211,9 +211,9 @@ def match(
         saliency=saliency,
         status=None if rows.status is None else as_strings((rows.status[row] for row in picked), "status"),
     )
-    unreadable = Counter() if predictions.status is None else Counter(predictions.status.tolist())
-    first = predictions.offsets[:-1][predictions.lengths > 0]
-    first_s = predictions.start_s[first], predictions.end_s[first]
+    said: Counter[str] = Counter() if predictions.status is None else Counter(predictions.status.tolist())
+    firsts = predictions.offsets[:-1][predictions.lengths > 0]
+    first_s = predictions.start_s[firsts], predictions.end_s[firsts]
     report = MatchReport(
         format=rows.format,
         recognised=recognised,
@@ -226,9 +226,9 @@ def match(
         unmatched=len(unmatched),
         missing=len(queries) - len(answered),
         empty=int(predictions.abstains.sum()),
-        refused=unreadable["refused"],
-        ambiguous=unreadable["ambiguous"],
-        failed=unreadable["failed"],
+        refused=said["refused"],
+        ambiguous=said["ambiguous"],
+        failed=said["failed"],
         moments=len(predictions.start_s),
         swapped=int((predictions.end_s < predictions.start_s).sum()),
         zero_length=int((predictions.end_s == predictions.start_s).sum()),

@@ -14,6 +14,7 @@ import msgspec
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_json_lines
 from truemoment.io.base import Format, Head, PredictionRows, flatten, flatten_lists, listed
+from truemoment.io.entries import whole_id
 
 
 class Line(msgspec.Struct):
@@ -88,17 +89,12 @@ def write(path: Path, rows: PredictionRows) -> None:
     with atomic_write(path) as stream:
         columns = zip(rows.query_id, rows.sentence, rows.video_id, listed(rows), strict=True)
         for at, (query_id, sentence, video_id, moments) in enumerate(columns):
-            line: dict[str, object] = {"qid": _qid(query_id or ""), "query": sentence, "vid": video_id}
+            line: dict[str, object] = {"qid": whole_id(query_id or ""), "query": sentence, "vid": video_id}
             line = {name: value for name, value in line.items() if value is not None}
             line["pred_relevant_windows"] = moments
             if ratings is not None and clips is not None:
                 line["pred_saliency_scores"] = ratings[clips[at] : clips[at + 1]]
             stream.write(encoder.encode(line) + b"\n")
-
-
-def _qid(query_id: str) -> str | int:
-    """Write an id as a whole number where reading it gives the same text again."""
-    return int(query_id) if query_id.isascii() and query_id.isdigit() and str(int(query_id)) == query_id else query_id
 
 
 FORMAT = Format(
@@ -108,4 +104,5 @@ FORMAT = Format(
     read,
     write,
     loses=frozenset({"statuses", "ids"}),
+    numbers_queries=True,
 )

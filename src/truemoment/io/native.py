@@ -25,6 +25,8 @@ from truemoment.records import Status
 
 VERSION = 1
 LINES_AT_A_TIME = 1000
+ANNOTATED = {"duration_s", "annotators", "split"}
+"""Keys of annotations of your own (:mod:`truemoment.datasets.own`), whose moments are no predictions."""
 
 
 class Header(msgspec.Struct):
@@ -59,9 +61,10 @@ class AnyLine(msgspec.Struct):
 
 def recognise(head: Head) -> str | None:
     """Say why a file looks native."""
-    if "truemoment" in head.line_keys:
+    keys = head.line_keys
+    if "truemoment" in keys:
         return 'its first line says "truemoment"'
-    return 'its first line has "moments"' if "moments" in head.line_keys else None
+    return 'its first line has "moments"' if "moments" in keys and not keys & ANNOTATED else None
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
@@ -151,7 +154,7 @@ def write(path: Path, rows: PredictionRows) -> None:
     encoder = msgspec.json.Encoder()
     with atomic_write(path) as stream:
         stream.write(encoder.encode({"truemoment": VERSION, **rows.header}) + b"\n")
-        status = rows.status or [None] * len(rows)
+        status: Sequence[Status | None] = rows.status or [None] * len(rows)
         columns = zip(rows.query_id, rows.video_id, rows.sentence, listed(rows), status, strict=True)
         for query_id, video_id, sentence, moments, said in columns:
             line: dict[str, object] = {"query_id": query_id, "video_id": video_id, "sentence": sentence}
@@ -162,6 +165,4 @@ def write(path: Path, rows: PredictionRows) -> None:
             stream.write(encoder.encode(line) + b"\n")
 
 
-FORMAT = Format(
-    "native", "native JSON Lines, a line a query", recognise, read, write, loses=frozenset({"ratings"})
-)
+FORMAT = Format("native", "native JSON Lines, a line a query", recognise, read, write, loses=frozenset({"ratings"}))

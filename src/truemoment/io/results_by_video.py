@@ -32,7 +32,7 @@ class File(msgspec.Struct):
 
 def recognise(head: Head) -> str | None:
     """Say why a file looks like results by video."""
-    if head.is_object and head.has("results", "timestamp"):
+    if head.is_object and head.kind_at("results", "*", "[]", "timestamp"):
         return 'it has "results" with "timestamp"'
     return None
 

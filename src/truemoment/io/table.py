@@ -10,42 +10,133 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_number, read_text
 from truemoment.io.base import Format, Head, PredictionRows, flatten, listed
 
-HEADINGS = {
+Headings = Mapping[str, tuple[str, ...]]
+"""Names of headings by what they mean."""
+
+ABOUT: Headings = {
     "query_id": ("query_id", "qid"),
     "video_id": ("video_id", "video", "vid"),
     "sentence": ("sentence", "query", "description"),
+}
+HEADINGS: Headings = {
+    **ABOUT,
     "start": ("start_s", "start", "start_time"),
     "end": ("end_s", "end", "end_time"),
     "score": ("score", "confidence"),
 }
-Reader = Any  # csv.reader gives a type of its own that has no public name
+ANNOTATOR_HEADINGS = {"hitid", "workerid", "annotator"}
+"""Headings of tables of what people marked, which are no predictions."""
+
 Key = tuple[str | None, str | None, str | None]
 
 
 def recognise(head: Head) -> str | None:
     """Say why a file looks like CSV."""
-    first = head.line.decode("utf-8", "replace")
+    names = headings(head)
     try:
-        columns = set(_columns(next(csv.reader([first], delimiter=delimiter(first)), [])))
-    except csv.Error:
-        return None
+        columns = set(columns_of(names, HEADINGS))
     except ValueError:
         columns = {"start", "end"}  # told when it is read
-    if not (head.is_object or head.is_list) and {"start", "end"} <= columns:
-        return f"its headings are {first.strip()[:60]}"
+    people = ANNOTATOR_HEADINGS & {name.strip().lower() for name in names}
+    if {"start", "end"} <= columns and not people:
+        return f"its headings are {said_headings(head)}"
     return None
+
+
+def headings(head: Head) -> list[str]:
+    """Headings of a table, none if the file is JSON or its first line cannot be read as CSV."""
+    if head.is_object or head.is_list:
+        return []
+    first = head.line.decode("utf-8", "replace")
+    try:
+        return next(csv.reader([first], delimiter=delimiter(first)), [])
+    except csv.Error:
+        return []
+
+
+def said_headings(head: Head) -> str:
+    """Headings for messages."""
+    return head.line.decode("utf-8", "replace").strip()[:60]
 
 
 def delimiter(first: str) -> str:
     """Return what parts the columns: a tab if the headings hold one, else a comma."""
     return "\t" if "\t" in first else ","
+
+
+def columns_of(header: list[str], headings: Headings) -> dict[str, int]:
+    """Column of each meaning.
+
+    Raises
+    ------
+    ValueError
+        If two headings have one meaning: which was meant would be a guess.
+    """
+    columns: dict[str, int] = {}
+    for at, heading in enumerate(header):
+        for meaning, names in headings.items():
+            if heading.strip().lower() in names:
+                if meaning in columns:
+                    raise ValueError(f"got headings {header[columns[meaning]]} and {heading}, expected one of them")
+                columns[meaning] = at
+    return columns
+
+
+def read_table(path: Path, headings: Headings, needed: Collection[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield (line number, values by meaning) for each row of a table.
+
+    Parameters
+    ----------
+    path
+        CSV, or TSV if a tab stands in its first line.
+    headings
+        What each column may be called; other columns are passed over.
+    needed
+        Meanings without which the table is refused; beside them it must have a query's id, or video and sentence.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        Naming the line and heading at fault.
+    """
+    text = read_text(path)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter(text.split("\n", 1)[0]))
+    try:
+        header: list[str] = next(reader, [])
+        try:
+            columns = columns_of(header, headings)
+        except ValueError as error:
+            raise InputError(str(error), path=path, line=1) from None
+        if not set(needed) <= set(columns) or not ("query_id" in columns or {"video_id", "sentence"} <= set(columns)):
+            raise InputError(
+                f"got headings {', '.join(header)[:80] or 'none'}, expected {', '.join(needed)}, query_id "
+                "(or video_id, sentence)",
+                path=path,
+                line=1,
+            )
+        for row in reader:
+            if not row:
+                continue
+            line = reader.line_num
+            if len(row) != len(header):
+                came = f"got {len(row)} values, expected {len(header)} as in the headings"
+                raise InputError(came, path=path, line=line)
+            fields = {name: row[at] for name, at in columns.items()}
+            if not (fields.get("query_id") or (fields.get("video_id") and fields.get("sentence"))):
+                came = "is missing, expected it or video_id and sentence"
+                raise InputError(came, path=path, line=line, field="query_id")
+            yield line, fields
+    except csv.Error as error:
+        raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
@@ -59,39 +150,10 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         Naming the line and heading at fault; also if there is no row.
     """
     del progress  # read in one piece
-    text = read_text(path)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter(text.split("\n", 1)[0]))
-    try:
-        return _read_rows(path, reader)
-    except csv.Error as error:
-        raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
-
-
-def _read_rows(path: Path, reader: Reader) -> PredictionRows:
-    header: list[str] = next(reader, [])
-    try:
-        columns = _columns(header)
-    except ValueError as error:
-        raise InputError(str(error), path=path, line=1) from None
-    missing = {"start", "end"} - set(columns)
-    if missing or not ("query_id" in columns or {"video_id", "sentence"} <= set(columns)):
-        raise InputError(
-            f"got headings {', '.join(header)[:80] or 'none'}, expected start, end, query_id (or video_id, sentence)",
-            path=path,
-            line=1,
-        )
     lines: dict[Key, list[int]] = {}
     moments: dict[Key, list[tuple[float, ...]]] = {}
-    for row in reader:
-        if not row:
-            continue
-        line = reader.line_num
-        if len(row) != len(header):
-            raise InputError(f"got {len(row)} values, expected {len(header)} as in the headings", path=path, line=line)
-        fields = {name: row[at] for name, at in columns.items()}
-        key = (fields.get("query_id") or None, fields.get("video_id"), fields.get("sentence"))
-        if key[0] is None and not (key[1] and key[2]):
-            raise InputError("is missing, expected it or video_id and sentence", path=path, line=line, field="query_id")
+    for line, fields in read_table(path, HEADINGS, ("start", "end")):
+        key = (fields.get("query_id") or None, fields.get("video_id") or None, fields.get("sentence") or None)
         numbers = tuple(_number(fields[name], name, path, line) for name in ("start", "end", "score") if name in fields)
         lines.setdefault(key, []).append(line)
         moments.setdefault(key, []).append(numbers)
@@ -109,24 +171,6 @@ def _read_rows(path: Path, reader: Reader) -> PredictionRows:
         moment_line=[line for of_query in lines.values() for line in of_query],
         moments_field="",
     )
-
-
-def _columns(header: list[str]) -> dict[str, int]:
-    """Column of each meaning.
-
-    Raises
-    ------
-    ValueError
-        If two headings have one meaning: which was meant would be a guess.
-    """
-    columns: dict[str, int] = {}
-    for at, heading in enumerate(header):
-        for meaning, names in HEADINGS.items():
-            if heading.strip().lower() in names:
-                if meaning in columns:
-                    raise ValueError(f"got headings {header[columns[meaning]]} and {heading}, expected one of them")
-                columns[meaning] = at
-    return columns
 
 
 def _number(text: str, field: str, path: Path, line: int) -> float:
@@ -159,5 +203,5 @@ FORMAT = Format(
     recognise,
     read,
     write,
-    loses=frozenset({"ratings", "statuses", "abstentions"}),
+    loses=frozenset({"ratings", "statuses", "abstentions", "repeated rows"}),
 )

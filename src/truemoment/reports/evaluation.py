@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from truemoment.io import MatchReport
+from truemoment.io import MatchReport, Parsing
+from truemoment.io.base import Sample
 from truemoment.reports.head import head
 from truemoment.reports.tables import TableStyle, render
 from truemoment.scores import Measured, Scores
@@ -98,10 +99,37 @@ def preamble(evaluation: Evaluation) -> list[str]:
     ]
     matched = ", ".join(f"{count:,} matched {way}" for count, way in ways if count) or "none matched"
     differs = f" ({match.text_differs:,} sentences differ in punctuation or case)" if match.text_differs else ""
-    return [
+    lines = [
         f"{scores.dataset}/{scores.split}: {len(scores):,} queries, {len(set(scores.video_id)):,} videos",
         f"{evaluation.source['path']}: {match.format} ({match.recognised}); {match.rows:,} rows, {matched}{differs}",
     ]
+    return lines if match.parsing is None else [*lines, read_in_words(match.parsing)]
+
+
+def read_in_words(parsing: Parsing) -> str:
+    """Say in a line how the answers in words of a file were read."""
+    counts = ", ".join(f"{count:,} {status}" for status, count in parsing.counts.items() if count)
+    return f"answers in words: {counts or 'none'} (reader {parsing.version}, {parsing.reading})"
+
+
+def answers(parsing: Parsing, n_shown: int) -> list[str]:
+    """Show some answers with what was read of them, the words it rests on in brackets, and all reasons with counts."""
+    lines = ["how answers were read:"]
+    lines += [f"  {count:,} {why}" for why, count in parsing.whys.items()]
+    for title, samples in (("read", parsing.sample), ("not read", parsing.failures)):
+        if shown := samples[:n_shown]:
+            lines += ["", f"{title}:", *(f"  {_shown(sample)}" for sample in shown)]
+    return lines
+
+
+def _shown(sample: Sample) -> str:
+    """One answer in a line: its query, its text with what was read marked, and what came of it."""
+    text = sample.text
+    if sample.span is not None:
+        begin, end = sample.span
+        text = f"{text[:begin]}[[{text[begin:end]}]]{text[end:]}"
+    moments = ", ".join(f"{start:g} to {end:g}" for start, end in sample.moments) or sample.why
+    return f"{sample.place}: {sample.status} ({moments}): {' '.join(text.split())}"
 
 
 def notes(evaluation: Evaluation) -> list[str]:
@@ -118,7 +146,13 @@ def notes(evaluation: Evaluation) -> list[str]:
         (match.past_end, "end past the end of the video"),
         (match.clipped, "had a negative time lifted to 0"),
     )
+    said += _counted(
+        (match.refused, "answer declines", "answers decline"),
+        (match.ambiguous, "answer can be read in more than one way", "answers can be read in more than one way"),
+        (match.failed, "answer holds nothing that could be a moment", "answers hold nothing that could be a moment"),
+    )
     said += [f"{count:,} of {match.moments:,} predicted moments {what}" for count, what in of_moments if count]
+    said += match.signs
     said += _counted(
         (
             match.shared,

@@ -220,7 +220,8 @@ def test_several_intervals_are_read_back_in_their_order(form, data):
     style = Style(template, tenths, 0.1)
     told = data.draw(st.lists(ticks_of(style), min_size=1, max_size=4, unique=True))
     body = between.join(style.tell(*ticks) for ticks in told)
-    text = data.draw(st.sampled_from(BEFORE)) + first + body + last
+    # "1. " is a bullet itself, and some lists have theirs.
+    text = data.draw(st.sampled_from([before for before in BEFORE if before != "1. "])) + first + body + last
     answer = parse_answer(text)
     assert answer.status == "parsed", (text, answer.why)
     expected = [pytest.approx(seconds(ticks, 0.1), rel=0, abs=1e-6) for ticks in told]

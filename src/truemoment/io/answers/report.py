@@ -8,10 +8,14 @@ from collections.abc import Iterable
 from truemoment.io.answers.reading import VERSION, Answer, Reading
 from truemoment.io.answers.sentence import parse_answer
 from truemoment.io.base import AnswerRows, Parsing, PredictionRows, Sample, flatten
-from truemoment.records import STATUSES
+from truemoment.records import STATUSES, UNREADABLE_STATUSES
 
 SHOWN = 20
-"""How many answers are kept of those that were read, and of those that were not."""
+"""How many answers are kept of those that were read, spread over the file."""
+FAILURES = 1000
+"""How many are kept of those that were not, the first of them."""
+CHARACTERS = 400
+"""How much is kept of a text, around what was read of it."""
 
 
 def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool = False) -> PredictionRows:
@@ -35,7 +39,7 @@ def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool
         Answer("failed", (), None, "no text") if text is None else parse_answer(text, reading)
         for text in _followed(rows.text, show=progress)
     ]
-    unscored = PredictionRows(
+    return PredictionRows(
         rows.path,
         rows.format,
         rows.line,
@@ -49,7 +53,6 @@ def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool
         header=rows.header,
         moments_field=rows.text_field,
     )
-    return unscored
 
 
 def _followed(texts: Iterable[str | None], *, show: bool) -> Iterable[str | None]:
@@ -62,24 +65,29 @@ def _followed(texts: Iterable[str | None], *, show: bool) -> Iterable[str | None
 
 def _account(rows: AnswerRows, answers: list[Answer], reading: Reading) -> Parsing:
     counts = Counter(answer.status for answer in answers)
-    order = Counter(rows.text).most_common(1)
+    most_frequent = Counter(rows.text).most_common(1)
+    unread = [row for row, answer in enumerate(answers) if answer.status in UNREADABLE_STATUSES]
+    at = sorted(set(range(len(answers))) - set(unread))
     return Parsing(
         reading=str(reading),
         version=VERSION,
         counts={status: counts[status] for status in STATUSES},
         whys=dict(Counter(f"{answer.status}: {answer.why}" for answer in answers).most_common()),
-        identical=order[0][1] if order and order[0][1] > 1 else 0,
-        sample=_some(rows, answers, unread=False),
-        failures=_some(rows, answers, unread=True),
+        identical=most_frequent[0][1] if most_frequent and most_frequent[0][1] > 1 else 0,
+        sample=_kept(rows, answers, [at[k * len(at) // min(SHOWN, len(at))] for k in range(min(SHOWN, len(at)))]),
+        failures=_kept(rows, answers, unread[:FAILURES]),
     )
 
 
-def _some(rows: AnswerRows, answers: list[Answer], *, unread: bool) -> tuple[Sample, ...]:
-    """Return some answers spread evenly over the file: those that were read, or those that were not."""
-    at = [row for row, answer in enumerate(answers) if (answer.status not in ("parsed", "no answer")) == unread]
-    picked = [at[k * len(at) // min(SHOWN, len(at))] for k in range(min(SHOWN, len(at)))]
-    return tuple(
-        Sample(rows.place(row), rows.text[row] or "", answer.status, answer.moments, answer.span, answer.why)
-        for row in picked
-        for answer in [answers[row]]
-    )
+def _kept(rows: AnswerRows, answers: list[Answer], picked: list[int]) -> tuple[Sample, ...]:
+    """Return some answers with their texts, shortened around what was read."""
+    samples = []
+    for row in picked:
+        status, moments, span, why = answers[row]
+        text = rows.text[row] or ""
+        end = min(len(text), max(CHARACTERS, CHARACTERS // 4 + (len(text) if span is None else span[1])))
+        begin = max(0, end - CHARACTERS)
+        if span is not None:
+            span = max(span[0] - begin, 0), span[1] - begin
+        samples.append(Sample(rows.place(row), text[begin:end], status, moments, span, why))
+    return tuple(samples)

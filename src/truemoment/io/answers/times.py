@@ -63,12 +63,35 @@ class Time(NamedTuple):
 
 _ONES = dict(
     zip(
-        ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"],
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+        ],
         range(20),
         strict=True,
     )
 )
-_TENS = dict(zip(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], range(20, 100, 10), strict=True))
+_TENS = dict(
+    zip(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], range(20, 100, 10), strict=True)
+)
 _SPELLED = rf"\b(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(list(_ONES)[1:10])}))?|{'|'.join(_ONES)}|half an?|an?(?=[ ](?:minute|hour)))\b"
 _WORDS = re.compile(rf"{_SPELLED}(?=[ -])")
 _DIGIT_RUN = re.compile(r"[0-9][0-9]*")

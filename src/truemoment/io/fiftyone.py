@@ -1,0 +1,251 @@
+"""FiftyOne's temporal detections, the label in place of the query: ``labels.json``, or a dataset's ``samples.json``.
+
+``labels.json`` (FiftyOneTemporalDetectionDataset): ``{"classes": [...], "labels": {VIDEO: [{"label": ..., "support":
+[first, last], "confidence": ...}]}}``, or ``timestamps`` [start, stop] in seconds in place of `support`; a label is
+text or, where there are `classes`, a number among them. Frames count from 1, both included: frames 1 to 30 at 30 a
+second are second 0 to 1. The file does not say how many frames a second has, so ``--axis fps=F`` must.
+
+``samples.json`` (FiftyOneDataset): ``{"samples": [{"filepath": ..., "metadata": {"frame_rate": ...}, FIELD: {"_cls":
+"TemporalDetections", "detections": [...]}}]}``. Of several such fields the one named ``predictions`` is read; one named
+``ground_truth`` never is. A rate beside every video makes seconds of its frames.
+
+The detections of one label are one ranked list. Source: voxel51/fiftyone, its page on exporting datasets and
+``fiftyone/core/labels.py`` (TemporalDetection).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, NamedTuple, cast
+
+import msgspec
+
+from truemoment.exceptions import InputError
+from truemoment.files import atomic_write, decode_entries, decode_json, read_bytes, refuse_repeated_keys
+from truemoment.intervals import frames_to_seconds
+from truemoment.io.base import Format, Head, PredictionRows, flatten, listed
+
+PREDICTIONS, REFERENCE = "predictions", "ground_truth"
+Frame = Annotated[int, msgspec.Meta(ge=1)]
+Rate = Annotated[float, msgspec.Meta(gt=0)]
+
+
+class Detection(msgspec.Struct):
+    """A predicted moment: in frames or in seconds."""
+
+    label: str | int
+    support: tuple[Frame, Frame] | None = None
+    timestamps: tuple[float, float] | None = None
+    confidence: float | None = None
+
+
+DETECTIONS = cast(type[list[Detection] | None], list[Detection] | None)  # a type to msgspec, not to mypy
+
+
+class Labels(msgspec.Struct):
+    """``labels.json``."""
+
+    labels: dict[str, msgspec.Raw]
+    classes: list[str] | None = None
+
+
+class Metadata(msgspec.Struct):
+    """What is known of a video."""
+
+    frame_rate: Rate | None = None
+
+
+class Sample(msgspec.Struct):
+    """A video of ``samples.json``; its other fields are found by what they hold."""
+
+    filepath: str
+    metadata: Metadata | None = None
+
+
+class Samples(msgspec.Struct):
+    """``samples.json``."""
+
+    samples: list[msgspec.Raw]
+
+
+class Field(msgspec.Struct):
+    """A field of a sample."""
+
+    cls: str | None = msgspec.field(name="_cls", default=None)
+    detections: list[msgspec.Raw] = msgspec.field(default_factory=list)
+
+
+class Found(NamedTuple):
+    """A detection, where it stands, and the rate of its video if the file says it."""
+
+    video: str
+    detection: Detection
+    where: str
+    frame_rate: float | None
+
+
+def recognise(head: Head) -> str | None:
+    """Say why a file looks like FiftyOne's."""
+    for key in ("support", "timestamps"):
+        if head.kind_at("labels", "*", "[]", key) and head.kind_at("labels", "*", "[]", "label") is not None:
+            return f'it has "labels" with "{key}"'
+    if head.kind_at("samples", "[]", "filepath") and head.kind_at("samples", "[]", "*", "detections", "[]", "support"):
+        return 'it has "samples" with detections that have "support"'
+    return None
+
+
+def read(path: Path, progress: bool = False) -> PredictionRows:
+    """Read the file.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        Naming the video and field at fault; also if a key stands twice, there is no detection, or frames and seconds
+        are mixed.
+    """
+    del progress  # read in one piece
+    data = read_bytes(path)
+    refuse_repeated_keys(data, path)
+    top = decode_json(data, dict[str, msgspec.Raw], path=path)
+    found = list(_in_samples(data, path) if "samples" in top and "labels" not in top else _in_labels(data, path))
+    if not found:
+        raise InputError("holds no detection", path=path)
+    counts_frames = _counts_frames(found, path)
+    lists: dict[tuple[str, str], list[tuple[float, ...]]] = {}
+    for one in found:
+        times = _times(one)
+        score = one.detection.confidence
+        moment = times if score is None else (*times, score)
+        lists.setdefault((one.video, str(one.detection.label)), []).append(moment)
+    return PredictionRows(
+        path,
+        FORMAT.name,
+        None,
+        [None] * len(lists),
+        [video for video, _ in lists],
+        [label for _, label in lists],
+        *flatten(path, None, list(lists.values()), field="detections"),
+        counts_frames=counts_frames,
+        moments_field="detections",
+    )
+
+
+def _in_labels(data: bytes, path: Path) -> Iterator[Found]:
+    """Yield the detections of ``labels.json``."""
+    file = decode_json(data, Labels, path=path)
+    entries = decode_entries(file.labels, DETECTIONS, data=data, path=path, within="labels")
+    for video, detections in entries.items():
+        for number, detection in enumerate(detections or ()):
+            where = f"labels.{video}[{number}]"
+            yield Found(video, _named(detection, file.classes, path, where), where, None)
+
+
+def _named(detection: Detection, classes: list[str] | None, path: Path, where: str) -> Detection:
+    """Put the class in place of its number."""
+    if isinstance(detection.label, str):
+        return detection
+    if classes is None or not 0 <= detection.label < len(classes):
+        there = "none are listed" if classes is None else f"{len(classes)} are listed"
+        came = f"got class {detection.label}, expected text or the number of a class ({there})"
+        raise InputError(came, path=path, field=f"{where}.label")
+    return msgspec.structs.replace(detection, label=classes[detection.label])
+
+
+def _in_samples(data: bytes, path: Path) -> Iterator[Found]:
+    """Yield the detections of ``samples.json``."""
+    file = decode_json(data, Samples, path=path)
+    chosen = _field(file, path)
+    for number, raw in enumerate(file.samples):
+        where = f"samples[{number}]"
+        sample = decode_json(bytes(raw), Sample, path=path, field=where)
+        rate = None if sample.metadata is None else sample.metadata.frame_rate
+        for name, field in _fields(raw, path, where):
+            for at, detection in enumerate(field.detections if name == chosen else ()):
+                within = f"{where}.{name}.detections[{at}]"
+                read = decode_json(bytes(detection), Detection, path=path, field=within)
+                yield Found(sample.filepath, _named(read, None, path, within), within, rate)
+
+
+def _fields(sample: msgspec.Raw, path: Path, where: str) -> Iterator[tuple[str, Field]]:
+    """Yield the fields of a sample that hold temporal detections, by name."""
+    for name, raw in decode_json(bytes(sample), dict[str, msgspec.Raw], path=path, field=where).items():
+        if bytes(raw).startswith(b"{") and b"TemporalDetections" in bytes(raw):
+            field = decode_json(bytes(raw), Field, path=path, field=f"{where}.{name}")
+            if field.cls == "TemporalDetections":
+                yield name, field
+
+
+def _field(file: Samples, path: Path) -> str:
+    """Name the one field that holds predictions.
+
+    Raises
+    ------
+    InputError
+        If none does, or several may.
+    """
+    every = (_fields(raw, path, f"samples[{number}]") for number, raw in enumerate(file.samples))
+    names = sorted({name for fields in every for name, _ in fields} - {REFERENCE})
+    if PREDICTIONS in names:
+        return PREDICTIONS
+    if len(names) != 1:
+        came = f"got fields {', '.join(names)} of temporal detections" if names else "holds no temporal detections"
+        raise InputError(f"{came}, expected one, or one named {PREDICTIONS}", path=path, field="samples")
+    return names[0]
+
+
+def _counts_frames(found: list[Found], path: Path) -> bool:
+    """Whether the numbers stay frames, because no rate is known; frames and seconds are not mixed.
+
+    Raises
+    ------
+    InputError
+        If they are, or a detection has neither.
+    """
+    for one in found:
+        if one.detection.support is None and one.detection.timestamps is None:
+            raise InputError("is missing, expected it or timestamps", path=path, field=f"{one.where}.support")
+    frames = [one for one in found if one.detection.timestamps is None and one.frame_rate is None]
+    if frames and len(frames) < len(found):
+        came = "counts frames of an unknown rate, and others are seconds; expected all or none"
+        raise InputError(came, path=path, field=frames[0].where)
+    return bool(frames)
+
+
+def _times(one: Found) -> tuple[float, float]:
+    """Seconds, or frames from 0 between which the moment lies where the rate is not known."""
+    if one.detection.timestamps is not None:
+        return one.detection.timestamps
+    first, last = one.detection.support or (1, 1)
+    start, end = frames_to_seconds([first - 1, last], 1.0 if one.frame_rate is None else one.frame_rate)
+    return float(start), float(end)
+
+
+def write(path: Path, rows: PredictionRows) -> None:
+    """Write ``labels.json`` in seconds, complete or not at all.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be made.
+    """
+    labels: dict[str, list[dict[str, object]]] = {}
+    for video_id, sentence, moments in zip(rows.video_id, rows.sentence, listed(rows), strict=True):
+        for moment in moments:
+            detection: dict[str, object] = {"label": sentence, "timestamps": moment[:2]}
+            labels.setdefault(video_id or "", []).append(detection | ({"confidence": moment[2]} if rows.scored else {}))
+    with atomic_write(path) as stream:
+        stream.write(msgspec.json.encode({"labels": labels}) + b"\n")
+
+
+FORMAT = Format(
+    "fiftyone",
+    "FiftyOne temporal detections (labels.json, samples.json)",
+    recognise,
+    read,
+    write,
+    loses=frozenset({"ratings", "statuses", "abstentions", "videos and sentences", "repeated sentences"}),
+    videos="files",
+)

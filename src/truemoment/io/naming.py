@@ -1,0 +1,82 @@
+"""How a file names videos and queries, and how the annotations do.
+
+Some formats name a video by its file (``videos/3MSZA.mp4``), some leave out ActivityNet's ``v_``, and some number the
+queries themselves. Which spelling is meant is looked up in the annotations, tried in a fixed order, and said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from truemoment.io.base import Format, PredictionRows, Videos
+from truemoment.io.matching import plain_text
+from truemoment.records import Queries
+
+
+def as_annotated(rows: PredictionRows, format_: Format, queries: Queries) -> tuple[PredictionRows, str]:
+    """Name videos as the annotations do, and drop ids that are the file's own numbers.
+
+    Parameters
+    ----------
+    rows, format_
+        As read, and how.
+    queries
+        Of the annotations.
+
+    Returns
+    -------
+    rows, note
+        What was done, for the reason why the file was read as it was; "" if nothing was.
+    """
+    rows, videos = _with_videos(rows, format_.videos, set(queries.video_id))
+    rows, ids = _without_own_numbers(rows, queries) if format_.numbers_queries else (rows, "")
+    return rows, videos + ids
+
+
+def _with_videos(rows: PredictionRows, videos: Videos, known: set[str]) -> tuple[PredictionRows, str]:
+    """Name each video as the annotations do, if one of its spellings is there."""
+    named = [
+        video_id
+        if video_id is None
+        else next((name for name in spellings(video_id, videos) if name in known), video_id)
+        for video_id in rows.video_id
+    ]
+    changed = len({video_id for video_id, name in zip(rows.video_id, named, strict=True) if video_id != name})
+    if not changed:
+        return rows, ""
+    how = "without the folder or ending of their file" if videos == "files" else 'with "v_" before them'
+    return replace(rows, video_id=named), f"; {changed:,} videos were found {how}"
+
+
+def spellings(video_id: str, videos: Videos) -> Iterator[str]:
+    """Yield the names a video may have in annotations, the likeliest first.
+
+    Examples
+    --------
+    >>> list(spellings("videos/3MSZA.mp4", "files"))
+    ['videos/3MSZA.mp4', '3MSZA.mp4', '3MSZA']
+    >>> list(spellings("abc", "without v_"))
+    ['abc', 'v_abc']
+    """
+    yield video_id
+    if videos == "without v_":
+        yield f"v_{video_id}"
+    if videos == "files":
+        file = video_id.replace("\\", "/").rsplit("/", 1)[-1]
+        yield file
+        yield file.rsplit(".", 1)[0]
+
+
+def _without_own_numbers(rows: PredictionRows, queries: Queries) -> tuple[PredictionRows, str]:
+    """Drop the ids if the annotations know none of them, but know a video and sentence that stand beside one."""
+    if not any(rows.query_id) or any(query_id in queries.index for query_id in rows.query_id):
+        return rows, ""
+    if None in rows.video_id or None in rows.sentence:
+        return rows, ""
+    known = {(video, plain_text(said)) for video, said in zip(queries.video_id, queries.sentence, strict=True)}
+    names = zip(rows.video_id, rows.sentence, strict=True)
+    if not any((video, plain_text(sentence or "")) in known for video, sentence in names):
+        return rows, ""
+    nameless: list[str | None] = [None] * len(rows)
+    return replace(rows, query_id=nameless), "; its ids are none of the annotations', so rows go by video and sentence"
