@@ -5,50 +5,16 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-_SEEN = (
-    r"(?:occur|happen|appear|take place|exist|present|shown?|visible|found|find|seen?|contain|include|mention|depict|"
-    r"display|portray|featured?|observed?|locate|identified|match|any (?:moment|such|segment|scene|instance|event)|in (?:the|this) (?:video|clip))"
-)
-_NOT = r"(?:\b(?:does|do|did|is|are|was|were|has|have|can|could|will)(?: not|n't| never)|\bcannot|\bcant|\bnever|\bnot|\bwithout being)"
-_DENIAL = re.compile(
-    rf"{_NOT}\b (?:[a-z']+ ){{0,5}}?{_SEEN}"
-    r"|\bnever (?:occurs|happens|appears|shows|takes place)"
-    r"|\bno (?:[a-z']+ ){0,3}?(?:moments?|events?|scenes?|segments?|actions?|such|answer|clips?|parts?|intervals?|occurrences?|"
-    r"instances?|match(?:es|ing)?|timestamps?|time|evidence|footage|one)\b"
-    r"|\bthere(?: is|'s| are|s) no(?:thing|body| one)?\b|\bnothing (?:in the video )?(?:matches|like|corresponds)"
-    r"|\b(?:is|are) absent\b|\babsent from\b|\bnot applicable\b|\bno corresponding\b"
-    r"|\"(?:found|exists?|present|occurs?|detected|match|visible)\"\s*:\s*\"?(?:false|no)\b"
-    r"|没有|未出现|不存在|未发生|没出现|不出现"
-)
-_REFUSAL = re.compile(
-    r"\b(?:cannot|can't|can not|cant|unable to|not able to|not possible to|impossible to|am not capable of|couldn't|could not|won't|will not)"
-    r" (?:[a-z']+ ){0,3}?(?:watch|view|access|process|analy[sz]e|open|play|load|determine|answer|help|assist|provide|comply|"
-    r"tell|identify|give|say|pinpoint|specify|see|viewing|watching|accessing|localize|estimate|directly|interpret|fulfil+|do that|do this)\b"
-    r"|\bas an? (?:ai|language|large|text|artificial)\b|\bi(?:'m| am) sorry\b|\bsorry,|\bi apologi[sz]e\b"
-    r"|\b(?:don't|do not|does not|doesn't) have (?:the |any |a )?(?:access|ability|capability|enough|sufficient|video|eyes|means|way)\b"
-    r"|\bno (?:video|image|frames?|file|media) (?:was|were|is|has been|have been)?\s?(?:provided|attached|uploaded|given|available|found)?"
-    r"|\bneed (?:more|additional|the) (?:information|context|video|details)|\bplease (?:provide|upload|share|attach) (?:the |a |your |me )?(?:actual )?(?:video|clip|file|footage|frames|recording)"
-    r"|\binsufficient (?:information|context|evidence|visual)|\bnot enough (?:information|context)"
-    r"|无法|抱歉|不能观看"
-)
-_EMPTY = re.compile(
-    r"\W*(?:answer|answers|moments?|timestamps?|result|segments?|output)?\W*(?:none|null|n/a|na|nil|no|nothing|not found|no match|"
-    r"no answer|no moment|no result|not applicable|nan|undefined|empty|not present|not available)?\W*"
-)
-_NO_LIST = re.compile(r"\[\s*\]|\bnull\b|:\s*none\b|^\s*\{\s*\}\s*$")
-_HARMLESS = re.compile(
-    r"\b(?:again|elsewhere|anywhere else|otherwise|other|another|outside|apart from|before that|after that|before this|"
-    r"after this|afterwards?|beyond|earlier|later|any ?more|besides)\b"
-)
-_NOT_THERE = re.compile(
-    r"\bnot (?:happening |occurring |visible |shown |present )?(?:from|between|at|in|during|within) (?:the )?\Z"
-)
-_MODEL = re.compile(r"\bas an? (?:ai|language|large|text|artificial)\b")
-_BUT = re.compile(
-    r"\b(?:but|instead|rather|however|until|except|only|though|although|yet|while|just|then|so)\b|[;.!?\n]|, (?:it|the|he|she|they)\b"
-)
+from truemoment.io.answers import words
 
-_MAY_DENY = ("no", "n't", "never", "absent", "false", "cant", "there", "没", "未", "不")
+_DENIAL = re.compile(words.DENIAL)
+_REFUSAL = re.compile(words.REFUSAL)
+_MODEL = re.compile(words.A_MODEL)
+_EMPTY = re.compile(rf"\W*(?:answers?|moments?|timestamps?|result|segments?|output)?\W*{words.NOTHING}?\W*")
+_NO_LIST = re.compile(r"\[\s*\]|\bnull\b|:\s*none\b|^\s*\{\s*\}\s*$")
+_HARMLESS = re.compile(rf"\b{words.HARMLESS}\b")
+_NOT_THERE = re.compile(words.NOT_THERE)
+_BUT = re.compile(words.BUT)
 
 Silence = Literal["no answer", "refused", ""]
 
@@ -63,8 +29,9 @@ def silence(text: str) -> tuple[Silence, tuple[int, int] | None]:
 
     Examples
     --------
-    >>> silence("the event does not occur in the video.")[0], silence("i am unable to watch videos")[0], silence("2 bags")[0]
-    ('no answer', 'refused', '')
+    >>> said = ("the event does not occur in the video.", "i am unable to watch videos", "2 bags")
+    >>> [silence(text)[0] for text in said]
+    ['no answer', 'refused', '']
     """
     bare = text.strip()
     if bare and _EMPTY.fullmatch(bare) and (any(map(str.isalpha, bare)) or _NO_LIST.search(bare)):
@@ -86,7 +53,7 @@ def silence(text: str) -> tuple[Silence, tuple[int, int] | None]:
 def denial(text: str, begin: int = 0, end: int | None = None) -> tuple[int, int] | None:
     """Return where a part of a text says first that something is not there; None if it does not."""
     stop = len(text) if end is None else end
-    if not any(word in text for word in _MAY_DENY):
+    if not any(sign in text for sign in words.MAY_DENY):
         return None
     for found in _DENIAL.finditer(text, begin, stop):
         if not _HARMLESS.search(text, max(found.start() - 16, begin), min(found.end() + 40, stop)):
@@ -96,7 +63,7 @@ def denial(text: str, begin: int = 0, end: int | None = None) -> tuple[int, int]
 
 def denies(text: str, begin: int, end: int) -> bool:
     """Whether a moment that stands from `begin` to `end` is denied, before it in its sentence or after it."""
-    if not any(word in text for word in _MAY_DENY):
+    if not any(sign in text for sign in words.MAY_DENY):
         return False
     low = max(begin - 160, 0)
     before = text[low:begin]

@@ -1,21 +1,20 @@
-"""The moments that stand in a text: two times that something joins, a label a time, or a time and an end of the video."""
+"""The moments of a text: two times that something joins, or one time and an end of the video."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from truemoment.io.answers import words
 from truemoment.io.answers.times import Time, Unit
+from truemoment.io.answers.words import Label
 
 REACH = 100
 """Characters between two times beyond which nothing joins them."""
 LABEL_REACH = 60
 """Characters before a time beyond which no label belongs to it."""
-
-Label = Literal["", "start", "end", "length", "between", "other"]
 
 
 class Moment(NamedTuple):
@@ -47,178 +46,16 @@ class Moment(NamedTuple):
     one_sided: bool = False
 
 
-_RANGE = frozenset(
-    [
-        "to",
-        "-",
-        "--",
-        "-->",
-        "->",
-        "=>",
-        ">",
-        "→",
-        "~",
-        "..",
-        "...",
-        "…",
-        "until",
-        "till",
-        "til",
-        "through",
-        "thru",
-        "bis",
-        "到",
-        "至",
-        "a",
-        "à",
-    ]
-)
-_FILLERS = frozenset(
-    [
-        "about",
-        "around",
-        "approximately",
-        "approx",
-        "roughly",
-        "circa",
-        "ca",
-        "just",
-        "exactly",
-        "nearly",
-        "almost",
-        "the",
-        "a",
-        "at",
-        "t",
-        "timestamp",
-        "time",
-        "mark",
-        "second",
-        "seconds",
-        "sec",
-        "s",
-        "frame",
-        "frames",
-        "minute",
-        "minutes",
-        "point",
-        "of",
-        "its",
-        "no",
-        "number",
-        "index",
-        "near",
-        "time_s",
-        "第",
-        "秒",
-        "=",
-        ":",
-        "(",
-        ")",
-        "[",
-        "]",
-        "{",
-        "}",
-        "\\",
-        '"',
-        "'",
-        ".",
-        "|",
-        "<",
-        ">",
-        "/",
-        "~",
-    ]
-)
-_LABELS: dict[str, Label] = {
-    **dict.fromkeys(["start", "starts", "started", "starting", "begin", "begins", "began", "beginning", "onset", "from", "start_time", "start_s", "t_start", "start_sec", "starttime", "von", "ab", "beginn", "beginnt", "从", "开始", "起始"], "start"),
-    **dict.fromkeys(["end", "ends", "ended", "ending", "finish", "finishes", "finished", "finishing", "stop", "stops", "conclude", "concludes", "concluding", "until", "till", "end_time", "end_s", "t_end", "end_sec", "endtime", "ende", "endet", "bis", "结束"], "end"),
-    **dict.fromkeys(["last", "lasts", "lasting", "lasted", "duration", "length", "long", "total", "runtime"], "length"),
-    **dict.fromkeys(("between", "zwischen"), "between"),
-    **dict.fromkeys(["score", "confidence", "conf", "prob", "probability", "id", "index", "qid", "video_id", "query_id", "fps", "rate", "step", "option", "question", "figure", "fig", "chapter", "page", "scene", "shot", "part", "rank", "iou", "width", "height", "version", "layer", "item", "no"], "other"),
-}  # fmt: skip
 _WORD = re.compile(r"[a-z_]+|\.{2,}|[^\sa-z_]")
-_LETTERS = re.compile(r"[a-zà-ÿ_]+|开始|起始|结束|从")
-_VALUES = re.compile(
-    r'"[^"\n]{0,300}"(?=\s*[,}\]])|"[a-z0-9_ ]{1,40}"\s?:|:\s?[\d.]+(?=\s*[,}\]])|(?<=[:\s])[\d.]+(?=\s*[,}])'
-)
+_LABEL_WORD = re.compile(words.LABEL_WORD)
 _TAG = re.compile(r"</?([a-z_]{1,20})>")
-_FOLLOWER = re.compile(
-    r"\s{0,3}(?P<word>[a-z']+(?: the| this)?(?: (?:video|clip|footage|film|movie|recording|timeline))?)|-[a-z]|\s?[-/]\s?\d"
-)
-_FOLLOWERS = frozenset(
-    [
-        "in",
-        "on",
-        "at",
-        "when",
-        "where",
-        "while",
-        "as",
-        "is",
-        "are",
-        "was",
-        "were",
-        "and",
-        "or",
-        "which",
-        "that",
-        "the",
-        "during",
-        "with",
-        "after",
-        "before",
-        "by",
-        "because",
-        "since",
-        "this",
-        "it",
-        "he",
-        "she",
-        "they",
-        "there",
-        "both",
-        "then",
-        "but",
-        "out",
-        "of_video",
-        "marks",
-        "mark",
-        "range",
-        "inclusive",
-        "respectively",
-        "so",
-        "per",
-        "corresponds",
-        "corresponding",
-        "shows",
-        "matches",
-        "contains",
-        "represents",
-        "a",
-        "an",
-    ]
-)
-_COUNTED = re.compile(r"(?:\b(?:step|option|figure|fig|chapter|page|scene|shot|part|question|item|section|room|level|person|"
-                      r"player|video|clip|image|version|season|episode|score|ratio|age|aged|grade|lane|number|no)s?\.?\s?#?)\Z")  # fmt: skip
-_TO_THE_END = re.compile(
-    r"[\s,\"'()]{0,3}(?:mark |seconds? )?(?:(?P<end>(?:and )?(?:it )?(?:(?:goes|continues|continuing|lasts|lasting|runs|keeps|extends|"
-    r"stays) )?(?:(?:on|onwards?|going|all the way|right|up) )?(?:to|until|till|through|-+|and ends? (?:at|with)|"
-    r"\"?end(?:_time)?\"?:)\s?\"?(?:the )?(?:very )?end\b(?![_:\"]*\s?[:=]?\s?\d)|\"?(?:the )?end\"?(?=\s*[\])]))"
-    r"|(?P<on>(?:and )?(?:onwards?\b|on\b(?=\W*$|[,.])|and after\b|to \?)))"
-)
-_FROM_THE_START = re.compile(
-    r"(?:(?:from |at )?(?:the )?(?:very )?(?:start|beginning|outset|0)(?: of the (?:video|clip|film|footage|movie))?"
-    r"\s?,?(?:to|until|till|through|up to|-+|and (?:ends?|lasts until) (?:at)?)\s?|(?:\b(?:until|till|up to|before|within the first|"
-    r"during the first|in the first|the first|first)) )(?:about |around |approximately |the |roughly )?\Z"
-)
-_NOT_UNTIL = re.compile(r"(?:\bnot|n't|\bnever) [a-z ,]{0,40}(?:until|till|before) (?:about |around |the )?\Z")
-_LAST = re.compile(r"\b(?:the )?(?:last|final)(?: about)? \Z")
-_WHOLE = re.compile(
-    r"\b(?:whole|entire|full|complete) (?:duration of the |length of the )?(?:video|clip|film|movie|footage|recording)\b"
-    r"|\bthroughout (?:the |this )?(?:whole |entire )?(?:video|clip|film|movie|footage|recording)?"
-    r"|\bvideo in its entirety\b|\b(?:from )?(?:the )?(?:start|beginning) (?:to|until|till) (?:the )?end\b|\bduring the video from start to finish\b"
-)
+_FOLLOWER = re.compile(rf"\s{{0,3}}(?P<word>[a-z']+)(?P<video>(?: the| this)? {words.VIDEO})?|-[a-z]|\s?[-/]\s?\d")
+_NUMBERED = re.compile(rf"\b{words.NUMBERED_THINGS}s?\.?\s?#?\Z")
+_TO_THE_END = re.compile(words.TO_THE_END)
+_FROM_THE_START = re.compile(words.FROM_THE_START)
+_NOT_UNTIL = re.compile(words.NOT_UNTIL)
+_BEFORE_THE_END = re.compile(words.BEFORE_THE_END)
+_WHOLE = re.compile(words.WHOLE)
 
 
 def find_moments(text: str, times: Sequence[Time]) -> list[Moment]:
@@ -281,8 +118,8 @@ def label_of(before: str) -> Label:
     >>> label_of('the event starts at about '), label_of('"score": '), label_of("he has ")
     ('start', 'other', '')
     """
-    for word in reversed(_LETTERS.findall(before)):
-        label = _LABELS.get(word) or _LABELS.get(word.partition("_")[0])
+    for word in reversed(_LABEL_WORD.findall(before)):
+        label = words.LABELS.get(word) or words.LABELS.get(word.partition("_")[0])
         if label is not None:
             return label
     return ""
@@ -316,29 +153,34 @@ def _of_bracket(text: str, run: Sequence[Time]) -> Moment | None:
 
 
 def _joined(between: str, label: Label, before: str) -> str:
-    """Say what joins two times, given the text between them and the label of the first; "" for nothing.
+    """Say what joins two times, given the text between them, the label of the first and the text before it.
 
-    ``range``: a word or sign such as "to"; ``labels``: a start and an end; ``length``: a start and how long it lasts.
+    ``range``: a word or sign such as "to"; ``labels``: a start and an end; ``reversed``: an end and a start;
+    ``length``: a start and how long it lasts; ``length first``: the other way round; "": nothing.
     """
-    if len(between) <= 12 and ("到" in between or "至" in between):
+    found = _WORD.findall(between.replace("--", "-"))
+    core = [word for word in found if word not in words.FILLERS] or [word for word in found if word in ("~", ">")][:1]
+    if _is_range(between, "".join(core), len(found)) or (label == "between" and core and core[-1] in words.AND):
         return "range"
-    words = _WORD.findall(between.replace("--", "-"))
-    core = [word for word in words if word not in _FILLERS] or [word for word in words if word in ("~", ">")][:1]
-    signs = "".join(core)
-    if len(words) <= 12 and (signs in _RANGE or signs in ("upto", "uptil")):
-        return "" if signs == "-" and "\n" in between else "range"
     said = label_of(_TAG.sub(lambda tag: "" if tag[0].startswith("</") else f" {tag[1]} ", between))
-    if label == "between" and core[-1:] and core[-1] in ("and", "und", "et", "y"):
-        return "range"
-    if label == "start" and (said == "end" or (core[-1:] and core[-1] in ("to", "until", "till", "through"))):
-        return "labels"
-    if label == "start" and (said == "length" or core[-1:] == ["for"]):
-        return "length"
-    if label == "end" and said == "start" and len(between) <= 25 and "." not in between:
-        return "reversed"
-    if (label == "length" or before.rstrip(" about").endswith("for")) and said == "start":
-        return "length first"
-    return ""
+    last = core[-1] if core else ""
+    how = ""
+    if label == "start" and (said == "end" or last in words.UP_TO):
+        how = "labels"
+    elif label == "start" and (said == "length" or last == "for"):
+        how = "length"
+    elif label == "end" and said == "start" and len(between) <= 25 and "." not in between:
+        how = "reversed"
+    elif said == "start" and (label == "length" or before.rstrip(" about").endswith("for")):
+        how = "length first"
+    return how
+
+
+def _is_range(between: str, core: str, n_words: int) -> bool:
+    """Whether what stands between two times makes a range of them, given it without words that mean nothing."""
+    if len(between) <= 12 and ("到" in between or "至" in between):
+        return True
+    return n_words <= 12 and core in words.RANGE and not (core == "-" and "\n" in between)
 
 
 def _has_unit(first: Time, second: Time) -> bool:
@@ -394,19 +236,9 @@ def _bare_range(text: str, first: Time, second: Time, before: str) -> bool:
     follows = _FOLLOWER.match(text, second.end)
     if follows is not None:
         word = (follows["word"] or "").removesuffix("'")
-        if word.startswith("of ") and word.split()[-1] in (
-            "video",
-            "clip",
-            "footage",
-            "film",
-            "movie",
-            "recording",
-            "timeline",
-        ):
-            word = "of_video"
-        if word.split(" ")[0] not in _FOLLOWERS:
+        if word not in words.FOLLOWERS and not (word == "of" and follows["video"]):
             return False
-    if _COUNTED.search(before):
+    if _NUMBERED.search(before):
         return False
     years = all(1900 <= time.value <= 2100 and time.value == int(time.value) for time in (first, second))
     return not years or (bool(before.strip()) and label_of(before) in ("start", "between"))
@@ -414,26 +246,23 @@ def _bare_range(text: str, first: Time, second: Time, before: str) -> bool:
 
 def _at_an_edge(text: str, time: Time, before: str, label: Label) -> Moment | None:
     """Make a moment of one time and an end of the video, or of one time that is called a start or an end."""
-    unit, begin, stop = time.unit, time.begin, time.end
-    ahead = _TO_THE_END.match(text, time.end)
-    told = bool(unit or label in ("start", "end") or text[max(begin - 1, 0) : begin] in ("[", "("))
-    if ahead is not None and told:
-        sided = ahead["end"] is None
-        return Moment(begin, ahead.end(), time.value, math.inf, unit, "a start to the end", time.fault, one_sided=sided)
-    behind = _FROM_THE_START.search(before)
-    if behind is not None and unit and _NOT_UNTIL.search(before):
-        return Moment(begin, stop, time.value, math.inf, unit, "a start", time.fault, one_sided=True)
-    if behind is not None and unit:
-        return Moment(
-            begin - len(before) + behind.start(), stop, 0.0, time.value, unit, "the start to an end", time.fault
-        )
-    if _LAST.search(before) and unit:
-        return Moment(begin, stop, time.value, math.inf, unit, "a length before the end", "told from the video's end")
-    if label == "start" and (unit or _is_value(before)):
-        return Moment(begin, stop, time.value, math.inf, unit, "a start", time.fault, one_sided=True)
-    if label == "end" and (unit or _is_value(before)):
-        return Moment(begin, stop, 0.0, time.value, unit, "an end", time.fault, one_sided=True)
-    return None
+    start = Moment(time.begin, time.end, time.value, math.inf, time.unit, "a start", time.fault, one_sided=True)
+    end = start._replace(start=0.0, end=time.value, how="an end")
+    ahead, behind = _TO_THE_END.match(text, time.end), _FROM_THE_START.search(before)
+    bracketed = text[time.begin - 1 : time.begin] in ("[", "(")
+    moment = None
+    if ahead is not None and (time.unit or label in ("start", "end") or bracketed):
+        moment = start._replace(stop=ahead.end(), how="a start to the end", one_sided=ahead["end"] is None)
+    elif behind is not None and time.unit and _NOT_UNTIL.search(before):
+        moment = start
+    elif behind is not None and time.unit:
+        begin = time.begin - len(before) + behind.start()
+        moment = end._replace(begin=begin, how="the start to an end", one_sided=False)
+    elif _BEFORE_THE_END.search(before) and time.unit:
+        moment = start._replace(fault="told from the video's end", one_sided=False)
+    elif label in ("start", "end") and (time.unit or _is_value(before)):
+        moment = start if label == "start" else end
+    return moment
 
 
 def _is_value(before: str) -> bool:
@@ -448,152 +277,3 @@ def whole_video(text: str) -> Moment | None:
         return Moment(*found.span(), 0.0, math.inf, "", "the whole video")
     minute = re.search(r"\bfirst minute\b", text)
     return None if minute is None else Moment(*minute.span(), 0.0, 60.0, "s", "the start to an end")
-
-
-_CONNECTING = frozenset(
-    [
-        "and",
-        "then",
-        "also",
-        "again",
-        "plus",
-        "as",
-        "well",
-        "followed",
-        "by",
-        "another",
-        "from",
-        "between",
-        "at",
-        "around",
-        "about",
-        "moment",
-        "moments",
-        "segment",
-        "segments",
-        "event",
-        "events",
-        "interval",
-        "intervals",
-        "occurrence",
-        "occurrences",
-        "instance",
-        "instances",
-        "clip",
-        "clips",
-        "time",
-        "times",
-        "timestamp",
-        "timestamps",
-        "first",
-        "second",
-        "third",
-        "fourth",
-        "finally",
-        "later",
-        "seconds",
-        "sec",
-        "secs",
-        "s",
-        "start",
-        "starts",
-        "end",
-        "ends",
-        "to",
-        "the",
-        "in",
-        "video",
-        "of",
-        "is",
-        "it",
-        "query",
-        "period",
-        "periods",
-        "or",
-        "either",
-        "answer",
-        "span",
-        "spans",
-        "window",
-        "windows",
-        "range",
-        "ranges",
-        "once",
-        "more",
-        "next",
-        "和",
-        "以及",
-        "、",
-        "。",
-        ",",
-        ";",
-        "&",
-        "|",
-        "/",
-        "[",
-        "]",
-        "{",
-        "}",
-        "(",
-        ")",
-        "<",
-        ">",
-        ":",
-        "-",
-        "•",
-        "=",
-        "#",
-        '"',
-        "'",
-        "+",
-        "第",
-    ]
-)
-_SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
-_BULLET = re.compile(
-    r"(?:^|(?<=\n))[ \t]{0,4}(?:\(?\d{1,2}[.):]|[-•])[ \t]{0,4}|\(\d{1,2}\)|(?<=[\s,;])\d{1,2}[.)](?=\s)"
-)
-_NUMBERED = re.compile(
-    r"\b(moment|segment|event|interval|occurrence|instance|clip|time|span|window|range) ?#?\d{1,2}\b"
-)
-
-
-def group(text: str, moments: Sequence[Moment]) -> list[list[Moment]]:
-    """Put moments that only connecting words part into one list: they are one answer, told together."""
-    groups: list[list[Moment]] = [[moment] for moment in moments[:1]]
-    for last, moment in pairwise(moments):
-        between = text[last.stop : moment.begin]
-        if _connects(between):
-            if not _is_repeated(last, moment, between):
-                groups[-1].append(moment)
-            else:
-                groups[-1][-1] = last._replace(stop=moment.stop)
-        else:
-            groups.append([moment])
-    return groups
-
-
-def _is_repeated(last: Moment, moment: Moment, between: str) -> bool:
-    """Whether a moment is the last one told again in brackets: "12.3 to 20.5 s (0:12 - 0:20)"."""
-    near = abs(last.start - moment.start) < 1 and abs(last.end - moment.end) < 1
-    return near and bool(re.search(r"[(\[=]|\bor\b|i\.e", between))
-
-
-def _connects(between: str) -> bool:
-    if len(between) > 4 * REACH:
-        return False
-    if "}" in between or '"' in between:
-        between = _VALUES.sub(" ", between)
-    between = _NUMBERED.sub(r"\1", _BULLET.sub(" ", _TAG.sub(" ", between)))
-    if _SENTENCE_END.search(between.rstrip()) and between.strip(" \n") != ".":
-        between = between if "\n" in between else f"{between} never"
-    words = _WORD.findall(between.replace(".", " ") if "\n" in between else between)
-    return all(word in _CONNECTING for word in words)
-
-
-def alternatives(text: str, moments: Sequence[Moment]) -> bool:
-    """Whether "or" parts two moments."""
-    return any(
-        re.fullmatch(r"\W{0,4}(?:or|either|maybe|possibly)\b[\w ]{0,30}", text[a.stop : b.begin].strip(" ,"))
-        for a, b in pairwise(moments)
-    )

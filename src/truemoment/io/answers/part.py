@@ -5,21 +5,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_THOUGHT_ENDS = re.compile(r"</(?:think|thinking|reasoning|thought|thoughts)>")
-_THOUGHT_BEGINS = re.compile(r"<(?:think|thinking|reasoning|thought|thoughts)>")
-_ANSWER = re.compile(
-    r"<(?P<end>/?)(?:answer|final_answer|output|response|prediction)>|<\|begin_of_box\|>|(?P<box>\\boxed\{)"
-)
-_TIMES = re.compile(
-    r"<(?P<end>/?)(?P<tag>time|times|timestamp|timestamps|moment|moments|segment|segments|interval|intervals|span|spans|"
-    r"time_range|temporal_window|timespan|glue|clip)>"
-)
+from truemoment.io.answers import words
+
+_THOUGHT_ENDS = re.compile(rf"</{words.THOUGHT}>")
+_THOUGHT_BEGINS = re.compile(rf"<{words.THOUGHT}>")
+_ANSWER = re.compile(rf"<(?P<end>/?){words.ANSWER_TAG}>|<\|begin_of_box\|>|(?P<box>\\boxed\{{)")
+_TIMES = re.compile(rf"<(?P<end>/?)(?P<tag>{words.TIME_TAG})>")
 _BRACE = re.compile(r"[{}]")
-_MARK = re.compile(
-    r"(?:\b(?:final |correct |my |the )?(?:answer|conclusion|prediction|result)(?: is| would be)?\"? ?[:=]|\b(?:final |correct )?answer is\b|"
-    r"\bfinal answer\b|答案[是为]?:?)"
-)
-_MARKS = ("answer", "conclusion", "prediction", "result", "答案")
+_MARK = re.compile(words.ANSWER_MARK)
 
 
 class Part(NamedTuple):
@@ -77,7 +70,7 @@ def parts(text: str) -> list[Part]:
 
 def _behind_mark(text: str, begin: int) -> list[Part]:
     """Return what stands behind the last "answer:", if there is one."""
-    if not any(word in text for word in _MARKS):
+    if not any(word in text for word in words.ANSWER_WORDS):
         return []
     mark = _last(_MARK, text, 0)
     return [] if mark is None else [Part(begin + mark.end(), text[mark.end() :], marked=True, first=True)]

@@ -18,7 +18,7 @@ CHARACTERS = 400
 """How much is kept of a text, around what was read of it."""
 
 
-def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool = False) -> PredictionRows:
+def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool = False) -> PredictionRows:  # noqa: B008 - a frozen value
     """Read the answers of a file.
 
     Parameters

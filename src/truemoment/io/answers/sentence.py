@@ -7,14 +7,8 @@ import re
 from collections.abc import Sequence
 
 from truemoment.io.answers.denials import denies, silence
-from truemoment.io.answers.moments import (
-    Moment,
-    alternatives,
-    find_moments,
-    group,
-    label_of,
-    whole_video,
-)
+from truemoment.io.answers.groups import alternatives, group
+from truemoment.io.answers.moments import Moment, find_moments, label_of, whole_video
 from truemoment.io.answers.part import Part, parts
 from truemoment.io.answers.reading import Answer, Reading
 from truemoment.io.answers.times import Time, find_times, plain
@@ -29,7 +23,7 @@ MOST_CHARACTERS = 30_000
 """Of a longer text only the last ones are read: an answer stands behind its reasoning."""
 
 
-def parse_answer(text: str, reading: Reading = Reading()) -> Answer:
+def parse_answer(text: str, reading: Reading = Reading()) -> Answer:  # noqa: B008 - a frozen value
     """Read one answer.
 
     Parameters
@@ -148,21 +142,22 @@ def _of_loose(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
     found = [time for time, label in zip(times, labels, strict=True) if time.unit == "s" and label != "length"]
     if not found:
         return _of_halves(part, times, reading)
+    start_s, end_s = found[0].value, found[-1].value
+    why = next((time.fault for time in found if time.fault), "")
+    if len(found) == 1 and not why and reading.one_sided == "extend" and _AFTER.search(part.text, 0, found[0].begin):
+        end_s = math.inf
+    elif not why and len(found) != 2:
+        why = "a single time" if len(found) == 1 else f"{len(found)} times that nothing joins"
+    elif not why and not start_s < end_s:
+        why = "two times that do not rise"
+    elif not why and reading.on.kind != "seconds":
+        why = f"seconds, and the axis is {reading.on}"
+    elif not why and end_s > MAX_TIME_S:
+        why = "beyond the axis"
     span = part.begin + found[0].begin, part.begin + found[-1].end
-    fault = next((time.fault for time in found if time.fault), "")
-    if len(found) == 1 and not fault and reading.one_sided == "extend" and _AFTER.search(part.text, 0, found[0].begin):
-        return Answer("parsed", ((found[0].value, math.inf),), span, "a start")
-    if fault or len(found) != 2:
-        why = fault or ("a single time" if len(found) == 1 else f"{len(found)} times that nothing joins")
+    if why:
         return Answer("ambiguous", (), span, why)
-    start, end = found[0].value, found[1].value
-    if not start < end:
-        return Answer("ambiguous", (), span, "two times that do not rise")
-    if end > MAX_TIME_S:
-        return Answer("ambiguous", (), span, "beyond the axis")
-    if reading.on.kind != "seconds":
-        return Answer("ambiguous", (), span, f"seconds, and the axis is {reading.on}")
-    return Answer("parsed", ((start, end),), span, "two times")
+    return Answer("parsed", ((start_s, end_s),), span, "a start" if math.isinf(end_s) else "two times")
 
 
 def _of_halves(part: Part, times: Sequence[Time], reading: Reading) -> Answer:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from truemoment.io.answers.words import ONES, SPELLED, TENS
+
 Unit = Literal["", "s", "%", "frame"]
 """Bare; seconds, minutes, hours or a clock (all as seconds); per cent; frames."""
 
@@ -23,11 +25,11 @@ _PLAIN = str.maketrans(_SAME)
 
 
 def plain(text: str) -> str:
-    """Write a text with one sign for each meaning, character by character: positions stay as they are.
+    r"""Write a text with one sign for each meaning, character by character: positions stay as they are.
 
     Examples
     --------
-    >>> plain("From **12** – 20 S")
+    >>> plain("From **12** \u2013 20 S")
     'from   12   - 20 s'
     """
     return text.translate(_PLAIN)
@@ -61,46 +63,14 @@ class Time(NamedTuple):
     spelled: bool = False
 
 
-_ONES = dict(
-    zip(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-        ],
-        range(20),
-        strict=True,
-    )
-)
-_TENS = dict(
-    zip(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], range(20, 100, 10), strict=True)
-)
-_SPELLED = rf"\b(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(list(_ONES)[1:10])}))?|{'|'.join(_ONES)}|half an?|an?(?=[ ](?:minute|hour)))\b"
-_WORDS = re.compile(rf"{_SPELLED}(?=[ -])")
+_WORDS = re.compile(rf"{SPELLED}(?=[ -])")
 _DIGIT_RUN = re.compile(r"[0-9][0-9]*")
 _CLOCK = re.compile(r"(?:(?P<h>\d{1,2}):)?(?P<m>\d{1,3}):(?P<s>\d{2})(?:[.,](?P<f>\d{1,9}))?(?!:?\d)", re.ASCII)
 _NUMBER = re.compile(r"(?:\.\d+|\d+(?:\.\d+)?)(?:e[+-]?\d{1,2}(?![a-z0-9]))?", re.ASCII)
 _GLUED_BEFORE = re.compile(r"[a-z0-9.#$/]|(?<=[a-z0-9])_")
 _COMPOUND_BEFORE = re.compile(r"(?:\d(?:[hm]|hr|min)|\d ?(?:s|sec|seconds)? ?to)\Z")
 _LETTERS = re.compile(r"[a-z]+")
-_NAMES = frozenset([*_ONES, *_TENS, "half"])
+_NAMES = frozenset([*ONES, *TENS, "half"])
 _UNIT = re.compile(
     r"""
     (?:\s{0,4}-?\ ?(?:\\(?:text|mathrm|,)\ ?\{?\ ?)?(?:
@@ -251,7 +221,7 @@ def _value_of(spelled: str) -> float:
     if spelled in ("a", "an"):
         return 1.0
     tens, _, ones = spelled.replace("-", " ").partition(" ")
-    return float(_TENS.get(tens, 0) + _ONES.get(ones or tens, 0))
+    return float(TENS.get(tens, 0) + ONES.get(ones or tens, 0))
 
 
 def _join(last: Time, time: Time, between: str, *, in_brackets: bool, text: str) -> Time | None:
