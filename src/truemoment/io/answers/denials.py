@@ -10,8 +10,9 @@ from truemoment.io.answers import words
 _DENIAL = re.compile(words.DENIAL)
 _REFUSAL = re.compile(words.REFUSAL)
 _MODEL = re.compile(words.A_MODEL)
-_EMPTY = re.compile(rf"\W*(?:answers?|moments?|timestamps?|result|segments?|output)?\W*{words.NOTHING}?\W*")
+_EMPTY = re.compile(rf"\W*(?:answers?|moments?|timestamps?|result|segments?|output|text)?\W*{words.NOTHING}?\W*")
 _NO_LIST = re.compile(r"\[\s*\]|\bnull\b|:\s*none\b|^\s*\{\s*\}\s*$")
+_NEVER = re.compile(r"\bnever [a-z]+(?:s|es|ed)\b")
 _HARMLESS = re.compile(rf"\b{words.HARMLESS}\b")
 _NOT_THERE = re.compile(words.NOT_THERE)
 _BUT = re.compile(words.BUT)
@@ -42,12 +43,17 @@ def silence(text: str) -> tuple[Silence, tuple[int, int] | None]:
         _MODEL.search(text) or denied is None or declined.start() <= denied[0] < declined.end()
     ):
         return "refused", declined.span()
+    denied = denied or _span_of(_NEVER.search(text))
     if denied is not None:
         return "no answer", denied
     empty = _NO_LIST.search(text)
     if empty is not None:
         return "no answer", empty.span()
     return "", None
+
+
+def _span_of(found: re.Match[str] | None) -> tuple[int, int] | None:
+    return None if found is None else found.span()
 
 
 def denial(text: str, begin: int = 0, end: int | None = None) -> tuple[int, int] | None:

@@ -49,7 +49,7 @@ class Moment(NamedTuple):
 _WORD = re.compile(r"[a-z_]+|\.{2,}|[^\sa-z_]")
 _LABEL_WORD = re.compile(words.LABEL_WORD)
 _TAG = re.compile(r"</?([a-z_]{1,20})>")
-_FOLLOWER = re.compile(rf"\s{{0,3}}(?P<word>[a-z']+)(?P<video>(?: the| this)? {words.VIDEO})?|-[a-z]|\s?[-/]\s?\d")
+_FOLLOWER = re.compile(rf"[ \t]{{0,3}}(?P<word>[a-z']+)(?P<video>(?: the| this)? {words.VIDEO})?|-[a-z]|\s?[-/]\s?\d")
 _NUMBERED = re.compile(rf"\b{words.NUMBERED_THINGS}s?\.?\s?#?\Z")
 _TO_THE_END = re.compile(words.TO_THE_END)
 _FROM_THE_START = re.compile(words.FROM_THE_START)
@@ -68,6 +68,7 @@ def find_moments(text: str, times: Sequence[Time]) -> list[Moment]:
     times
         Its times, in order.
     """
+    times = [time for time in times if not _counts(text, time)]
     found: list[Moment] = []
     at, seen = 0, 0  # next time; end of what is used up
     while at < len(times):
@@ -89,7 +90,10 @@ def _moment_at(text: str, times: Sequence[Time], at: int, seen: int) -> tuple[in
     label = label_of(before)
     if at + 1 < len(times) and times[at + 1].begin - first.end <= REACH:
         second = times[at + 1]
+        to_the_end = _TO_THE_END.match(text, first.end)
         how = _joined(text[first.end : second.begin], label, before)
+        if how == "labels" and to_the_end is not None and to_the_end["end"]:
+            how = ""  # "from 0:38 until the end, with 5 players"
         length = _chain(text, times, at) if how == "range" else 2
         if length > 2:
             stop, fault = times[at + length - 1].end, "a chain of times"
@@ -108,6 +112,20 @@ def _chain(text: str, times: Sequence[Time], at: int) -> int:
             break
         last += 1
     return last - at + 1
+
+
+def _counts(text: str, time: Time) -> bool:
+    """Whether a bare number counts what the word behind it says: "2 bags"; a number with a point rarely does."""
+    if time.unit or time.spelled:
+        return False
+    follows = _FOLLOWER.match(text, time.end)
+    if follows is None or follows["word"] is None:
+        return False
+    word = follows["word"].removesuffix("'")
+    if "." in text[time.begin : time.end]:
+        return word in words.MEASURED
+    joins = word in words.FOLLOWERS or word in words.RANGE or word in words.AND or word in words.LABELS
+    return not joins and not (word == "of" and follows["video"])
 
 
 def label_of(before: str) -> Label:
@@ -234,10 +252,8 @@ def _bare_range(text: str, first: Time, second: Time, before: str) -> bool:
     if first.spelled or second.spelled:
         return False
     follows = _FOLLOWER.match(text, second.end)
-    if follows is not None:
-        word = (follows["word"] or "").removesuffix("'")
-        if word not in words.FOLLOWERS and not (word == "of" and follows["video"]):
-            return False
+    if follows is not None and follows["word"] is None:
+        return False  # goes on as "-year-old" or as a date
     if _NUMBERED.search(before):
         return False
     years = all(1900 <= time.value <= 2100 and time.value == int(time.value) for time in (first, second))

@@ -114,9 +114,14 @@ LABEL_WORD = r"[a-zà-ÿ_]+|开始|起始|结束|从"
 FOLLOWERS = each(
     """in on at when where while as is are was were and or which that the during with after before by because since
     this it he she they there both then but out so per mark marks range inclusive respectively corresponds corresponding
-    shows matches contains represents a an"""
+    show shows match matches contain contains depict depicts represent represents a an"""
 )
 """Words that may follow it; another one says what is counted: "2 to 3 bags"."""
+MEASURED = each(
+    """meter meters metre metres m cm mm km feet foot ft inch inches mile miles kg kilograms g grams pounds lbs degrees
+    dollars euros points stars litres liters l ml gb mb fps hz"""
+)
+"""Words behind a number with a point that say what is measured; others may be misspelt units of time."""
 NUMBERED_THINGS = one_of(
     """step option figure fig chapter page scene shot part question item section room level person player video clip
     image version season episode score ratio age aged grade lane number no"""
@@ -224,8 +229,8 @@ CANNOT = one_of(
 )
 DO_IT = one_of(
     """watch view access process analyse analyze open play load determine answer help assist provide comply tell
-    identify give say pinpoint specify see viewing watching accessing localize estimate directly interpret fulfil fulfill do_that
-    do_this"""
+    identify give say pinpoint specify see viewing watching accessing localize estimate directly interpret fulfil
+    fulfill do_that do_this"""
 )
 A_MODEL = r"\bas an? (?:ai|language|large|text|artificial)\b"
 REFUSAL = (
