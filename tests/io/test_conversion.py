@@ -117,6 +117,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", WRITABLE)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_round_trip(folder, name, data):
     rows = data.draw(worlds(FORMATS[name].loses))
@@ -124,7 +125,7 @@ def test_round_trip(folder, name, data):
 
 
 @pytest.mark.parametrize(("first", "second"), list(product(WRITABLE, WRITABLE)))
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(data=st.data())
 def test_conversion_loses_nothing_that_both_carry(folder, first, second, data):
     rows = data.draw(worlds(FORMATS[first].loses | FORMATS[second].loses))

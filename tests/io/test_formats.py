@@ -550,3 +550,18 @@ def test_what_two_formats_claim_is_refused_with_both_named(tmp_path, content, na
     said = str(caught.value)
     assert [name for name in FORMATS if f"like {name} (" in said] == list(names)
     assert said.endswith("; say which with --format")
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_sample_cut_off_anywhere_is_read_or_refused_in_one_line(tmp_path, name):
+    whole = (SAMPLES / name).read_bytes()
+    path = tmp_path / "p"
+    said = []
+    for length in range(0, len(whole), max(1, len(whole) // 60)):
+        path.write_bytes(whole[:length])
+        try:
+            read_rows(path, EXPECTED[name][0])
+        except InputError as error:
+            said.append(str(error))
+    assert said  # at least of the empty file
+    assert all(text.startswith(str(path)) and len(text.splitlines()) == 1 for text in said)

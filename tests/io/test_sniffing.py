@@ -18,8 +18,8 @@ MOMENT_DETR = '{"qid": 1, "query": "a", "vid": "v", "pred_relevant_windows": [[1
 RESULTS = '{"version": 1, "results": {"v": [{"sentence": "a", "timestamp": [1, 2]}]}}'
 CSV = "query_id,start,end\nv#0,1,2\n"
 NAMES = (
-    "native", "moment-detr", "results-by-video", "csv", "parquet", "unitime", "cone", "ego4d-nlq", "videomind", "time-r1",
-    "timelens", "lmms-eval", "vlmevalkit", "answers", "activitynet-challenge", "fiftyone",
+    "native", "moment-detr", "results-by-video", "csv", "parquet", "unitime", "cone", "ego4d-nlq", "videomind",
+    "time-r1", "timelens", "lmms-eval", "vlmevalkit", "answers", "activitynet-challenge", "fiftyone",
 )  # fmt: skip
 NONE = f": looks like none of the formats {', '.join(NAMES)}; say which with --format"
 

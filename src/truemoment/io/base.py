@@ -378,7 +378,7 @@ def flatten(
                 field=field,
             )
     ranked = [
-        (*moment[:2], moment[2] if len(moment) == 3 else -float(rank))
+        (*moment[:2], moment[2] if len(moment) == 3 else float(-rank))
         for row in moments
         for rank, moment in enumerate(row)
     ]
