@@ -22,8 +22,8 @@ STYLES = (
     "From {a:.1f}s to {b:.1f}s.",
     '{{"start_time": "{a:.1f}", "end_time": "{b:.1f}"}}',
     "The event starts at {clock_a} and ends at {clock_b}, when the person closes the door and walks away.",
-    "<think>First a man enters with 2 bags. Around {c:.0f} to {d:.0f} seconds he sits down, which does not match; what is "
-    "asked comes later, after he has stood up again.</think>\n<answer>{a:.1f} to {b:.1f}</answer>",
+    "<think>First a man enters with 2 bags. Around {c:.0f} to {d:.0f} seconds he sits down, which does not match; what "
+    "is asked comes later, after he has stood up again.</think>\n<answer>{a:.1f} to {b:.1f}</answer>",
     "The 2 people laugh between {a:.1f} and {b:.1f} seconds.",
 )
 SILENT = ("The event does not occur in the video.", "I'm sorry, but I can't watch videos.", "2 bags at the start")

@@ -153,7 +153,8 @@ def signs(start_s: Floats, end_s: Floats, duration_s: Floats) -> list[str]:
         axis = "bins=100" if longest < 100 else "percent"
         found.append(f"all times are whole numbers up to {longest:.0f}, and {why}: hundredths? (--axis {axis})")
     elif whole and past > 0.5:
-        found.append(f"all times are whole numbers, and {100 * past:.0f} % end past their video: frames? (--axis fps=F)")
+        why = f"{100 * past:.0f} % end past their video"
+        found.append(f"all times are whole numbers, and {why}: frames? (--axis fps=F)")
     coarse = float(np.mean(is_coarse(start_s, end_s)))
     if coarse > 0.5:
         found.append(f"{100 * coarse:.0f} % of the first moments start and end on multiples of 5 s: a coarse grid")

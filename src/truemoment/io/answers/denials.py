@@ -6,6 +6,7 @@ import re
 from typing import Literal
 
 from truemoment.io.answers import words
+from truemoment.io.answers.times import any_of
 
 _DENIAL = re.compile(words.DENIAL)
 _REFUSAL = re.compile(words.REFUSAL)
@@ -59,7 +60,7 @@ def _span_of(found: re.Match[str] | None) -> tuple[int, int] | None:
 def denial(text: str, begin: int = 0, end: int | None = None) -> tuple[int, int] | None:
     """Return where a part of a text says first that something is not there; None if it does not."""
     stop = len(text) if end is None else end
-    if not any(sign in text for sign in words.MAY_DENY):
+    if not any_of(words.MAY_DENY, text):
         return None
     for found in _DENIAL.finditer(text, begin, stop):
         if not _HARMLESS.search(text, max(found.start() - 16, begin), min(found.end() + 40, stop)):
@@ -69,7 +70,7 @@ def denial(text: str, begin: int = 0, end: int | None = None) -> tuple[int, int]
 
 def denies(text: str, begin: int, end: int) -> bool:
     """Whether a moment that stands from `begin` to `end` is denied, before it in its sentence or after it."""
-    if not any(sign in text for sign in words.MAY_DENY):
+    if not any_of(words.MAY_DENY, text):
         return False
     low = max(begin - 160, 0)
     before = text[low:begin]

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from truemoment.io.answers import words
+from truemoment.io.answers.times import any_of
 
 _THOUGHT_ENDS = re.compile(rf"</{words.THOUGHT}>")
 _THOUGHT_BEGINS = re.compile(rf"<{words.THOUGHT}>")
@@ -70,7 +71,7 @@ def parts(text: str) -> list[Part]:
 
 def _behind_mark(text: str, begin: int) -> list[Part]:
     """Return what stands behind the last "answer:", if there is one."""
-    if not any(word in text for word in words.ANSWER_WORDS):
+    if not any_of(words.ANSWER_WORDS, text):
         return []
     mark = _last(_MARK, text, 0)
     return [] if mark is None else [Part(begin + mark.end(), text[mark.end() :], marked=True, first=True)]
