@@ -1,8 +1,11 @@
 """Answers in the style of many models, each with what a careful person reads in it.
 
 The sentences of ``corpus.jsonl`` were invented for it; only the forms are those in circulation. What a line expects was
-written down from the rules of reading, before and without the reader. A note "spec silent" marks a line that the
+written down from the rules of reading, not from what the reader does. A note "spec silent" marks a line that the
 rules leave open and a person decides.
+
+``held_out.jsonl`` was written by someone who had seen neither the reader nor the corpus. At the first reading 243 of its
+250 lines came out as expected; then the reader was mended.
 """
 
 from __future__ import annotations
@@ -16,7 +19,13 @@ import pytest
 from truemoment.io.answers import Reading, parse_answer
 from truemoment.records import STATUSES
 
-LINES = [json.loads(line) for line in (Path(__file__).parent / "corpus.jsonl").read_text("utf-8").splitlines()]
+
+
+def lines_of(name):
+    return [json.loads(line) for line in (Path(__file__).parent / name).read_text("utf-8").splitlines()]
+
+
+LINES, HELD_OUT = lines_of("corpus.jsonl"), lines_of("held_out.jsonl")
 REASONING = "<think>From 1 to 2 s he waits, and I cannot see 3 bags.</think>\n"
 
 
@@ -34,7 +43,7 @@ def moments_as(moments):
     return [pytest.approx(moment, rel=0, abs=1e-9) for moment in moments]
 
 
-@pytest.mark.parametrize("line", LINES, ids=[line["id"] for line in LINES])
+@pytest.mark.parametrize("line", [*LINES, *HELD_OUT], ids=[line["id"] for line in [*LINES, *HELD_OUT]])
 def test_an_answer_is_read_as_a_careful_person_reads_it(line):
     answer = parse_answer(line["text"], reading=reading_of(line))
     status, moments = expected(line)

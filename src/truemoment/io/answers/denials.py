@@ -11,7 +11,10 @@ from truemoment.io.answers.times import any_of
 _DENIAL = re.compile(words.DENIAL)
 _REFUSAL = re.compile(words.REFUSAL)
 _MODEL = re.compile(words.A_MODEL)
-_EMPTY = re.compile(rf"\W*(?:answers?|moments?|timestamps?|result|segments?|output|text)?\W*{words.NOTHING}?\W*")
+_WORD = re.compile(r"[a-z]+(?:/[a-z]+)?")
+_NOTHING = re.compile(
+    rf"(?:boxed )?(?:(?:answers?|moments?|timestamps?|result|segments?|output|text) )?{words.NOTHING}"
+)
 _NO_LIST = re.compile(r"\[\s*\]|\bnull\b|:\s*none\b|^\s*\{\s*\}\s*$")
 _NEVER = re.compile(r"\bnever [a-z]+(?:s|es|ed)\b")
 _HARMLESS = re.compile(rf"\b{words.HARMLESS}\b")
@@ -36,7 +39,7 @@ def silence(text: str) -> tuple[Silence, tuple[int, int] | None]:
     ['no answer', 'refused', '']
     """
     bare = text.strip()
-    if bare and _EMPTY.fullmatch(bare) and (any(map(str.isalpha, bare)) or _NO_LIST.search(bare)):
+    if bare and _says_nothing(bare):
         begin = text.index(bare)
         return "no answer", (begin, begin + len(bare))
     denied, declined = denial(text), _REFUSAL.search(text)
@@ -51,6 +54,14 @@ def silence(text: str) -> tuple[Silence, tuple[int, int] | None]:
     if empty is not None:
         return "no answer", empty.span()
     return "", None
+
+
+def _says_nothing(bare: str) -> bool:
+    """Whether a text is only a word for nothing, or an empty list: "None", "Answer: N/A", "[]"."""
+    if len(bare) > 80 or any(map(str.isdigit, bare)):
+        return False
+    said = " ".join(_WORD.findall(bare))
+    return _NOTHING.fullmatch(said) is not None if said else _NO_LIST.search(bare) is not None
 
 
 def _span_of(found: re.Match[str] | None) -> tuple[int, int] | None:

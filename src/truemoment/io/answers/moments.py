@@ -244,7 +244,7 @@ def _is_negative(text: str, begin: int) -> bool:
     if text[max(begin - 1, 0) : begin] != "-":
         return False
     before = text[max(begin - 2, 0) : begin - 1]
-    return before in ("", " ", "[", "(", "=", ":", ",")
+    return before in ("", " ", "\n", "[", "(", "=", ":", ",")
 
 
 def _bare_range(text: str, first: Time, second: Time, before: str) -> bool:

@@ -16,6 +16,10 @@ _BRACE = re.compile(r"[{}]")
 _MARK = re.compile(words.ANSWER_MARK)
 
 
+MOST_CHARACTERS = 30_000
+"""Of a longer part only its beginning and its end are read."""
+
+
 class Part(NamedTuple):
     """The part of a text that is looked at.
 
@@ -31,6 +35,8 @@ class Part(NamedTuple):
         Whether the answer stands at its beginning, as behind "answer:"; what follows explains it.
     fault
         Why it cannot be trusted; "" if it can.
+    gap_at, gap
+        Where characters were left out of its middle, and how many.
     """
 
     begin: int
@@ -38,6 +44,13 @@ class Part(NamedTuple):
     marked: bool = False
     first: bool = False
     fault: str = ""
+    gap_at: int = 0
+    gap: int = 0
+
+    def place(self, begin: int, end: int) -> tuple[int, int]:
+        """Return where characters of this part stand in the whole text: the first, and the one behind the last."""
+        first, behind = (at + self.gap if self.gap and at >= self.gap_at else at for at in (begin, end))
+        return self.begin + first, self.begin + behind
 
 
 def parts(text: str) -> list[Part]:
@@ -54,27 +67,50 @@ def parts(text: str) -> list[Part]:
     [' 3 to 4', ' the answer is: 3 to 4']
     """
     if "<" not in text and "boxed" not in text:
-        return [*_behind_mark(text, 0), Part(0, text)]
+        whole = _shortened(Part(0, text))
+        return [*_behind_mark(whole), whole]
     thought = _last(_THOUGHT_ENDS, text, 0)
     begin = 0 if thought is None else thought.end()
     opened = _last(_THOUGHT_BEGINS, text, begin)
     rest = text[begin:]
     tagged = _tagged(rest)
     timed = _timed(rest)
-    of_times = [] if timed is None else [Part(begin, timed, marked=True)]
+    of_times = [] if timed is None else [_shortened(Part(begin, timed, marked=True))]
     if tagged is not None:
-        return [tagged._replace(begin=begin + tagged.begin), *of_times]
+        return [_shortened(tagged._replace(begin=begin + tagged.begin)), *of_times]
+    whole = _shortened(Part(begin, rest))
     if opened is not None:
-        return [Part(begin, rest, fault="reasoning that is cut off before an answer")]
-    return [*of_times, *_behind_mark(rest, begin), Part(begin, rest)]
+        return [whole._replace(fault="reasoning that is cut off before an answer")]
+    return [*of_times, *_behind_mark(whole), whole]
 
 
-def _behind_mark(text: str, begin: int) -> list[Part]:
+def _shortened(part: Part) -> Part:
+    """Leave out the middle of a very long part, between two blanks: an answer stands at an end."""
+    text = part.text
+    if len(text) <= MOST_CHARACTERS:
+        return part
+    head = _blank_near(text, MOST_CHARACTERS // 2)
+    tail = _blank_near(text, len(text) - MOST_CHARACTERS // 2)
+    return part._replace(text=f"{text[:head]}\n{text[tail:]}", gap_at=head + 1, gap=tail - head - 1)
+
+
+def _blank_near(text: str, at: int) -> int:
+    """Return where a blank stands a little before a position; the position itself if there is none."""
+    found = max(text.rfind(blank, at - 200, at) for blank in " \n")
+    return found if found >= 0 else at
+
+
+def _behind_mark(part: Part) -> list[Part]:
     """Return what stands behind the last "answer:", if there is one."""
-    if not any_of(words.ANSWER_WORDS, text):
+    if not any_of(words.ANSWER_WORDS, part.text):
         return []
-    mark = _last(_MARK, text, 0)
-    return [] if mark is None else [Part(begin + mark.end(), text[mark.end() :], marked=True, first=True)]
+    mark = _last(_MARK, part.text, 0)
+    if mark is None:
+        return []
+    at = mark.end()
+    gap_at, gap = (part.gap_at - at, part.gap) if at < part.gap_at else (0, 0)
+    begin = part.place(at, at)[0]
+    return [Part(begin, part.text[at:], marked=True, first=True, gap_at=gap_at, gap=gap)]
 
 
 def _last(pattern: re.Pattern[str], text: str, begin: int) -> re.Match[str] | None:

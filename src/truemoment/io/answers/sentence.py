@@ -19,9 +19,6 @@ _UNITS_OF = {"seconds": ("", "s"), "fraction": ("",), "percent": ("", "%"), "bin
 _UNITS_OF |= {"frames": _UNITS_OF["bins"], "fps": _UNITS_OF["bins"]}
 _CALLED = {"s": "seconds", "%": "per cent", "frame": "frames"}
 
-MOST_CHARACTERS = 30_000
-"""Of a longer text only the last ones are read: an answer stands behind its reasoning."""
-
 
 def parse_answer(text: str, reading: Reading = Reading()) -> Answer:  # noqa: B008 - a frozen value
     """Read one answer.
@@ -48,17 +45,14 @@ def parse_answer(text: str, reading: Reading = Reading()) -> Answer:  # noqa: B0
     >>> answer.status, answer.why
     ('ambiguous', 'a start without an end')
     """
-    cut = max(len(text) - MOST_CHARACTERS, 0)
-    answer = Answer("failed", (), None, "nothing that could be a moment")
-    same = plain(text[cut:])
+    same = plain(text)
     if "~~" in same:
         same = _STRUCK_OUT.sub(lambda struck: " " * len(struck[0]), same)
+    answer = Answer("failed", (), None, "nothing that could be a moment")
     for part in parts(same):
         answer = _read(part, reading)
         if answer.status != "failed":
             break
-    if cut and answer.span is not None:
-        answer = answer._replace(span=(answer.span[0] + cut, answer.span[1] + cut))
     return answer
 
 
@@ -80,14 +74,31 @@ def _read(part: Part, reading: Reading) -> Answer:
         else:
             chosen = groups[-1] if reading.which == "last" and not part.first else groups[0]
         return _judged(part, chosen, reading, n_groups=len(groups))
-    said, span = silence(part.text)
+    said, _ = silence(part.text)
     if said and all(moment.unit == "frame" for moment in told):  # "... from the 8 frames given"
-        where = None if span is None else (part.begin + span[0], part.begin + span[1])
-        return Answer(said, (), where, "says that there is no such moment" if said == "no answer" else "declines")
+        return _of_silence(part, times, reading)
     if told:
         why = "a start without an end" if math.isinf(told[-1].end) else "an end without a start"
         return Answer("ambiguous", (), _span(part, told[-1:]), why)
     return _of_loose(part, times, reading)
+
+
+def _of_silence(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
+    """Read a text that says there is no moment, or declines, and holds no moment: two loose times may be one."""
+    said, span = silence(part.text)
+    where = None if span is None else part.place(*span)
+    if said == "refused":
+        return Answer("refused", (), where, "declines")
+    aside = _of_loose(part, times, reading)
+    if aside.status == "parsed" and not _denied(part, aside):
+        return aside
+    return Answer("no answer", (), where, "says that there is no such moment")
+
+
+def _denied(part: Part, answer: Answer) -> bool:
+    """Whether a part of a text denies the moment that was read in it."""
+    begin, end = answer.span or (part.begin, part.begin)
+    return denies(part.text, begin - part.begin, min(end - part.begin, len(part.text)))
 
 
 def _judged(part: Part, moments: Sequence[Moment], reading: Reading, *, n_groups: int) -> Answer:
@@ -154,7 +165,7 @@ def _of_loose(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
         why = f"seconds, and the axis is {reading.on}"
     elif not why and end_s > MAX_TIME_S:
         why = "beyond the axis"
-    span = part.begin + found[0].begin, part.begin + found[-1].end
+    span = part.place(found[0].begin, found[-1].end)
     if why:
         return Answer("ambiguous", (), span, why)
     return Answer("parsed", ((start_s, end_s),), span, "a start" if math.isinf(end_s) else "two times")
@@ -164,7 +175,7 @@ def _of_halves(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
     """Read a text without a single time of its own: half a moment, another axis, or nothing."""
     if not times:
         return Answer("failed", (), None, "nothing that could be a moment")
-    span = part.begin + times[0].begin, part.begin + times[-1].end
+    span = part.place(times[0].begin, times[-1].end)
     others = [time for time in times if time.unit in ("%", "frame")]
     of_frames = bool(others) and others[0].unit == "frame" and len(times) > 1
     if len(others) > 1 or of_frames or (others and _OF_THE_VIDEO.match(part.text, others[0].end)):
@@ -188,4 +199,4 @@ _CUT_OFF = re.compile(r"\s*(?:-+|to|until|and)\s*\Z")
 def _span(part: Part, moments: Sequence[Moment]) -> tuple[int, int] | None:
     if not moments:
         return None
-    return part.begin + min(m.begin for m in moments), part.begin + max(m.stop for m in moments)
+    return part.place(min(m.begin for m in moments), max(m.stop for m in moments))

@@ -214,8 +214,13 @@ def _with_unit(begin: int, end: int, value: float, text: str, *, spelled: str = 
         return None
     kind = unit["nth"] or unit.lastgroup or ""
     if kind in _SECONDS:
-        return Time(begin, unit.end(), round(value * _SECONDS[kind], 9), "s", _SECONDS[kind])
+        return Time(begin, unit.end(), _times(value, _SECONDS[kind]), "s", _SECONDS[kind])
     return Time(begin, unit.end(), value, "%" if kind == "percent" else "frame")
+
+
+def _times(value: float, factor: float) -> float:
+    """Multiply without the last bits of the product: 0.1 min is 6 s."""
+    return value if factor == 1 else round(value * factor, 9)
 
 
 def _bare(begin: int, end: int, value: float, text: str, *, spelled: bool) -> Time | None:
