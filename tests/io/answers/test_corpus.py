@@ -4,8 +4,8 @@ The sentences of ``corpus.jsonl`` were invented for it; only the forms are those
 written down from the rules of reading, not from what the reader does. A note "spec silent" marks a line that the
 rules leave open and a person decides.
 
-``held_out.jsonl`` was written by someone who had seen neither the reader nor the corpus. At the first reading 243 of its
-250 lines came out as expected; then the reader was mended.
+``held_out.jsonl`` was written by someone who had seen neither the reader nor the corpus. At the first reading 243 of
+its 250 lines came out as expected; then the reader was mended.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import pytest
 
 from truemoment.io.answers import Reading, parse_answer
 from truemoment.records import STATUSES
-
 
 
 def lines_of(name):
@@ -60,6 +59,33 @@ def test_blanks_around_an_answer_change_nothing():
     for line in LINES:
         answer = parse_answer(f"\n  {line['text']}  \n", reading=reading_of(line))
         assert (answer.status, answer.moments) == parsed(line), line["id"]
+
+
+LENGTHS = ("The duration is 300 seconds. ", "Video duration: 300 s. ", "The clip lasts 300 s. ", "Video length: 5:00\n")
+
+
+@pytest.mark.parametrize("said", LENGTHS)
+@pytest.mark.parametrize(
+    "told",
+    [
+        "It starts at 12 seconds and ends at 20 seconds.",
+        "Start: 12 s. End: 20 s.",
+        "From 12 s to 20 s he sits.",
+        "between 0:12 and 0:20",
+        "[12.0, 20.0]",
+        '{"start": 12, "end": 20}',
+    ],
+)
+def test_the_length_of_the_video_before_an_answer_is_no_part_of_it(said, told):
+    assert parse_answer(said + told).moments == ((12.0, 20.0),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"duration": 60.0, "start": 12.0, "end": 20.0}', "00:12 (start) and 00:20 (end)", "12.0s (start), 20.0s (end)"],
+)
+def test_a_start_and_an_end_by_name_in_other_orders(text):
+    assert parse_answer(text).moments == ((12.0, 20.0),)
 
 
 def test_reasoning_before_an_answer_changes_nothing():

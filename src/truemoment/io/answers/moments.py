@@ -56,6 +56,9 @@ _FROM_THE_START = re.compile(words.FROM_THE_START)
 _NOT_UNTIL = re.compile(words.NOT_UNTIL)
 _BEFORE_THE_END = re.compile(words.BEFORE_THE_END)
 _WHOLE = re.compile(words.WHOLE)
+_VIDEO = re.compile(rf"\b{words.VIDEO}\b")
+_LASTS = re.compile(words.LASTS)
+_NAMED_BEHIND = re.compile(words.NAMED_BEHIND)
 
 
 def find_moments(text: str, times: Sequence[Time]) -> list[Moment]:
@@ -92,16 +95,28 @@ def _moment_at(text: str, times: Sequence[Time], at: int, seen: int) -> tuple[in
         second = times[at + 1]
         to_the_end = _TO_THE_END.match(text, first.end)
         how = _joined(text[first.end : second.begin], label, before)
-        if how == "labels" and to_the_end is not None and to_the_end["end"]:
+        named, named_too = _NAMED_BEHIND.match(text, first.end), _NAMED_BEHIND.match(text, second.end)
+        if named is not None and named_too is not None and named["start"] and named_too["end"]:
+            how = "labels"
+        if how == "labels" and to_the_end is not None and not to_the_end["on"]:
             how = ""  # "from 0:38 until the end, with 5 players"
         length = _chain(text, times, at) if how == "range" else 2
         if length > 2:
             stop, fault = times[at + length - 1].end, "a chain of times"
             chain = Moment(first.begin, stop, first.value, second.value, "s", "a range", fault)
             return length, chain if _has_unit(first, second) else None
+        if how == "length first" and at + 2 < len(times) and _is_a_start(text, second, times[at + 2], first):
+            how = ""  # "it lasts 8 s, it starts at 12 s and ends at 20 s"
         if how and (moment := _pair(text, first, second, how, before)) is not None:
             return 2, moment
     return 1, _at_an_edge(text, first, before, label)
+
+
+def _is_a_start(text: str, time: Time, after: Time, last: Time) -> bool:
+    """Whether a time is the start of a moment with the one behind it, so that it is none with the one before it."""
+    before = text[max(last.end, time.begin - LABEL_REACH) : time.begin]
+    between = text[time.end : after.begin]
+    return len(between) <= REACH and _joined(between, label_of(before), before) in ("range", "labels")
 
 
 def _chain(text: str, times: Sequence[Time], at: int) -> int:
@@ -185,11 +200,11 @@ def _joined(between: str, label: Label, before: str) -> str:
     how = ""
     if label == "start" and (said == "end" or last in words.UP_TO):
         how = "labels"
-    elif label == "start" and (said == "length" or last == "for"):
+    elif label == "start" and (said == "length" or last == "for") and not _VIDEO.search(between):
         how = "length"
     elif label == "end" and said == "start" and len(between) <= 25 and "." not in between:
         how = "reversed"
-    elif said == "start" and (label == "length" or before.rstrip(" about").endswith("for")):
+    elif said == "start" and _LASTS.search(before) and not _VIDEO.search(before):
         how = "length first"
     return how
 
@@ -268,7 +283,7 @@ def _at_an_edge(text: str, time: Time, before: str, label: Label) -> Moment | No
     bracketed = text[time.begin - 1 : time.begin] in ("[", "(")
     moment = None
     if ahead is not None and (time.unit or label in ("start", "end") or bracketed):
-        moment = start._replace(stop=ahead.end(), how="a start to the end", one_sided=ahead["end"] is None)
+        moment = start._replace(stop=ahead.end(), how="a start to the end", one_sided=ahead["on"] is not None)
     elif behind is not None and time.unit and _NOT_UNTIL.search(before):
         moment = start
     elif behind is not None and time.unit:

@@ -140,7 +140,7 @@ def _fault(moment: Moment, reading: Reading) -> str:
 def _longest(axis: Axis) -> float:
     """Return the largest number there can be on an axis."""
     if axis.kind in ("bins", "frames"):
-        return axis.number
+        return axis.number - 1
     return {"fraction": 1.0, "percent": 100.0}.get(axis.kind, MAX_TIME_S)
 
 

@@ -132,12 +132,15 @@ NUMBERED_THINGS = one_of(
 GOES_ON = one_of("goes continues continuing lasts lasting runs keeps extends stays")
 ONWARD = one_of("on onward onwards going all_the_way right up")
 TO_THE_END = (
-    rf"[\s,\"'()]{{0,3}}(?:mark |seconds? )?(?:"
-    rf"(?P<end>(?:and )?(?:it )?(?:{GOES_ON} )?(?:{ONWARD} )?"
+    rf"(?:[\s,\"'()]{{0,3}}(?:mark |seconds? )?(?:"
+    rf"(?P<to>(?:and )?(?:it )?(?:{GOES_ON} )?(?:{ONWARD} )?"
     r"(?:to|until|till|through|-+|and ends? (?:at|with)|\"?end(?:_time)?\"?:)\s?\"?"
-    r"(?:the )?(?:very )?end\b(?![_:\"]*\s?[:=]?\s?\d)|\"?(?:the )?end\"?(?=\s*[\])]))"
+    r"(?:the )?(?:very )?end\b(?![_:\"]*\s?[:=]?\s?\d))"
     r"|(?P<on>(?:and )?(?:onwards?\b|on\b(?=\W*$|[,.])|and after\b|to \?)))"
+    r"|(?P<end>\"?\s?,\s?\"?(?:the )?end\"?(?=\s*[\])])))"
 )
+LASTS = r"\b(?:lasts?|lasting|lasted|for)(?: about| only| around| roughly| approximately| just| for){0,2} \Z"
+NAMED_BEHIND = r"\s?\((?:(?P<start>start|begin)|(?P<end>end))[a-z ]{0,20}\)"
 FROM_THE_START = (
     r"(?:"
     rf"(?:from |at )?(?:the )?(?:very )?(?:start|beginning|outset|0)(?: of the {VIDEO})?"
