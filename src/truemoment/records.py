@@ -422,6 +422,8 @@ class Predictions:
         A predicted rating for each clip of the video, in order; finite, higher is better.
     status : optional, (Q,) text
         How each answer in words was understood, one of :data:`STATUSES`; None where moments were given as numbers.
+    scored
+        Whether scores were given; where they were not, they fall by 1 from 0 in the order of each list.
 
     Raises
     ------
@@ -445,6 +447,7 @@ class Predictions:
     saliency_offsets: Ints | None = None
     saliency: Floats | None = None
     status: Strings | None = None
+    scored: bool = True
 
     def __post_init__(self) -> None:
         """Check all columns and freeze them."""
@@ -526,7 +529,9 @@ class Predictions:
         if wrong is not None:
             raise InputError(f"got {wrong!r}, expected (start_s, end_s, score)", field="moments")
         table = np.array(flat).reshape(-1, 3) if flat else np.zeros((0, 3))
-        return cls(as_strings(lists, "query_id"), offsets, table[:, 0], table[:, 1], table[:, 2], name)
+        scored = any(len(moment) == 3 for moments in lists.values() for moment in moments) or not flat
+        columns = table[:, 0], table[:, 1], table[:, 2]
+        return cls(as_strings(lists, "query_id"), offsets, *columns, name, scored=scored)
 
     def __len__(self) -> int:
         return len(self.query_id)
@@ -560,6 +565,24 @@ class Predictions:
         """Row of each query, -1 where there are no predictions for it; shape (Q,)."""
         row = {query_id: row for row, query_id in enumerate(self.query_id)}
         return np.array([row.get(query_id, -1) for query_id in query_ids], dtype=np.int64)
+
+    def select_queries(self, keep: Bools) -> Predictions:
+        """Return the answers to the queries marked True, in order; `keep` has shape (Q,)."""
+        if keep.all():
+            return self
+        moments = np.repeat(keep, self.lengths)
+        columns = {name: getattr(self, name)[moments] for name in ("start_s", "end_s", "score")}
+        if self.saliency is not None and self.saliency_offsets is not None:
+            clips = np.diff(self.saliency_offsets)
+            columns["saliency"] = self.saliency[np.repeat(keep, clips)]
+            columns["saliency_offsets"] = np.concatenate([[0], np.cumsum(clips[keep])])
+        return dataclasses.replace(
+            self,
+            query_id=self.query_id[keep],
+            offsets=np.concatenate([[0], np.cumsum(self.lengths[keep])]),
+            status=None if self.status is None else self.status[keep],
+            **columns,
+        )
 
     def ranked_by_score(self) -> Predictions:
         """Return the same predictions, each list by falling score, ties in file order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import numpy as np
@@ -99,6 +100,31 @@ def hostile() -> Audit:
     train = dataclasses.replace(annotations, split='tr"ain<i>\u202e', duration_s=annotations.duration_s * 1.01)
     predictions = Predictions.from_lists(answers, name=r"<b>na$\me$</b> 日本 " + "\u202e" + "y" * 300)
     return audited(annotations, predictions, "R@1,IoU=0.5; mIoU", train=train, others=(train,), shuffled=predictions)
+
+
+@pytest.fixture(scope="session")
+def in_words(tmp_path_factory: pytest.TempPathFactory) -> Audit:
+    """Give the audit of answers in words, a third of them hostile, with queries without a moment and without frames."""
+    rows, texts = [], []
+    for number in range(36):
+        start = 0.5 * number + 0.25
+        nothing = number >= 30
+        times = (float("nan"), float("nan")) if nothing else (start, start + 10)
+        rows.append((f"v{number // 2}#{number}", f"v{number // 2}", 40.0, "a door opens", *times))
+        words = "It never happens." if nothing else f"from {start} to {start + 10.1} s"
+        # No JSON file can hold half a character, and two numbers might be read as a moment.
+        hostile_text = HOSTILE[number // 3].replace("\ud800", "").replace("7 * 7", "'ab' * 3")
+        texts.append(hostile_text if number % 3 == 0 else words)
+    annotations = Annotations.from_rows(rows, split="test")
+    path = tmp_path_factory.mktemp("words") / "answers.jsonl"
+    lines = zip(annotations.queries.query_id, texts, strict=True)
+    path.write_text("".join(json.dumps({"query_id": q, "answer": text}) + "\n" for q, text in lines), encoding="utf-8")
+    answers, match = read_predictions(path, annotations)
+    silent = Predictions.from_lists({row[0]: [(0.0, 12.0)] if row[0] < "v5" else [] for row in rows}, name="no frames")
+    train = renamed(annotations.with_moments(), "train", stretched=0.5)
+    return audited(
+        annotations, answers, "R@1,IoU=0.5; mIoU", match=match, train=train, text_only=silent, shuffled=answers
+    )
 
 
 @pytest.fixture(scope="session")

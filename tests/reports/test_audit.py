@@ -26,7 +26,7 @@ def every_object(value):
             yield from every_object(inner)
 
 
-@pytest.fixture(params=["example", "hostile", "bare"])
+@pytest.fixture(params=["example", "hostile", "bare", "in_words"])
 def any_audit(request):
     return request.getfixturevalue(request.param)
 
@@ -85,6 +85,40 @@ def test_slices_and_errors_add_up(example, source):
     assert sum(kind["n_queries"] for kind in kinds) == 120
 
 
+def test_text_only_and_abstentions_are_in_the_document(in_words, source):
+    """Of 36 answers numbers 0, 3, 6 ... 33 are hostile and hold no moment; of the last six, without one, 4 deny."""
+    document = report.document(in_words, source=source, seed=0)
+    assert document["answers"]["statuses"] == {"parsed": 20, "no answer": 4, "refused": 0, "ambiguous": 0, "failed": 12}
+    assert document["shuffled"]["statuses"] == {
+        "parsed": 20,
+        "no answer": 0,
+        "refused": 0,
+        "ambiguous": 0,
+        "failed": 10,
+    }
+    assert document["text_only"]["statuses"] is None  # numbers
+    assert document["annotations"]["n_queries"] == 36
+    assert document["annotations"]["n_without_moment"] == 6
+    own, without = document["measures"][1], document["floors"][-1]["measures"][1]
+    assert (document["floors"][-1]["name"], own["n_queries"], without["n_queries"]) == ("text-only", 30, 30)
+    assert document["text_only"]["versus"][1]["difference"] == pytest.approx(own["value"] - without["value"], abs=1e-15)
+    assert (document["abstention"]["n_rightly"], document["abstention"]["n_wrongly"]) == (4, 0)
+    assert document["abstention"]["worth"]["value"] == 4 / 6
+
+
+def test_what_a_run_without_them_has_not_is_null(example, source):
+    document = report.document(example, source=source, seed=0)
+    assert document["text_only"] is document["abstention"] is document["answers"]["statuses"] is None
+    assert document["annotations"]["n_without_moment"] == 0
+    assert document["annotations"]["measured_sha256"] == document["annotations"]["sha256"]
+
+
+def test_the_floor_to_beat_is_the_best_of_those_that_could_be_chosen(in_words, source):
+    said = " ".join(" ".join(report.lines(in_words, source=source, seed=0)).split())
+    assert f"the best of {len(in_words.material.floors) - 1} on train" in said
+    assert "6 more queries without a moment take part only in what is said of abstaining" in said
+
+
 def test_the_gate_is_in_the_document(example, source):
     outcomes = judge(read_gate("mIoU>=0.99"), example.findings, report.figures_by_name(example))
     [entry] = report.document(example, source=source, seed=0, outcomes=outcomes)["gate"]
@@ -105,7 +139,8 @@ def test_text_is_wrapped_at_100_columns(any_audit, source):
     lines = report.lines(any_audit, source=source, seed=0)
     longest = max(len(str(measure)) for measure in any_audit.material.case.measures)
     columns = [line[longest:] for line in report.table(any_audit).splitlines()]
-    assert max(map(len, columns)) <= 100 - len("dR@1,IoU=0.5")  # the longest measure of the default protocol
+    room = 100 - len("dR@1,IoU=0.5")  # the longest measure of the default protocol
+    assert max(map(len, columns)) <= room + (len("  99.99*") if any_audit.material.text_only is not None else 0)
     first = lines.index("") + 1
     findings = lines[first : lines.index("", first)]
     assert max(map(len, findings)) <= 100

@@ -109,6 +109,16 @@ def test_curves_are_r_and_dr(example):
         np.testing.assert_array_equal(lines[2 * number + 1], 100 * curves.discounted[0])
 
 
+def test_text_only_has_a_bar_and_a_curve(in_words):
+    material = in_words.material
+    [bars] = figures.floors_figure(material).axes
+    assert "text only (no frames)" in [label.get_text() for label in bars.get_yticklabels()]
+    [axes] = figures.curves_figure(material).axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()].count("text only (no frames)") == 1
+    colours = {line.get_color() for line in axes.lines if line.get_label() in dict(material.curves)}
+    assert len(colours) == len(material.curves)
+
+
 def test_hits_and_misses_add_up_to_the_queries(example):
     own, floor = figures.by_length_figure(example.material).axes
     for axes in (own, floor):

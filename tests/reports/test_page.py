@@ -76,6 +76,12 @@ def bare_text(bare, source):
     return made.page(bare, source=source, seed=0)
 
 
+@pytest.fixture(scope="module")
+def words_text(in_words, source):
+    beside = {"text-only": {"path": "floor.jsonl", "sha256": "cd" * 32}}
+    return made.page(in_words, source=source | {"beside": beside}, seed=0)
+
+
 # ----------------------------------------------------------------------------------------- what it says
 
 
@@ -156,7 +162,7 @@ def test_the_gate_is_shown_only_where_there_is_one(text, bare_text):
 # ------------------------------------------------------------------------------------------ what it is
 
 
-@pytest.mark.parametrize("which", ["text", "hostile_text", "bare_text"])
+@pytest.mark.parametrize("which", ["text", "hostile_text", "bare_text", "words_text"])
 def test_it_is_whole_and_needs_nothing_else(request, which):
     page = request.getfixturevalue(which)
     reader = Reader(page)
@@ -174,7 +180,7 @@ def test_it_is_whole_and_needs_nothing_else(request, which):
     assert len(page.encode("utf-8")) < 700_000
 
 
-@pytest.mark.parametrize("which", ["text", "hostile_text", "bare_text"])
+@pytest.mark.parametrize("which", ["text", "hostile_text", "bare_text", "words_text"])
 def test_names_of_parts_are_unique_and_links_lead_somewhere(request, which):
     reader = Reader(request.getfixturevalue(which))
     ids = [attrs["id"] for _, attrs in reader.elements if "id" in attrs]
@@ -194,6 +200,28 @@ def test_text_from_outside_cannot_break_out(hostile_text):
     for hidden in "\x00\x1b\x07\u202e\u200f\ud800":
         assert hidden not in hostile_text
     hostile_text.encode("utf-8")
+
+
+def test_unread_answers_cannot_break_out(words_text, in_words):
+    """The first three hostile texts are the examples."""
+    [unread] = [one for one in in_words.findings if one.check == "unread-share"]
+    assert "<script>alert(1)</script>" in " ".join(unread.evidence)
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in words_text
+
+
+def test_what_text_only_is_is_told_where_it_is_given(words_text, text):
+    for words in (
+        "<dt>Text only</dt>",
+        "<dt>Answers in words</dt>",
+        "<h4>Without the frames</h4>",
+        "text only (no frames)",
+    ):
+        assert words in words_text
+        assert words not in text
+    assert "6 more without a moment" in words_text
+    end = words_text[words_text.index("<footer>") :]
+    assert "cd" * 32 in end
+    assert end.count("<dt>SHA-256, ") == 5  # answers, text-only, test, test with a moment, train
 
 
 def test_the_same_audit_gives_the_same_page(example, source, outcomes, text):
@@ -350,8 +378,9 @@ CONTROL = """<!DOCTYPE html><p style="width:3000px">too wide</p>
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on this machine")
-def test_in_a_browser_nothing_overflows_and_nothing_complains(tmp_path, text, hostile_text, example, hostile):
-    pages = {"example.html": text, "hostile.html": hostile_text, "control.html": CONTROL}
+def test_in_a_browser_nothing_overflows_and_nothing_complains(tmp_path, request):
+    audits = {"text": "example", "hostile_text": "hostile", "words_text": "in_words"}
+    pages = {f"{audits[text]}.html": request.getfixturevalue(text) for text in audits} | {"control.html": CONTROL}
     frames = [(name, width) for name in pages for width in (400, 1400)]
     for name, page in (pages | {"measure.html": MEASURE.replace("FRAMES", json.dumps(frames))}).items():
         (tmp_path / name).write_text(page, encoding="utf-8")
@@ -383,7 +412,8 @@ def test_in_a_browser_nothing_overflows_and_nothing_complains(tmp_path, text, ho
     complaints = [line for line in run.stderr.splitlines() if "CONSOLE" in line]
     assert any("planted" in line for line in complaints)
     assert [line for line in complaints if "control.html" not in line] == []
-    for name, of in (("example.html", example), ("hostile.html", hostile)):
+    for audit in audits.values():
+        name, of = f"{audit}.html", request.getfixturevalue(audit)
         for width in (400, 1400):
             one = found[name, width]
             assert (one["scroll"], one["out"]) == (width, [])

@@ -1,7 +1,9 @@
 """The floors and ceilings of an audit.
 
 Floors are fitted on the fit split. For each measure the one that scores best *on the selection split* is the floor to
-beat; the audited split has no say, or the floor would be picked with the test's help.
+beat; the audited split has no say, or the floor would be picked with the test's help. The same model's answers without
+its frames (text only) are a floor too, of the audited split alone, so that it is never chosen: the method is held
+against it as against the others.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import numpy as np
 from truemoment.baselines import Choices, PredictAll, make_baseline
 from truemoment.baselines.best_constant import best_constants
 from truemoment.evaluation import evaluate
-from truemoment.exceptions import InputError
+from truemoment.exceptions import InputError, ProtocolError
 from truemoment.grounders import Grounder
 from truemoment.intervals import Floats, Ints
 from truemoment.measures import Measure
@@ -26,6 +28,7 @@ from truemoment.scores import Scores
 MOST_ANSWERS = 100
 """Most answers a floor gives: as many as Prior-Only Blind draws."""
 
+TEXT_ONLY = "text-only"
 UNFITTED = ("predict-all", "uniform", "random-chance")
 FITTED = ("best-constant", "bias-based", "prior-only", "action-aware")
 
@@ -41,7 +44,8 @@ class Rival:
     kind
         ``floor`` or ``ceiling``.
     grounders
-        The fitted method for each measure: one and the same, but for the best constants.
+        The fitted method for each measure: one and the same, but for the best constants. Empty where there are answers
+        and no method that gives them.
     scores
         On the audited split.
     selection : (M,)
@@ -57,6 +61,10 @@ class Rival:
     scores: Scores
     selection: Floats
     predictions: Predictions
+
+    def called(self, m: int) -> str:
+        """What it is called at measure m: a best constant says which."""
+        return self.grounders[m].name if self.grounders else self.title
 
 
 def run_floors(
@@ -139,6 +147,24 @@ def _fitted(
         return tuple(PredictAll() if constant is None else constant for constant in constants)
     grounder = make_baseline(name, choices)
     return (grounder if train is None else grounder.fit(train),) * len(measures)
+
+
+def text_only(
+    annotations: Annotations, predictions: Predictions, measures: Sequence[Measure], protocol: Protocol
+) -> Rival:
+    """Make a floor of a model's answers to the same prompts without the frames.
+
+    Raises
+    ------
+    InputError, MeasureError, ProtocolError
+        As for :func:`truemoment.evaluate`.
+    """
+    try:
+        scores = evaluate(annotations, predictions, measures, protocol)
+    except ProtocolError as error:
+        raise ProtocolError(f"text-only answers: {error}") from None
+    undefined = np.full(len(measures), np.nan)
+    return Rival(TEXT_ONLY, "text only (no frames)", "floor", (), scores, undefined, predictions)
 
 
 def run_ceilings(

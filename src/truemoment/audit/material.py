@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from truemoment.audit.floors import Rival, answers_a_query, choose, join_measures, run, run_ceilings, run_floors
+from truemoment.audit.floors import (
+    TEXT_ONLY,
+    Rival,
+    answers_a_query,
+    choose,
+    join_measures,
+    run,
+    run_ceilings,
+    run_floors,
+    text_only,
+)
 from truemoment.datasets.faults import normalised_sentence
 from truemoment.diagnosis.answers import AnswerPattern, answer_pattern
 from truemoment.diagnosis.curves import Curves, SuccessByLength, recall_curves, success_by_length
@@ -20,7 +30,7 @@ from truemoment.exceptions import MeasureError, ProtocolError, UsageError
 from truemoment.intervals import Floats, Ints
 from truemoment.io import MatchReport
 from truemoment.language import first_verb, get_engine, verbs_of
-from truemoment.measures import DiscountedRecall, Measure, Recall
+from truemoment.measures import CorrectAbstention, DiscountedRecall, FalseAbstention, Measure, Recall
 from truemoment.protocols import PROTOCOLS, Protocol
 from truemoment.records import Annotations, Predictions
 from truemoment.scores import Scores
@@ -37,6 +47,12 @@ from truemoment.uncertainty import (
 HEADLINE = "R@1,IoU=0.5"
 """The measure the verdicts turn on, where it is among those measured; else the first of them."""
 
+OF_MOMENTS = ("overlaps", "sets")
+"""What measures need that floors can be held to: they rate no clips, and never abstain."""
+
+EVALUATORS = tuple(protocol for protocol in PROTOCOLS.values() if protocol.empty != "abstain")
+"""Named protocols that may tell different figures where there is a moment to find."""
+
 
 @dataclass(frozen=True, eq=False)
 class Case:
@@ -45,7 +61,7 @@ class Case:
     Parameters
     ----------
     annotations, predictions
-        The audited split and the answers; every duration is known.
+        The audited split and the answers; the duration of every video that holds a moment asked for is known.
     measures, protocol
         What is measured, and how.
     match
@@ -58,6 +74,8 @@ class Case:
         Annotations and answers of the test-iid split, where this one is test-ood.
     shuffled
         Answers of the same method on shuffled videos.
+    text_only
+        Answers of the same model to the same prompts without the frames.
     engine
         What finds verbs.
     resamples, permutations
@@ -66,9 +84,9 @@ class Case:
     Raises
     ------
     UsageError
-        If a duration is not known, floors were to be fitted or chosen on the audited split, there is no measure of
-        moments, or the protocol drops queries that are not answered, so that the method would be held against floors on
-        other queries.
+        If no query has a moment, a duration is not known, floors were to be fitted or chosen on the audited split,
+        there is no measure of moments, or the protocol drops queries that are not answered, or not so that it could be
+        read: the method would be held against floors on other queries.
     """
 
     annotations: Annotations
@@ -81,15 +99,22 @@ class Case:
     others: tuple[Annotations, ...] = ()
     iid: tuple[Annotations, Predictions] | None = None
     shuffled: Predictions | None = None
+    text_only: Predictions | None = None
     engine: str = "lexicon"
     resamples: int = 1000
     permutations: int = 10_000
 
     def __post_init__(self) -> None:
         """Refuse what cannot be audited."""
-        if not np.all(self.annotations.duration_s > 0):
-            q = int(np.flatnonzero(~(self.annotations.queries.duration_s > 0))[0])
-            queries = self.annotations.queries
+        located = self.annotations.with_moments()
+        queries = located.queries
+        if self.annotations.n_queries and not len(queries):
+            raise UsageError(
+                f"{self.annotations.dataset}/{self.annotations.split}: no query has a reference moment, and an audit "
+                "asks where moments are found; truemoment evaluate tells how often the method rightly abstains"
+            )
+        if not np.all(queries.duration_s > 0):
+            q = int(np.flatnonzero(~(queries.duration_s > 0))[0])
             raise UsageError(
                 f"{self.annotations.dataset}/{self.annotations.split}: got duration_s {queries.duration_s[q]:g} for "
                 f"query {queries.query_id[q]!r}; an audit needs every video's duration: floors answer with shares"
@@ -97,22 +122,78 @@ class Case:
         for other in (self.train, self.selection):
             if other is not None and other.sha256 == self.annotations.sha256:
                 raise UsageError("got the audited split to fit or choose on, expected another")
-        if not self.measures or any(measure.needs == "saliency" for measure in self.measures):
-            raise UsageError("an audit needs measures of moments; floors rate no clips")
-        answered = (
-            np.append(self.predictions.lengths, 0)[self.predictions.rows_of(self.annotations.queries.query_id)] > 0
+        if not self.measures or any(measure.needs not in OF_MOMENTS for measure in self.measures):
+            raise UsageError("an audit needs measures of moments; floors rate no clips, and never abstain")
+        for answers, which in (
+            (self.predictions, ""),
+            (self.shuffled, " on shuffled videos"),
+            (self.text_only, " without the frames"),
+        ):
+            if answers is not None:
+                self._refuse_dropped(located, answers, which)
+
+    def _refuse_dropped(self, located: Annotations, answers: Predictions, which: str) -> None:
+        """Refuse answers of which the protocol leaves some out."""
+        row = answers.rows_of(located.queries.query_id)
+        unread = (row >= 0) & np.append(answers.unreadable, False)[row]
+        silent = ~((row >= 0) & (np.append(answers.lengths, 0)[row] > 0)) & ~unread
+        for field, dropped, words in (
+            ("missing", silent, "without an answer"),
+            ("unreadable", unread, "with an answer that could not be read"),
+        ):
+            if getattr(self.protocol, field) == "drop" and dropped.any():
+                raise UsageError(
+                    f"protocol {self.protocol.name} drops the {int(dropped.sum()):,} queries {words}{which}, and "
+                    f"floors answer all; say {field}=worst in --protocol"
+                )
+
+    def located(self) -> Case:
+        """Return the case without the queries that have no reference moment, in every split.
+
+        Raises
+        ------
+        UsageError
+            If a split has no other queries.
+        """
+        answers = [
+            None if of is None else _answers_to_located(self.annotations, of) for of in (self.shuffled, self.text_only)
+        ]
+        return replace(
+            self,
+            annotations=_located(self.annotations),
+            predictions=_answers_to_located(self.annotations, self.predictions),
+            train=None if self.train is None else _located(self.train),
+            selection=None if self.selection is None else _located(self.selection),
+            iid=None if self.iid is None else (_located(self.iid[0]), _answers_to_located(*self.iid)),
+            shuffled=answers[0],
+            text_only=answers[1],
         )
-        if self.protocol.missing == "drop" and not answered.all():
-            raise UsageError(
-                f"protocol {self.protocol.name} drops the {int((~answered).sum()):,} queries without an answer, and "
-                f"floors answer all; say missing=worst in --protocol"
-            )
 
     @property
     def headline(self) -> int:
         """Row of the measure the verdicts turn on."""
         names = [str(measure) for measure in self.measures]
         return names.index(HEADLINE) if HEADLINE in names else 0
+
+
+def _located(annotations: Annotations) -> Annotations:
+    """Return the queries that have a reference moment.
+
+    Raises
+    ------
+    UsageError
+        If none has.
+    """
+    located = annotations.with_moments()
+    if annotations.n_queries and not located.n_queries:
+        raise UsageError(f"{annotations.dataset}/{annotations.split}: no query has a reference moment; name another")
+    return located
+
+
+def _answers_to_located(annotations: Annotations, answers: Predictions) -> Predictions:
+    """Leave out answers to queries that have no reference moment."""
+    nothing = set(annotations.queries.query_id[annotations.without_moment])
+    return answers.select_queries(np.array([query_id not in nothing for query_id in answers.query_id], dtype=bool))
 
 
 class Paired(NamedTuple):
@@ -174,11 +255,41 @@ class Gap(NamedTuple):
 
 
 class ShuffledVideos(NamedTuple):
-    """The same method on shuffled videos: its scores, how its answers moved, and the original less these."""
+    """The same method on shuffled videos: answers, scores, how answers moved, and the original less these."""
 
+    answers: Predictions
     scores: Scores
     displacement: Displacement
     fall: Paired
+
+
+class Abstaining(NamedTuple):
+    """Where the method says that there is no such moment; figures are fractions, NaN where undefined.
+
+    Parameters
+    ----------
+    scores
+        CorrectAbstention and FalseAbstention over the whole split, queries without a moment included.
+    n_rightly, n_without
+        Queries without a moment on which the method abstains, and how many there are of them.
+    n_wrongly, n_with
+        The same of queries that have one.
+    ci95 : (3, 2)
+        95 % intervals: of the two, and of the first less the second.
+    """
+
+    scores: Scores
+    n_rightly: int
+    n_without: int
+    n_wrongly: int
+    n_with: int
+    ci95: Floats
+
+    @property
+    def worth(self) -> float:
+        """CorrectAbstention less FalseAbstention: 0 on average for one that abstains always, never or at random."""
+        correct, false = _figures(self.scores)
+        return float(correct - false)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +299,9 @@ class Material:
     Parameters
     ----------
     case
-        What is audited.
+        What is audited: the queries that have a reference moment, and the answers to them.
+    split, answers
+        The audited split and the answers as they were handed over, queries without a moment included.
     scores
         Of the method.
     floors, ceilings
@@ -210,7 +323,7 @@ class Material:
     slices, floor_slices
         Class by class, of the method and of the floor to beat.
     curves
-        R and dR against the threshold, each behind a name: the method, the floor to beat, PredictAll.
+        R and dR against the threshold, each behind a name: the method, the floor to beat, PredictAll, text only.
     by_length, floor_by_length
         Hits and misses by length of the reference; None if the headline is no recall.
     errors
@@ -223,11 +336,15 @@ class Material:
         What other splits share with this one.
     gap, shuffled
         Where the answers for them were given.
+    abstaining
+        Where the method says that there is no such moment; None where all queries have one and it never does.
     loose, loose_whole : (2,)
         R@1 and dR@1 at the lowest threshold measured, and what PredictAll has there; NaN where it is undefined.
     """
 
     case: Case
+    split: Annotations
+    answers: Predictions
     scores: Scores
     floors: tuple[Rival, ...]
     ceilings: tuple[Rival, ...]
@@ -251,6 +368,7 @@ class Material:
     leaks: tuple[Leak, ...]
     gap: Gap | None
     shuffled: ShuffledVideos | None
+    abstaining: Abstaining | None
     loose: tuple[Recall, DiscountedRecall]
     loose_whole: Floats
 
@@ -261,7 +379,17 @@ class Material:
 
     def to_beat(self, m: int) -> str:
         """What the floor to beat at measure m is called."""
-        return self.floors[int(self.chosen[m])].grounders[m].name
+        return self.floors[int(self.chosen[m])].called(m)
+
+    @property
+    def n_candidates(self) -> int:
+        """How many floors the one to beat is chosen from; text-only answers are of the audited split alone."""
+        return sum(floor.name != TEXT_ONLY for floor in self.floors)
+
+    @property
+    def text_only(self) -> int | None:
+        """Number of the text-only floor; None where there is none."""
+        return next((number for number, floor in enumerate(self.floors) if floor.name == TEXT_ONLY), None)
 
 
 def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = lambda _: None) -> Material:
@@ -280,9 +408,12 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
     ------
     InputError, MeasureError, ProtocolError
         As for :func:`truemoment.evaluate`.
+    UsageError
+        If no query of a split has a reference moment, or a known duration.
     """
+    handed, case = case, case.located()
     annotations, predictions, measures, protocol = case.annotations, case.predictions, case.measures, case.protocol
-    for_floors, for_draws, for_tests, for_slices, for_gap, for_shuffled = rng.spawn(6)
+    for_floors, for_draws, for_tests, for_slices, for_gap, for_shuffled, for_abstaining = rng.spawn(7)
     tell("measuring")
     scores = evaluate(annotations, predictions, measures, protocol)
     top = answers_a_query(predictions, measures)
@@ -301,6 +432,8 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
     )
     ceilings = run_ceilings(annotations, measures, protocol, top=top, tell=tell)
     chosen = choose(floors)
+    if case.text_only is not None:
+        floors.append(text_only(annotations, case.text_only, measures, protocol))
     floor_scores = join_measures([(floors[f].scores, m) for m, f in enumerate(chosen)])
 
     tell("resampling videos")
@@ -339,10 +472,13 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
     whole = next(rival for rival in floors if rival.name == "predict-all")
     answered = [(predictions.name, predictions), (floor.title, floor.predictions)]
     answered += [(whole.title, whole.predictions)] if whole is not floor else []
+    answered += [(of.title, of.predictions) for of in floors if of.name == TEXT_ONLY]
     loose = _loosest(measures)
     threshold = headline.iou if isinstance(headline, Recall | DiscountedRecall) else 0.5
     material = Material(
         case=case,
+        split=handed.annotations,
+        answers=handed.predictions,
         scores=scores,
         floors=tuple(floors),
         ceilings=tuple(ceilings),
@@ -365,9 +501,10 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
         pattern=answer_pattern(annotations, predictions, ranking=protocol.ranking),
         reference_pattern=answer_pattern(annotations, ceilings[-1].predictions),
         conventions=_conventions(case, headline),
-        leaks=_leaks(case),
+        leaks=_leaks(handed),
         gap=_gap(case, scores, [floors[f] for f in chosen], for_gap, tell),
         shuffled=_shuffled(case, scores, for_shuffled, tell),
+        abstaining=_abstaining(handed, for_abstaining),
         loose=loose,
         loose_whole=np.array([_if_defined(annotations, whole.predictions, measure, protocol) for measure in loose]),
     )
@@ -450,7 +587,7 @@ def _conventions(case: Case, headline: Measure) -> dict[str, float]:
     """
     found = {}
     ranked = case.predictions.lengths.max(initial=0) > 1
-    for protocol in dict.fromkeys([case.protocol, *PROTOCOLS.values()]):
+    for protocol in dict.fromkeys([case.protocol, *EVALUATORS]):
         if ranked and protocol.references == "pooled":
             continue
         try:
@@ -491,6 +628,25 @@ def _gap(
     return Gap(_figures(there), _figures(floor_there), _interval(figures[0] - figures[1], fewest))
 
 
+def _abstaining(case: Case, rng: np.random.Generator) -> Abstaining | None:
+    """Look at who abstains where, over the whole split."""
+    annotations, predictions = case.annotations, case.predictions
+    row, without = predictions.rows_of(annotations.queries.query_id), annotations.without_moment
+    abstains = (row >= 0) & np.append(predictions.abstains, False)[row]
+    if not without.any() and not abstains.any():
+        return None
+    scores = evaluate(annotations, predictions, [CorrectAbstention(), FalseAbstention()], case.protocol)
+    figures = bootstrap(scores, rng, resamples=case.resamples)
+    return Abstaining(
+        scores,
+        int((abstains & without).sum()),
+        int(without.sum()),
+        int((abstains & ~without).sum()),
+        int((~without).sum()),
+        _interval(np.column_stack([figures, figures[:, 0] - figures[:, 1]]), annotations.n_videos),
+    )
+
+
 def _shuffled(
     case: Case, scores: Scores, rng: np.random.Generator, tell: Callable[[str], None]
 ) -> ShuffledVideos | None:
@@ -501,6 +657,7 @@ def _shuffled(
     draws, tests = rng.spawn(2)
     figures = resample_figures([scores, shuffled], draws, resamples=case.resamples)
     return ShuffledVideos(
+        case.shuffled,
         shuffled,
         compare_shuffled(case.annotations, case.predictions, case.shuffled, ranking=case.protocol.ranking),
         _paired(scores, shuffled, figures[:, 0] - figures[:, 1], tests, case.permutations),

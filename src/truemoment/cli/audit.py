@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import click
 
@@ -42,6 +43,12 @@ from truemoment.records import Annotations
 @click.option(
     "--shuffled", type=click.Path(path_type=Path), metavar="PREDICTIONS", help="Its answers on shuffled videos."
 )
+@click.option(
+    "--text-only",
+    type=click.Path(path_type=Path),
+    metavar="PREDICTIONS",
+    help="The same model's answers without the frames, a floor of its own.",
+)
 @measuring_options
 @reading_options
 @testing_options
@@ -66,6 +73,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     iid: Path | None,
     iid_split: str,
     shuffled: Path | None,
+    text_only: Path | None,
     measures: str | None,
     protocol: str | None,
     how: PredictionOptions,
@@ -89,8 +97,8 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     import numpy as np
 
     from truemoment.audit import Case, audit, judge, read_gate, settled
+    from truemoment.audit.material import OF_MOMENTS
     from truemoment.evaluation import asked_measures, chosen_protocol
-    from truemoment.files import sha256_of
     from truemoment.language import get_engine
     from truemoment.measures import parse_measures
     from truemoment.protocols import get_protocol
@@ -102,7 +110,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     conditions = () if gate is None else read_gate(gate)
     if (open_it and html is None) or html == STANDARD_OUTPUT:
         raise UsageError("--html: expected the name of a file, to write (and open) the page")
-    refuse_outputs([predictions, annotations, fit_annotations, iid, shuffled], [html, json_path])
+    refuse_outputs([predictions, annotations, fit_annotations, iid, shuffled, text_only], [html, json_path])
     get_engine(engine)
     convention = None if protocol is None else get_protocol(protocol)
     if measures is not None:
@@ -130,7 +138,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     case = Case(
         annotations=reference,
         predictions=answers,
-        measures=tuple(m for m in asked_measures(measures, convention, reference, answers) if m.needs != "saliency"),
+        measures=tuple(m for m in asked_measures(measures, convention, reference, answers) if m.needs in OF_MOMENTS),
         protocol=convention,
         match=match,
         train=train,
@@ -138,15 +146,16 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
         others=others,
         iid=on_iid,
         shuffled=None if shuffled is None else read(shuffled, reference)[0],
+        text_only=None if text_only is None else read(text_only, reference)[0],
         engine=engine,
         resamples=resamples,
         permutations=permutations,
     )
+    source = source_of(predictions, {"iid": iid, "shuffled": shuffled, "text-only": text_only})
     conditions = settled(conditions, case.measures)
     with followed(show=show) as tell:
         found = audit(case, np.random.default_rng(seed), tell)
         outcomes = judge(conditions, found.findings, report.figures_by_name(found))
-        source = {"path": told_path(predictions), "sha256": sha256_of(predictions)}
         tell("writing")
         if html is not None:
             words = shlex.join(["truemoment", *sys.argv[1:]])
@@ -165,3 +174,25 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
             click.echo(f"page: {html}{' (opened)' if opened else ''}", err=json_path == STANDARD_OUTPUT)
     if not all(outcome.passed for outcome in outcomes):
         context.exit(1)
+
+
+def source_of(predictions: Path, beside: Mapping[str, Path | None]) -> dict[str, Any]:
+    """Path and hash of each file of answers: of the audited one, and ``beside`` of those it is held against, by option.
+
+    Raises
+    ------
+    UsageError
+        If the answers without the frames are the audited ones.
+    """
+    from truemoment.files import sha256_of
+
+    files = {option: path for option, path in beside.items() if path is not None}
+    found = {option: {"path": told_path(path), "sha256": sha256_of(path)} for option, path in files.items()}
+    source = {"path": told_path(predictions), "sha256": sha256_of(predictions)}
+    without_frames = found.get("text-only")
+    if without_frames is not None and without_frames["sha256"] == source["sha256"]:
+        raise UsageError(
+            f"--text-only: {without_frames['path']} holds the very answers that are audited, expected those of the "
+            "same model without the frames"
+        )
+    return source | ({"beside": found} if found else {})

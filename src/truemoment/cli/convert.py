@@ -9,13 +9,13 @@ import click
 
 from truemoment.cli.options import (
     DataOptions,
-    answer_options,
+    PredictionOptions,
     data_options,
+    reading_options,
     refuse_outputs,
     told_path,
 )
 from truemoment.exceptions import UsageError
-from truemoment.io.answers.reading import Reading
 
 
 @click.command("convert")
@@ -23,7 +23,7 @@ from truemoment.io.answers.reading import Reading
 @click.option("--to", required=True, metavar="FORMAT", help="Format to write.")
 @click.option("-o", "--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="File to write.")
 @data_options
-@answer_options
+@reading_options
 @click.option("--quiet", is_flag=True, help="No notes, and no progress on standard error.")
 def command(
     predictions: Path,
@@ -33,8 +33,7 @@ def command(
     annotations: Path | None,
     split: str | None,
     data_dir: Path | None,
-    format_: str | None,
-    reading: Reading,
+    how: PredictionOptions,
     quiet: bool,
 ) -> None:
     """Write PREDICTIONS in another format; answers in words become moments in seconds.
@@ -49,26 +48,25 @@ def command(
     truemoment convert submission.jsonl --to csv -o preds.csv
     truemoment convert answers.json --to moment-detr -o preds.jsonl --dataset qvhighlights --split val
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.io import get_format, read_predictions, read_rows, write_predictions, write_rows
+    from truemoment.io import get_format, match_rows, read_rows, write_predictions, write_rows
+    from truemoment.reports.evaluation import read_in_words
 
     # Mistakes in the options are told before files are read.
     if get_format(to).write is None:
         raise UsageError(f"format {to} is read only")
     refuse_outputs([predictions, annotations], [out])
     show = not quiet and sys.stderr.isatty()
-    parsing = None
+    rows, why = read_rows(predictions, how.format, reading=how.reading, progress=show)
     if dataset is None and annotations is None:
-        rows, why = read_rows(predictions, format_, reading=reading, progress=show)
-        write_rows(out, rows, format=to)
-        read, n_rows, parsing = rows.format, len(rows), rows.parsing
+        write_rows(out, rows, format=to, on_negative=how.on_negative)
     else:
         reference = DataOptions(dataset, annotations, split, data_dir).read()
-        answers, match = read_predictions(predictions, reference, format=format_, reading=reading, progress=show)
-        write_predictions(out, answers, reference, format=to)
-        read, why, n_rows, parsing = match.format, match.recognised, match.rows, match.parsing
+        answers, match = match_rows(rows, why, reference, on_unknown=how.on_unknown, on_negative=how.on_negative)
+        made_by = rows.header.get("made_by")
+        write_predictions(out, answers, reference, format=to, made_by=made_by if isinstance(made_by, dict) else None)
+        why = match.recognised
     if not quiet:
-        click.echo(f"{told_path(predictions)}: {read} ({why}); {n_rows:,} rows")
-        if parsing is not None:
-            counts = ", ".join(f"{count:,} {status}" for status, count in parsing.counts.items() if count)
-            click.echo(f"answers in words: {counts}")
+        click.echo(f"{told_path(predictions)}: {rows.format} ({why}); {len(rows):,} rows")
+        if rows.parsing is not None:
+            click.echo(read_in_words(rows.parsing))
         click.echo(f"{told_path(out)}: {to}")

@@ -19,9 +19,9 @@ from truemoment.datasets import get_dataset, load_annotations, own, read_own_ann
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.files import atomic_write
 from truemoment.io import MatchReport, read_predictions
-from truemoment.io.answers.reading import OneSided, Reading, Swapped, Which
 from truemoment.io.base import OnNegative
 from truemoment.io.matching import OnUnknown
+from truemoment.io.reading import OneSided, Reading, Swapped, Which
 from truemoment.records import Annotations, Predictions
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -80,13 +80,13 @@ class PredictionOptions:
     format
         A format's name; None for what is recognised.
     reading
-        How answers in words are read, and what the numbers count.
+        How answers in words are read, and what the numbers count; None for what the file says.
     on_unknown, on_negative
         What becomes of rows of no query, and of negative times.
     """
 
     format: str | None
-    reading: Reading
+    reading: Reading | None
     on_unknown: OnUnknown
     on_negative: OnNegative
 
@@ -109,61 +109,28 @@ class PredictionOptions:
         )
 
 
-def answer_options(function: F) -> F:
-    """How one file is read: --format, and --axis, --which, --one-sided, --swapped as `reading`."""
-
-    @functools.wraps(function)
-    def collected(*args: Any, axis: str, which: str, one_sided: str, swapped: str, **others: Any) -> Any:  # noqa: ANN401 - a command's own
-        reading = Reading(axis, cast(Which, which), cast(OneSided, one_sided), cast(Swapped, swapped))
-        return function(*args, reading=reading, **others)
-
-    for option in (
-        click.option(
-            "--swapped",
-            type=click.Choice(get_args(Swapped)),
-            default="ambiguous",
-            show_default=True,
-            help="Words: a moment that ends before it starts.",
-        ),
-        click.option(
-            "--one-sided",
-            type=click.Choice(get_args(OneSided)),
-            default="ambiguous",
-            show_default=True,
-            help="Words: a start without an end, or an end without a start.",
-        ),
-        click.option(
-            "--which",
-            type=click.Choice(get_args(Which)),
-            default="last",
-            show_default=True,
-            help="Words: which moments of an answer that tells several apart.",
-        ),
-        click.option(
-            "--axis",
-            default="seconds",
-            show_default=True,
-            metavar="A",
-            help="What numbers count: seconds, fraction, percent, bins=N, frames=N or fps=F.",
-        ),
-        click.option("--format", "format_", metavar="F", help="Format of the file. [default: recognised from it]"),
-    ):
-        collected = option(collected)
-    return cast(F, collected)
+READING = {
+    "axis": ("A", "What numbers count: seconds, fraction, percent, bins=N, frames=N or fps=F.", "seconds"),
+    "which": (get_args(Which), "Words: which moments of an answer that tells several apart.", "last"),
+    "one_sided": (get_args(OneSided), "Words: a start without an end, or an end without a start.", "ambiguous"),
+    "swapped": (get_args(Swapped), "Words: a moment that ends before it starts.", "ambiguous"),
+}
+"""Options of reading by field: choices or what stands for a value, help, default."""
 
 
 def reading_options(function: F) -> F:
-    """How prediction files are read, as `how`: those of one file, --on-unknown and --on-negative."""
+    """How prediction files are read, as `how`: --format, --axis, --which, --one-sided, --swapped, --on-..."""
 
     @functools.wraps(function)
     def collected(
         *args: Any,  # noqa: ANN401 - a command's own
         format_: str | None,
-        reading: Reading,
         on_unknown: OnUnknown,
         on_negative: OnNegative,
         **others: Any,  # noqa: ANN401 - a command's own
     ) -> Any:  # noqa: ANN401 - a command's own
+        said = {name: value for name in READING if (value := others.pop(name)) is not None}
+        reading = Reading(**said) if said else None
         return function(*args, how=PredictionOptions(format_, reading, on_unknown, on_negative), **others)
 
     for option in (
@@ -181,7 +148,16 @@ def reading_options(function: F) -> F:
             show_default=True,
             help="Rows that belong to no query.",
         ),
-        answer_options,
+        *(
+            click.option(
+                f"--{name.replace('_', '-')}",
+                type=None if isinstance(kind, str) else click.Choice(kind),
+                metavar=kind if isinstance(kind, str) else None,
+                help=f"{text} [default: {default}]",
+            )
+            for name, (kind, text, default) in reversed(READING.items())
+        ),
+        click.option("--format", "format_", metavar="F", help="Format of the file. [default: recognised from it]"),
     ):
         collected = option(collected)
     return cast(F, collected)

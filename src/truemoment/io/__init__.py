@@ -32,7 +32,6 @@ from truemoment.io import (
     videomind,
     vlmevalkit,
 )
-from truemoment.io.answers import Reading, parse_rows
 from truemoment.io.axes import SECONDS, Axis
 from truemoment.io.base import (
     AnswerRows,
@@ -42,11 +41,11 @@ from truemoment.io.base import (
     Parsing,
     PredictionRows,
     checked_times,
-    in_seconds,
     refuse_loss,
 )
 from truemoment.io.matching import MatchReport, OnUnknown, match
 from truemoment.io.naming import as_annotated
+from truemoment.io.reading import Reading
 from truemoment.io.refused import refuse_what_is_no_text
 from truemoment.records import Annotations, Predictions
 
@@ -58,6 +57,7 @@ __all__ = [
     "PredictionRows",
     "Reading",
     "match",
+    "match_rows",
     "read_predictions",
     "read_rows",
     "write_predictions",
@@ -155,7 +155,7 @@ def read_rows(
     path: str | Path,
     format: str | None = None,  # noqa: A002 - the CLI's word
     *,
-    reading: Reading = Reading(),  # noqa: B008 - a frozen value
+    reading: Reading | None = None,
     progress: bool = False,
 ) -> tuple[PredictionRows, str]:
     """Read a file's rows without matching them; also say why the format was taken.
@@ -167,7 +167,8 @@ def read_rows(
     format
         A format's name; recognised from the file by default.
     reading
-        How answers in words are read, and what the file's numbers count.
+        How answers in words are read, and what the file's numbers count; None for what the file says of it, which is
+        seconds where it says nothing.
     progress
         Show progress on standard error while a large file is read.
 
@@ -186,25 +187,28 @@ def read_rows(
         _head(path)  # what is no text is told in words that fit it
     rows = chosen.read(path, progress)
     if isinstance(rows, AnswerRows):
-        return parse_rows(rows, reading, progress=progress), why
+        from truemoment.io.answers.report import parse_rows, reading_of  # noqa: PLC0415 - its patterns take time
+
+        said = reading_of(rows)
+        note = f"; read as its first line says ({said})" if reading is None and said is not None else ""
+        return parse_rows(rows, reading or said or Reading(), progress=progress), why + note
+    asked = (reading or Reading()).on
     if rows.counts_frames:
-        return replace(rows, axis=_frame_rate(rows, reading), counts_frames=False), why
-    if rows.axis == SECONDS:
-        return replace(rows, axis=reading.on), why
-    if reading.on not in (SECONDS, rows.axis):
-        raise UsageError(f"{path}: format {rows.format} is on the axis {rows.axis}, got --axis {reading.axis}")
-    return rows, why
+        return replace(rows, axis=_frame_rate(rows, asked), counts_frames=False), why
+    if rows.axis is not None and asked not in (SECONDS, rows.axis):
+        raise UsageError(f"{path}: {rows.format} says that it is on the axis {rows.axis}, got --axis {asked}")
+    return replace(rows, axis=rows.axis or asked), why
 
 
-def _frame_rate(rows: PredictionRows, reading: Reading) -> Axis:
+def _frame_rate(rows: PredictionRows, asked: Axis) -> Axis:
     """Return the axis that frame numbers are on, which must be said."""
-    if reading.on.kind != "fps":
+    if asked.kind != "fps":
         raise InputError(
-            f"counts frames and does not say how many a second has, got --axis {reading.axis}",
+            f"counts frames and does not say how many a second has, got --axis {asked}",
             path=rows.path,
             hint="say so with --axis fps=F",
         )
-    return reading.on
+    return asked
 
 
 def read_predictions(
@@ -212,7 +216,7 @@ def read_predictions(
     annotations: Annotations,
     *,
     format: str | None = None,  # noqa: A002 - the CLI's word
-    reading: Reading = Reading(),  # noqa: B008 - a frozen value
+    reading: Reading | None = None,
     on_unknown: OnUnknown = "refuse",
     on_negative: OnNegative = "refuse",
     name: str | None = None,
@@ -235,6 +239,32 @@ def read_predictions(
         In one line: file, line, field, what came, what was expected.
     """
     rows, why = read_rows(path, format, reading=reading, progress=progress)
+    return match_rows(rows, why, annotations, on_unknown=on_unknown, on_negative=on_negative, name=name)
+
+
+def match_rows(
+    rows: PredictionRows,
+    why: str,
+    annotations: Annotations,
+    *,
+    on_unknown: OnUnknown = "refuse",
+    on_negative: OnNegative = "refuse",
+    name: str | None = None,
+) -> tuple[Predictions, MatchReport]:
+    """Match rows that were read to the queries of the annotations, named as these name them.
+
+    Parameters
+    ----------
+    rows, why
+        As :func:`read_rows` returns them.
+    annotations, on_unknown, on_negative, name
+        See :func:`truemoment.io.matching.match`.
+
+    Raises
+    ------
+    InputError, MatchError, UsageError
+        As for :func:`read_predictions`.
+    """
     _check_header(rows, annotations)
     rows, note = as_annotated(rows, get_format(rows.format), annotations.queries)
     return match(rows, annotations, recognised=why + note, on_unknown=on_unknown, on_negative=on_negative, name=name)
@@ -254,8 +284,23 @@ def _check_header(rows: PredictionRows, annotations: Annotations) -> None:
         )
 
 
-def write_rows(path: str | Path, rows: PredictionRows, *, format: str = "native") -> None:  # noqa: A002 - the same
+def write_rows(
+    path: str | Path,
+    rows: PredictionRows,
+    *,
+    format: str = "native",  # noqa: A002 - the CLI's word
+    on_negative: OnNegative = "refuse",
+) -> None:
     """Write rows as they were read, in another format perhaps, complete or not at all.
+
+    Parameters
+    ----------
+    path, rows
+        What to write, and where to.
+    format
+        A format's name.
+    on_negative
+        ``"refuse"`` negative times, or ``"clip"`` them to 0.
 
     Raises
     ------
@@ -270,9 +315,8 @@ def write_rows(path: str | Path, rows: PredictionRows, *, format: str = "native"
     chosen = get_format(format)
     if chosen.write is None:
         raise UsageError(f"format {format} is read only")
-    checked_times(rows, on_negative="clip")  # what no video has is refused; what is negative is written as it is
+    start, end = checked_times(rows, on_negative=on_negative)
     refuse_loss(rows, chosen, Path(path))
-    start, end = in_seconds(rows)
     chosen.write(Path(path), replace(rows, start=start, end=end, axis=SECONDS))
 
 
@@ -329,6 +373,7 @@ def write_predictions(
         predictions.start_s,
         predictions.end_s,
         predictions.score,
+        predictions.scored,
         saliency_offsets=predictions.saliency_offsets,
         saliency=predictions.saliency,
         status=None if predictions.status is None else predictions.status.tolist(),

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class PredictionRows:
     parsing
         How the answers in words were read; None where there were none.
     axis
-        What the numbers count.
+        What the numbers count; None where the file does not say.
     counts_frames
         Whether they are frame numbers from 0 of which the file does not say how many a second has.
     header
@@ -75,7 +75,7 @@ class PredictionRows:
     saliency: Floats | None = None
     status: Sequence[Status] | None = None
     parsing: Parsing | None = None
-    axis: Axis = SECONDS
+    axis: Axis | None = None
     counts_frames: bool = False
     header: dict[str, object] = field(default_factory=dict)
     moment_line: Sequence[int] | None = None
@@ -131,13 +131,28 @@ def _place(query_id: str | None, video_id: str | None, sentence: str | None) -> 
     return f"video {video_id!r}, sentence {(sentence or '')[:60]!r}"
 
 
-class Sample(NamedTuple):
-    """One answer in words and what was read: its row, text, status, moments, and the characters they rest on."""
+@dataclass(frozen=True)
+class Sample:
+    """One answer in words, and what was read of it.
+
+    Parameters
+    ----------
+    place
+        What its row says of its query.
+    text
+        The answer, of a long one the part around what was read.
+    status, why
+        How it was understood.
+    moments
+        (start, end) on the axis of the reading; an end that is None is the end of the video.
+    span
+        First character of `text`, and the one behind the last, of what the reading rests on; None where there is none.
+    """
 
     place: str
     text: str
     status: Status
-    moments: tuple[tuple[float, float], ...]
+    moments: tuple[tuple[float, float | None], ...]
     span: tuple[int, int] | None
     why: str
 
@@ -543,14 +558,15 @@ def in_seconds(rows: PredictionRows, duration_s: Floats | None = None) -> tuple[
         Naming the first row whose seconds hang on a duration that is not known.
     """
     to_the_end = np.isposinf(rows.end) if rows.parsing is not None else np.zeros(len(rows.end), dtype=bool)
-    if rows.axis == SECONDS and not to_the_end.any():
+    axis = rows.axis or SECONDS
+    if axis == SECONDS and not to_the_end.any():
         return rows.start, rows.end
     of_row = np.full(len(rows), np.nan) if duration_s is None else duration_s
     of_moment = np.repeat(of_row, np.diff(rows.offsets))
-    unknown = ~(of_moment > 0) & (to_the_end | rows.axis.needs_duration)
+    unknown = ~(of_moment > 0) & (to_the_end | axis.needs_duration)
     if unknown.any():
         row = int(np.searchsorted(rows.offsets, int(np.flatnonzero(unknown)[0]), side="right")) - 1
-        what = f"is on the axis {rows.axis}" if rows.axis.needs_duration else "runs to the end of the video"
+        what = f"is on the axis {axis}" if axis.needs_duration else "runs to the end of the video"
         raise InputError(
             f"the answer to {rows.place(row)} {what}, and how long the video is is not known",
             path=rows.path,
@@ -558,7 +574,7 @@ def in_seconds(rows: PredictionRows, duration_s: Floats | None = None) -> tuple[
             hint="give --dataset, or --annotations with duration_s",
         )
     finite = np.where(to_the_end, 0.0, rows.end)  # an infinite number of a file of numbers is refused later
-    start_s, end_s = rows.axis.to_seconds(rows.start, finite, of_moment)
+    start_s, end_s = axis.to_seconds(rows.start, finite, of_moment)
     return start_s, np.where(to_the_end, of_moment, end_s)
 
 

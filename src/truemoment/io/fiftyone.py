@@ -24,6 +24,7 @@ import msgspec
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, decode_entries, decode_json, read_bytes, refuse_repeated_keys
 from truemoment.intervals import frames_to_seconds
+from truemoment.io.axes import SECONDS
 from truemoment.io.base import Format, Head, PredictionRows, flatten, listed
 
 PREDICTIONS, REFERENCE = "predictions", "ground_truth"
@@ -128,6 +129,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         [video for video, _ in lists],
         [label for _, label in lists],
         *flatten(path, None, list(lists.values()), field="detections"),
+        axis=None if counts_frames else SECONDS,
         counts_frames=counts_frames,
         moments_field="detections",
     )

@@ -209,6 +209,7 @@ def match(
         name=name or rows.path.stem,
         saliency_offsets=saliency_offsets,
         saliency=saliency,
+        scored=rows.scored,
         status=None if rows.status is None else as_strings((rows.status[row] for row in picked), "status"),
     )
     said: Counter[str] = Counter() if predictions.status is None else Counter(predictions.status.tolist())

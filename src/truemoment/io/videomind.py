@@ -4,8 +4,8 @@ The list of moments stands by rank, also after the verifier has re-ordered it, a
 confidences are the grounder's. They are read as scores where they fall along every list, else the order is the rank.
 `span` is the reference and is not used. The video is `vid`, else the file's name in `video_path`; the sentence is
 `query`, else `question`. An entry without `pred` was answered without grounding: no answer. Where no answer could be
-read (`grounder_success` false) VideoMind writes filler, the whole video or five equal windows, and evaluates that; so
-does this reader. Source: yeliudev/VideoMind, ``videomind/eval/infer_auto.py`` and ``eval_auto.py``.
+read (`grounder_success` false) VideoMind writes filler, the whole video or five equal windows, and evaluates that as an
+answer; here such an entry counts as failed, since the model did not say it. Source: yeliudev/VideoMind, ``videomind/eval/infer_auto.py`` and ``eval_auto.py``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import msgspec
 from truemoment.exceptions import InputError
 from truemoment.io.base import Format, Head, PredictionRows, flatten
 from truemoment.io.entries import read_entries
+from truemoment.records import Status
 
 
 class Entry(msgspec.Struct):
@@ -30,6 +31,7 @@ class Entry(msgspec.Struct):
     video_path: str | None = None
     query: str | None = None
     question: str | None = None
+    grounder_success: bool | None = None
 
     @property
     def video(self) -> str | None:
@@ -69,6 +71,8 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         if entry.conf is not None and len(entry.conf) != len(entry.pred):
             came = f"got {len(entry.conf)} for {len(entry.pred)} moments, expected one each"
             raise InputError(came, path=path, line=line, field="conf")
+        if entry.grounder_success is False:
+            entry = msgspec.structs.replace(entry, pred=[], conf=None)  # noqa: PLW2901 - filler is no answer
         lines.append(line)
         entries.append(entry)
     if not entries:
@@ -88,8 +92,15 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         [entry.video for entry in entries],
         [entry.sentence for entry in entries],
         *flatten(path, lines, moments, field="pred"),
+        status=[_status(entry) for entry in entries] if any(e.grounder_success is False for e in entries) else None,
         moments_field="pred",
     )
+
+
+def _status(entry: Entry) -> Status:
+    if entry.grounder_success is False:
+        return "failed"
+    return "parsed" if entry.pred else "no answer"
 
 
 def _falls(scores: list[float]) -> bool:

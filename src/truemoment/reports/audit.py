@@ -9,6 +9,7 @@ import math
 import re
 import textwrap
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -16,12 +17,14 @@ from typing import Any
 import numpy as np
 
 from truemoment.audit import Audit, Finding, Material, Outcome
-from truemoment.audit.floors import Rival
+from truemoment.audit.floors import TEXT_ONLY
 from truemoment.audit.material import Paired
+from truemoment.diagnosis.answers import first_answers
 from truemoment.diagnosis.curves import Curves, LengthCounts
 from truemoment.diagnosis.slices import Slice
 from truemoment.intervals import Floats
-from truemoment.records import Annotations
+from truemoment.measures import why_undefined
+from truemoment.records import STATUSES, Annotations, Predictions
 from truemoment.reports import evaluation as of_run
 from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.scores import Scores
@@ -36,8 +39,9 @@ LEVELS = ("serious", "warning", "note", "good")
 """Levels of findings, in the order of a report."""
 
 NO_INTERVAL = "some resamples hold no query that counts"
-NO_REFERENCE = "no query has a reference that counts"
+NO_QUERY = "no query counts"
 NO_SELECTION = "there is no split to choose the floor on"
+NEVER_CHOSEN = "its answers are of the audited split alone"
 
 _ASTRAY = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 """Marks that change the direction of the text around them."""
@@ -58,11 +62,6 @@ def one_line(text: str) -> str:
 
 
 _HIDDEN = ("Cc", "Cs", "Cn")  # controls, halves of characters, and what is no character
-
-
-def rival_title(rival: Rival, m: int) -> str:
-    """What a floor or ceiling is called at measure m: a best constant says which."""
-    return rival.grounders[m].name if rival.grounders else rival.title
 
 
 def in_order(findings: Sequence[Finding]) -> list[Finding]:
@@ -99,7 +98,8 @@ def document(audit: Audit, *, source: Mapping[str, Any], seed: int, outcomes: Se
         "truemoment": version,
         "dataset": scores.dataset,
         "split": scores.split,
-        "annotations": _annotations(case.annotations) | {"sha256": scores.annotations_sha256},
+        "annotations": _annotations(material.split)
+        | {"n_without_moment": int(material.split.without_moment.sum()), "measured_sha256": scores.annotations_sha256},
         "fit": None if case.train is None else _annotations(case.train),
         "selection": None if case.selection is None else _annotations(case.selection),
         "protocol": scores.protocol.name,
@@ -121,11 +121,14 @@ def document(audit: Audit, *, source: Mapping[str, Any], seed: int, outcomes: Se
         "by_length": _by_length(material),
         "answers": _answers(material),
         "conventions": [
-            {"protocol": name, **_figure(value, NO_REFERENCE)} for name, value in material.conventions.items()
+            {"protocol": name, **_figure(value, why_undefined(case.measures[case.headline]))}
+            for name, value in material.conventions.items()
         ],
         "leaks": [leak._asdict() for leak in material.leaks],
         "gap": _gap(material),
         "shuffled": _shuffled(material),
+        "text_only": _text_only(material),
+        "abstention": _abstention(material),
         "findings": [_finding(finding) for finding in audit.findings],
         "gate": [
             {"condition": outcome.condition.text, "passed": outcome.passed, "why": outcome.why} for outcome in outcomes
@@ -179,8 +182,9 @@ def _rival(material: Material, number: int) -> dict[str, Any]:
     figures = _measured(rival.scores, material.ci95[1 + number])
     if rival.kind == "floor":
         for m, entry in enumerate(figures):
-            entry["answers"] = rival_title(rival, m)
-            entry["selection"] = _figure(float(rival.selection[m]), NO_SELECTION)
+            entry["answers"] = rival.called(m)
+            why = NEVER_CHOSEN if rival.name == TEXT_ONLY else NO_SELECTION
+            entry["selection"] = _figure(float(rival.selection[m]), why)
     entry = {"name": rival.name, "title": rival.title, "kind": rival.kind, "measures": figures}
     if rival.kind == "floor":
         chosen_for = [str(measure) for m, measure in enumerate(measures) if material.chosen[m] == number]
@@ -190,13 +194,13 @@ def _rival(material: Material, number: int) -> dict[str, Any]:
 
 def _versus(material: Material, m: int) -> dict[str, Any]:
     floor = material.floors[int(material.chosen[m])]
-    entry = {"measure": str(material.case.measures[m]), "floor": floor.name, "answers": rival_title(floor, m)}
-    return entry | _paired(material.versus, m)
+    entry = {"measure": str(material.case.measures[m]), "floor": floor.name, "answers": floor.called(m)}
+    return entry | _paired(material, material.versus, m)
 
 
-def _paired(paired: Paired, m: int) -> dict[str, Any]:
+def _paired(material: Material, paired: Paired, m: int) -> dict[str, Any]:
     difference = float(paired.difference[m])
-    entry = _with_interval(_figure(difference, NO_REFERENCE), paired.ci95[m])
+    entry = _with_interval(_figure(difference, why_undefined(material.case.measures[m])), paired.ci95[m])
     entry = {"difference": entry.pop("value")} | entry
     p = {"p": float(paired.p[m]), "p_holm": float(paired.p_holm[m])}
     entry |= {name: value if math.isfinite(value) else None for name, value in p.items()}
@@ -220,7 +224,8 @@ def _slice(material: Material, own: Slice, floor: Slice) -> dict[str, Any]:
     entry |= {"n_queries": own.n_queries, "n_videos": own.n_videos}
     for name, one in (("measures", own), ("floor", floor)):
         entry[name] = [
-            {"measure": str(measure)} | _with_interval(_figure(float(one.value[m]), NO_REFERENCE), one.ci95[m], few)
+            {"measure": str(measure)}
+            | _with_interval(_figure(float(one.value[m]), why_undefined(measure)), one.ci95[m], few)
             for m, measure in enumerate(measures)
         ]
     return entry
@@ -244,7 +249,7 @@ def _errors(material: Material) -> dict[str, Any]:
             }
             for line in errors.table
         ],
-        **({} if np.all(np.isfinite(errors.figures)) else {"why": "no query counts"}),
+        **({} if np.all(np.isfinite(errors.figures)) else {"why": NO_QUERY}),
     }
 
 
@@ -256,7 +261,7 @@ def _curves(curves: Curves) -> dict[str, Any]:
         "discounted": [_numbers(row) for row in curves.discounted],
     }
     undefined = not (np.all(np.isfinite(curves.recall)) and np.all(np.isfinite(curves.discounted)))
-    return entry | ({"why": curves.why or NO_REFERENCE} if undefined else {})
+    return entry | ({"why": curves.why or NO_QUERY} if undefined else {})
 
 
 def _by_length(material: Material) -> dict[str, Any] | None:
@@ -289,6 +294,7 @@ def _answers(material: Material) -> dict[str, Any]:
         "repeated": _figure(pattern.repeated, "no video is asked two sentences"),
         "repeated_references": _figure(pattern.repeated_references, "no video is asked two sentences"),
         "most_common": [answer._asdict() for answer in pattern.most_common],
+        "statuses": _statuses(material.answers),
     }
 
 
@@ -299,13 +305,13 @@ def _gap(material: Material) -> dict[str, Any] | None:
     annotations, _ = material.case.iid
     entries = []
     for m, measure in enumerate(case.measures):
-        fall = float(gap.iid[m]) - material.scores.value(measure)
+        fall, why = float(gap.iid[m]) - material.scores.value(measure), why_undefined(measure)
         entries.append(
             {
                 "measure": str(measure),
-                "iid": _figure(float(gap.iid[m]), NO_REFERENCE),
-                "floor_iid": _figure(float(gap.floor_iid[m]), NO_REFERENCE),
-                "fall": _with_interval(_figure(fall, NO_REFERENCE), gap.fall_ci95[m]),
+                "iid": _figure(float(gap.iid[m]), why),
+                "floor_iid": _figure(float(gap.floor_iid[m]), why),
+                "fall": _with_interval(_figure(fall, why), gap.fall_ci95[m]),
             }
         )
     return {"annotations": _annotations(annotations), "measures": entries}
@@ -314,14 +320,60 @@ def _gap(material: Material) -> dict[str, Any] | None:
 def _shuffled(material: Material) -> dict[str, Any] | None:
     if material.shuffled is None:
         return None
-    scores, moved, fall = material.shuffled
+    answers, scores, moved, fall = material.shuffled
     why = "no query is answered in both files"
     return {
         "unchanged": _figure(moved.share_unchanged, why),
         "slightly_changed": _figure(moved.share_within(), why),
         "n_queries": int(moved.compared.sum()),
         "left_out": dict(moved.left_out),
-        "measures": [figure | {"fall": _paired(fall, m)} for m, figure in enumerate(_plain_figures(scores))],
+        "statuses": _statuses(answers),
+        "measures": [figure | {"fall": _paired(material, fall, m)} for m, figure in enumerate(_plain_figures(scores))],
+    }
+
+
+def _text_only(material: Material) -> dict[str, Any] | None:
+    """The same model without the frames; its figures stand among the floors."""
+    if material.text_only is None:
+        return None
+    rival, paired = material.floors[material.text_only], material.against[material.text_only]
+    first = first_answers(material.case.annotations, rival.predictions, ranking=material.case.protocol.ranking)
+    return {
+        "n_queries": material.case.annotations.n_queries,
+        "n_answered": int(first.answered.sum()),
+        "statuses": _statuses(rival.predictions),
+        "versus": [
+            {"measure": str(measure)} | _paired(material, paired, m) for m, measure in enumerate(material.case.measures)
+        ],
+    }
+
+
+def _statuses(answers: Predictions) -> dict[str, int] | None:
+    """How many answers in words were understood in which way; None where moments were given as numbers."""
+    if answers.status is None:
+        return None
+    counts = Counter(answers.status.tolist())
+    return {status: counts[status] for status in STATUSES}
+
+
+def _abstention(material: Material) -> dict[str, Any] | None:
+    found = material.abstaining
+    if found is None:
+        return None
+    measures = [
+        {"measure": figure.measure}
+        | _with_interval(_figure(math.nan if figure.value is None else figure.value, figure.why), ci95)
+        | {"n_queries": figure.n_queries, "n_videos": figure.n_videos, "signature": figure.signature}
+        for figure, ci95 in zip(found.scores.measured(), found.ci95[:2], strict=True)
+    ]
+    why = next((figure.why for figure in found.scores.measured() if figure.why), "")
+    return {
+        "n_without_moment": found.n_without,
+        "n_rightly": found.n_rightly,
+        "n_with_moment": found.n_with,
+        "n_wrongly": found.n_wrongly,
+        "measures": measures,
+        "worth": _with_interval(_figure(found.worth, why), found.ci95[2]),
     }
 
 
@@ -395,6 +447,10 @@ def preamble(audit: Audit, source: Mapping[str, Any]) -> list[str]:
     fitted = (
         "no fit split, so only floors that learn nothing" if case.train is None else f"fitted on {_name(case.train)}"
     )
+    nothing = int(audit.material.split.without_moment.sum())
+    if nothing:
+        queries = "query without a moment takes" if nothing == 1 else "queries without a moment take"
+        said.append(f"{nothing:,} more {queries} part only in what is said of abstaining")
     said.append(f"floors: {fitted}; the one to beat is {_chosen_on(audit.material)}")
     said += [f"left out: {line}" for line in audit.material.left_out]
     return [one_line(line) for line in said]
@@ -410,7 +466,7 @@ def _chosen_on(material: Material) -> str:
     chosen_on = case.train if case.selection is None else case.selection
     if chosen_on is None:
         return "PredictAll, for want of a split to choose it on"
-    return f"the best of {len(material.floors)} on {one_line(_name(chosen_on))}"
+    return f"the best of {material.n_candidates} on {one_line(_name(chosen_on))}"
 
 
 def headline(audit: Audit) -> str:

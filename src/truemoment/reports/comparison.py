@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import string
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from truemoment.comparison import LEVEL, POWER, Comparison, PublishedFigure
 from truemoment.intervals import Floats
+from truemoment.measures import Measure, why_undefined
 from truemoment.reports import evaluation as of_run
 from truemoment.reports.evaluation import Evaluation
 from truemoment.reports.head import head
@@ -172,8 +173,14 @@ def _why_unresolved(comparison: Comparison, pair: int, row: int) -> str:
 
 def _why_undefined(comparison: Comparison, row: int) -> str:
     if np.isnan(comparison.mean[:, row]).any():
-        return "no query has a reference that counts"
-    return "so few videos have a reference that counts that some resamples or swaps hold none"
+        return why_undefined(comparison.measures[row])
+    counts = _what_counts([comparison.measures[row]])
+    return f"so few videos have a {counts} that counts that some resamples or swaps hold none"
+
+
+def _what_counts(measures: Iterable[Measure]) -> str:
+    """What must be there for a figure to be defined, in a word."""
+    return "query" if any(measure.needs == "abstentions" for measure in measures) else "reference"
 
 
 def _published_document(compared: ComparedFiles) -> dict[str, Any]:
@@ -403,8 +410,11 @@ def _of_comparison(comparison: Comparison) -> Iterator[str]:
     defined = np.isfinite(comparison.mean).all(axis=0)
     unstable = np.asarray(defined & ~np.isfinite(comparison.difference_interval).all(axis=(0, 2)))
     if unstable.any():
-        named = ", ".join(str(comparison.measures[row]) for row in np.flatnonzero(unstable))
-        yield f"{named}: no interval, since some resamples of the videos hold no reference that counts"
+        measures = [comparison.measures[row] for row in np.flatnonzero(unstable)]
+        yield (
+            f"{', '.join(map(str, measures))}: no interval, since some resamples of the videos hold no "
+            f"{_what_counts(measures)} that counts"
+        )
     for pair, (i, j) in enumerate(comparison.pairs):
         why = [_why_unresolved(comparison, pair, row) for row in range(len(comparison.measures))]
         for reason in dict.fromkeys(filter(None, why)):

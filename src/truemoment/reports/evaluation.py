@@ -128,8 +128,10 @@ def _shown(sample: Sample) -> str:
     if sample.span is not None:
         begin, end = sample.span
         text = f"{text[:begin]}[[{text[begin:end]}]]{text[end:]}"
-    moments = ", ".join(f"{start:g} to {end:g}" for start, end in sample.moments) or sample.why
-    return f"{sample.place}: {sample.status} ({moments}): {' '.join(text.split())}"
+    ends = ((start, "the end" if end is None else f"{end:g}") for start, end in sample.moments)
+    moments = ", ".join(f"{start:g} to {end}" for start, end in ends) or sample.why
+    line = f"{sample.place}: {sample.status} ({moments}): {' '.join(text.split())}"
+    return "".join(sign if sign.isprintable() else "\ufffd" for sign in line)  # a file must not steer a terminal
 
 
 def notes(evaluation: Evaluation) -> list[str]:

@@ -43,7 +43,7 @@ from truemoment.exceptions import InputError, UsageError
 from truemoment.files import atomic_write
 from truemoment.intervals import Floats
 from truemoment.records import Annotations
-from truemoment.reports.audit import one_line, rival_title
+from truemoment.reports.audit import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -383,7 +383,7 @@ def floors_figure(material: Material) -> Figure:
     case, m = material.case, material.case.headline
     rivals = [*material.floors, *material.ceilings]
     floor = material.floor
-    names = [_wrapped(case.predictions.name), *(_wrapped(rival_title(rival, m)) for rival in rivals)]
+    names = [_wrapped(case.predictions.name), *(_wrapped(rival.called(m)) for rival in rivals)]
     names[1 + rivals.index(floor)] += "\n(floor to beat)"
     values = 100 * np.array(
         [material.scores.value(case.measures[m]), *(r.scores.value(case.measures[m]) for r in rivals)]
@@ -454,14 +454,17 @@ def measures_figure(material: Material) -> Figure:
 
 
 def curves_figure(material: Material) -> Figure:
-    """Draw R@1 and dR@1 against the threshold m: the method, the floor to beat, PredictAll (Closer Look, Fig. 8)."""
-    looks = ((METHOD, "o"), (FLOOR, "D"), (OTHER, "^"))
+    """Draw R@1 and dR@1 against the threshold m (Closer Look, Fig. 8): the method, the floor to beat, PredictAll.
+
+    The same model without the frames is a fourth, where there are its answers.
+    """
+    looks = ((METHOD, "o"), (FLOOR, "D"), (OTHER, "^"), (INK, "s"))
     with drawing_style():
         figure = _figure(3.1)
         axes = figure.add_subplot()
         highest = 0.0
         for number, (name, curves) in enumerate(material.curves):
-            colour, marker = looks[min(number, 2)]
+            colour, marker = looks[number]
             every = (number, len(material.curves) + 1)
             title = _short(one_line(name), 24)
             recall, discounted = 100 * curves.recall[0], 100 * curves.discounted[0]

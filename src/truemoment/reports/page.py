@@ -23,17 +23,15 @@ from truemoment.audit.material import Paired
 from truemoment.diagnosis.answers import first_answers
 from truemoment.diagnosis.errors import HIT, KINDS
 from truemoment.intervals import Bools, Floats, Ints, temporal_iou
-from truemoment.measures import Recall
+from truemoment.measures import Measure, Recall, why_undefined
 from truemoment.records import Annotations, Predictions
 from truemoment.reports.audit import (
     LEVELS,
     NO_INTERVAL,
-    NO_REFERENCE,
     closing,
     in_order,
     one_line,
     preamble,
-    rival_title,
 )
 from truemoment.reports.figures import COLOURS, Drawing, drawings, inline_svg
 from truemoment.scores import Scores
@@ -44,11 +42,14 @@ TEMPLATES = Path(__file__).parent / "templates"
 TITLES: Mapping[str, str] = {
     "shortcut-share": "Shortcut share",
     "uses-video": "Shuffled videos",
+    "text-only": "Without the frames",
     "iid-ood-gap": "From test-iid to here",
     "loose-threshold": "Low thresholds",
     "shallow-lists": "Short lists of answers",
     "long-moments": "Long references",
     "answer-pattern": "Pattern of the answers",
+    "unread-share": "Answers in words",
+    "abstention": "Abstaining",
     "validity": "Validity of the answers",
     "leakage": "Other splits",
     "conventions": "Evaluators",
@@ -216,9 +217,11 @@ def page(
         by_class=[one for one in drawn if _is_slice(one[0])],
         slice_tables=_slice_tables(material),
         examples=list(examples(material)),
-        floor=rival_title(material.floor, case.headline),
+        floor=material.to_beat(case.headline),
         outcomes=outcomes,
         chosen_on=_chosen_on(material),
+        without_frames=material.text_only is not None,
+        answers_in_words=material.answers.status is not None,
         n_measures=len(case.measures),
         headline_measure=case.measures[case.headline],
         resamples=case.resamples,
@@ -262,12 +265,13 @@ def _groups(audit: Audit) -> list[tuple[str, str, list[Finding]]]:
 def _facts(material: Material, source: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What was audited, a line each."""
     case = material.case
-    annotations = case.annotations
+    annotations, nothing = case.annotations, int(material.split.without_moment.sum())
     facts = [
         ("Data", f"{annotations.dataset}, {annotations.split}"),
         (
             "Size",
-            f"{annotations.n_queries:,} queries in {annotations.n_videos:,} videos, {len(annotations):,} references",
+            f"{annotations.n_queries:,} queries in {annotations.n_videos:,} videos, {len(annotations):,} references"
+            + (f"; {nothing:,} more without a moment, for abstaining only" if nothing else ""),
         ),
         ("Answers", str(source.get("path", case.predictions.name))),
         ("Protocol", f"{case.protocol.name}: {case.protocol.summary}"),
@@ -293,7 +297,11 @@ def _chosen_on(material: Material) -> str:
 
 def _hashes(material: Material, source: Mapping[str, Any]) -> list[tuple[str, str]]:
     case = material.case
-    hashed = [("answers", str(source.get("sha256", ""))), (case.annotations.split, case.annotations.sha256)]
+    hashed = [("answers", str(source.get("sha256", "")))]
+    hashed += [(f"answers, {option}", str(of["sha256"])) for option, of in source.get("beside", {}).items()]
+    hashed.append((case.annotations.split, material.split.sha256))
+    if material.split.without_moment.any():
+        hashed.append((f"{case.annotations.split}, queries with a moment", case.annotations.sha256))
     hashed += [(of.split, of.sha256) for of in (case.train, case.selection) if of is not None]
     return [(name, digest) for name, digest in dict(hashed).items() if digest]
 
@@ -302,14 +310,14 @@ def _tiles(material: Material) -> list[tuple[str, str, str, Cell]]:
     """The figures of the verdict: which one, what it is, its unit, number and interval."""
     m = material.case.headline
     measure, versus, chosen = material.case.measures[m], material.versus, int(material.chosen[m])
-    of_floor = _figure_cell(material, material.floor_scores.value(measure), material.ci95[1 + chosen, m])
+    of_floor = _figure_cell(material, measure, material.floor_scores.value(measure), material.ci95[1 + chosen, m])
     return [
         (
             *("method", f"{measure} of the method", "%"),
-            _figure_cell(material, material.scores.value(measure), material.ci95[0, m]),
+            _figure_cell(material, measure, material.scores.value(measure), material.ci95[0, m]),
         ),
         ("floor", f"{measure} of the floor to beat", "%", of_floor),
-        ("difference", "method less floor", "points", _difference_cell(versus, m)),
+        ("difference", "method less floor", "points", _difference_cell(material, versus, m)),
         ("share", "shortcut share: floor over method", "", _share_cell(material, m)),
     ]
 
@@ -333,19 +341,19 @@ def _p(value: float) -> str:
 
 
 def _figure_cell(
-    material: Material, value: float, ci95: Floats, *, why: str = NO_REFERENCE, marked: bool = False
+    material: Material, measure: Measure, value: float, ci95: Floats, *, why: str = "", marked: bool = False
 ) -> Cell:
-    """A figure in percent as the protocol prints them, its interval below."""
+    """A figure in percent as the protocol prints them, its interval below; or why it is undefined."""
     if math.isnan(value):
-        return Cell("undefined", why)
+        return Cell("undefined", why or why_undefined(measure))
     percent = material.case.protocol.percent
     interval = f"{percent(ci95[0])}\u2013{percent(ci95[1])}" if np.all(np.isfinite(ci95)) else "interval undefined"
     return Cell(percent(value), interval, marked)
 
 
-def _difference_cell(paired: Paired, m: int) -> Cell:
+def _difference_cell(material: Material, paired: Paired, m: int) -> Cell:
     if math.isnan(paired.difference[m]):
-        return Cell("undefined", NO_REFERENCE)
+        return Cell("undefined", why_undefined(material.case.measures[m]))
     return Cell(_points(paired.difference[m], sign=True), _ends(paired.ci95[m], sign=True) or NO_INTERVAL)
 
 
@@ -363,7 +371,7 @@ def _figures_table(material: Material) -> Table:
 
     def row(title: str, scores: Scores, number: int, marked: Sequence[bool]) -> tuple[Cell, ...]:
         figures = (
-            _figure_cell(material, scores.value(measure), material.ci95[number, m], marked=marked[m])
+            _figure_cell(material, measure, scores.value(measure), material.ci95[number, m], marked=marked[m])
             for m, measure in enumerate(measures)
         )
         return (Cell(title), *figures)
@@ -395,7 +403,7 @@ def _versus_table(material: Material) -> Table:
             (
                 Cell(str(measure)),
                 Cell(material.to_beat(m)),
-                _difference_cell(versus, m),
+                _difference_cell(material, versus, m),
                 Cell(_p(versus.p_holm[m])),
                 Cell("undefined" if math.isnan(resolves) else _points(resolves)),
                 _share_cell(material, m),
@@ -408,21 +416,20 @@ def _versus_table(material: Material) -> Table:
 
 def _slice_tables(material: Material) -> list[Table]:
     """The headline measure by class of query, a table a family."""
-    m = material.case.headline
+    m, measure = material.case.headline, material.case.measures[material.case.headline]
     rows_of: dict[str, list[tuple[Cell, ...]]] = {}
     for own, floor in zip(material.slices, material.floor_slices, strict=True):
-        why = "fewer than 2 videos" if own.n_videos < 2 else NO_REFERENCE
+        why = "fewer than 2 videos" if own.n_videos < 2 else ""
         rows_of.setdefault(own.family, []).append(
             (
                 Cell(own.label),
                 Cell(f"{own.n_queries:,}"),
                 Cell(f"{own.n_videos:,}"),
-                _figure_cell(material, float(own.value[m]), own.ci95[m], why=why),
-                _figure_cell(material, float(floor.value[m]), floor.ci95[m], why=why),
+                _figure_cell(material, measure, float(own.value[m]), own.ci95[m], why=why),
+                _figure_cell(material, measure, float(floor.value[m]), floor.ci95[m], why=why),
             )
         )
     headings = ("queries", "videos", "the method, %", "floor to beat, %")
-    measure = material.case.measures[m]
     return [
         Table(f"{measure} by {family}", (family, *headings), (("", tuple(rows)),)) for family, rows in rows_of.items()
     ]

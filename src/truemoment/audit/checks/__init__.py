@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from truemoment.audit.checks.answers import abstention, unread_share
 from truemoment.audit.checks.files import answer_pattern, leakage, references, validity
-from truemoment.audit.checks.guessing import better_than_guessing, gap, shortcut_share, uses_video
+from truemoment.audit.checks.guessing import better_than_guessing, gap, shortcut_share, text_only, uses_video
 from truemoment.audit.checks.score import (
     conventions,
     errors,
@@ -73,6 +74,13 @@ CHECKS: tuple[Check, ...] = (
         "the fall",
     ),
     Check(
+        "text-only",
+        text_only,
+        "the same model asked without the frames (`--text-only`)",
+        "shown to be better with them",
+        "difference between the two",
+    ),
+    Check(
         "iid-ood-gap",
         gap,
         "the fall from test-iid to test-ood (`--iid`), of the method and of the floor",
@@ -96,15 +104,30 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "answer-pattern",
         answer_pattern,
-        "answers on a coarse grid, the same for many queries or for other sentences of a video",
+        "answers on a coarse grid, the same for many queries, in the same words, or for other sentences of a video",
         "none of these more than among references",
         "share of the most frequent answer",
     ),
     Check(
+        "unread-share",
+        unread_share,
+        "answers in words that could not be read: refused, ambiguous or failed",
+        "at most 5 %",
+        "share of the answers",
+    ),
+    Check(
+        "abstention",
+        abstention,
+        "where the method says that there is no such moment, and where there is none",
+        "more often where there is none, significantly",
+        "CorrectAbstention less FalseAbstention",
+    ),
+    Check(
         "validity",
         validity,
-        "queries without an answer, rows without a query, answers past the end, empty, swapped or negative",
-        "none",
+        "queries without an answer, rows without a query, answers past the end, empty, swapped or negative, and "
+        "times that do not look like seconds",
+        "none of the former; a look proves nothing",
         "share of answers past the end, empty or swapped",
     ),
     Check(

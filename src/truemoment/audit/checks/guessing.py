@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from truemoment.audit.checks.words import SIGNIFICANT, interval, is_better, p_value, points, resolves, some
 from truemoment.audit.findings import Finding, Level
-from truemoment.audit.material import Material
+from truemoment.audit.material import Material, Paired
+from truemoment.diagnosis.answers import first_answers
+from truemoment.records import STATUSES
 from truemoment.uncertainty import smallest_p
+
+FEW_ANSWERED = 0.8
+"""Share of the queries that a text-only model must answer for its figure to say much."""
 
 MOSTLY = 0.8
 """A floor that reaches this share of a score makes it mostly a guesser's."""
@@ -34,16 +41,12 @@ def better_than_guessing(material: Material) -> Finding:
     unbeaten = [f for f in range(len(material.floors)) if not is_better(material.against[f], m)]
     strongest = min(range(len(material.floors)), key=lambda f: material.against[f].difference[m])
     has = percent(material.floors[strongest].scores.value(measure))
-    stronger = f"{material.floors[strongest].grounders[m].name} has {has} on this very split"
+    stronger = f"{material.floors[strongest].called(m)} has {has} on this very split"
     fall = None if material.shuffled is None else material.shuffled.fall
-    n_videos = len(set(material.scores.video_id))
     level: Level = "serious"
     holds: bool | None = False
-    if smallest_p(n_videos, case.permutations) >= SIGNIFICANT or not np.all(np.isfinite(versus.ci95[m])):
+    if why := _too_few(material, versus):
         level, holds = "warning", None
-        why = f"{some(n_videos, 'video is', 'videos are')} too few for any difference to be shown"
-        if smallest_p(n_videos, 10_000) < SIGNIFICANT and n_videos > 1:
-            why = f"{case.permutations} permutations are too few for any difference to be shown (--permutations)"
         verdict = f"Cannot be told: {why}; {where}."
     elif versus.ci95[m, 1] < 0 and versus.p[m] < SIGNIFICANT:
         verdict = f"Worse than guessing: {where}."
@@ -78,6 +81,17 @@ def better_than_guessing(material: Material) -> Finding:
     return Finding(name, level, verdict, tuple(_against_floors(material)), difference, holds)
 
 
+def _too_few(material: Material, paired: Paired) -> str:
+    """Say why no difference could be shown, however large; "" where one could."""
+    case, n_videos = material.case, len(set(material.scores.video_id))
+    few = smallest_p(n_videos, case.permutations) >= SIGNIFICANT
+    if not few and np.all(np.isfinite(paired.ci95[case.headline])):
+        return ""
+    if smallest_p(n_videos, 10_000) < SIGNIFICANT and n_videos > 1:
+        return f"{case.permutations} permutations are too few for any difference to be shown (--permutations)"
+    return f"{some(n_videos, 'video is', 'videos are')} too few for any difference to be shown"
+
+
 def _strongest_share(material: Material) -> float:
     """Largest share of the method's headline figure that any floor has on the audited split; NaN if that is 0."""
     measure = material.case.measures[material.case.headline]
@@ -98,7 +112,7 @@ def _against_floors(material: Material) -> list[str]:
         if np.isfinite(versus.difference[i])
     ]
     lines += [
-        f"{headline} against {floor.grounders[m].name}: {percent(floor.scores.value(headline))}, "
+        f"{headline} against {floor.called(m)}: {percent(floor.scores.value(headline))}, "
         f"{points(paired.difference[m], sign=True)}, {interval(paired.ci95[m], sign=True)}, {p_value(paired.p[m])}"
         for floor, paired in zip(material.floors, material.against, strict=True)
         if np.isfinite(paired.difference[m])
@@ -107,7 +121,7 @@ def _against_floors(material: Material) -> list[str]:
     if chosen_on is None:
         lines.append("without a fit split the floor to beat is PredictAll; a fitted one would be harder (--fit-split)")
     else:
-        lines.append(f"the floor to beat is the best of {len(material.floors)} on {chosen_on.split}")
+        lines.append(f"the floor to beat is the best of {material.n_candidates} on {chosen_on.split}")
     return [*lines, *material.left_out]
 
 
@@ -164,6 +178,12 @@ def uses_video(material: Material) -> Finding | None:
         for i, name in enumerate(case.measures)
         if np.isfinite(fall.difference[i])
     ]
+    unread = int(material.shuffled.answers.unreadable.sum())
+    if unread:
+        lines.append(
+            f"answers on shuffled videos that could not be read, and cost score for that: {unread:,} (on the original "
+            f"ones: {int(case.predictions.unreadable.sum()):,})"
+        )
     lines += [f"left out: {count:,} {why}" for why, count in moved.left_out.items() if count]
     lines.append(
         "2D-TAN: 67.9 % of first answers unchanged on ActivityNet Captions (Hidden Challenges, section 4), 41.9 % on "
@@ -172,6 +192,50 @@ def uses_video(material: Material) -> Finding | None:
     return Finding(
         "uses-video", "good" if falls else "serious", verdict, tuple(lines), float(fall.difference[m]), falls
     )
+
+
+def text_only(material: Material) -> Finding | None:
+    """Tell how much of its score the same model has without the frames."""
+    if material.text_only is None:
+        return None
+    case, m = material.case, material.case.headline
+    measure, percent = case.measures[m], case.protocol.percent
+    rival, paired = material.floors[material.text_only], material.against[material.text_only]
+    own, without = material.scores.value(measure), rival.scores.value(measure)
+    if not np.isfinite(paired.difference[m]):
+        return Finding("text-only", "note", f"{measure} is undefined here, so the frames cannot be told to help.")
+    of_it = f"{100 * without / own:.0f} %" if own > 0 else "share undefined"
+    verdict = (
+        f"Without the frames the same model has {percent(without)} of {percent(own)} at {measure} ({of_it}): the "
+        f"frames add {points(paired.difference[m], sign=True)} points, {interval(paired.ci95[m], sign=True)}, "
+        f"{p_value(paired.p[m])}"
+    )
+    better, mostly = is_better(paired, m), own > 0 and without / own >= MOSTLY
+    level: Level = "serious" if not better else "warning" if mostly else "good"
+    holds: bool | None = better
+    if why := _too_few(material, paired):
+        level, holds = "warning", None
+        verdict += f"; {why}."
+    else:
+        verdict += "." if better else f"; {resolves(paired, m)}: not shown to be better with the video than without it."
+    answered = int(first_answers(case.annotations, rival.predictions).answered.sum())
+    if answered < FEW_ANSWERED * case.annotations.n_queries:
+        level = "note" if level == "good" else level
+        queries = some(case.annotations.n_queries, "query", "queries")
+        verdict += f" It names a moment for only {answered:,} of {queries} without them, so little can be made of this."
+    over = f"Holm, {some(len(case.measures), 'measure', 'measures')}"
+    lines = [
+        f"{name}: {percent(rival.scores.value(name))} without the frames, {percent(material.scores.value(name))} with: "
+        f"{points(paired.difference[i], sign=True)}, {interval(paired.ci95[i], sign=True)}, "
+        f"{p_value(paired.p_holm[i])} ({over})"
+        for i, name in enumerate(case.measures)
+        if np.isfinite(paired.difference[i])
+    ]
+    if rival.predictions.status is not None:
+        fates = Counter(rival.predictions.status.tolist())
+        said = (f"{fates[fate]:,} {fate}" for fate in STATUSES if fates[fate])
+        lines.append(f"answers without the frames: {', '.join(said)}")
+    return Finding("text-only", level, verdict, tuple(lines), float(paired.difference[m]), holds)
 
 
 def gap(material: Material) -> Finding | None:

@@ -6,11 +6,10 @@ import numpy as np
 
 from truemoment.audit.checks.words import points, some
 from truemoment.audit.findings import Finding, Level
-from truemoment.audit.material import Material
+from truemoment.audit.material import EVALUATORS, Material
 from truemoment.diagnosis.slices import reference_lengths
 from truemoment.intervals import Bools
 from truemoment.measures import Recall
-from truemoment.protocols import PROTOCOLS
 
 LOOSE = 0.4
 """A figure of the whole video as the answer from which a threshold is called loose."""
@@ -22,6 +21,8 @@ LOSSES = {
     "too short": "first answers within the reference",
     "shifted": "first answers in the right place, with the wrong extent",
     "wrong place": "first answers that miss the reference",
+    "empty or swapped": "first answers that do not end after they start",
+    "no answer": "queries without an answer, or without one that could be read",
     "hidden": "right answers that do not stand first",
     "hidden by duplicates": "right answers behind repetitions of a wrong one",
 }
@@ -87,7 +88,7 @@ def conventions(material: Material) -> Finding:
     case = material.case
     measure = case.measures[case.headline]
     figures = {name: value for name, value in material.conventions.items() if np.isfinite(value)}
-    silent = [name for name in PROTOCOLS if name not in figures]
+    silent = [protocol.name for protocol in EVALUATORS if protocol.name not in figures]
     lines = [f"{name}: {100 * value:.2f}" for name, value in sorted(figures.items(), key=lambda item: item[1])]
     lines += [f"not told by {', '.join(silent)}: undefined there, or they refuse these predictions"] if silent else []
     if not figures:

@@ -7,8 +7,8 @@ guessed.
 
 from __future__ import annotations
 
-from truemoment.io.answers.reading import VERSION, Answer, Reading
 from truemoment.io.answers.report import parse_rows
 from truemoment.io.answers.sentence import parse_answer
+from truemoment.io.reading import VERSION, Answer, Reading
 
 __all__ = ["VERSION", "Answer", "Reading", "parse_answer", "parse_rows"]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 
-from truemoment.io.answers.reading import VERSION, Answer, Reading
+import msgspec
+
+from truemoment.exceptions import InputError, UsageError
 from truemoment.io.answers.sentence import parse_answer
 from truemoment.io.base import AnswerRows, Parsing, PredictionRows, Sample, flatten
+from truemoment.io.reading import VERSION, Answer, OneSided, Reading, Swapped, Which
 from truemoment.records import STATUSES, UNREADABLE_STATUSES
 
 SHOWN = 20
@@ -50,9 +54,36 @@ def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool
         status=[answer.status for answer in answers],
         parsing=_account(rows, answers, reading),
         axis=reading.on,
-        header=rows.header,
+        header={"made_by": rows.header} if rows.header else {},
         moments_field=rows.text_field,
     )
+
+
+class _Prompt(msgspec.Struct):
+    """What the first line of a file of raw answers says of how they are read."""
+
+    axis: str = "seconds"
+    which: Which = "last"
+    one_sided: OneSided = "ambiguous"
+    swapped: Swapped = "ambiguous"
+
+
+def reading_of(rows: AnswerRows) -> Reading | None:
+    """Return how a file says that its answers are read, as those of ``truemoment predict`` do; None if it does not.
+
+    Raises
+    ------
+    InputError
+        If it says it wrongly.
+    """
+    prompt = rows.header.get("prompt")
+    if not isinstance(prompt, dict) or not prompt.keys() & set(_Prompt.__struct_fields__):
+        return None
+    try:
+        said = msgspec.convert(prompt, _Prompt)
+        return Reading(said.axis, said.which, said.one_sided, said.swapped)
+    except (msgspec.ValidationError, UsageError) as error:
+        raise InputError(f"{error}, expected how answers are read", path=rows.path, line=1, field="prompt") from None
 
 
 def _followed(texts: Iterable[str | None], *, show: bool) -> Iterable[str | None]:
@@ -89,5 +120,6 @@ def _kept(rows: AnswerRows, answers: list[Answer], picked: list[int]) -> tuple[S
         begin = max(0, end - CHARACTERS)
         if span is not None:
             span = max(span[0] - begin, 0), span[1] - begin
-        samples.append(Sample(rows.place(row), text[begin:end], status, moments, span, why))
+        told = tuple((start, None if math.isinf(stop) else stop) for start, stop in moments)
+        samples.append(Sample(rows.place(row), text[begin:end], status, told, span, why))
     return tuple(samples)

@@ -10,9 +10,9 @@ from truemoment.io.answers.denials import denies, silence
 from truemoment.io.answers.groups import alternatives, group
 from truemoment.io.answers.moments import Moment, find_moments, label_of, whole_video
 from truemoment.io.answers.part import Part, parts
-from truemoment.io.answers.reading import Answer, Reading
 from truemoment.io.answers.times import Time, find_times, plain
 from truemoment.io.axes import Axis
+from truemoment.io.reading import Answer, Reading
 from truemoment.records import MAX_TIME_S
 
 _UNITS_OF = {"seconds": ("", "s"), "fraction": ("",), "percent": ("", "%"), "bins": ("", "frame")}
