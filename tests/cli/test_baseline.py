@@ -409,10 +409,10 @@ def test_two_things_to_fit_on(baseline_fails, own, name):
 
 def test_a_fault_in_the_lines_to_fit_on_is_told(fails, own):
     rows = own_rows()
-    rows[3]["moments"] = []
+    rows[3]["moments"] = [[1]]
     own.write_text(lines_of(rows))
     said = fails(2, "baseline", "bias-based", "--annotations", own, "--split", "test")
-    assert said == f"{own}:4: field moments: got no moment, expected at least one"
+    assert said == f"{own}:4: field moments[0]: got a list of length 1, expected a list of length 2"
 
 
 def test_an_unknown_duration(fails, own):

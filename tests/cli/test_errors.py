@@ -11,7 +11,10 @@ from truemoment.exceptions import UsageError
 from truemoment.measures import FAMILIES
 from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS
 
-FORMATS = "native, moment-detr, results-by-video, csv, parquet"
+FORMATS = (
+    "native, moment-detr, results-by-video, csv, parquet, unitime, cone, ego4d-nlq, videomind, time-r1, timelens, "
+    "lmms-eval, vlmevalkit, answers, activitynet-challenge, fiftyone"
+)
 
 
 class TestUsage:
@@ -181,7 +184,7 @@ class TestInterruption:
         def interrupt(*_, **__):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("truemoment.io.read_predictions", interrupt)
+        monkeypatch.setattr("truemoment.cli.options.read_predictions", interrupt)
 
     @pytest.mark.usefixtures("interrupted")
     def test_status_130(self, evaluate):

@@ -13,6 +13,8 @@ VERBS = [
     ["evaluate"],
     ["audit"],
     ["compare"],
+    ["predict"],
+    ["convert"],
     ["baseline"],
     ["datasets"],
     ["datasets", "list"],

@@ -124,9 +124,9 @@ def command(
     Exit status 1 says that some queries could not be asked.
 
     \b
-    truemoment predict http://localhost:8000/v1 --model qwen --dataset charades-sta --split test --videos v -o p.jsonl
-    truemoment predict ... --prompt text-only -o floor.jsonl      what it guesses without the video
-    truemoment predict ... --shuffled -o shuffled.jsonl           for 'truemoment audit p.jsonl --shuffled'
+    truemoment predict http://localhost:8000/v1 --model qwen --videos videos/ -o answers.jsonl ...
+    truemoment predict ... --prompt text-only -o floor.jsonl   for audit --text-only floor.jsonl
+    truemoment predict ... --shuffled -o shuffled.jsonl        for audit --shuffled shuffled.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.io import write_predictions
     from truemoment.served import Endpoint, ServedModel, get_prompt, key_from_environment, report

@@ -123,7 +123,7 @@ def sniff(path: Path) -> tuple[Format, str]:
             path=path,
             hint="say which with --format",
         )
-    if path.suffix.lower() in (".csv", ".tsv"):  # so that its reader says which headings it lacks
+    if path.suffix.lower() in (".csv", ".tsv") and table.lacks_headings(head):  # so that it is said which
         return table.FORMAT, f"its name ends in {path.suffix}"
     raise InputError(
         f"looks like none of the formats {', '.join(FORMATS)}", path=path, line=1, hint="say which with --format"

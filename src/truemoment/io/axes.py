@@ -148,7 +148,7 @@ def signs(start_s: Floats, end_s: Floats, duration_s: Floats) -> list[str]:
     past = float(np.mean(end_s > duration_s + 1.0))  # NaN compares as False
     if longest <= 1:
         found.append("all times are at most 1: fractions of the video? (--axis fraction)")
-    elif whole and longest <= 100 and (past > 0.1 or longest_video_s > 1.2 * longest):
+    elif whole and longest <= 100 and (past > 0.1 or 80 <= longest < longest_video_s / 1.2):
         why = f"{100 * past:.0f} % end past their video" if past > 0.1 else f"videos last up to {longest_video_s:.0f} s"
         axis = "bins=100" if longest < 100 else "percent"
         found.append(f"all times are whole numbers up to {longest:.0f}, and {why}: hundredths? (--axis {axis})")

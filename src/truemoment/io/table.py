@@ -50,6 +50,14 @@ def recognise(head: Head) -> str | None:
     return None
 
 
+def lacks_headings(head: Head) -> bool:
+    """Whether a table has no start or no end, so that it is no table of moments."""
+    try:
+        return not {"start", "end"} <= set(columns_of(headings(head), HEADINGS))
+    except ValueError:
+        return False
+
+
 def headings(head: Head) -> list[str]:
     """Headings of a table, none if the file is JSON or its first line cannot be read as CSV."""
     if head.is_object or head.is_list:

@@ -5,7 +5,8 @@ confidences are the grounder's. They are read as scores where they fall along ev
 `span` is the reference and is not used. The video is `vid`, else the file's name in `video_path`; the sentence is
 `query`, else `question`. An entry without `pred` was answered without grounding: no answer. Where no answer could be
 read (`grounder_success` false) VideoMind writes filler, the whole video or five equal windows, and evaluates that as an
-answer; here such an entry counts as failed, since the model did not say it. Source: yeliudev/VideoMind, ``videomind/eval/infer_auto.py`` and ``eval_auto.py``.
+answer; here such an entry counts as failed, since the model did not say it. Source:
+yeliudev/VideoMind, ``videomind/eval/infer_auto.py`` and ``eval_auto.py``.
 """
 
 from __future__ import annotations

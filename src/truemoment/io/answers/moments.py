@@ -167,7 +167,7 @@ def _bracketed(text: str, times: Sequence[Time], at: int) -> Sequence[Time]:
     last = at
     while last + 1 < len(times) and times[last + 1].begin - times[last].end <= 8:
         between = text[times[last].end : times[last + 1].begin].strip(" \n\t\"'")
-        if between not in (",", ";", ""):
+        if between not in (",", ";") and (between or opening not in ("[", "(")):
             break
         last += 1
     closing = text[times[last].end : times[last].end + 12].lstrip(" \n\t\"'")[:1]
