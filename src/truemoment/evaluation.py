@@ -326,7 +326,9 @@ class _Task:
         )
         if protocol.clip_predictions:
             owner = np.repeat(np.arange(len(predictions)), predictions.lengths)
-            touched["a clipped answer"] = int(np.isin(np.unique(owner[changed]), row).sum())
+            touched["a clipped answer"] = int(
+                np.isin(np.unique(owner[changed]), row[~annotations.without_moment]).sum()
+            )
         if protocol.times == "normalised":
             duration = np.ones_like(duration)
         dtype = np.dtype(protocol.precision)
@@ -346,7 +348,12 @@ class _Task:
         )
 
     def judged(self, query: Ints, statistic: Statistic) -> Statistic:
-        """Judge the units of queries without a moment as the protocol says; `query` is that of each unit, (U,)."""
+        """Judge the units of queries without a moment as the protocol says, whatever a measure makes of them.
+
+        The one place where abstaining is right: with ``empty=abstain`` such a query scores 1 if the method abstains and
+        0 if not (a missing row, or an answer that could not be read, abstains from nothing); else it has no weight.
+        `query` is that of each unit, (U,).
+        """
         if self.all_have_moments:
             return statistic
         nothing = self.without_moment[query]
@@ -384,7 +391,7 @@ class _Task:
             chosen = References(refs.start[block], refs.end[block], refs.query[block], length_s=refs.lengths_s[block])
             if rule != "sets":
                 chosen = apply_rule(rule, chosen)
-            length, abstains = np.minimum(length, start.shape[1]), self.abstains[block]
+            length = np.minimum(length, start.shape[1])
             filled = np.arange(start.shape[1]) < length[:, None]
             if not filled.all():
                 for table in (start, end, score):
@@ -392,7 +399,6 @@ class _Task:
             if rule == "rows":
                 unit = chosen.query - low
                 start, end, score, length = start[unit], end[unit], score[unit], length[unit]
-                abstains = abstains[unit]
             yield Overlaps(
                 start=start,
                 end=end,
@@ -403,7 +409,6 @@ class _Task:
                 hit=self.protocol.hit,
                 denominator=denominator,
                 epsilon=self.protocol.epsilon,
-                abstains=abstains,
             )
 
     def _cut(self, longest: int, depth: int | None) -> int:

@@ -205,8 +205,7 @@ def read_json_lines(path: Path, kind: type[T], *, progress: bool = False) -> Ite
         try:
             value = decoder.decode(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            decode_json(line, kind, path=path, line=number)  # raises, with the place in words
-            raise
+            value = decode_json(line, kind, path=path, line=number)  # raises in words; a byte-order mark is no fault
         yield number, value
 
 

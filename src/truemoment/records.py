@@ -399,6 +399,22 @@ class Annotations:
 _ANNOTATION_COLUMNS = ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")
 
 
+def fault_of_statuses(statuses: Iterable[str], lengths: Ints) -> tuple[int, str] | None:
+    """Return the first row whose status is none or contradicts its list, and what is wrong; None if all are right.
+
+    Parameters
+    ----------
+    statuses : Q values
+    lengths : (Q,)
+        How many moments each list holds: some where the status is ``parsed``, else none.
+    """
+    for row, (status, length) in enumerate(zip(statuses, lengths.tolist(), strict=True)):
+        if status not in STATUSES or (status == "parsed") != (length > 0):
+            expected = f"parsed with moments, or one of {', '.join(STATUSES[1:])} without"
+            return row, f"got {status!r} with {length} moments, expected {expected}"
+    return None
+
+
 @dataclass(frozen=True, eq=False)
 class Predictions:
     """Ranked answers: per query a list of moments (start_s, end_s, score), stored flat.
@@ -489,15 +505,10 @@ class Predictions:
         """Refuse a status that is none, or that contradicts its list."""
         if len(status) != len(self.query_id):
             raise InputError(f"got {len(status)} values, expected {len(self.query_id)}", field="status")
-        parsed = status == "parsed"
-        wrong = ~np.isin(status.astype(str), STATUSES) | (parsed != (self.lengths > 0))
-        if wrong.any():
-            row = int(np.flatnonzero(wrong)[0])
-            raise InputError(
-                f"got {status[row]!r} for query {self.query_id[row]!r} with {self.lengths[row]} moments, expected "
-                f"parsed with moments, or one of {', '.join(STATUSES[1:])} without",
-                field="status",
-            )
+        fault = fault_of_statuses(status, self.lengths)
+        if fault is not None:
+            row, problem = fault
+            raise InputError(f"{problem} (query {self.query_id[row]!r})", field="status")
         object.__setattr__(self, "status", status)
 
     def _owner(self, row: int) -> str:

@@ -17,7 +17,7 @@ from truemoment.references import REFERENCE_RULES
 nan = float("nan")
 RANKED = [
     *("R@1,IoU=0.5", "R@3,IoU=0", "dR@2,IoU=0.3", "mIoU", "AxIoU@3", "NCxIoU@3,p=geometric(0.5)"),
-    *("AP@2,IoU=0.5", "DCG@2"),
+    "AP@2,IoU=0.5",
 ]
 SETS = ["mAP", "mAP,IoU=0.5", "F1,IoU=0.5", "SetIoU"]
 BY_LENGTH = "R@1,IoU=0.5,length=short; mAP,length=short"
@@ -220,3 +220,14 @@ def test_a_constant_never_abstains(duration_s):
     assert figures.tolist() == [[1, 1, 0, 0]]
     figures = evaluate_constants(annotations, np.array([0.0]), np.array([0.25]), measures, "sets")
     assert figures.tolist() == [[1 / 5, 1 / 5, 0, 0]]
+
+
+@pytest.mark.parametrize("empty", ["drop", "abstain"])
+def test_gain_leaves_them_out_under_every_protocol(empty):
+    # measures/gain.py: DCG has no largest value, so no value of an abstention would be fair beside a perfect list's.
+    nan = float("nan")
+    annotations = Annotations.from_rows([("a", "v", 9.0, "s", 0.0, 3.0), ("none", "v", 9.0, "t", nan, nan)])
+    predictions = Predictions.from_lists({"a": [(0.0, 3.0)], "none": []})
+    scores = evaluate(annotations, predictions, "DCG@2", f"default,empty={empty}")
+    assert scores.weight.tolist() == [[1.0, 0.0]]
+    assert scores.value("DCG@2") == 1.0  # IoU 1 at rank 1: 1 / log2(2)

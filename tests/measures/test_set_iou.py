@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from truemoment import evaluate
-from truemoment.measures import Overlaps, SetIoU
 from truemoment.measures.set_iou import iou_of_unions
-from truemoment.references import References
 
 nan = float("nan")
 
@@ -85,19 +83,3 @@ def test_a_region_with_itself_is_one_to_the_last_bit():
     value = iou_of_unions(start, end, *again)
     assert np.all(value <= 1)
     assert value == pytest.approx(np.ones(500), abs=1e-14)
-
-
-def test_nothing_for_nothing_is_right_only_if_it_abstains():
-    # set_iou.py: without a reference and with an abstention the set is right.
-    nothing, gap = np.zeros((2, 1)), np.full((2, 1), nan)
-    references = References(start=gap, end=gap, query=np.arange(2), length_s=gap)
-    seen = Overlaps(
-        nothing,
-        nothing,
-        nothing,
-        np.array([0, 0]),
-        references,
-        duration=np.full(2, 9.0),
-        abstains=np.array([True, False]),
-    )
-    assert SetIoU().per_unit(seen).numerator.tolist() == [1.0, 0.0]

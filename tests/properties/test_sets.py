@@ -26,7 +26,7 @@ queries = st.tuples(sets, answers)
 worlds = st.lists(queries, min_size=1, max_size=6)
 
 OF_MOMENTS = (
-    "R@1,IoU=0.5; R@3,IoU=0.3; dR@1,IoU=0.3; mIoU; AxIoU@5; NCxIoU@4,p=geometric(0.5); AP@3,IoU=0.3; mAP; DCG@5; "
+    "R@1,IoU=0.5; R@3,IoU=0.3; dR@1,IoU=0.3; mIoU; AxIoU@5; NCxIoU@4,p=geometric(0.5); AP@3,IoU=0.3; mAP; "
     "F1,IoU=0.3; SetIoU"
 )
 PAIR = "CorrectAbstention; FalseAbstention"

@@ -16,6 +16,7 @@ from truemoment.cli.options import (
     PredictionOptions,
     apart,
     data_options,
+    files_of,
     fit_options,
     followed,
     measuring_options,
@@ -110,7 +111,8 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     conditions = () if gate is None else read_gate(gate)
     if (open_it and html is None) or html == STANDARD_OUTPUT:
         raise UsageError("--html: expected the name of a file, to write (and open) the page")
-    refuse_outputs([predictions, annotations, fit_annotations, iid, shuffled, text_only], [html, json_path])
+    read_files = [predictions, annotations, fit_annotations, iid, shuffled, text_only, *files_of(dataset, data_dir)]
+    refuse_outputs(read_files, [html, json_path])
     get_engine(engine)
     convention = None if protocol is None else get_protocol(protocol)
     if measures is not None:

@@ -13,6 +13,7 @@ from truemoment.cli.options import (
     STANDARD_OUTPUT,
     DataOptions,
     data_options,
+    files_of,
     fit_options,
     measuring_options,
     output_options,
@@ -103,7 +104,7 @@ def command(  # noqa: PLR0915 - a fifth of the statements are imports, made only
     baseline = BASELINES[name]
     if repeats > 1 and not baseline.random:
         raise UsageError(f"--repeats: {name} draws nothing, so every run would be the same")
-    refuse_outputs([annotations, fit_annotations], [out, json_path])
+    refuse_outputs([annotations, fit_annotations, *files_of(dataset, data_dir)], [out, json_path])
     form = "native"
     if out is not None:
         form = {".jsonl": "native", ".json": "native", ".parquet": "parquet"}.get(out.suffix.lower(), "")

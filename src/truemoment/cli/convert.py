@@ -11,6 +11,7 @@ from truemoment.cli.options import (
     DataOptions,
     PredictionOptions,
     data_options,
+    files_of,
     reading_options,
     refuse_outputs,
     told_path,
@@ -54,7 +55,7 @@ def command(
     # Mistakes in the options are told before files are read.
     if get_format(to).write is None:
         raise UsageError(f"format {to} is read only")
-    refuse_outputs([predictions, annotations], [out])
+    refuse_outputs([predictions, annotations, *files_of(dataset, data_dir)], [out])
     show = not quiet and sys.stderr.isatty()
     rows, why = read_rows(predictions, how.format, reading=how.reading, progress=show)
     if dataset is None and annotations is None:

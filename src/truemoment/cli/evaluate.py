@@ -14,9 +14,11 @@ from truemoment.cli.options import (
     PredictionOptions,
     chosen_annotations,
     data_options,
+    files_of,
     measuring_options,
     output_options,
     reading_options,
+    refuse_outputs,
     seed_option,
     told_path,
     write_json,
@@ -80,6 +82,7 @@ def command(
     from truemoment.uncertainty import bootstrap, interval95
 
     # Mistakes in the options are told before files are read.
+    refuse_outputs([predictions, annotations, *files_of(dataset, data_dir)], [json_path, save_scores])
     asked_protocol = None if protocol is None else get_protocol(protocol)
     asked_measures = None if measures is None else parse_measures(measures)
     reference = chosen_annotations(dataset, annotations, split, data_dir)

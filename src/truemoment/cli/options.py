@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast, get_args
 
 import click
 
-from truemoment.datasets import get_dataset, load_annotations, own, read_own_annotations
+from truemoment.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.files import atomic_write
 from truemoment.io import MatchReport, read_predictions
@@ -388,15 +388,23 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
     UsageError
         Naming the file.
     """
-    taken = {path.resolve() for path in inputs if path is not None}
+    taken = {os.path.realpath(path) for path in inputs if path is not None}
     for path in outputs:
         if path is None or path == STANDARD_OUTPUT:
             continue
-        if path.resolve() in taken:
+        if os.path.realpath(path) in taken:
             raise UsageError(f"{told_path(path)}: is read or written already, expected another file to write to")
         if not path.parent.is_dir():
             raise UsageError(f"{told_path(path)}: cannot be written, {told_path(path.parent)} is no folder")
-        taken.add(path.resolve())
+        taken.add(os.path.realpath(path))
+
+
+def files_of(dataset: str | None, data_dir: Path | None) -> list[Path]:
+    """Files of a dataset that are read, so that none is written over; none for an unknown one or an unknown folder."""
+    folder = data_dir or (Path(value) if (value := os.environ.get("TRUEMOMENT_DATA")) else None)
+    if dataset is None or folder is None or dataset not in DATASETS:
+        return []
+    return [folder / dataset / file.name for file in DATASETS[dataset].files]
 
 
 @contextmanager

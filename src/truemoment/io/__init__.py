@@ -315,6 +315,8 @@ def write_rows(
     chosen = get_format(format)
     if chosen.write is None:
         raise UsageError(f"format {format} is read only")
+    if Path(path).suffix.lower() == ".gz":
+        raise UsageError(f"{path}: files are written unpacked, expected a name without .gz")
     start, end = checked_times(rows, on_negative=on_negative)
     refuse_loss(rows, chosen, Path(path))
     chosen.write(Path(path), replace(rows, start=start, end=end, axis=SECONDS))

@@ -19,7 +19,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 COUNTED = ("bins", "frames", "fps")
 """Kinds that need a number: how many, or how many a second."""
 
-MOST = 1e6
+LEAST, MOST = 1e-6, 1e6
 COARSE_S = 5.0
 ENOUGH = 10
 """Moments below which nothing is concluded from their numbers."""
@@ -57,8 +57,8 @@ class Axis:
 
     def __post_init__(self) -> None:
         """Refuse impossible numbers."""
-        whole = self.kind == "fps" or self.number == round(self.number)
-        if self.kind not in KINDS or not 0 < self.number <= MOST or not whole:
+        in_range = LEAST <= self.number <= MOST
+        if self.kind not in KINDS or not in_range or (self.kind != "fps" and self.number != round(self.number)):
             raise UsageError(f"axis {self.kind}={self.number:g}: expected {expected()}")
 
     def __str__(self) -> str:

@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
 from truemoment.exceptions import InputError
 from truemoment.intervals import Floats, Ints
 from truemoment.io.axes import SECONDS, Axis
-from truemoment.records import MAX_TIME_S, STATUSES, UNREADABLE_STATUSES, Status, within
+from truemoment.records import MAX_TIME_S, UNREADABLE_STATUSES, Status, fault_of_statuses, within
 
 OnNegative = Literal["refuse", "clip"]
 
@@ -444,19 +444,13 @@ def checked_statuses(
     """
     if not any(statuses):
         return None
-    found: list[Status] = []
-    for row, (status, length) in enumerate(zip(statuses, np.diff(offsets).tolist(), strict=True)):
-        read = status or ("parsed" if length else "no answer")
-        if read not in STATUSES or (read == "parsed") != (length > 0):
-            raise InputError(
-                f"got {read!r} with {length} moments, expected parsed with moments, or one of "
-                f"{', '.join(STATUSES[1:])} without",
-                path=path,
-                line=None if line is None else line[row],
-                field="status",
-            )
-        found.append(read)
-    return found
+    lengths = np.diff(offsets)
+    read = [said or ("parsed" if length else "no answer") for said, length in zip(statuses, lengths, strict=True)]
+    fault = fault_of_statuses(read, lengths)
+    if fault is not None:
+        row, problem = fault
+        raise InputError(problem, path=path, line=None if line is None else line[row], field="status")
+    return cast(list[Status], read)
 
 
 def refuse_loss(rows: PredictionRows, format_: Format, path: Path) -> None:

@@ -12,7 +12,7 @@ To add a measure: write one file in this folder with a frozen dataclass that fol
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -113,9 +113,6 @@ class Overlaps:
         When an IoU reaches a threshold.
     denominator, epsilon
         How the IoU's denominator is written, see :func:`truemoment.intervals.temporal_iou`.
-    abstains : (U,)
-        Whether an empty list says "no such moment"; by default every empty list does. A query without any row and
-        an answer in words that could not be read have empty lists too, and abstain from nothing.
     """
 
     start: Floats
@@ -127,12 +124,6 @@ class Overlaps:
     hit: HitRule = HitRule()
     denominator: Denominator = "hull"
     epsilon: float = 0.0
-    abstains: Bools = field(default_factory=lambda: np.zeros(0, dtype=bool))
-
-    def __post_init__(self) -> None:
-        """Take every empty list for an abstention where nothing else is said."""
-        if len(self.abstains) == 0:
-            object.__setattr__(self, "abstains", self.n_predicted == 0)
 
     @functools.cached_property
     def filled(self) -> Bools:

@@ -3,7 +3,8 @@ r"""DCG@K: discounted cumulative gain with the IoU as graded relevance.
 Convention
     Gain :math:`g(r) = r` and discount :math:`d(k) = \log_2(k + 1)`. The AxIoU paper asks only that g
     and d rise strictly; this is the plainest such pair. Not normalised (the paper explains why an
-    ideal list is not defined), so values can exceed 1. Ranks beyond a list's end add nothing.
+    ideal list is not defined), so values can exceed 1. Ranks beyond a list's end add nothing. A query without a
+    reference moment has no weight under any protocol: no value would be as good as a perfect list's.
 
 Formula
     :math:`\mathrm{DCG}@K = \sum_{k=1}^K g(r(k)) / d(k)`.
@@ -64,7 +65,8 @@ class DCG:
         return self.k
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:
-        """Return each unit's discounted gain, weight 1."""
+        """Return each unit's discounted gain, weight 1 (0 without a reference)."""
         gain = overlaps.iou[:, : self.k].astype(np.float64)
         value = (gain / np.log2(np.arange(2, gain.shape[1] + 2))).sum(axis=1)
-        return Statistic(value, np.ones(len(value)))
+        has_reference = ~np.isnan(overlaps.references.start[:, 0])
+        return Statistic(value, has_reference.astype(np.float64))

@@ -69,7 +69,7 @@ class MatchedF1:
             axis=2,
         )
         total = overlaps.n_predicted + n_references
-        value = np.where(total > 0, 2 * largest_matching(reaches) / np.maximum(total, 1), overlaps.abstains)
+        value = np.where(total > 0, 2 * largest_matching(reaches) / np.maximum(total, 1), 1.0)
         return Statistic(value, np.ones(len(value)))
 
 

@@ -49,8 +49,7 @@ class SetIoU:
         start, end = (np.where(overlaps.filled, table, np.nan) for table in (overlaps.start, overlaps.end))
         refs = overlaps.references
         value = iou_of_unions(start, end, refs.start, refs.end, epsilon=overlaps.epsilon)
-        right = overlaps.abstains & np.isnan(refs.start).all(axis=1)
-        return Statistic(np.where(right, 1.0, value), np.ones(len(value)))
+        return Statistic(value, np.ones(len(value)))
 
 
 def iou_of_unions(
