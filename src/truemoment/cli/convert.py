@@ -66,8 +66,16 @@ def command(
         made_by = rows.header.get("made_by")
         write_predictions(out, answers, reference, format=to, made_by=made_by if isinstance(made_by, dict) else None)
         why = match.recognised
+    named = get_format(rows.format)
+    loose = dataset is None and annotations is None and (named.videos != "ids" or named.numbers_queries)
     if not quiet:
         click.echo(f"{told_path(predictions)}: {rows.format} ({why}); {len(rows):,} rows")
         if rows.parsing is not None:
             click.echo(read_in_words(rows.parsing))
         click.echo(f"{told_path(out)}: {to}")
+        if loose:
+            click.echo(
+                f"note: {rows.format} names videos or queries in its own way, and so does the new file; with --dataset or "
+                "--annotations it names them as these do",
+                err=True,
+            )

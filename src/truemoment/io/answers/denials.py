@@ -20,6 +20,8 @@ _NEVER = re.compile(r"\bnever [a-z]+(?:s|es|ed)\b")
 _HARMLESS = re.compile(rf"\b{words.HARMLESS}\b")
 _NOT_THERE = re.compile(words.NOT_THERE)
 _BUT = re.compile(words.BUT)
+_CLOSEST = re.compile(words.CLOSEST)
+_NO = re.compile(r"\W*no[,.;!] ")
 
 Silence = Literal["no answer", "refused", ""]
 
@@ -83,11 +85,13 @@ def denies(text: str, begin: int, end: int) -> bool:
     """Whether a moment that stands from `begin` to `end` is denied, before it in its sentence or after it."""
     if not any_of(words.MAY_DENY, text):
         return False
+    if _NO.match(text):
+        return True
     low = max(begin - 160, 0)
     before = text[low:begin]
     if _NOT_THERE.search(before):
         return True
     for found in _DENIAL.finditer(before):
-        if not _BUT.search(before, found.end()):
+        if _CLOSEST.search(before, found.end()) or not _BUT.search(before, found.end()):
             return True
     return denial(text, end) is not None

@@ -56,6 +56,8 @@ _FROM_THE_START = re.compile(words.FROM_THE_START)
 _NOT_UNTIL = re.compile(words.NOT_UNTIL)
 _BEFORE_THE_END = re.compile(words.BEFORE_THE_END)
 _WHOLE = re.compile(words.WHOLE)
+_VIDEO_IS = re.compile(words.VIDEO_IS)
+_AFTER = re.compile(r"\bafter (?:about |around |the )?\Z")
 _VIDEO = re.compile(rf"\b{words.VIDEO}\b")
 _LASTS = re.compile(words.LASTS)
 _NAMED_BEHIND = re.compile(words.NAMED_BEHIND)
@@ -92,24 +94,39 @@ def _moment_at(text: str, times: Sequence[Time], at: int, seen: int) -> tuple[in
     before = text[max(seen, first.begin - LABEL_REACH) : first.begin]
     label = label_of(before)
     if at + 1 < len(times) and times[at + 1].begin - first.end <= REACH:
-        second = times[at + 1]
-        to_the_end = _TO_THE_END.match(text, first.end)
-        how = _joined(text[first.end : second.begin], label, before)
-        named, named_too = _NAMED_BEHIND.match(text, first.end), _NAMED_BEHIND.match(text, second.end)
-        if named is not None and named_too is not None and named["start"] and named_too["end"]:
-            how = "labels"
-        if how == "labels" and to_the_end is not None and not to_the_end["on"]:
-            how = ""  # "from 0:38 until the end, with 5 players"
-        length = _chain(text, times, at) if how == "range" else 2
-        if length > 2:
-            stop, fault = times[at + length - 1].end, "a chain of times"
-            chain = Moment(first.begin, stop, first.value, second.value, "s", "a range", fault)
-            return length, chain if _has_unit(first, second) else None
-        if how == "length first" and at + 2 < len(times) and _is_a_start(text, second, times[at + 2], first):
-            how = ""  # "it lasts 8 s, it starts at 12 s and ends at 20 s"
-        if how and (moment := _pair(text, first, second, how, before)) is not None:
-            return 2, moment
+        taken, moment = _moment_of_two(text, times, at, label, before)
+        if taken:
+            return taken, moment
     return 1, _at_an_edge(text, first, before, label)
+
+
+def _moment_of_two(text: str, times: Sequence[Time], at: int, label: Label, before: str) -> tuple[int, Moment | None]:
+    """Return how many times a moment takes that begins at a time and ends at the next, and it; 0 if they make none."""
+    first, second = times[at], times[at + 1]
+    between = text[first.end : second.begin]
+    how = _named_behind(text, first, second) or _joined(between, label, before)
+    to_the_end = _TO_THE_END.match(text, first.end)
+    if how == "labels" and to_the_end is not None and not to_the_end["on"]:
+        how = ""  # "from 0:38 until the end, with 5 players"
+    if how == "length first" and at + 2 < len(times) and _is_a_start(text, second, times[at + 2], first):
+        how = ""  # "it lasts 8 s, it starts at 12 s and ends at 20 s"
+    length = _chain(text, times, at) if how == "range" else 2
+    if length > 2:
+        stop, fault = times[at + length - 1].end, "a chain of times"
+        chain = Moment(first.begin, stop, first.value, second.value, "s", "a range", fault)
+        return length, chain if _has_unit(first, second) else None
+    if how and (moment := _pair(text, first, second, how, before)) is not None:
+        return 2, moment
+    if between.strip() in ("before", "after", "prior to") and first.unit == second.unit == "s":
+        fault = "told from another time"
+        return 2, Moment(first.begin, second.end, first.value, second.value, "s", "a time", fault)
+    return 0, None
+
+
+def _named_behind(text: str, first: Time, second: Time) -> str:
+    """Say that two times are a start and an end if it stands behind them: "00:12 (start) and 00:20 (end)"."""
+    start, end = (_NAMED_BEHIND.match(text, time.end) for time in (first, second))
+    return "labels" if start is not None and end is not None and start["start"] and end["end"] else ""
 
 
 def _is_a_start(text: str, time: Time, after: Time, last: Time) -> bool:
@@ -198,7 +215,8 @@ def _joined(between: str, label: Label, before: str) -> str:
     said = label_of(_TAG.sub(lambda tag: "" if tag[0].startswith("</") else f" {tag[1]} ", between))
     last = core[-1] if core else ""
     how = ""
-    if label == "start" and (said == "end" or last in words.UP_TO):
+    from_start = label == "start" and (said == "end" or last in words.UP_TO) and not _VIDEO_IS.search(between)
+    if from_start or (last == "before" and _AFTER.search(before)):
         how = "labels"
     elif label == "start" and (said == "length" or last == "for") and not _VIDEO.search(between):
         how = "length"

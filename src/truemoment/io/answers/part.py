@@ -12,6 +12,7 @@ _THOUGHT_ENDS = re.compile(rf"</{words.THOUGHT}>")
 _THOUGHT_BEGINS = re.compile(rf"<{words.THOUGHT}>")
 _ANSWER = re.compile(rf"<(?P<end>/?){words.ANSWER_TAG}>|<\|begin_of_box\|>|(?P<box>\\boxed\{{)")
 _TIMES = re.compile(rf"<(?P<end>/?)(?P<tag>{words.TIME_TAG})>")
+_LETTER = re.compile(r"\W{0,4}[a-h]\W{0,4}")
 _BRACE = re.compile(r"[{}]")
 _MARK = re.compile(words.ANSWER_MARK)
 
@@ -108,9 +109,11 @@ def _behind_mark(part: Part) -> list[Part]:
     if mark is None:
         return []
     at = mark.end()
+    letter = _LETTER.fullmatch(part.text, at) is not None
     gap_at, gap = (part.gap_at - at, part.gap) if at < part.gap_at else (0, 0)
     begin = part.place(at, at)[0]
-    return [Part(begin, part.text[at:], marked=True, first=True, gap_at=gap_at, gap=gap)]
+    found = Part(begin, part.text[at:], marked=True, first=True, gap_at=gap_at, gap=gap)
+    return [found._replace(fault="a letter of an option") if letter else found]
 
 
 def _last(pattern: re.Pattern[str], text: str, begin: int) -> re.Match[str] | None:

@@ -6,6 +6,8 @@ import math
 import re
 from collections.abc import Sequence
 
+from truemoment.io.answers import words
+from truemoment.io.answers.asides import sort_out
 from truemoment.io.answers.denials import denies, silence
 from truemoment.io.answers.groups import alternatives, group
 from truemoment.io.answers.moments import Moment, find_moments, label_of, whole_video
@@ -61,26 +63,31 @@ def _read(part: Part, reading: Reading) -> Answer:
     if not part.text.strip():
         return Answer("failed", (), None, "no text")
     times = find_times(part.text)
-    moments = find_moments(part.text, times)
-    whole = None if moments else whole_video(part.text)
-    told = [*moments, *([whole] if whole else [])]
+    told, aside = sort_out(part.text, find_moments(part.text, times))
+    whole = None if told or aside else whole_video(part.text)
+    told += [whole] if whole else []
     if part.fault:
         return Answer("ambiguous", (), _span(part, told), part.fault)
     complete = [moment for moment in told if not moment.one_sided or reading.one_sided == "extend"]
     if complete:
-        groups = group(part.text, complete)
-        if reading.which == "all":
-            chosen = [moment for of_group in groups for moment in of_group]
-        else:
-            chosen = groups[-1] if reading.which == "last" and not part.first else groups[0]
-        return _judged(part, chosen, reading, n_groups=len(groups))
+        return _of_moments(part, complete, reading)
     said, _ = silence(part.text)
-    if said and all(moment.unit == "frame" for moment in told):  # "... from the 8 frames given"
-        return _of_silence(part, times, reading)
-    if told:
+    if aside and not told:
+        return Answer("ambiguous", (), _span(part, aside[-1:]), aside[-1].fault)
+    if told and not (said and all(moment.unit == "frame" for moment in told)):  # "... from the 8 frames given"
         why = "a start without an end" if math.isinf(told[-1].end) else "an end without a start"
         return Answer("ambiguous", (), _span(part, told[-1:]), why)
-    return _of_loose(part, times, reading)
+    return _of_silence(part, times, reading) if said else _of_loose(part, times, reading)
+
+
+def _of_moments(part: Part, moments: Sequence[Moment], reading: Reading) -> Answer:
+    """Choose among the moments of a part, and judge them."""
+    groups = group(part.text, moments)
+    if reading.which == "all":
+        chosen = [moment for of_group in groups for moment in of_group]
+    else:
+        chosen = groups[-1] if reading.which == "last" and not part.first else groups[0]
+    return _judged(part, chosen, reading, n_groups=len(groups))
 
 
 def _of_silence(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
@@ -150,7 +157,11 @@ def _of_loose(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
     labels = [
         label_of(part.text[max(low, time.begin - 40) : time.begin]) for low, time in zip(seen, times, strict=False)
     ]
-    found = [time for time, label in zip(times, labels, strict=True) if time.unit == "s" and label != "length"]
+    found = [
+        time
+        for low, time, label in zip(seen, times, labels, strict=False)
+        if time.unit == "s" and label != "length" and not _is_length_of_video(part.text, low, time)
+    ]
     if not found:
         return _of_halves(part, times, reading)
     start_s, end_s = found[0].value, found[-1].value
@@ -159,6 +170,8 @@ def _of_loose(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
         end_s = math.inf
     elif not why and len(found) != 2:
         why = "a single time" if len(found) == 1 else f"{len(found)} times that nothing joins"
+    elif not why and _TWICE.search(part.text, max(found[0].begin - 40, 0), found[1].begin):
+        why = "two times of which each may be a moment"
     elif not why and not start_s < end_s:
         why = "two times that do not rise"
     elif not why and reading.on.kind != "seconds":
@@ -169,6 +182,12 @@ def _of_loose(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
     if why:
         return Answer("ambiguous", (), span, why)
     return Answer("parsed", ((start_s, end_s),), span, "a start" if math.isinf(end_s) else "two times")
+
+
+def _is_length_of_video(text: str, low: int, time: Time) -> bool:
+    """Whether a time says how long the video is: "in the 0:30 video", "out of 30 s"."""
+    before = text[max(low, time.begin - 40) : time.begin]
+    return bool(_TELLS_THE_LENGTH.search(before) or _IS_THE_LENGTH.match(text, time.end))
 
 
 def _of_halves(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
@@ -191,6 +210,9 @@ def _of_halves(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
 
 
 _STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
+_TWICE = re.compile(words.TWICE)
+_TELLS_THE_LENGTH = re.compile(words.TELLS_THE_LENGTH)
+_IS_THE_LENGTH = re.compile(words.IS_THE_LENGTH)
 _AFTER = re.compile(r"\b(?:after|since|past) (?:about |around |the )?\Z")
 _OF_THE_VIDEO = re.compile(r"\s*(?:of|into|through|mark|point)\b")
 _CUT_OFF = re.compile(r"\s*(?:-+|to|until|and)\s*\Z")

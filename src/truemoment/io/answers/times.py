@@ -88,7 +88,9 @@ _UNIT = re.compile(
     """,
     re.VERBOSE,
 )
-_BEFORE = re.compile(r"\b(?:(?P<s>sec(?:ond)?s?|第)|(?P<frame>frames?(?:\ (?:number|index|no\.?))?))\ ?[:#=]?\ ?\Z")
+_BEFORE = re.compile(
+    r"\b(?:(?P<s>sec(?:ond)?s?|第)|(?P<min>minutes?)|(?P<frame>frames?(?:\ (?:number|index|no\.?))?))\ ?[:#=]?\ ?\Z"
+)
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "second": 1.0, "minute": 60.0}
 _COMMA_PAIR = re.compile(r"\d+,\d{1,2} ?- ?\d+,\d{1,2}\s*[\])]")
 _JOINED = re.compile(r"[ ,.]{0,2}(?:and )?\Z")
@@ -228,12 +230,13 @@ def _bare(begin: int, end: int, value: float, text: str, *, spelled: bool) -> Ti
     if spelled and text[begin] in "ah":
         return None  # "a", "half a" of something that is no time
     low = max(begin - 24, 0)
-    told = not spelled and any_of(("sec", "frame", "第"), text[low:begin])
+    told = not spelled and any_of(("sec", "frame", "minute", "第"), text[low:begin])
     before = _BEFORE.search(text, low, begin) if told else None
     if before is not None and before["frame"]:
         return Time(begin, end, value, "frame")
+    factor = 60.0 if before is not None and before["min"] else 1.0
     if before is not None and not re.search(r"\d\s*-?\Z", text[max(before.start() - 4, 0) : before.start()]):
-        return Time(begin, end, value, "s")
+        return Time(begin, end, _times(value, factor), "s", factor)
     return Time(begin, end, value, spelled=spelled)
 
 
@@ -248,26 +251,48 @@ def _value_of(spelled: str) -> float:
 
 def _join(last: Time, time: Time, between: str, *, in_brackets: bool, text: str) -> Time | None:
     """Return two numbers as one time if they tell one: "1 min 5 s", "12,3", "12.3 s (0:12)"; else None."""
-    if last.factor > time.factor and last.unit == time.unit == "s" and time.factor * 60 <= last.factor:
-        small = time.value < last.factor and not time.fault
-        if small and text[time.begin : time.end].count(":") == 0 and _JOINED.match(between):
-            return Time(last.begin, time.end, last.value + time.value, "s", time.factor)
     digits = text[time.begin : time.end]
+    joined = _compound(last, time, between, digits)
+    whole = between == "," and not last.unit and last.value == int(last.value)
+    if whole and (not in_brackets or _COMMA_PAIR.search(text, max(last.begin - 16, 0), time.end + 16)):
+        joined = joined or _with_comma(last, time, digits)
+    if joined is None and between.strip() in ("(", "[", "(=", "=", "(~", "(i.e.,", "(i.e."):
+        joined = _told_twice(last, time, between.strip() == "=", text)
+    return joined
+
+
+def _compound(last: Time, time: Time, between: str, digits: str) -> Time | None:
+    """Join "1 minute" and "5 seconds", or "3min" and "05"."""
+    value = last.value + time.value
     if not between and last.unit == "s" and last.factor == 60 and not time.unit and time.value < 60:
-        return Time(last.begin, time.end, last.value + time.value, "s", 1.0)  # 3min05
-    if in_brackets and between == ",":
-        in_brackets = not _COMMA_PAIR.search(text, max(last.begin - 16, 0), time.end + 16)
-    if between == "," and not last.unit and not in_brackets and last.value == int(last.value):
-        whole = re.match(r"\d+", digits)
-        if whole is not None and len(whole[0]) <= 2 and "." not in digits and ":" not in digits:
-            value = float(f"{int(last.value)}.{whole[0]}") * time.factor
-            return time._replace(begin=last.begin, value=value)
-        if whole is not None and len(whole[0]) == 3 and last.value < 1000 and time.unit in ("", "s"):
-            return time._replace(begin=last.begin, value=last.value * 1000 * time.factor + time.value)
-    if between.strip() in ("(", "[", "(=", "=", "(~", "(i.e.,", "(i.e.") and "s" in (last.unit, time.unit):
-        closes = between.strip() == "=" or text[time.end : time.end + 1] in (")", "]")
-        if closes and last.unit in ("s", "") and time.unit in ("s", "") and abs(last.value - time.value) < 1:
-            told = time if time.value != int(time.value) and last.value == int(last.value) else last
-            end = time.end + (between.strip() != "=")
-            return told._replace(begin=last.begin, end=end, unit="s")
+        return Time(last.begin, time.end, value, "s")
+    both_told = last.unit == time.unit == "s" and last.factor >= 60 * time.factor and ":" not in digits
+    if not both_told or time.fault or not _JOINED.match(between):
+        return None
+    if time.value < last.factor:
+        return Time(last.begin, time.end, value, "s", time.factor)
+    if between.strip():
+        return None  # "between 1 minute and 90 seconds" are two
+    return Time(last.begin, time.end, value, "s", fault="60 or more seconds in a minute")
+
+
+def _with_comma(last: Time, time: Time, digits: str) -> Time | None:
+    """Join what a comma without a blank parts: a decimal comma before one or two digits, thousands before three."""
+    behind = re.match(r"\d+", digits)
+    if behind is None:
+        return None
+    if len(behind[0]) <= 2 and "." not in digits and ":" not in digits:
+        return time._replace(begin=last.begin, value=float(f"{int(last.value)}.{behind[0]}") * time.factor)
+    if len(behind[0]) == 3 and last.value < 1000 and time.unit in ("", "s"):
+        return time._replace(begin=last.begin, value=last.value * 1000 * time.factor + time.value)
     return None
+
+
+def _told_twice(last: Time, time: Time, equals: bool, text: str) -> Time | None:
+    """Join a time and the same time told again in brackets; the one with decimals counts."""
+    closes = equals or text[time.end : time.end + 1] in (")", "]")
+    units = {last.unit, time.unit}
+    if not closes or "s" not in units or not units <= {"", "s"} or abs(last.value - time.value) >= 1:
+        return None
+    told = time if time.value != int(time.value) and last.value == int(last.value) else last
+    return told._replace(begin=last.begin, end=time.end + (not equals), unit="s")

@@ -157,12 +157,44 @@ WHOLE = (
     r"|\bduring the video from start to finish\b"
 )
 
+# Before a moment that is not the answer.
+WHOLE_VIDEO = one_of("video film footage movie recording")  # a clip may be the moment itself
+VIDEO_IS = rf"\b{WHOLE_VIDEO}(?:'s)?(?: itself)? (?:is|lasts|ends|finishes|runs|has|covers|spans|goes|plays)\b"
+OTHER_RANGE = (
+    r"(?:\b(?:confidence|score|probability|iou|certainty)\W{0,3}(?:is |of |from )?\W{0,2}"
+    r"|\b(?:bounding box|bbox|box|coordinates?|pixels?)\W{0,4}(?:at |are |is )?\W{0,3}"
+    r"|\b(?:margin|error|tolerance|uncertainty)\W{0,3}(?:of |is )?(?:about )?"
+    r"|\bcount(?:s|ed|ing)? (?:down )?(?:from )?)\Z"
+)
+EXTENT_OF_VIDEO = rf"(?:{VIDEO_IS}|\b{WHOLE_VIDEO}(?:'s)? (?:length|duration|range|timeline)\b)[^.;\n]{{0,20}}\Z"
+LENGTH_RANGE = (
+    r"\b(?:lasts?|lasted|lasting|takes?|took|taking|duration|(?<!go )(?<!opt )(?<!look )for|length)\W{1,3}"
+    r"(?:(?:is|of|about|around|between|only|roughly|approximately)\W)*\Z"
+)
+DENIED_RANGE = (
+    r"\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing))\W{1,3}"
+    r"(?:(?:from|between|at|the|segment|interval)\W)*\Z"
+)
+BESIDE = (
+    r"\b(?:(?:after|before|following|prior to) (?:that|this|which)|afterwards?|beforehand|previously|meanwhile"
+    r"|the rest)\b[^.;\n]{0,40}\Z"
+)
+EXAMPLE = r"(?:\be\.g\.,?|\bfor example,?|\bfor instance,?|\bsuch as) (?:from |between )?\Z"
+UNIT_BEFORE = (
+    r"(?:\A|[\W_])(?:(?P<frame>frames?|frame_?ind\w+|indices)|(?P<percent>percent(?:ages?)?)"
+    r"|(?P<other>ms|msec|milliseconds?|minutes?|mins?|hours?))\b[^.;\n\d]{0,30}\Z"
+)
+TELLS_THE_LENGTH = rf"(?:{VIDEO_IS}[^.\d]{{0,20}}|\bout of |\btotal(?: of)? )\Z"
+IS_THE_LENGTH = rf"[\s-]{{0,2}}(?:long\b|{VIDEO}\b)"
+TWICE = r"\b(?:twice|two times|both times|several times|each time|and again (?:at|around|from))\b"
+
 # Between two moments.
 CONNECTING = each(
     """and then also again plus as well followed by another from between at around about to the in of is it or either
     moment moments segment segments event events interval intervals occurrence occurrences instance instances clip clips
     time times timestamp timestamps span spans window windows range ranges period periods query video answer
     first second third fourth next finally later once more start starts end ends seconds sec secs s 第 和 以及 、 。
+    maybe possibly perhaps
     , ; & | / [ ] { } ( ) < > : - • = # " ' +"""
 )
 """What lets two moments be told together, as one answer."""
@@ -218,6 +250,7 @@ BUT = (
     r"|[;.!?\n]|, (?:it|the|he|she|they)\b"
 )
 """Behind a denial: what follows is not denied."""
+CLOSEST = r"\b(?:closest|nearest|most similar)\b"
 NOT_THERE = r"\bnot (?:happening |occurring |visible |shown |present )?(?:from|between|at|in|during|within) (?:the )?\Z"
 NOTHING = one_of(
     """none null n/a na nil no nothing not_found no_match no_answer no_moment no_result not_applicable nan undefined
