@@ -75,7 +75,7 @@ def command(
         click.echo(f"{told_path(out)}: {to}")
         if loose:
             click.echo(
-                f"note: {rows.format} names videos or queries in its own way, and so does the new file; with --dataset or "
-                "--annotations it names them as these do",
+                f"note: {rows.format} names videos or queries in its own way, and so does the new file; with "
+                "--dataset or --annotations it names them as these do",
                 err=True,
             )

@@ -85,7 +85,7 @@ MODULES = (
 FORMATS: Mapping[str, Format] = MappingProxyType({module.FORMAT.name: module.FORMAT for module in MODULES})
 """Every format by name."""
 
-HEAD_BYTES = 1 << 16
+HEAD_BYTES = 1 << 18
 
 
 def get_format(name: str) -> Format:

@@ -9,9 +9,11 @@ from typing import NamedTuple
 from truemoment.io.answers import words
 from truemoment.io.answers.moments import LABEL_REACH, Moment
 
+_ANY_SIGN = re.compile(words.ASIDE_SIGN)
 _NOTHING_OF_IT = re.compile(words.OTHER_RANGE)
 _OF_THE_VIDEO = re.compile(words.EXTENT_OF_VIDEO)
 _LENGTH = re.compile(words.LENGTH_RANGE)
+_LONG = re.compile(r"[\s-]{1,2}long\b")
 _DENIED = re.compile(words.DENIED_RANGE)
 _BESIDE = re.compile(words.BESIDE)
 _EXAMPLE = re.compile(words.EXAMPLE)
@@ -53,6 +55,10 @@ def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
     for moment in moments:
         before = text[max(seen, moment.begin - LABEL_REACH) : moment.begin]
         seen = moment.stop
+        behind = _FROM_A_TIME.match(text, moment.stop) or _LONG.match(text, moment.stop)
+        if not behind and not _ANY_SIGN.search(before):
+            found.told.append(moment)  # most by far; the patterns below take time
+            continue
         if _NOTHING_OF_IT.search(before) or _OF_THE_VIDEO.search(before):
             continue
         why = _why_aside(text, moment, before)
@@ -65,7 +71,7 @@ def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
 
 def _why_aside(text: str, moment: Moment, before: str) -> str:
     """Say why a moment is told beside the answer; "" if it is not."""
-    if _LENGTH.search(before) and moment.how == "a range":
+    if (_LENGTH.search(before) or _LONG.match(text, moment.stop)) and moment.how == "a range":
         return "a length"
     if _DENIED.search(before):
         return "a moment that is denied"

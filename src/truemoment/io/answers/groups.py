@@ -15,6 +15,7 @@ _VALUES = re.compile(
     r'"[^"\n]{0,300}"(?=\s*[,}\]])|"[a-z0-9_ ]{1,40}"\s?:|:\s?[\d.]+(?=\s*[,}\]])|(?<=[:\s])[\d.]+(?=\s*[,}])'
 )
 _SENTENCE_END = re.compile(r"[.!?](?:\s|$)")
+_LINE_BEGINS = re.compile(r"(?:\A|\n)[ \t]{0,4}(?:[-•]|\(?\d{1,2}[.):])[ \t]{1,4}\Z")
 _BULLET = re.compile(
     r"(?:^|(?<=\n))[ \t]{0,4}(?:\(?\d{1,2}[.):]|[-•])[ \t]{0,4}|\(\d{1,2}\)|(?<=[\s,;])\d{1,2}[.)](?=\s)"
 )
@@ -26,7 +27,7 @@ def group(text: str, moments: Sequence[Moment]) -> list[list[Moment]]:
     groups: list[list[Moment]] = [[moment] for moment in moments[:1]]
     for last, moment in pairwise(moments):
         between = text[last.stop : moment.begin]
-        if _connects(between):
+        if _connects(between) or _are_listed(text, last, moment):
             if not _is_repeated(last, moment, between):
                 groups[-1].append(moment)
             else:
@@ -42,6 +43,14 @@ def _is_repeated(last: Moment, moment: Moment, between: str) -> bool:
         return True
     near = abs(last.start - moment.start) < 1 and abs(last.end - moment.end) < 1
     return near and bool(re.search(r"[(\[=]|\bor\b|i\.e", between))
+
+
+def _are_listed(text: str, last: Moment, moment: Moment) -> bool:
+    """Whether both moments begin a line with a bullet or number, the one right below the other."""
+    between = text[last.stop : moment.begin]
+    if between.count("\n") != 1 or len(between) > 4 * REACH:
+        return False
+    return all(_LINE_BEGINS.search(text, max(one.begin - 16, 0), one.begin) is not None for one in (last, moment))
 
 
 def _connects(between: str) -> bool:

@@ -48,6 +48,7 @@ class Moment(NamedTuple):
 
 _WORD = re.compile(r"[a-z_]+|\.{2,}|[^\sa-z_]")
 _LABEL_WORD = re.compile(words.LABEL_WORD)
+_SENTENCE = re.compile(r"[.!?]\s")
 _TAG = re.compile(r"</?([a-z_]{1,20})>")
 _FOLLOWER = re.compile(rf"[ \t]{{0,3}}(?P<word>[a-z']+)(?P<video>(?: the| this)? {words.VIDEO})?|-[a-z]|\s?[-/]\s?\d")
 _NUMBERED = re.compile(rf"\b{words.NUMBERED_THINGS}s?\.?\s?#?\Z")
@@ -92,7 +93,7 @@ def _moment_at(text: str, times: Sequence[Time], at: int, seen: int) -> tuple[in
         return len(run), _of_bracket(text, run)
     first = times[at]
     before = text[max(seen, first.begin - LABEL_REACH) : first.begin]
-    label = label_of(before)
+    label = label_of(_SENTENCE.split(before)[-1])
     if at + 1 < len(times) and times[at + 1].begin - first.end <= REACH:
         taken, moment = _moment_of_two(text, times, at, label, before)
         if taken:

@@ -72,7 +72,7 @@ def _read(part: Part, reading: Reading) -> Answer:
     if complete:
         return _of_moments(part, complete, reading)
     said, _ = silence(part.text)
-    if aside and not told:
+    if aside and not told and said != "refused":
         return Answer("ambiguous", (), _span(part, aside[-1:]), aside[-1].fault)
     if told and not (said and all(moment.unit == "frame" for moment in told)):  # "... from the 8 frames given"
         why = "a start without an end" if math.isinf(told[-1].end) else "an end without a start"
@@ -115,6 +115,10 @@ def _judged(part: Part, moments: Sequence[Moment], reading: Reading, *, n_groups
     fault = next((why for moment in moments if (why := _fault(moment, reading))), "")
     if not fault and alternatives(part.text, moments):
         fault = "one moment or another"
+    if not fault and _CHOSEN_LETTER.search(part.text, moments[-1].stop):
+        fault = "a letter of an option"
+    if not fault and _CORRECTED.search(part.text, moments[-1].stop):
+        fault = "a moment that is corrected"
     if not fault and denies(part.text, moments[0].begin, moments[-1].stop):
         fault = "a moment, and that there is none"
     if fault:
@@ -210,6 +214,8 @@ def _of_halves(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
 
 
 _STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
+_CHOSEN_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
+_CORRECTED = re.compile(r"\b(?:correction|no wait|wait,|scratch that)\b[^\n]*\d")
 _TWICE = re.compile(words.TWICE)
 _TELLS_THE_LENGTH = re.compile(words.TELLS_THE_LENGTH)
 _IS_THE_LENGTH = re.compile(words.IS_THE_LENGTH)

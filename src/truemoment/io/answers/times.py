@@ -92,6 +92,8 @@ _BEFORE = re.compile(
     r"\b(?:(?P<s>sec(?:ond)?s?|第)|(?P<min>minutes?)|(?P<frame>frames?(?:\ (?:number|index|no\.?))?))\ ?[:#=]?\ ?\Z"
 )
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, "second": 1.0, "minute": 60.0}
+FARTHEST_JOINED = 10
+"""Characters between two numbers from which on they are never one time."""
 _COMMA_PAIR = re.compile(r"\d+,\d{1,2} ?- ?\d+,\d{1,2}\s*[\])]")
 _JOINED = re.compile(r"[ ,.]{0,2}(?:and )?\Z")
 
@@ -130,7 +132,8 @@ def find_times(text: str) -> list[Time]:
         if "[" in between or "(" in between or depth:
             depth += between.count("[") + between.count("(") - between.count("]") - between.count(")")
             depth = max(depth, 0)
-        joined = _join(found[-1], time, between, in_brackets=depth > 0, text=text) if found else None
+        near = found and len(between) < FARTHEST_JOINED
+        joined = _join(found[-1], time, between, in_brackets=depth > 0, text=text) if near else None
         if joined is None:
             found.append(time)
         else:

@@ -184,6 +184,12 @@ UNIT_BEFORE = (
     r"(?:\A|[\W_])(?:(?P<frame>frames?|frame_?ind\w+|indices)|(?P<percent>percent(?:ages?)?)"
     r"|(?P<other>ms|msec|milliseconds?|minutes?|mins?|hours?))\b[^.;\n\d]{0,30}\Z"
 )
+ASIDE_SIGN = (
+    r"(?:conf|score|prob|iou|certain|box|coord|pixel|margin|error|toler|count|video|film|foot|movie|record|last|tak|took|dura"
+    r"|for |for:|length|instead|rather|except|exclud|unlike|other|ignor|after|before|follow|prior|previous|meanwhile"
+    r"|rest|e\.g|example|instance|such|frame|indices|percent|ms\b|msec|milli|min|hour|within)"
+)
+"""Stands in the text before a moment wherever one of the patterns above fits."""
 TELLS_THE_LENGTH = rf"(?:{VIDEO_IS}[^.\d]{{0,20}}|\bout of |\btotal(?: of)? )\Z"
 IS_THE_LENGTH = rf"[\s-]{{0,2}}(?:long\b|{VIDEO}\b)"
 TWICE = r"\b(?:twice|two times|both times|several times|each time|and again (?:at|around|from))\b"
