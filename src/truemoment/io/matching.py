@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter, defaultdict
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+import msgspec
 import numpy as np
 
 from truemoment.datasets.faults import PAST_END_S
@@ -112,8 +113,9 @@ class MatchReport:
     parsing: Parsing | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all fields by name."""
-        return asdict(self)
+        """Return all fields by name, as JSON has them."""
+        fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
+        return fields
 
 
 def plain_text(sentence: str) -> str:
