@@ -102,3 +102,13 @@ def test_ids_stay_where_a_row_lacks_its_sentence(matched):
     content = line(0) + '{"qid": 1, "vid": "v", "pred_relevant_windows": []}\n'
     with pytest.raises(MatchError, match="the first is query '0'"):
         matched(content, annotations(("v#0", "v", "a door"), ("v#1", "v", "a dog")))
+
+
+def test_ids_that_are_bare_numbers_are_taken_and_told(tmp_path):
+    # Time-R1 numbers queries in its own order (www-Ye/Time-R1, evaluate.py), and writes neither video nor sentence.
+    annotations = Annotations.from_rows([("0", "v", 9.0, "s", 0.0, 1.0), ("1", "v", 9.0, "t", 2.0, 3.0)])
+    path = tmp_path / "p.jsonl"
+    path.write_text('{"qid": 1, "pred": [2, 3]}\n{"qid": 0, "pred": [0, 1]}\n')
+    _, report = read_predictions(path, annotations, format="time-r1")
+    assert report.by_id == 2
+    assert "no more of its queries than numbers" in report.recognised

@@ -33,16 +33,8 @@ from truemoment.io import (
     vlmevalkit,
 )
 from truemoment.io.axes import SECONDS, Axis
-from truemoment.io.base import (
-    AnswerRows,
-    Format,
-    Head,
-    OnNegative,
-    Parsing,
-    PredictionRows,
-    checked_times,
-    refuse_loss,
-)
+from truemoment.io.base import AnswerRows, Format, OnNegative, Parsing, PredictionRows, checked_times, refuse_loss
+from truemoment.io.head import Head
 from truemoment.io.matching import MatchReport, OnUnknown, match
 from truemoment.io.naming import as_annotated
 from truemoment.io.reading import Reading

@@ -14,8 +14,9 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write
-from truemoment.io.base import Format, Head, PredictionRows, flatten, listed
+from truemoment.io.base import Format, PredictionRows, flatten, listed
 from truemoment.io.entries import read_entries, whole_id
+from truemoment.io.head import Head
 
 SCORES_OF_THREE_KINDS = 5
 """Values of a moment with proposal, matching and fused score."""

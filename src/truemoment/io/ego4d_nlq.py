@@ -17,8 +17,9 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, decode_json, read_bytes, refuse_repeated_keys
-from truemoment.io.base import Format, Head, PredictionRows, flatten, listed
+from truemoment.io.base import Format, PredictionRows, flatten, listed
 from truemoment.io.cone import ranked
+from truemoment.io.head import Head
 
 CHALLENGE = "ego4d_nlq_challenge"
 _ID = re.compile(r"(?P<annotation>.+)_(?P<index>0|[1-9]\d{0,8})", re.ASCII | re.DOTALL)

@@ -26,7 +26,8 @@ from truemoment.files import (
     read_json_lines,
     refuse_repeated_keys,
 )
-from truemoment.io.base import AnswerRows, Format, Head
+from truemoment.io.base import AnswerRows, Format
+from truemoment.io.head import Head
 from truemoment.io.keyed import PART, TEXT, is_key, split_key
 from truemoment.io.timelens import is_one_object
 

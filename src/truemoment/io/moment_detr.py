@@ -13,8 +13,9 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_json_lines
-from truemoment.io.base import Format, Head, PredictionRows, flatten, flatten_lists, listed
+from truemoment.io.base import Format, PredictionRows, flatten, flatten_lists, listed
 from truemoment.io.entries import whole_id
+from truemoment.io.head import Head
 
 
 class Line(msgspec.Struct):

@@ -70,8 +70,11 @@ def spellings(video_id: str, videos: Videos) -> Iterator[str]:
 
 def _without_own_numbers(rows: PredictionRows, queries: Queries) -> tuple[PredictionRows, str]:
     """Drop the ids if the annotations know none of them, but know a video and sentence that stand beside one."""
-    if not any(rows.query_id) or any(query_id in queries.index for query_id in rows.query_id):
+    if not any(rows.query_id):
         return rows, ""
+    if any(query_id in queries.index for query_id in rows.query_id):
+        bare = all(sentence is None for sentence in rows.sentence) and all(str(i).isdigit() for i in rows.query_id)
+        return rows, "; it says no more of its queries than numbers, which may count them in an order of its own" * bare
     if None in rows.video_id or None in rows.sentence:
         return rows, ""
     known = {(video, plain_text(said)) for video, said in zip(queries.video_id, queries.sentence, strict=True)}

@@ -20,7 +20,8 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, decode_json, iterate_lines
-from truemoment.io.base import Format, Head, Moments, PredictionRows, checked_statuses, flatten, join, listed
+from truemoment.io.base import Format, Moments, PredictionRows, checked_statuses, flatten, join, listed
+from truemoment.io.head import Head
 from truemoment.records import Status
 
 VERSION = 1

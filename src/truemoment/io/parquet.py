@@ -16,7 +16,8 @@ import numpy as np
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError
 from truemoment.files import atomic_write
 from truemoment.intervals import Floats, Ints
-from truemoment.io.base import Format, Head, PredictionRows, by_rank, checked_statuses
+from truemoment.io.base import Format, PredictionRows, by_rank, checked_statuses
+from truemoment.io.head import Head
 from truemoment.io.native import VERSION, read_header
 
 METADATA = b"truemoment"

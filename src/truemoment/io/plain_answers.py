@@ -20,7 +20,8 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import decode_entries, decode_json, iterate_lines, read_bytes, refuse_repeated_keys
-from truemoment.io.base import AnswerRows, Format, Head
+from truemoment.io.base import AnswerRows, Format
+from truemoment.io.head import Head
 from truemoment.io.keyed import TEXT, is_key
 from truemoment.io.table import ABOUT, Headings, columns_of, headings, read_table, said_headings
 

@@ -13,7 +13,8 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, decode_entries, decode_json, read_bytes, refuse_repeated_keys
-from truemoment.io.base import Format, Head, PredictionRows, flatten, listed
+from truemoment.io.base import Format, PredictionRows, flatten, listed
+from truemoment.io.head import Head
 
 
 class Answer(msgspec.Struct):

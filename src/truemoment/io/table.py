@@ -15,7 +15,8 @@ from pathlib import Path
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_number, read_text
-from truemoment.io.base import Format, Head, PredictionRows, flatten, listed
+from truemoment.io.base import Format, PredictionRows, flatten, listed
+from truemoment.io.head import Head
 
 Headings = Mapping[str, tuple[str, ...]]
 """Names of headings by what they mean."""

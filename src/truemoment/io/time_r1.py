@@ -15,8 +15,9 @@ from pathlib import Path
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.io.base import AnswerRows, Format, Head, PredictionRows, flatten
+from truemoment.io.base import AnswerRows, Format, PredictionRows, flatten
 from truemoment.io.entries import read_entries
+from truemoment.io.head import Head
 from truemoment.records import Status
 
 Pair = tuple[float | None, float | None]

@@ -15,7 +15,8 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import decode_entries, decode_json, iterate_lines, read_bytes, refuse_repeated_keys
-from truemoment.io.base import AnswerRows, Format, Head, PredictionRows, flatten
+from truemoment.io.base import AnswerRows, Format, PredictionRows, flatten
+from truemoment.io.head import Head
 from truemoment.io.keyed import is_key, split_key
 
 

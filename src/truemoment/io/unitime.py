@@ -16,8 +16,9 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write
-from truemoment.io.base import Format, Head, PredictionRows, flatten, listed
+from truemoment.io.base import Format, PredictionRows, flatten, listed
 from truemoment.io.entries import read_entries, whole_id
+from truemoment.io.head import Head
 from truemoment.records import Status
 
 NOTHING_FOUND = [(-1.0, -1.0)]

@@ -17,8 +17,9 @@ from pathlib import Path
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.io.base import Format, Head, PredictionRows, flatten
+from truemoment.io.base import Format, PredictionRows, flatten
 from truemoment.io.entries import read_entries
+from truemoment.io.head import Head
 from truemoment.records import Status
 
 

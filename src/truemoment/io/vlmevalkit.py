@@ -12,7 +12,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from truemoment.exceptions import InputError
-from truemoment.io.base import AnswerRows, Format, Head
+from truemoment.io.base import AnswerRows, Format
+from truemoment.io.head import Head
 from truemoment.io.table import Headings, headings, read_table, said_headings
 
 HEADINGS: Headings = {

@@ -1,0 +1,126 @@
+"""The beginning of a file, by which its format is recognised: which keys stand where, whatever they hold."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Head:
+    """The beginning of a file, by which its format is recognised.
+
+    Parameters
+    ----------
+    path
+        The file.
+    data
+        Its first bytes, unpacked, without a byte-order mark and leading blanks.
+    """
+
+    path: Path
+    data: bytes
+
+    @property
+    def line(self) -> bytes:
+        """The first line, or what is there of it."""
+        return self.data.split(b"\n", 1)[0]
+
+    @property
+    def is_object(self) -> bool:
+        """Whether it begins as a JSON object, or as JSON Lines of objects."""
+        return self.data.startswith(b"{")
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it begins as a JSON list."""
+        return self.data.startswith(b"[")
+
+    @functools.cached_property
+    def line_keys(self) -> frozenset[str]:
+        """Keys of the object that begins on the first line, outermost only, as far as that line goes."""
+        line = self.line.strip()
+        return frozenset(path[0] for path in outline(line) if len(path) == 1) if line.startswith(b"{") else frozenset()
+
+    @functools.cached_property
+    def outline(self) -> dict[Steps, Kind]:
+        """What stands where in the beginning, if it is JSON: see :func:`outline`."""
+        return outline(self.data) if self.is_object or self.is_list else {}
+
+    @property
+    def entry_keys(self) -> frozenset[str]:
+        """Keys of the entries of a JSON list, or of the object on the first line of JSON Lines."""
+        if self.is_list:
+            return frozenset(path[1] for path in self.outline if len(path) == 2 and path[0] == ITEM)
+        return self.line_keys
+
+    def kind_at(self, *names: str) -> Kind | None:
+        """What stands at a path, as ``kind_at("results", "*", "[]", "segment")``; None if nothing stands there.
+
+        ``[]`` is an item of a list, and ``*`` any key; of several values the first one counts.
+        """
+        for path, kind in self.outline.items():
+            if len(path) == len(names) and all(want in ("*", got) for want, got in zip(names, path, strict=True)):
+                return kind
+        return None
+
+
+Steps = tuple[str, ...]
+Kind = Literal["object", "list", "text", "other"]
+ITEM = "[]"
+DEEPEST = 6
+_TOKEN = re.compile(rb'"(?P<text>(?:[^"\\]|\\.)*)"|(?P<mark>[{}\[\],:])|(?P<other>[^\s{}\[\],:"]+)|(?P<cut>")')
+
+
+def outline(data: bytes) -> dict[Steps, Kind]:
+    """Tell what stands where in the beginning of JSON, cut off or faulty as it may be.
+
+    Parameters
+    ----------
+    data
+        JSON or JSON Lines; what is behind a text that is cut off is left out.
+
+    Returns
+    -------
+    dict
+        Kind of the first value at each path of keys, ``[]`` for the items of a list; down to six steps.
+
+    Examples
+    --------
+    >>> outline(b'{"results": {"v": [{"la')
+    {('results',): 'object', ('results', 'v'): 'list', ('results', 'v', '[]'): 'object'}
+    """
+    found: dict[Steps, Kind] = {}
+    path: list[str] = []
+    in_object: list[bool] = []
+    key_comes = False
+
+    def note(kind: Kind) -> None:
+        if 0 < len(path) <= DEEPEST:
+            found.setdefault(tuple(path), kind)
+
+    for token in _TOKEN.finditer(data):
+        text, mark = token["text"], token["mark"]
+        if token["cut"]:
+            break
+        if mark in (b"{", b"["):
+            note("object" if mark == b"{" else "list")
+            in_object.append(mark == b"{")
+            path.append("" if in_object[-1] else ITEM)
+            key_comes = in_object[-1]
+        elif mark in (b"}", b"]"):
+            if in_object:
+                in_object.pop()
+                path.pop()
+            key_comes = False
+        elif mark == b",":
+            key_comes = bool(in_object) and in_object[-1]
+        elif text is not None and key_comes:
+            path[-1] = text.decode("utf-8", "replace")
+            key_comes = False
+        elif mark is None:
+            note("other" if text is None else "text")
+    return found
