@@ -309,3 +309,16 @@ class TestHowRowsAreRead:
         assert (document["split"], document["annotations"]["n_queries"]) == ("all", 4)
         assert document["match"]["missing"] == 1
         assert figures(document) == {"mIoU": 2.25 / 4}  # the query without a row scores 0
+
+
+@pytest.mark.parametrize("option", ["--json", "--save-scores"])
+def test_nothing_that_is_read_is_written_over(tmp_path, capsys, option):
+    annotations, predictions = tmp_path / "a.jsonl", tmp_path / "p.jsonl"
+    annotations.write_text('{"query_id": "q", "video_id": "v", "sentence": "s", "moments": [[1, 2]]}\n')
+    predictions.write_text('{"query_id": "q", "moments": [[1, 2]]}\n')
+    before = annotations.read_bytes(), predictions.read_bytes()
+    for target in (annotations, predictions):
+        words = ["evaluate", str(predictions), "--annotations", str(annotations), option, str(target)]
+        assert run(words) == 2
+        assert "is read or written already" in capsys.readouterr().err
+    assert (annotations.read_bytes(), predictions.read_bytes()) == before
