@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from truemoment import Scores, __version__
+from truemoment.cli import run
 from truemoment.cli.options import write_json
 from truemoment.protocols import CONVENTION_FIELDS
 
