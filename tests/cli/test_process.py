@@ -114,7 +114,12 @@ class TestPosix:
         pipe = tmp_path / "annotations"
         os.mkfifo(pipe)
         words = [*MODULE, "evaluate", str(predictions), "--annotations", str(pipe)]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's "&" hands down that it is ignored
+        try:
+            process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        finally:
+            signal.signal(signal.SIGINT, before)
+        with process:
             writer = open_for_writing(pipe, process)
             time.sleep(0.2)
             process.send_signal(signal.SIGINT)
