@@ -6,9 +6,10 @@ over points of the plane, (start, end) or (start, duration) as fractions of the 
 sample covariance times the square of Scott's factor :math:`N^{-1/6}`, which is SciPy's default and the choice of
 Hidden Challenges (Otani et al. 2020, section 3) and Closer Look (Yuan et al. 2021, section 4.1).
 
-Summing N kernels at M places costs N M exponentials. But a Gaussian is smooth: on a box wide enough that its
+Summing N kernels at M places costs N M exponentials. But a wide Gaussian is smooth: on a box wide enough that its
 copies do not touch it is a Fourier series of a hundred terms or so an axis, whose coefficients the points give
-in one matrix product, and the places need another (Fourier series and Gaussian: Greengard & Strain 1991).
+in one matrix product, and the places need another (Fourier series and Gaussian: Greengard & Strain 1991). And a
+narrow one is 0 nearly everywhere: each place needs the points within its reach alone. Whichever is less work is done.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from truemoment.exceptions import InputError
-from truemoment.intervals import Floats
+from truemoment.intervals import Floats, Ints
 
 REACH = 8.7
 """Kernel widths after which a Gaussian, or its spectrum, is below 4e-17 of its peak."""
@@ -105,10 +107,11 @@ class Density:
         n_modes = np.ceil(REACH * period / math.tau).astype(int)
         found = np.zeros(len(places))
         series_cost = (len(points) + near.sum()) * (2 * n_modes[0] + 1) * (2 * n_modes[1] + 1)
-        if series_cost < 8 * len(points) * near.sum():
+        within_reach = _Neighbours.of(points, places[near], low)
+        if series_cost < 8 * within_reach.n_pairs:
             found[near] = np.maximum(_series(points, places[near], low, period, n_modes), 0)
         else:
-            found[near] = _sum_of_kernels(points, places[near])
+            found[near] = _sum_of_kernels(within_reach)
         return np.asarray(found / math.sqrt(np.linalg.det(self.covariance)))
 
     @property
@@ -131,14 +134,56 @@ def _is_positive_definite(covariance: Floats) -> bool:
     return bool(smallest > 1e-12 * largest)
 
 
-def _sum_of_kernels(points: Floats, places: Floats) -> Floats:
-    """Mean of standard normal densities around `points` at `places`, shape (M,), summed one by one."""
-    total = np.empty(len(places))
-    for rows in _blocks(len(places), len(points)):
-        square = (places[rows, :1] - points[:, 0]) ** 2
-        square += (places[rows, 1:] - points[:, 1]) ** 2
-        total[rows] = np.exp(-0.5 * square).sum(axis=1)
-    return total / (math.tau * len(points))
+@dataclass(frozen=True, eq=False)
+class _Neighbours:
+    """Places, and the points that may be within their reach: those in the nine squares of side REACH around each.
+
+    Squares are numbered row by row, so that the three side by side in a row hold points that follow each other.
+    """
+
+    points: Floats  # by square
+    places: Floats  # by square
+    order: Ints  # the number each of these places came with
+    bounds: Ints  # (S + 1,) the places of the s-th square are bounds[s]:bounds[s + 1]
+    first: Ints  # (S, 3) the points around it are first:last, one such range a row of squares
+    last: Ints
+
+    @classmethod
+    def of(cls, points: Floats, places: Floats, low: Floats) -> _Neighbours:
+        """Sort points and places by square; `low` lies below them all."""
+        of_points, of_places = (np.floor((x - low) / REACH).astype(np.int64) + 1 for x in (points, places))
+        width = max(int(of_points[:, 1].max(initial=0)), int(of_places[:, 1].max(initial=0))) + 2
+        number, wanted = (squares[:, 0] * width + squares[:, 1] for squares in (of_points, of_places))
+        by_square, order = np.argsort(number, kind="stable"), np.argsort(wanted, kind="stable")
+        squares, start = np.unique(wanted[order], return_index=True)
+        rows = squares[:, None] + width * np.array([-1, 0, 1])
+        return cls(
+            points[by_square],
+            places[order],
+            order,
+            np.append(start, len(places)),
+            np.searchsorted(number[by_square], rows - 1, side="left"),
+            np.searchsorted(number[by_square], rows + 1, side="right"),
+        )
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs of a place and a point there are to sum."""
+        return int(np.diff(self.bounds) @ (self.last - self.first).sum(axis=1))
+
+
+def _sum_of_kernels(near: _Neighbours) -> Floats:
+    """Mean of standard normal densities around all points at the places, in the order they came in; shape (M,)."""
+    total = np.zeros(len(near.places))
+    for square, (low, high) in enumerate(pairwise(near.bounds.tolist())):
+        ranges = zip(near.first[square].tolist(), near.last[square].tolist(), strict=True)
+        around = np.concatenate([near.points[first:last] for first, last in ranges])
+        for rows in _blocks(high - low, len(around)):
+            at = near.places[low:high][rows]
+            square_of_distance = (at[:, :1] - around[:, 0]) ** 2
+            square_of_distance += (at[:, 1:] - around[:, 1]) ** 2
+            total[near.order[low:high][rows]] = np.exp(-0.5 * square_of_distance).sum(axis=1)
+    return total / (math.tau * len(near.points))
 
 
 def _series(points: Floats, places: Floats, low: Floats, period: Floats, n_modes: npt.NDArray[np.int64]) -> Floats:
