@@ -396,6 +396,45 @@ class Annotations:
         return dataclasses.replace(self, **columns, saliency=saliency)
 
 
+    @classmethod
+    def joined(cls, parts: Sequence[Annotations], *, split: str = "all") -> Annotations:
+        """Return several splits of a dataset as one, in order; clip ratings stay if each part has them alike.
+
+        Raises
+        ------
+        InputError
+            If there is no part, or a query id stands in two.
+
+        Examples
+        --------
+        >>> one = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 5.0)], split="train")
+        >>> other = Annotations.from_rows([("w#0", "w", 20.0, "a dog barks", 0.0, 5.0)], split="test")
+        >>> Annotations.joined([one, other]).query_id.tolist()
+        ['v#0', 'w#0']
+        """
+        if not parts:
+            raise InputError("got no annotations to join, expected one or more")
+        seen: dict[str, Annotations] = {}
+        for part in parts:
+            for query_id in part.queries.query_id:
+                if query_id in seen:
+                    both = f"{seen[query_id].split} and {part.split}"
+                    raise InputError(f"{query_id!r} stands in {both}, expected it in one", field="query_id")
+                seen[query_id] = part
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ANNOTATION_COLUMNS}
+        return cls(**columns, dataset=parts[0].dataset, split=split, saliency=_joined_saliency(parts))
+
+
+def _joined_saliency(parts: Sequence[Annotations]) -> Saliency | None:
+    """Clip ratings of all parts; None if one has none, or they differ in annotators or length of a clip."""
+    known = [part.saliency for part in parts if part.saliency is not None]
+    if len(known) < len(parts) or len({(of.rating.shape[1], of.clip_length_s) for of in known}) > 1:
+        return None
+    lengths = np.concatenate([np.diff(of.offsets) for of in known])
+    clip, rating = (np.concatenate(columns) for columns in zip(*((of.clip, of.rating) for of in known), strict=True))
+    return Saliency(np.concatenate([[0], np.cumsum(lengths)]), clip, rating, known[0].clip_length_s)
+
+
 _ANNOTATION_COLUMNS = ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")
 
 

@@ -1,0 +1,253 @@
+"""What a split made anew promises, looked at in the split itself; and what guessing gains on it.
+
+A promise is *kept*, or *not kept*; where a split is too small for a test to tell, that is said. Indistinguishable
+means that a test finds no difference: with few videos it finds none either, so each says how many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from types import MappingProxyType
+
+import numpy as np
+
+from truemoment.baselines import BiasBased, PredictAll
+from truemoment.baselines.base import locations as placed
+from truemoment.bias.distances import SplitDistance, split_distance
+from truemoment.bias.locations import Locations
+from truemoment.bias.resplit import SPLITS, Resplit
+from truemoment.evaluation import evaluate
+from truemoment.exceptions import InputError
+from truemoment.grounders import Grounder
+from truemoment.intervals import TIE
+from truemoment.records import Annotations
+from truemoment.uncertainty import holm
+
+LEVEL = 0.05
+"""p value below which two splits are told apart; of the three tests between iid splits after Holm's correction."""
+
+FRACTION_OFF = 0.02
+"""How far the share of a split may lie from what was asked for."""
+
+MEASURES = ("dR@1,IoU=0.3", "dR@1,IoU=0.5", "R@1,IoU=0.5")
+"""What guessers are measured by; the headline is the second, Closer Look's."""
+
+HEADLINE = MEASURES[1]
+
+GUESSERS: Mapping[str, Callable[[], Grounder]] = MappingProxyType({"Bias-based": BiasBased, "PredictAll": PredictAll})
+"""Methods that never look at a video: the mode of the training moments' density, and the whole video."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Something a split promises.
+
+    Parameters
+    ----------
+    name
+        ``no-shared-video``, ``every-query-once``, ``fractions``, ``iid-alike``, ``ood-differs``, ``new-words``.
+    kept
+        Whether it is; None where it cannot be told.
+    said
+        In words, with its figures.
+    """
+
+    name: str
+    kept: bool | None
+    said: str
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """A split made anew, looked at.
+
+    Parameters
+    ----------
+    promises
+        What it promises.
+    distances
+        (one split, another) -> how far apart their moments lie; None where one has no moment with a place.
+    guessed
+        (guesser, measure) -> figures on test-iid and test-ood as fractions; NaN where undefined. Empty where a duration
+        is not known.
+    warnings
+        What a user of the split should know, in words.
+    """
+
+    promises: tuple[Promise, ...]
+    distances: Mapping[tuple[str, str], SplitDistance | None]
+    guessed: Mapping[tuple[str, str], tuple[float, float]]
+    warnings: tuple[str, ...]
+
+
+def inspect(
+    found: Resplit,
+    rng: np.random.Generator,
+    *,
+    permutations: int = 1000,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Inspection:
+    """Look at a split.
+
+    Parameters
+    ----------
+    found
+        The split.
+    rng
+        Generator of the permutations.
+    permutations
+        How many a test.
+    tell
+        Told what is being done.
+
+    Raises
+    ------
+    UsageError
+        If `permutations` is less than 1.
+    """
+    parts = {name: found.part(name) for name in SPLITS if found.members[name].any()}
+    where = {name: _locations(part) for name, part in parts.items()}
+    pairs = list(combinations(parts, 2))
+    distances: dict[tuple[str, str], SplitDistance | None] = {}
+    for (a, b), own in zip(pairs, rng.spawn(len(pairs)), strict=True):
+        tell(f"{a} against {b}")
+        one, other = where[a], where[b]
+        both = one is not None and other is not None
+        distances[a, b] = split_distance(one, other, own, permutations=permutations) if both else None  # type: ignore[arg-type]  # neither is None where both are there
+    tell("guessing")
+    guessed = _guessed(parts)
+    promises = [
+        _no_shared_video(parts),
+        _once(found),
+        _fractions(found),
+        _iid_alike(parts, distances),
+        *([] if found.plan.location is None else [_ood_differs(distances)]),
+        *([] if found.plan.new is None else [_new_terms(found)]),
+    ]
+    return Inspection(
+        tuple(promises), MappingProxyType(distances), MappingProxyType(guessed), tuple(_warnings(found, guessed))
+    )
+
+
+def _locations(part: Annotations) -> Locations | None:
+    try:
+        return Locations.of(part)
+    except InputError:  # no moment of it has a place
+        return None
+
+
+def _no_shared_video(parts: Mapping[str, Annotations]) -> Promise:
+    videos = {name: set(part.video_id) for name, part in parts.items()}
+    shared = {(a, b): len(videos[a] & videos[b]) for a, b in combinations(videos, 2)}
+    n_shared = sum(shared.values())
+    said = "No video stands in two splits." if not n_shared else f"{n_shared} videos stand in two splits."
+    return Promise("no-shared-video", n_shared == 0, said)
+
+
+def _once(found: Resplit) -> Promise:
+    times = np.sum(list(found.members.values()), axis=0)
+    kept = bool(np.all(times == 1))
+    n_aside = int(found.members["aside"].sum()) if "aside" in found.members else 0
+    beside = f", or is put aside ({n_aside:,})" if n_aside else ""
+    said = f"Each of {len(times):,} queries stands in one split{beside}."
+    return Promise("every-query-once", kept, said if kept else f"{int(np.sum(times != 1)):,} queries do not.")
+
+
+def _fractions(found: Resplit) -> Promise:
+    asked = {"test-ood": found.plan.ood, "val": found.plan.val, "test-iid": found.plan.iid}
+    reached = {name: float(found.members[name].mean()) for name in asked}
+    largest = np.unique(found.annotations.queries.video_id.astype(str), return_counts=True)[1].max()
+    allowed = max(FRACTION_OFF, float(largest) / found.annotations.n_queries)
+    off = [name for name in asked if abs(reached[name] - asked[name]) > allowed + TIE]
+    said = "; ".join(
+        f"{name} holds {100 * reached[name]:.1f} % of the queries, asked for {100 * asked[name]:g} %" for name in asked
+    )
+    return Promise("fractions", not off, f"{said}.")
+
+
+def _iid_alike(parts: Mapping[str, Annotations], distances: Mapping[tuple[str, str], SplitDistance | None]) -> Promise:
+    pairs = {pair: of for pair, of in distances.items() if "test-ood" not in pair and of is not None}
+    if not pairs:
+        return Promise("iid-alike", None, "Without moments in train, val and test-iid there is nothing to compare.")
+    corrected = holm(np.array([of.energy_p for of in pairs.values()]))
+    told_apart = [f"{a} and {b}" for (a, b), p in zip(pairs, corrected.tolist(), strict=True) if p < LEVEL]
+    videos = ", ".join(f"{parts[name].n_videos:,} videos in {name}" for name in parts if name != "test-ood")
+    if told_apart:
+        said = f"Told apart by where their moments lie: {', '.join(told_apart)} (smallest p = {corrected.min():.3f})."
+        return Promise("iid-alike", kept=False, said=f"{said} Another --seed deals other videos.")
+    said = (
+        "No difference is found between where the moments of train, val and test-iid lie (energy distance, whole "
+        f"videos permuted: smallest p = {corrected.min():.2f} after Holm's correction; {videos})."
+    )
+    return Promise("iid-alike", kept=True, said=said)
+
+
+def _ood_differs(distances: Mapping[tuple[str, str], SplitDistance | None]) -> Promise:
+    of = distances.get(("train", "test-ood"))
+    if of is None:
+        return Promise("ood-differs", None, "Without moments in train and test-ood there is nothing to compare.")
+    times = of.energy / of.energy_by_chance if of.energy_by_chance > 0 else np.inf
+    said = (
+        f"Moments of test-ood lie elsewhere than those of train: energy distance {of.energy:.4f}, "
+        f"{times:,.0f} times what chance gives, p = {of.energy_p:.3f}."
+    )
+    if of.energy_p >= LEVEL:
+        said = f"Moments of test-ood are not shown to lie elsewhere than those of train: p = {of.energy_p:.2f}."
+    return Promise("ood-differs", of.energy_p < LEVEL, said)
+
+
+def _new_terms(found: Resplit) -> Promise:
+    """Whether every query of test-ood holds a new term, and no other split one."""
+    terms, new = found.ranking.terms or (), set(found.terms)
+    holds = np.array([not new.isdisjoint(of) for of in terms], dtype=bool)
+    ood = found.members["test-ood"]
+    elsewhere = int(sum((holds & found.members[name]).sum() for name in SPLITS if name != "test-ood"))
+    lacking = int((ood & ~holds).sum())
+    kind = "words" if found.plan.new is None else found.plan.new.new
+    said = (
+        f"Each query of test-ood holds one of {len(new):,} new {kind}, and no query of train, val or test-iid does."
+        if not (elsewhere or lacking)
+        else f"{lacking:,} queries of test-ood hold none of the new {kind}, and {elsewhere:,} of other splits hold one."
+    )
+    return Promise("new-words", not (elsewhere or lacking), said)
+
+
+def _guessed(parts: Mapping[str, Annotations]) -> dict[tuple[str, str], tuple[float, float]]:
+    """What guessers reach on test-iid and test-ood, fitted on train; nothing where a duration is not known."""
+    tests = {name: parts[name].with_moments() for name in ("test-iid", "test-ood") if name in parts}
+    known = len(tests) == 2 and all(len(of) and np.all(of.duration_s > 0) for of in tests.values())
+    if not known or "train" not in parts:
+        return {}
+    figures = {}
+    for name, make in GUESSERS.items():
+        try:
+            placed(parts["train"])
+            fitted = make().fit(parts["train"])
+        except InputError:  # too few moments to learn from
+            continue
+        scores = [evaluate(of, fitted.ground(of.queries), MEASURES, "default") for of in tests.values()]
+        for measure in MEASURES:
+            figures[name, measure] = (scores[0].value(measure), scores[1].value(measure))
+    return figures
+
+
+def _warnings(found: Resplit, guessed: Mapping[tuple[str, str], tuple[float, float]]) -> list[str]:
+    said = []
+    risen = [
+        f"{100 * iid:.1f} to {100 * ood:.1f} at {measure}"
+        for (name, measure), (iid, ood) in guessed.items()
+        if name == "PredictAll" and ood > iid + TIE
+    ]
+    if risen:
+        said.append(
+            f"The answer 'the whole video' gains from test-iid to test-ood: {', '.join(risen)}. Measure with dR and "
+            "IoU 0.5 or more, or keep videos with long moments out of test-ood (--longest 0.5)."
+        )
+    iid, ood = guessed.get(("Bias-based", HEADLINE), (np.nan, np.nan))
+    if found.plan.location is not None and ood >= iid:
+        said.append(
+            f"Bias-based does not fall: {100 * iid:.1f} on test-iid and {100 * ood:.1f} on test-ood at {HEADLINE}."
+        )
+    return said

@@ -1,0 +1,318 @@
+r"""Splitting a dataset anew, so that guessing where moments usually lie stops working.
+
+The procedure of Closer Look (Yuan et al. 2021, section 4.1), with what the paper leaves open as settings:
+
+1. All queries are ranked, by the density of their moments among all moments (:mod:`truemoment.bias.shifts`).
+2. Those of the lowest ranks are *marked* for test-ood: the smallest number that fills it, or a given share.
+3. A video goes whole to the side that most of its queries are on: to test-ood if half of them or more are marked.
+4. A video with an overlong moment stays out of test-ood, if asked for: else the answer "the whole video" gains there.
+5. The other videos are dealt at random to val, test-iid and train.
+
+Step 3 is one for all shifts. Marking more queries can only bring more videos to test-ood, so the smallest number that
+fills it is found by bisection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal, get_args
+
+import numpy as np
+
+from truemoment.bias.shifts import LocationShift, Ranking, Shift, WordShift
+from truemoment.exceptions import InputError, UsageError
+from truemoment.intervals import TIE, Bools, Ints, seconds_to_norm
+from truemoment.language import Engine, get_engine
+from truemoment.records import Annotations
+
+SPLITS = ("train", "val", "test-iid", "test-ood")
+ASIDE = "aside"
+"""What is in no split: queries that would let new words into training, or known ones into test-ood."""
+
+Ties = Literal["ood", "rest"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a dataset is to be split.
+
+    Parameters
+    ----------
+    ood, val, iid
+        Shares of the queries for test-ood, val and test-iid; train gets the rest.
+    shifts
+        One, or a location and a word shift: then queries of test-ood are shifted in both.
+    marked
+        Share of the queries marked for test-ood by their location; None for as many as it takes to fill it, or for
+        :data:`MARKED_OF_TWO` where new words fill it.
+    longest_norm
+        Videos with a moment of this share of them or more stay out of test-ood; None for no such rule.
+    ties
+        Where a video goes of which exactly half the queries are marked.
+
+    Raises
+    ------
+    UsageError
+        If a share is not between 0 and 1, they leave less than a tenth for train, or shifts do not go together.
+    """
+
+    ood: float = 0.2
+    val: float = 0.05
+    iid: float = 0.05
+    shifts: tuple[Shift, ...] = (LocationShift(),)
+    marked: float | None = None
+    longest_norm: float | None = None
+    ties: Ties = "ood"
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be."""
+        for name in ("ood", "val", "iid", "marked", "longest_norm"):
+            share = getattr(self, name)
+            if share is not None and not 0 < share < 1:
+                raise UsageError(f"got {name} {share:g}, expected a share of more than 0 and less than 1")
+        if self.ood + self.val + self.iid > LARGEST_TESTS + TIE:
+            raise UsageError(
+                f"got {self.ood:g} for test-ood, {self.val:g} for val and {self.iid:g} for test-iid, expected "
+                f"{LARGEST_TESTS:g} together at most: the rest is for training"
+            )
+        if self.ties not in get_args(Ties):
+            raise UsageError(f"got ties {self.ties!r}, expected one of {', '.join(get_args(Ties))}")
+        kinds = [type(shift) for shift in self.shifts]
+        if not kinds or len(set(kinds)) < len(kinds):
+            raise UsageError("expected one shift, or one of location and one of words or compositions")
+        if self.marked is not None and self.location is None:
+            raise UsageError("a share of the queries is marked by location, and no shift of location is asked for")
+
+    @property
+    def location(self) -> LocationShift | None:
+        """The shift of location, if there is one."""
+        return next((shift for shift in self.shifts if isinstance(shift, LocationShift)), None)
+
+    @property
+    def new(self) -> WordShift | None:
+        """The shift of words or compositions, if there is one."""
+        return next((shift for shift in self.shifts if isinstance(shift, WordShift)), None)
+
+
+LARGEST_TESTS = 0.9
+"""Most that test-ood, val and test-iid may take together."""
+
+MARKED_OF_TWO = 0.4
+"""Share of the queries, the least dense, that a shift of both location and words takes test-ood from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Resplit:
+    """A dataset split anew.
+
+    Parameters
+    ----------
+    annotations
+        All queries.
+    plan
+        How they were split.
+    members
+        Name of a split -> its queries, (Q,) each; also :data:`ASIDE` where queries were put aside.
+    marked : (Q,)
+        Queries that were marked for test-ood.
+    ranking
+        What they were marked by.
+    terms
+        New words or compositions, in the order they were drawn; none for a shift of location alone.
+    """
+
+    annotations: Annotations
+    plan: Plan
+    members: Mapping[str, Bools]
+    marked: Bools
+    ranking: Ranking
+    terms: tuple[str, ...] = ()
+
+    def part(self, name: str) -> Annotations:
+        """Return a split.
+
+        Raises
+        ------
+        UsageError
+            If there is none of that name.
+        """
+        if name not in self.members:
+            raise UsageError(f"got split {name!r}, expected one of {', '.join(self.members)}")
+        return replace(self.annotations.select_queries(self.members[name]), split=name)
+
+
+def resplit(
+    annotations: Annotations, rng: np.random.Generator, plan: Plan | None = None, engine: Engine | None = None
+) -> Resplit:
+    """Split a dataset anew.
+
+    Parameters
+    ----------
+    annotations
+        All queries of the dataset; those without a moment or of unknown duration are never marked by location, and go
+        where their video goes.
+    rng
+        Generator of what is drawn: the new words, and which videos are for val and test-iid.
+    plan
+        How; by default :class:`Plan` as it is.
+    engine
+        What finds words; by default the lexicon.
+
+    Raises
+    ------
+    InputError
+        If there are too few videos, there is no density to split by, no word to draw, or nothing reaches test-ood.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from truemoment import Annotations
+    >>> from truemoment.worlds import make_world
+    >>> world = make_world(100, seed=1)
+    >>> whole = Annotations.joined([world.splits[name] for name in ("train", "val", "test-iid")])
+    >>> found = resplit(whole, np.random.default_rng(0))
+    >>> {name: round(float(of.mean()), 2) for name, of in found.members.items()}
+    {'train': 0.7, 'val': 0.05, 'test-iid': 0.06, 'test-ood': 0.2}
+    """
+    plan = Plan() if plan is None else plan
+    drawing, dealing = rng.spawn(2)
+    video = _numbers(annotations.queries.video_id)
+    n_videos = int(video.max(initial=-1)) + 1
+    if n_videos < len(SPLITS):
+        raise InputError(f"{annotations.dataset}: got {n_videos} videos, expected {len(SPLITS)} or more to split")
+    ranking = _ranking(annotations, plan, engine, drawing)
+    barred = _overlong(annotations, video, plan.longest_norm)
+    threshold = _threshold(ranking, video, barred, plan)
+    low = ranking.rank <= threshold
+    marked = low & ranking.eligible
+    in_ood = by_majority(video, marked, ties_count=plan.ties == "ood")[video] & ~barred[video]
+    aside = np.zeros(len(video), dtype=bool)
+    terms: tuple[str, ...] = ()
+    if ranking.terms is not None:
+        terms = _drawn(ranking, low)
+        aside = low != in_ood  # new words outside test-ood, and what is left of its videos
+        aside |= low & ~ranking.eligible
+        if plan.new is not None and plan.new.new == "compositions":
+            aside |= in_ood & ~_parts_known(ranking, terms, ~in_ood & ~aside)
+    ood = in_ood & ~aside
+    if not ood.any():
+        raise InputError(f"{annotations.dataset}: no video reaches test-ood{_why_none(plan)}")
+    rest = ~in_ood & ~aside
+    val, iid = _deal(video, rest, (plan.val, plan.iid), dealing)
+    members = {"train": rest & ~val & ~iid, "val": val, "test-iid": iid, "test-ood": ood}
+    if not members["train"].any():
+        raise InputError(f"{annotations.dataset}: nothing is left for train, expected smaller shares for the others")
+    if aside.any():
+        members[ASIDE] = aside
+    return Resplit(annotations, plan, MappingProxyType(members), marked, ranking, terms)
+
+
+def _numbers(video_id: Iterable[str]) -> Ints:
+    """Number of each query's video, in order of first occurrence, (Q,)."""
+    number: dict[str, int] = {}
+    return np.array([number.setdefault(of, len(number)) for of in video_id], dtype=np.int64)
+
+
+def _ranking(annotations: Annotations, plan: Plan, engine: Engine | None, rng: np.random.Generator) -> Ranking:
+    """By location, by new words, or by new words of queries that lie where few do."""
+    by_location = None if plan.location is None else plan.location.rank(annotations)
+    if plan.new is None:
+        if by_location is None:
+            raise UsageError("expected a shift")
+        return by_location
+    by_words = plan.new.rank(annotations, get_engine() if engine is None else engine, rng)
+    if by_location is None:
+        return by_words
+    marked = by_location.rank <= _quantile(by_location, MARKED_OF_TWO if plan.marked is None else plan.marked)
+    return replace(by_words, eligible=marked & by_location.eligible, density=by_location.density)
+
+
+def _quantile(ranking: Ranking, share: float) -> float:
+    """Rank up to which a share of all queries lies."""
+    ordered = np.sort(ranking.rank)
+    return float(ordered[max(int(share * len(ordered)), 1) - 1])
+
+
+def _overlong(annotations: Annotations, video: Ints, longest_norm: float | None) -> Bools:
+    """Videos with a moment of that share of them or more, (V,)."""
+    barred = np.zeros(int(video.max()) + 1, dtype=bool)
+    if longest_norm is not None:
+        known = annotations.duration_s > 0
+        duration_s = np.where(known, annotations.duration_s, 1.0)
+        start, end = (seconds_to_norm(times, duration_s) for times in (annotations.start_s, annotations.end_s))
+        long = known & (np.abs(end - start) >= longest_norm)  # plain float64, as the published splits were made
+        barred[np.repeat(video, np.diff(annotations.offsets))[long]] = True
+    return barred
+
+
+def by_majority(video: Ints, marked: Bools, *, ties_count: bool) -> Bools:
+    """Videos most of whose queries are marked, (V,); those with exactly half of them too if `ties_count`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> by_majority(np.array([0, 0, 1, 1, 1]), np.array([True, False, True, False, False]), ties_count=True)
+    array([ True, False])
+    """
+    size, n_marked = np.bincount(video), np.bincount(video, weights=marked)
+    return np.asarray((2 * n_marked > size) | (ties_count & (2 * n_marked == size)))
+
+
+def _threshold(ranking: Ranking, video: Ints, barred: Bools, plan: Plan) -> float:
+    """Rank up to which queries are marked: of a share of them, or of as many as fill test-ood."""
+    if plan.marked is not None and plan.new is None:
+        return _quantile(ranking, plan.marked)
+    ranks = np.unique(ranking.rank[np.isfinite(ranking.rank)])
+
+    def reached(at: int) -> bool:
+        marked = (ranking.rank <= ranks[at]) & ranking.eligible
+        side = by_majority(video, marked, ties_count=plan.ties == "ood") & ~barred
+        held = side[video] & (marked if ranking.terms is not None else True)
+        return bool(held.sum() >= plan.ood * len(video) - TIE)
+
+    low, high = 0, len(ranks) - 1  # the lowest rank that is known to reach it, or the last
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) else (middle + 1, high)
+    return float(ranks[high]) if len(ranks) else -np.inf
+
+
+def _drawn(ranking: Ranking, low: Bools) -> tuple[str, ...]:
+    """The new terms, in the order they were drawn."""
+    terms = ranking.terms or ()
+    highest = ranking.rank[low].max(initial=-1.0)
+    first = {of[0]: ranking.rank[q] for q, of in enumerate(terms) if of and ranking.rank[q] <= highest}
+    return tuple(sorted(first, key=first.__getitem__))
+
+
+def _parts_known(ranking: Ranking, new: Sequence[str], elsewhere: Bools) -> Bools:
+    """Queries one of whose new compositions has both its words in compositions of other splits, (Q,)."""
+    terms = ranking.terms or ()
+    others = [term.split() for q in np.flatnonzero(elsewhere).tolist() for term in terms[q]]
+    verbs, nouns = ({parts[at] for parts in others} for at in (0, 1))
+    known = {term for term in new if term.split()[0] in verbs and term.split()[1] in nouns}
+    return np.array([not known.isdisjoint(of) for of in terms], dtype=bool)
+
+
+def _why_none(plan: Plan) -> str:
+    if plan.longest_norm is not None:
+        return f": most videos have a moment of {plan.longest_norm:g} of them or more; expected a larger share"
+    return ": in none are half of the queries marked; expected a larger share for test-ood"
+
+
+def _deal(video: Ints, rest: Bools, shares: Sequence[float], rng: np.random.Generator) -> list[Bools]:
+    """Deal videos at random, one split after the other, until each holds its share of all queries; (Q,) each."""
+    size = np.bincount(video[rest], minlength=int(video.max()) + 1)
+    videos = rng.permutation(np.flatnonzero(size))
+    held = np.cumsum(size[videos])
+    dealt, start = [], 0
+    for share in shares:
+        before = held[start - 1] if start else 0
+        stop = int(np.searchsorted(held, before + share * len(video) - TIE)) + 1
+        chosen = np.zeros(len(size), dtype=bool)
+        chosen[videos[start:stop]] = True
+        dealt.append(chosen[video] & rest)
+        start = stop
+    return dealt

@@ -1,0 +1,233 @@
+"""truemoment resplit: split a dataset anew, so that guessing where moments usually lie stops working."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from truemoment.cli.options import (
+    STANDARD_OUTPUT,
+    data_dir_option,
+    files_of,
+    followed,
+    output_options,
+    refuse_outputs,
+    seed_option,
+    told_path,
+    write_json,
+    write_text,
+)
+from truemoment.datasets import DATASETS, get_dataset, load_annotations, read_own_annotations
+from truemoment.datasets.resplit_folder import DATASHEET, Source, write_members
+from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.records import Annotations
+
+SHIFTS = ("location", "words", "compositions")
+PLACES = ("start-end", "start-length", "middle-length", "middle-log-length", "seconds")
+
+
+@click.command("resplit")
+@click.option("--dataset", metavar="NAME", help="A dataset; 'truemoment datasets list' shows them.")
+@click.option(
+    "--annotations",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Your own annotations, in place of --dataset.",
+)
+@click.option("--split", "splits", multiple=True, metavar="NAME", help="Only this split of the dataset. [default: all]")
+@data_dir_option
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder to write; must be new."
+)
+@click.option(
+    "--shift",
+    "shifts",
+    multiple=True,
+    type=click.Choice(SHIFTS),
+    help="In what test-ood differs; location and one of the others go together. [default: location]",
+)
+@click.option("--ood", default=0.2, show_default=True, metavar="SHARE", help="Share of the queries for test-ood.")
+@click.option("--val", default=0.05, show_default=True, metavar="SHARE", help="Share of the queries for val.")
+@click.option("--iid", default=0.05, show_default=True, metavar="SHARE", help="Share of the queries for test-iid.")
+@click.option(
+    "--marked",
+    type=float,
+    metavar="SHARE",
+    help="Share of the queries, least dense, marked for test-ood. [default: as many as fill it]",
+)
+@click.option(
+    "--longest", type=float, metavar="SHARE", help="Videos with a moment of this share or more stay out of test-ood."
+)
+@click.option(
+    "--ties",
+    type=click.Choice(["ood", "rest"]),
+    default="ood",
+    show_default=True,
+    help="Where videos go of which exactly half is marked.",
+)
+@click.option(
+    "--place", type=click.Choice(PLACES), default="start-end", show_default=True, help="What density is taken over."
+)
+@click.option(
+    "--bandwidth", type=float, metavar="WIDTH", help="Standard deviation of the kernels. [default: Scott's rule]"
+)
+@click.option(
+    "--engine", default="lexicon", show_default=True, metavar="NAME", help="What finds words: lexicon, spacy."
+)
+@click.option(
+    "--permutations",
+    type=click.IntRange(19, 1_000_000),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="Of each test between splits.",
+)
+@seed_option("what is drawn: new words, and the videos of val and test-iid")
+@output_options
+def command(
+    dataset: str | None,
+    annotations: Path | None,
+    splits: tuple[str, ...],
+    data_dir: Path | None,
+    out: Path,
+    shifts: tuple[str, ...],
+    ood: float,
+    val: float,
+    iid: float,
+    marked: float | None,
+    longest: float | None,
+    ties: Literal["ood", "rest"],
+    place: str,
+    bandwidth: float | None,
+    engine: str,
+    permutations: int,
+    seed: int,
+    json_path: Path | None,
+    style: Literal["md", "latex"] | None,
+    quiet: bool,
+) -> None:
+    """Split a dataset anew into train, val, test-iid and test-ood; DIR is then a dataset of its own.
+
+    \b
+    truemoment resplit --annotations mine.jsonl -o mine-cd
+    truemoment audit preds.jsonl --dataset mine-cd --split test-ood
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    import numpy as np
+
+    from truemoment.bias.guarantees import inspect
+    from truemoment.bias.resplit import Plan, resplit
+    from truemoment.bias.shifts import LocationShift, Shift, WordShift
+    from truemoment.language import get_engine
+    from truemoment.reports import resplit as report
+    from truemoment.reports.drawing import save_drawings
+
+    # Mistakes in the options are told before files are read.
+    asked = dict.fromkeys(shifts or ("location",))
+    chosen: list[Shift] = [
+        LocationShift(place, bandwidth) if shift == "location" else WordShift(shift)  # type: ignore[arg-type]  # choices
+        for shift in asked
+    ]
+    if "location" not in asked and (bandwidth is not None or place != "start-end"):
+        raise UsageError("--bandwidth and --place are of a shift of location, and none is asked for")
+    plan = Plan(ood, val, iid, tuple(chosen), marked, longest, ties)
+    reader = get_engine(engine)
+    refuse_outputs([annotations, *files_of(dataset, data_dir)], [json_path])
+    _refuse_folder(out)
+
+    source, parts = _read(dataset, annotations, splits, data_dir, out)
+    whole = Annotations.joined(parts)
+    with followed(show=not quiet and sys.stderr.isatty()) as tell:
+        tell("splitting")
+        splitting, inspecting = np.random.default_rng(seed).spawn(2)
+        found = resplit(whole, splitting, plan, reader)
+        inspection = inspect(found, inspecting, permutations=permutations, tell=tell)
+        tell("writing")
+        document = report.document(
+            found, inspection, source=source, seed=seed, permutations=permutations, engine=reader.name
+        )
+        sheet = report.datasheet(
+            found,
+            inspection,
+            source=source,
+            seed=seed,
+            permutations=permutations,
+            name=out.name,
+            command=shlex.join(["truemoment", *sys.argv[1:]]),
+        )
+        _make(out)
+        write_members(out, {name: found.part(name) for name in found.members})
+        save_drawings([report.densities(found)], out, ("png", "svg"))
+        write_text(out / "datasheet.md", sheet)
+        write_json(out / DATASHEET, document)  # the last: without it the folder is no dataset
+    if json_path is not None:
+        write_json(json_path, document)
+    if json_path != STANDARD_OUTPUT:
+        click.echo("\n".join(report.lines(found, inspection, style=style or "plain")))
+    if not quiet:
+        told = told_path(out)
+        click.echo(f"\nwritten to {told}: use it as --dataset {told}", err=json_path == STANDARD_OUTPUT)
+
+
+def _refuse_folder(out: Path) -> None:
+    """Refuse a folder that holds anything, or whose own folder is not there.
+
+    Raises
+    ------
+    UsageError
+        Naming it.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"-o {told_path(out)}: is there already, expected a new or empty folder")
+    if not out.absolute().parent.is_dir():
+        raise UsageError(f"-o {told_path(out)}: cannot be made, {told_path(out.parent)} is no folder")
+
+
+def _make(out: Path) -> None:
+    try:
+        out.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be made ({error.strerror})", path=out) from None
+
+
+def _read(
+    dataset: str | None, annotations: Path | None, splits: Sequence[str], data_dir: Path | None, out: Path
+) -> tuple[Source, list[Annotations]]:
+    """Read all that is to be split, and say where it comes from, as seen from the folder.
+
+    Raises
+    ------
+    UsageError
+        If neither or both are named, or a split is part of another one.
+    MissingFileError, InputError
+        If a file is missing, or is not as it must be.
+    """
+    if (dataset is None) == (annotations is None):
+        raise UsageError("what is to be split? give --dataset NAME or --annotations FILE")
+    if annotations is not None:
+        if splits:
+            raise UsageError("got --split with --annotations, expected all of the file to be split")
+        whole = read_own_annotations(annotations)
+        seen_from_folder = os.path.relpath(annotations.absolute(), out.absolute())
+        return Source(annotations=seen_from_folder, splits={"all": whole.sha256}), [whole]
+    of = get_dataset(dataset or "")
+    if of.name not in DATASETS:
+        raise UsageError(f"{of.name} is split anew already, expected the dataset it was made of")
+    names = list(dict.fromkeys(splits)) or [split.name for split in of.splits if not split.merges]
+    for name in names:
+        if any(part in names for part in of.split(name).merges):
+            raise UsageError(f"{of.name}: {name} is made of other splits asked for, expected each query once")
+    parts = []
+    for name in names:
+        try:
+            parts.append(load_annotations(of.name, name, data_dir=data_dir))
+        except MissingFileError:
+            if splits or name == "train":
+                raise
+            click.echo(f"{of.name}: {name} is not at hand and is left out", err=True)
+    return Source(dataset=of.name, splits={part.split: part.sha256 for part in parts}), parts

@@ -1,0 +1,219 @@
+"""A folder that ``truemoment resplit`` made, read as a dataset: which queries of another dataset are in which split.
+
+::
+
+    DIR/train.jsonl, val.jsonl, test-iid.jsonl, test-ood.jsonl    lines {"query_id": "v1#0", "video_id": "v1"}
+    DIR/datasheet.json                                            where the queries come from, and how it was made
+
+The queries themselves stay where they are: in a dataset (``--data-dir``), or in the file of annotations that was split,
+which is looked for in DIR and then where it lay, seen from DIR.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from truemoment.datasets import own
+from truemoment.datasets.base import Dataset, Split
+from truemoment.exceptions import InputError, MissingFileError
+from truemoment.files import atomic_write, decode_json, read_bytes, read_json_lines
+from truemoment.records import Annotations
+
+DATASHEET = "datasheet.json"
+SPLITS = ("train", "val", "test-iid", "test-ood")
+
+Load = Callable[[str, str], Annotations]
+"""Reads a split of a dataset, both by name."""
+
+
+class Source(msgspec.Struct, omit_defaults=True):
+    """Where the queries of a folder come from.
+
+    Parameters
+    ----------
+    dataset
+        Name of the dataset; None for a file of annotations.
+    annotations
+        The file, as seen from the folder; None for a dataset.
+    splits
+        Name of each split that was read -> hash of its annotations; ``all`` for a file.
+    """
+
+    dataset: str | None = None
+    annotations: str | None = None
+    splits: dict[str, str] = {}
+
+
+class Count(msgspec.Struct):
+    """How much a split holds."""
+
+    n_queries: int
+    n_videos: int
+
+
+class Datasheet(msgspec.Struct):
+    """What is read of a datasheet; the rest is for people."""
+
+    source: Source
+    splits: dict[str, Count]
+
+
+class Line(msgspec.Struct):
+    """A line of a split's file."""
+
+    query_id: str
+    video_id: str
+
+
+def is_folder(name: str) -> bool:
+    """Whether a name given for a dataset means a folder: one there, or written as a path."""
+    return os.sep in name or Path(name).is_dir()
+
+
+def read_datasheet(folder: Path) -> Datasheet:
+    """Read what a folder is made of.
+
+    Raises
+    ------
+    MissingFileError
+        If it is no folder that ``truemoment resplit`` made.
+    InputError
+        If its datasheet is not as it must be.
+    """
+    path = folder / DATASHEET
+    if not path.is_file():
+        what = f"holds no {DATASHEET}" if folder.is_dir() else "no such folder"
+        raise MissingFileError(
+            f"{folder}: {what}; expected a dataset's name, or a folder that 'truemoment resplit' made"
+        )
+    sheet = decode_json(read_bytes(path), Datasheet, path=path)
+    if (sheet.source.dataset is None) == (sheet.source.annotations is None) or not sheet.source.splits:
+        raise InputError("expected a dataset or annotations, with splits", path=path, field="source")
+    return sheet
+
+
+def dataset_of(folder: Path) -> Dataset:
+    """Return a folder as a dataset; its splits are read by :func:`read`, which is told where other datasets are.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        As for :func:`read_datasheet`.
+    """
+    sheet = read_datasheet(folder)
+    source = sheet.source.dataset or Path(sheet.source.annotations or "").name
+
+    def refused(_: Path, split: str) -> Annotations:
+        raise InputError(f"{split} holds queries of {source}, expected that to be asked for", path=folder)
+
+    return Dataset(
+        name=str(folder),
+        title=f"{folder.name}: {source}, split anew",
+        citation=f"that of {source}",
+        homepage="none",
+        licence=f"that of {source}",
+        access="open",
+        files=(),
+        splits=tuple(
+            Split(name, count.n_queries, count.n_videos, DATASHEET)
+            for name, count in sheet.splits.items()
+            if name in SPLITS
+        ),
+        read=refused,
+        notes=(f"Made by truemoment resplit; see {folder / DATASHEET}.",),
+    )
+
+
+def read(folder: Path, split: str, load: Load) -> Annotations:
+    """Read a split of a folder.
+
+    Parameters
+    ----------
+    folder
+        What ``truemoment resplit`` made.
+    split
+        One of its splits.
+    load
+        Reads the dataset that it was made of, where it was made of one.
+
+    Raises
+    ------
+    MissingFileError
+        If the folder, or what it was made of, is not there.
+    InputError
+        If a file is not as it must be, or what it was made of has changed since.
+    """
+    sheet = read_datasheet(folder)
+    whole = source_annotations(folder, sheet.source, load)
+    number = whole.queries.index
+    keep = np.zeros(len(number), dtype=bool)
+    path = folder / f"{split}.jsonl"
+    for line, entry in read_json_lines(path, Line):
+        at = number.get(entry.query_id)
+        if at is None or whole.queries.video_id[at] != entry.video_id:
+            came = f"got query {entry.query_id!r} of video {entry.video_id!r}"
+            raise InputError(f"{came}, which {whole.dataset} does not hold", path=path, line=line, field="query_id")
+        if keep[at]:
+            raise InputError(f"got {entry.query_id!r} again, expected each query once", path=path, line=line)
+        keep[at] = True
+    return replace(whole.select_queries(keep), dataset=folder.name, split=split)
+
+
+def source_annotations(folder: Path, source: Source, load: Load) -> Annotations:
+    """Read all that a folder was made of, and refuse it if it has changed."""
+    parts = []
+    for name, expected in source.splits.items():
+        if source.dataset is not None:
+            part, where = load(source.dataset, name), f"{source.dataset}/{name}"
+        else:
+            path = found_file(folder, source.annotations or "")
+            part, where = own.read(path, None), str(path)
+        if part.sha256 != expected:
+            raise InputError(
+                f"{where}: got annotations with hash {part.sha256[:12]}, expected {expected[:12]}: they have changed "
+                "since they were split",
+                path=folder / DATASHEET,
+                hint="split them again",
+            )
+        parts.append(part)
+    return Annotations.joined(parts)
+
+
+def found_file(folder: Path, name: str) -> Path:
+    """Find the annotations a folder was made of: in it, else where they lay.
+
+    Raises
+    ------
+    MissingFileError
+        Saying where it was looked for.
+    """
+    places = (folder / Path(name).name, folder / name)
+    for place in places:
+        if place.is_file():
+            return place
+    raise MissingFileError(
+        f"{folder / DATASHEET}: the annotations it was made of are not at {' nor at '.join(map(str, places))}; put the "
+        "file into the folder"
+    )
+
+
+def write_members(folder: Path, members: Mapping[str, Annotations]) -> None:
+    """Write the queries of each split as a file of lines.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be made.
+    """
+    encoder = msgspec.json.Encoder()
+    for name, part in members.items():
+        queries = part.queries
+        with atomic_write(folder / f"{name}.jsonl") as stream:
+            for query_id, video_id in zip(queries.query_id, queries.video_id, strict=True):
+                stream.write(encoder.encode(Line(query_id, video_id)) + b"\n")
