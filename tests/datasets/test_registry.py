@@ -22,6 +22,9 @@ def test_names():
         "mad",
         "charades-cd",
         "activitynet-cd",
+        # The re-annotations of Hidden Challenges.
+        "human-charades",
+        "human-activitynet",
     }
 
 
@@ -126,6 +129,9 @@ def test_published_counts():
         ("activitynet-cd", "val"): (3_521, 746),
         ("activitynet-cd", "test-iid"): (3_443, 746),
         ("activitynet-cd", "test-ood"): (13_578, 2_450),
+        # Hidden Challenges (2020), section 5; videos counted independently from the files.
+        ("human-charades", "test"): (1_000, 723),
+        ("human-activitynet", "val_2"): (1_288, 1_066),
         # MAD: field.md, section 2.3.
         ("mad", "train"): (280_183, 488),
         ("mad", "val"): (32_064, 50),

@@ -11,6 +11,9 @@ import pytest
 
 from truemoment import Annotations, Predictions, get_protocol, parse_measures, read_own_annotations, read_predictions
 from truemoment.audit import Audit, Case, audit
+from truemoment.bias.survey import Survey, survey
+from truemoment.language import get_engine
+from truemoment.worlds import make_world
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SOURCE = {"path": "examples/predictions.jsonl", "sha256": "ab" * 32}
@@ -143,3 +146,51 @@ def bare() -> Audit:
     )
     answers = Predictions.from_lists({"v#0": [(20.0, 26.0)]})
     return audited(annotations, answers, "R@1,IoU=0.5; R@1,IoU=0.5,length=long")
+
+
+def surveyed(splits: dict[str, Annotations], title: str) -> Survey:
+    """Survey with few draws, which is quick and enough to look at."""
+    return survey(splits, np.random.default_rng(0), get_engine(), title=title, permutations=20, draws=20)
+
+
+@pytest.fixture(scope="session")
+def world_survey() -> Survey:
+    """Give the survey of a built-in world whose moments and verbs give places away."""
+    return surveyed(make_world(150, location_prior=0.8, query_prior=0.8, seed=3).splits, "The world")
+
+
+@pytest.fixture(scope="session")
+def hostile_survey() -> Survey:
+    """Give the survey of annotations whose every name is out to break the page, in nine splits, times faulty."""
+    rng = np.random.default_rng(0)
+    splits = {}
+    for number in range(9):
+        split = HOSTILE[number % len(HOSTILE)] if number else "train"
+        rows = []
+        for row in range(40):
+            text = HOSTILE[row % len(HOSTILE)]
+            start = float(rng.uniform(0, 20))
+            end = start - 3 if row % 9 == 0 else start + float(rng.uniform(1, 20))
+            duration = float("nan") if row % 7 == 0 else 30.0
+            if row % 11 == 0:
+                start = end = float("nan")
+            verb = ("opens", "\u202eruns", "<b>eats</b>")[row % 3]
+            sentence = f"{text} the man {verb} a door"
+            rows.append((f"{number}/{text}#{row}", f"{number}/{text}/{row // 2}", duration, sentence, start, end))
+        splits[split] = Annotations.from_rows(rows, dataset="<i>data</i>", split=split)
+    return surveyed(splits, "<script>alert(1)</script>\u202e " + "x" * 300)
+
+
+@pytest.fixture(scope="session")
+def bare_survey() -> Survey:
+    """Give the survey of two queries, one without a moment: little is defined."""
+    rows = [("v#0", "v", 30.0, "the door", 2.0, 6.0), ("v#1", "v", 30.0, "", float("nan"), float("nan"))]
+    return surveyed({"all": Annotations.from_rows(rows)}, "bare")
+
+
+@pytest.fixture(scope="session")
+def placeless_survey() -> Survey:
+    """Give the survey of videos of unknown duration."""
+    rows = [(f"v{n}#0", f"v{n}", float("nan"), f"a man opens door {n}", 2.0, 6.0) for n in range(5)]
+    splits = {name: Annotations.from_rows(rows, dataset="placeless", split=name) for name in ("train", "test")}
+    return surveyed(splits, "placeless")

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from truemoment.exceptions import InputError, UsageError
-from truemoment.reports import figures
+from truemoment.reports import drawing, figures
 
 
 @pytest.fixture(scope="module")
 def drawn(example):
-    return {drawing.name: drawing for drawing in figures.drawings(example)}
+    return {one.name: one for one in figures.drawings(example)}
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_all_figures_of_a_full_audit_are_there(drawn):
 
 
 def test_what_does_not_apply_is_not_there(bare):
-    names = {drawing.name for drawing in figures.drawings(bare)}
+    names = {one.name for one in figures.drawings(bare)}
     assert "displacement" not in names
     assert "slices-video-length" not in names  # one video is one class, which compares with nothing
 
@@ -48,7 +48,7 @@ def test_figures_are_saved_in_three_formats(example, tmp_path):
         data = path.read_bytes()
         if path.suffix == ".png":
             width, height = struct.unpack(">II", data[16:24])
-            assert width == round(figures.WIDTH_IN * 300)
+            assert width == round(drawing.WIDTH_IN * 300)
             assert height > 300
         elif path.suffix == ".pdf":
             assert b"/FontFile2" in data  # TrueType, as a whole
@@ -75,16 +75,16 @@ def test_what_cannot_be_saved_is_told(example, tmp_path):
 def test_settings_of_the_user_neither_reach_a_figure_nor_are_changed(drawn):
     with mpl.rc_context({"font.size": 30, "axes.facecolor": "red", "text.usetex": True}):
         before = dict(mpl.rcParams)
-        odd = figures.inline_svg(drawn["floors"])
+        odd = drawing.inline_svg(drawn["floors"])
         assert dict(mpl.rcParams) == before
-    assert odd == figures.inline_svg(drawn["floors"])
+    assert odd == drawing.inline_svg(drawn["floors"])
 
 
 def test_names_in_any_script_can_be_drawn(hostile):
     """Warnings are errors here, as that a font lacks a letter; $ must not begin a formula."""
-    for drawing in figures.drawings(hostile):
-        with figures.drawing_style():
-            drawing.draw().savefig(io.BytesIO(), format="png", dpi=40)
+    for one in figures.drawings(hostile):
+        with drawing.drawing_style():
+            one.draw().savefig(io.BytesIO(), format="png", dpi=40)
 
 
 # --------------------------------------------------------------------------------- what figures show
@@ -139,10 +139,10 @@ def test_slices_show_method_floor_and_counts(example):
 def test_cells_cover_their_classes():
     """Areas of the drawn cells, by the shoelace formula, are those of the cells counted one by one."""
     rng = np.random.default_rng(1)
-    table, bounds, classes = rng.uniform(0, 20, (8, 8)), np.linspace(0, 1, 9), figures.DENSITY_BOUNDS
-    with figures.drawing_style():
-        axes = figures._figure(2.0).add_subplot()
-        figures._cells(axes, table, bounds, classes)
+    table, bounds, classes = rng.uniform(0, 20, (8, 8)), np.linspace(0, 1, 9), drawing.DENSITY_BOUNDS
+    with drawing.drawing_style():
+        axes = drawing.new_figure(2.0).add_subplot()
+        drawing.draw_cells(axes, table, bounds, classes)
     counted = [
         np.sum((table >= low) & (table < high)) for low, high in zip(classes, (*classes[1:], np.inf), strict=True)
     ]
@@ -160,7 +160,7 @@ def test_an_even_spread_has_density_1():
     start, end = np.meshgrid(middles, middles)
     above = (end > start).ravel()
     points = np.stack([start.ravel(), end.ravel()], axis=1)[above]
-    table = figures._histogram(points)
+    table = drawing.histogram(points)
     # 2,016 cells lie above the diagonal, where half the square is 2,048 cells.
     np.testing.assert_allclose(table[table > 0], 2048 / 2016)
 
@@ -171,7 +171,7 @@ def test_an_even_spread_has_density_1():
 def test_svg_has_text_variables_and_names_of_its_own(drawn):
     ids = []
     for name in ("floors", "measures", "densities", "displacement"):
-        svg = figures.inline_svg(drawn[name])
+        svg = drawing.inline_svg(drawn[name])
         assert svg.startswith('<svg viewBox="')
         assert f'role="img" aria-label="{drawn[name].title}"><title>{drawn[name].title}</title>' in svg
         assert not re.search(r"#[0-9a-f]{6}\b", svg), "a colour that does not follow the page"
@@ -185,4 +185,4 @@ def test_svg_has_text_variables_and_names_of_its_own(drawn):
 
 
 def test_colours_have_one_meaning_each():
-    assert len(set(figures.COLOURS.values())) == len(figures.COLOURS)
+    assert len(set(drawing.COLOURS.values())) == len(drawing.COLOURS)

@@ -16,8 +16,10 @@ import numpy as np
 
 from truemoment.baselines import Choices, PredictAll, make_baseline
 from truemoment.baselines.best_constant import best_constants
+from truemoment.diagnosis.agreement import Annotators
+from truemoment.diagnosis.humans import against_another, against_the_others
 from truemoment.evaluation import evaluate
-from truemoment.exceptions import InputError, ProtocolError
+from truemoment.exceptions import InputError, ProtocolError, UsageError
 from truemoment.grounders import Grounder
 from truemoment.intervals import Floats, Ints
 from truemoment.measures import Measure
@@ -188,6 +190,63 @@ def run_ceilings(
         Rival(name, title, "ceiling", (), evaluate(annotations, of, measures, protocol), undefined, of)
         for name, (title, of) in answers.items()
     ]
+
+
+def human_ceilings(
+    annotations: Annotations, measures: Sequence[Measure], protocol: Protocol, scores: Scores
+) -> tuple[list[Rival], int]:
+    """Hold annotators against each other, where several are named: what is left to agree on.
+
+    ``human-others``: a random annotator against the others, as the protocol lets several references count;
+    ``human-another``: a random annotator against one other. Moments identical to a person's own stay among the others':
+    they are agreement. A person gives one answer, which is all that R@5 finds.
+
+    Parameters
+    ----------
+    annotations
+        The audited split.
+    measures, protocol
+        M measures of moments, and how they are measured.
+    scores
+        Any of the split by these, for what figures are told with.
+
+    Returns
+    -------
+    ceilings
+        None where no query has several annotators. Other queries carry no weight; nor do measures against one other
+        that look at sets of moments or say themselves how references count. Their answers are all annotators' moments.
+    n_queries
+        Queries that several annotators marked.
+
+    Raises
+    ------
+    MeasureError, ProtocolError
+        As for :func:`truemoment.evaluate`.
+    """
+    if not any(annotations.annotator):
+        return [], 0
+    try:
+        annotators = Annotators.of(annotations)
+    except UsageError:  # no query has several
+        return [], 0
+    marked = np.isin(scores.query_id.astype(str), annotators.annotations.queries.query_id.astype(str))
+    found = [("human-others", "Annotator against the others", against_the_others(annotators, measures, protocol))]
+    single = [measure for measure in measures if measure.needs == "overlaps" and measure.ref is None]
+    if single:
+        another = against_another(annotators, single, protocol)
+        found.append(("human-another", "Annotator against one other", another))
+    answers = _references_within_video(annotators.annotations)
+    undefined = np.full(len(measures), np.nan)
+    rivals = []
+    for name, title, of in found:
+        numerator, weight = np.zeros((2, len(measures), len(scores)))
+        for row, measure in enumerate(of.measures):
+            m = measures.index(measure)
+            numerator[m, marked], weight[m, marked] = of.numerator[row], of.weight[row]
+        on_threshold = np.full(len(measures), -1, dtype=np.int64)
+        whole = replace(scores, numerator=numerator, weight=weight, on_threshold=on_threshold, touched={})
+        rivals.append(Rival(name, title, "ceiling", (), whole, undefined, answers))
+    return rivals, len(annotators)
 
 
 def _references_within_video(annotations: Annotations) -> Predictions:

@@ -13,6 +13,7 @@ from truemoment.audit.floors import (
     Rival,
     answers_a_query,
     choose,
+    human_ceilings,
     join_measures,
     run,
     run_ceilings,
@@ -340,6 +341,8 @@ class Material:
         Where the method says that there is no such moment; None where all queries have one and it never does.
     loose, loose_whole : (2,)
         R@1 and dR@1 at the lowest threshold measured, and what PredictAll has there; NaN where it is undefined.
+    n_annotated
+        Queries that several annotators marked, which the ceilings of annotators are of.
     """
 
     case: Case
@@ -371,6 +374,7 @@ class Material:
     abstaining: Abstaining | None
     loose: tuple[Recall, DiscountedRecall]
     loose_whole: Floats
+    n_annotated: int = 0
 
     @property
     def floor(self) -> Rival:
@@ -431,6 +435,9 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
         tell=tell,
     )
     ceilings = run_ceilings(annotations, measures, protocol, top=top, tell=tell)
+    within_video = ceilings[-1].predictions
+    of_humans, n_annotated = human_ceilings(annotations, measures, protocol, scores)
+    ceilings += of_humans
     chosen = choose(floors)
     if case.text_only is not None:
         floors.append(text_only(annotations, case.text_only, measures, protocol))
@@ -499,7 +506,7 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
         else None,
         errors=error_kinds(annotations, predictions, threshold, protocol),
         pattern=answer_pattern(annotations, predictions, ranking=protocol.ranking),
-        reference_pattern=answer_pattern(annotations, ceilings[-1].predictions),
+        reference_pattern=answer_pattern(annotations, within_video),
         conventions=_conventions(case, headline),
         leaks=_leaks(handed),
         gap=_gap(case, scores, [floors[f] for f in chosen], for_gap, tell),
@@ -507,6 +514,7 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
         abstaining=_abstaining(handed, for_abstaining),
         loose=loose,
         loose_whole=np.array([_if_defined(annotations, whole.predictions, measure, protocol) for measure in loose]),
+        n_annotated=n_annotated,
     )
     tell("")
     return material

@@ -242,8 +242,9 @@ def _warnings(found: Resplit, guessed: Mapping[tuple[str, str], tuple[float, flo
     ]
     if risen:
         said.append(
-            f"The answer 'the whole video' gains from test-iid to test-ood: {', '.join(risen)}. Measure with dR and "
-            "IoU 0.5 or more, or keep videos with long moments out of test-ood (--longest 0.5)."
+            f"The answer 'the whole video' gains from test-iid to test-ood: {', '.join(risen)}. That answer "
+            "hits moments longer than the threshold: measure above it, or keep their videos out of test-ood "
+            "(--longest)."
         )
     iid, ood = guessed.get(("Bias-based", HEADLINE), (np.nan, np.nan))
     if found.plan.location is not None and ood >= iid:

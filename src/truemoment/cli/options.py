@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast, get_args
 import click
 
 from truemoment.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
+from truemoment.datasets.resplit_folder import is_folder
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.files import atomic_write
 from truemoment.io import MatchReport, read_predictions
@@ -401,6 +402,8 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
 
 def files_of(dataset: str | None, data_dir: Path | None) -> list[Path]:
     """Files of a dataset that are read, so that none is written over; none for an unknown one or an unknown folder."""
+    if dataset is not None and dataset not in DATASETS and is_folder(dataset):
+        return sorted(Path(dataset).glob("*.json*"))
     folder = data_dir or (Path(value) if (value := os.environ.get("TRUEMOMENT_DATA")) else None)
     if dataset is None or folder is None or dataset not in DATASETS:
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import sys
@@ -26,6 +27,7 @@ from truemoment.cli.options import (
 from truemoment.datasets import DATASETS, get_dataset, load_annotations, read_own_annotations
 from truemoment.datasets.resplit_folder import DATASHEET, Source, write_members
 from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.files import read_number
 from truemoment.records import Annotations
 
 SHIFTS = ("location", "words", "compositions")
@@ -62,7 +64,11 @@ PLACES = ("start-end", "start-length", "middle-length", "middle-log-length", "se
     help="Share of the queries, least dense, marked for test-ood. [default: as many as fill it]",
 )
 @click.option(
-    "--longest", type=float, metavar="SHARE", help="Videos with a moment of this share or more stay out of test-ood."
+    "--longest",
+    default="0.5",
+    show_default=True,
+    metavar="SHARE|none",
+    help="Videos with a moment of this share of them or more stay out of test-ood.",
 )
 @click.option(
     "--ties",
@@ -101,7 +107,7 @@ def command(
     val: float,
     iid: float,
     marked: float | None,
-    longest: float | None,
+    longest: str,
     ties: Literal["ood", "rest"],
     place: str,
     bandwidth: float | None,
@@ -135,7 +141,7 @@ def command(
     ]
     if "location" not in asked and (bandwidth is not None or place != "start-end"):
         raise UsageError("--bandwidth and --place are of a shift of location, and none is asked for")
-    plan = Plan(ood, val, iid, tuple(chosen), marked, longest, ties)
+    plan = Plan(ood, val, iid, tuple(chosen), marked, _share(longest), ties)
     reader = get_engine(engine)
     refuse_outputs([annotations, *files_of(dataset, data_dir)], [json_path])
     _refuse_folder(out)
@@ -172,6 +178,20 @@ def command(
     if not quiet:
         told = told_path(out)
         click.echo(f"\nwritten to {told}: use it as --dataset {told}", err=json_path == STANDARD_OUTPUT)
+
+
+def _share(text: str) -> float | None:
+    """Read a share, or "none".
+
+    Raises
+    ------
+    UsageError
+        If it is neither.
+    """
+    value = read_number(text)
+    if text != "none" and math.isnan(value):
+        raise UsageError(f"--longest: got {text!r}, expected a share of the video, or none")
+    return None if text == "none" else value
 
 
 def _refuse_folder(out: Path) -> None:

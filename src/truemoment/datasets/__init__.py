@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,9 +18,12 @@ from truemoment.datasets import (
     charades_cd,
     charades_sta,
     didemo,
+    human_activitynet,
+    human_charades,
     mad,
     own,
     qvhighlights,
+    resplit_folder,
     tacos,
 )
 from truemoment.datasets.base import Dataset, SourceFile, Split
@@ -49,6 +53,8 @@ DATASETS: Mapping[str, Dataset] = MappingProxyType(
             mad,
             charades_cd,
             activitynet_cd,
+            human_charades,
+            human_activitynet,
         )
     }
 )
@@ -58,13 +64,17 @@ read_own_annotations = own.read
 
 
 def get_dataset(name: str) -> Dataset:
-    """Return a dataset by name.
+    """Return a dataset by name, or one of queries split anew by its folder (``truemoment resplit``).
 
     Raises
     ------
     UsageError
         Naming the datasets there are.
+    MissingFileError, InputError
+        If a folder is none that ``truemoment resplit`` made.
     """
+    if name not in DATASETS and resplit_folder.is_folder(name):
+        return resplit_folder.dataset_of(Path(name))
     if name not in DATASETS:
         raise UsageError(f"unknown dataset {name!r}, expected one of {', '.join(DATASETS)}")
     return DATASETS[name]
@@ -93,7 +103,7 @@ def load_annotations(name: str, split: str, *, data_dir: str | Path | None = Non
     Parameters
     ----------
     name, split
-        As ``truemoment datasets list`` shows them.
+        As ``truemoment datasets list`` shows them; or a folder that ``truemoment resplit`` made, and one of its splits.
     data_dir
         Folder that holds one folder a dataset; by default the variable ``TRUEMOMENT_DATA``.
 
@@ -104,4 +114,6 @@ def load_annotations(name: str, split: str, *, data_dir: str | Path | None = Non
     """
     dataset = get_dataset(name)
     dataset.split(split)
+    if name not in DATASETS:
+        return resplit_folder.read(Path(name), split, partial(load_annotations, data_dir=data_dir))
     return dataset.read(data_folder(data_dir) / name, split)

@@ -6,6 +6,8 @@
 ``curves``     R and dR against the threshold; success and failure by length of the reference
 ``errors``     in which way first answers are wrong, and what mending each way would give
 ``shuffled``   the randomised-video check, and what shuffles the videos for it
+``agreement``  how far annotators agree, where several marked a query
+``humans``     what annotators score, and which conclusions survive when they mark the references
 =============  =====================================================================================
 
 All of it works on records and per-query statistics; no file is opened.

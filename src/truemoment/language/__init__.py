@@ -16,6 +16,7 @@ from __future__ import annotations
 from truemoment.exceptions import UsageError
 from truemoment.language.base import Engine, Tag, Token
 from truemoment.language.lexicon import LexiconEngine
+from truemoment.language.remembered import Remembered
 from truemoment.language.spacy_engine import DEFAULT_MODEL, SpacyEngine
 from truemoment.language.verbs import STOP_FORMS, coverage, first_verb, verb_counts, verbs_of
 
@@ -23,6 +24,7 @@ __all__ = [
     "STOP_FORMS",
     "Engine",
     "LexiconEngine",
+    "Remembered",
     "SpacyEngine",
     "Tag",
     "Token",

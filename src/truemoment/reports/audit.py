@@ -8,10 +8,8 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -27,13 +25,11 @@ from truemoment.measures import why_undefined
 from truemoment.records import STATUSES, Annotations, Predictions
 from truemoment.reports import evaluation as of_run
 from truemoment.reports.tables import TableStyle, escaped, render
+from truemoment.reports.text import WIDTH, one_line, tightened
 from truemoment.scores import Scores
 from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/audit/1"
-
-WIDTH = 100
-"""Columns of a terminal that text is wrapped to."""
 
 LEVELS = ("serious", "warning", "note", "good")
 """Levels of findings, in the order of a report."""
@@ -42,26 +38,6 @@ NO_INTERVAL = "some resamples hold no query that counts"
 NO_QUERY = "no query counts"
 NO_SELECTION = "there is no split to choose the floor on"
 NEVER_CHOSEN = "its answers are of the audited split alone"
-
-_ASTRAY = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Marks that change the direction of the text around them."""
-
-
-def one_line(text: str) -> str:
-    r"""Write text from outside on one line: control characters and marks of direction become U+FFFD.
-
-    Examples
-    --------
-    >>> one_line("a door\n opens")
-    'a door opens'
-    """
-    shown = (
-        c if c.isspace() or (c not in _ASTRAY and unicodedata.category(c) not in _HIDDEN) else "\ufffd" for c in text
-    )
-    return " ".join("".join(shown).split())
-
-
-_HIDDEN = ("Cc", "Cs", "Cn")  # controls, halves of characters, and what is no character
 
 
 def in_order(findings: Sequence[Finding]) -> list[Finding]:
@@ -452,6 +428,9 @@ def preamble(audit: Audit, source: Mapping[str, Any]) -> list[str]:
         queries = "query without a moment takes" if nothing == 1 else "queries without a moment take"
         said.append(f"{nothing:,} more {queries} part only in what is said of abstaining")
     said.append(f"floors: {fitted}; the one to beat is {_chosen_on(audit.material)}")
+    annotated = audit.material.n_annotated
+    if annotated:
+        said.append(f"ceilings of annotators: over {annotated:,} of {len(scores):,} queries, which several marked")
     said += [f"left out: {line}" for line in audit.material.left_out]
     return [one_line(line) for line in said]
 
@@ -520,20 +499,7 @@ def table(audit: Audit, *, style: TableStyle = "plain") -> str:
             cells = [cell + escaped(mark, style) for cell, mark in zip(cells, marks, strict=True)]
         rows.append([str(measure), *cells])
     text = render(headings, rows, style=style, numbers=range(1, len(headings)))
-    return _tightened(text) if style == "plain" else text
-
-
-def _tightened(text: str) -> str:
-    """Leave two blanks between columns, so that the table fits a terminal."""
-    lines = text.split("\n")
-    table = [line for line in lines if line.strip("- ")]
-    rule = next(line for line in lines if not line.strip("- "))
-    blank = [all(line[at : at + 1] in ("", " ") for line in table) for at in range(len(rule))]
-    kept = []
-    for is_blank, places in groupby(range(len(rule)), blank.__getitem__):
-        run = list(places)
-        kept += sorted(sorted(run, key=lambda at: rule[at])[:2]) if is_blank else run  # where the rule is blank too
-    return "\n".join("".join(line[at : at + 1] for at in kept).rstrip() for line in lines)
+    return tightened(text) if style == "plain" else text
 
 
 def percent(material: Material, value: float) -> str:

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,14 +27,12 @@ from truemoment.reports.audit import (
     NO_INTERVAL,
     closing,
     in_order,
-    one_line,
     preamble,
 )
-from truemoment.reports.figures import COLOURS, Drawing, drawings, inline_svg
+from truemoment.reports.drawing import Drawing, inline_svg
+from truemoment.reports.figures import drawings
+from truemoment.reports.template import Cell, Table, render_page
 from truemoment.scores import Scores
-from truemoment.version import __version__ as version
-
-TEMPLATES = Path(__file__).parent / "templates"
 
 TITLES: Mapping[str, str] = {
     "shortcut-share": "Shortcut share",
@@ -72,36 +67,6 @@ N_SHOWN = 3
 
 BEYOND = 1.3
 """A time line ends at this multiple of the video at the latest; what lies beyond is told in words."""
-
-
-class Cell(NamedTuple):
-    """A cell of a table: its text, smaller text below it, and whether it is marked."""
-
-    text: str
-    below: str = ""
-    marked: bool = False
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table.
-
-    Parameters
-    ----------
-    caption
-        What it shows.
-    headings
-        Of the columns.
-    groups
-        Rows under a heading of their own ("" for none); each row begins with what it is about.
-    text_columns
-        Columns of words, which stand to the left.
-    """
-
-    caption: str
-    headings: tuple[str, ...]
-    groups: tuple[tuple[str, tuple[tuple[Cell, ...], ...]], ...]
-    text_columns: tuple[int, ...] = (0,)
 
 
 class Bar(NamedTuple):
@@ -183,22 +148,12 @@ def page(
     command
         What makes the page again; "" where there is none.
     """
-    import jinja2  # noqa: PLC0415 - importing takes time that only the page need spend
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["one_line"] = one_line
-    environment.filters["prose"] = _prose
     material = audit.material
     case = material.case
     drawn = [(drawing, inline_svg(drawing)) for drawing in drawings(audit)]
     main = audit.findings[0] if audit.findings else None
-    return environment.get_template("audit.html.j2").render(
+    return render_page(
+        "audit.html.j2",
         name=case.predictions.name,
         dataset=case.annotations.dataset,
         split=case.annotations.split,
@@ -226,11 +181,8 @@ def page(
         headline_measure=case.measures[case.headline],
         resamples=case.resamples,
         permutations=case.permutations,
-        colours=COLOURS,
         signature=closing(audit, seed),
         hashes=_hashes(material, source),
-        versions=f"truemoment {version}, numpy {np.__version__}, python {platform.python_version()}",
-        version=version,
         command=command,
     )
 
@@ -240,11 +192,6 @@ def _is_slice(drawing: Drawing) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- words
-
-
-def _prose(text: str) -> str:
-    """Write a sentence so that no line ends between a number and its sign."""
-    return one_line(text).replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0")
 
 
 def _split_verdict(finding: Finding | None) -> tuple[str, str]:

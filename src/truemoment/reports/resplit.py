@@ -70,7 +70,7 @@ def document(
             "new": None if plan.new is None else plan.new.new,
             "engine": None if plan.new is None else engine,
             "marked": plan.marked,
-            "longest_norm": plan.longest_norm,
+            "longest_norm": None if plan.location is None else plan.longest_norm,
             "ties": plan.ties,
         },
         "marked": float(found.marked.mean()),
@@ -166,7 +166,7 @@ def how(found: Resplit) -> list[str]:
         "A video went whole to test-ood if more than half of its queries were marked; of exactly half, "
         + ("too." if plan.ties == "ood" else "not.")
     )
-    if plan.longest_norm is not None:
+    if plan.location is not None and plan.longest_norm is not None:
         said.append(f"Videos with a moment of {100 * plan.longest_norm:g} % of them or more stayed out of test-ood.")
     said.append("The other videos were dealt at random to val, test-iid and train.")
     if "aside" in found.members and plan.new is not None:

@@ -13,13 +13,17 @@ from types import MappingProxyType
 import numpy as np
 
 from truemoment.exceptions import UsageError
-from truemoment.reproduction import best_constant, closer_look, hidden_challenges
+from truemoment.reproduction import best_constant, closer_look, hidden_challenges, mad, resplit
 from truemoment.reproduction.base import Reproduced, Setting, Status, Table, published_figures
 
 __all__ = ["TABLES", "Reproduced", "Setting", "Status", "Table", "get_table", "published_figures", "reproduce"]
 
 TABLES: Mapping[str, Table] = MappingProxyType(
-    {table.name: table for module in (closer_look, hidden_challenges, best_constant) for table in module.TABLES}
+    {
+        table.name: table
+        for module in (closer_look, resplit, hidden_challenges, mad, best_constant)
+        for table in module.TABLES
+    }
 )
 """Every table by name."""
 

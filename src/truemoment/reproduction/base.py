@@ -7,11 +7,12 @@ prints as the published one; any other bounds the difference, in the unit of the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -23,8 +24,13 @@ from truemoment.records import Annotations
 PUBLISHED = Path(__file__).parent / "published"
 """Folder of the published figures."""
 
-Unit = Literal["percent", "points", "count"]
+Share = Literal["percent", "points"]
+Amount = Literal["count", "thousand", "million", "words", "seconds", "minutes", "hours"]
+Unit = Share | Amount
 Status = Literal["exact", "within", "outside", "informational", "published, unchecked"]
+
+_SCALE: Mapping[str, float] = MappingProxyType({"percent": 100, "points": 100, "thousand": 1e-3, "million": 1e-6})
+"""What our fraction or count is multiplied by to be in a unit; 1 for the others."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,8 @@ class Reproduced:
     dataset, split, method, measure
         What the figures are of, in the words of the paper.
     unit
-        ``percent``; ``points`` of percent, for differences; ``count``.
+        ``percent``; ``points`` of percent, for differences; ``count``, or an amount that is no share: ``thousand``,
+        ``million``, ``words``, ``seconds``, ``minutes``, ``hours``.
     published
         As printed, in that unit; None where nothing is published: a tolerance then bounds our figure itself.
     ours
@@ -80,6 +87,11 @@ class Reproduced:
     spread: float | None = None
     runs: int = 1
     signature: str = ""
+
+    @property
+    def is_share(self) -> bool:
+        """Whether the figures are shares, in percent or points of it."""
+        return self.unit in get_args(Share)
 
     @property
     def difference(self) -> Decimal | None:
@@ -182,8 +194,9 @@ def published_figures(name: str) -> list[PublishedFigure]:
 
 def unchecked(figure: PublishedFigure) -> Reproduced:
     """Return a published figure that nobody here has recomputed."""
-    unit: Unit = "count" if figure.unit == "count" else "percent"
-    published = figure.value if unit == "count" else Decimal(figure.percent)
+    amounts: tuple[Amount, ...] = get_args(Amount)
+    unit: Unit = next((amount for amount in amounts if amount == figure.unit), "percent")
+    published = figure.value if unit in amounts else Decimal(figure.percent)
     place = (figure.source, figure.table, figure.dataset, figure.split, figure.method, figure.measure)
     return Reproduced(*place, unit=unit, published=published)
 
@@ -202,11 +215,13 @@ def beside(
     Parameters
     ----------
     figure
-        A count, a fraction, or in percent.
+        A fraction, in percent, or an amount.
     values
-        Ours: a count or a fraction; or one a run, of which the mean is taken.
+        Ours: a fraction, a count (also where thousands or millions are published) or an amount in the unit of the
+        figure; or one a run, of which the mean is taken.
     tolerance
-        In counts or points of percent, as decimal text; "0" for "prints alike", None for a figure that is not judged.
+        In points of percent or the unit of the figure, as decimal text; "0" for "prints alike", None for a figure that
+        is not judged.
     protocol
         Rounds shares as the paper does; by default to the nearest.
     reason, signature
@@ -230,15 +245,17 @@ def beside(
 def with_ours(
     row: Reproduced, values: float | Sequence[float], *, protocol: Protocol | None = None, decimals: int = 2
 ) -> Reproduced:
-    """Return a row with our figure, values as for :func:`beside`, shares printed with so many decimals."""
+    """Return a row with our figure, values as for :func:`beside`, printed with so many decimals; counts with none."""
     runs = np.atleast_1d(np.asarray(values, dtype=np.float64))
     mean = float(runs.mean())
+    scale = _SCALE.get(row.unit, 1)
     if math.isnan(mean):
         printed = Decimal("NaN")
     elif row.unit == "count":
         printed = Decimal(round(mean))
-    else:
+    elif row.is_share:
         printed = Decimal(replace(protocol or get_protocol("default"), decimals=decimals).percent(mean))
-    scale = 1 if row.unit == "count" else 100
+    else:
+        printed = Decimal(repr(scale * mean)).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
     spread = scale * float(runs.std(ddof=1)) if len(runs) > 1 else None
     return replace(row, ours=scale * mean, printed=printed, spread=spread, runs=len(runs))

@@ -1,10 +1,17 @@
-"""Hidden Challenges (Otani et al. 2020): baselines that never look at the video, and the verbs that one goes by.
+"""Hidden Challenges (Otani et al. 2020): baselines that never look at the video, the verbs that one goes by, people.
 
 The paper plots the figures of its blind baselines; the authors' notebooks (mayu-ot/hidden-challenges-MR at e0c4546,
 notebooks/report) print them. Baselines are fitted on the training splits; "test" is val_2 of ActivityNet Captions.
 
 The authors find verbs with spaCy 2.3 and its small English model, we with another engine unless told otherwise. The
 notebooks print how many training queries hold each of the 50 most frequent verbs, which tells how far engines differ.
+
+People are the re-annotations of 1,000 and 1,288 test queries. Held against the datasets' references, in seconds, they
+are measured by the protocol ``hidden-challenges``. Held against each other, the notebook "Multi-ref metric" compares
+whole per cent, where an IoU of exactly 0.5 is no hit; the default protocol, which decides ties with a tolerance, does
+the same on seconds. By ``hidden-challenges``, plain float64 on seconds, some of these ties become hits: 84.4 and 67.8
+on Charades-STA in place of 83.5 and 66.8. Of moments identical to a person's own see
+:mod:`truemoment.diagnosis.humans` ("published").
 """
 
 from __future__ import annotations
@@ -17,7 +24,10 @@ from types import MappingProxyType
 
 from truemoment.baselines import ActionAware, PriorOnly, Uniform
 from truemoment.comparison import PublishedFigure
+from truemoment.diagnosis.agreement import Annotators
+from truemoment.diagnosis.humans import SystemScores, Way, by_agreement, human_scores, same_queries, system_scores
 from truemoment.evaluation import evaluate
+from truemoment.exceptions import MissingFileError
 from truemoment.grounders import Grounder
 from truemoment.language import Engine, coverage, get_engine, verb_counts, verbs_of
 from truemoment.language.base import Token
@@ -221,7 +231,144 @@ def _with_their_verbs(dataset: str, verbs: Collection[str], setting: Setting) ->
     return replace(row, method=f"{figure.method}, their 50 verbs")
 
 
+# -------------------------------------------------------------------------------------------------- people
+
+REANNOTATED = MappingProxyType({"Charades-STA": "human-charades", "ActivityNet Captions": "human-activitynet"})
+"""Name of a dataset's re-annotations."""
+
+DEVIATION = MappingProxyType({"Charades-STA": "1.05", "ActivityNet Captions": "1.17"})
+"""Published standard deviations of the random human against the references: how far ours may lie."""
+
+REPRESENTATIVE_TOLERANCE = MappingProxyType({"Charades-STA": "0", "ActivityNet Captions": "0.1"})
+"""Nothing is drawn here. On ActivityNet Captions one query of 1,288 differs, 0.08 points: where annotators agree with
+the others equally well, the last bit of a mean decides in the authors' code, and the order of the file here.
+"""
+
+PEOPLE_TOLERANCE = MappingProxyType({"nearest": "1.0", "representative": "1.3"})
+BLIND_TOLERANCE = "3.0"
+
+
+@dataclass(frozen=True, eq=False)
+class _Marked:
+    """The re-annotations of a dataset, and its own references of the same queries."""
+
+    annotators: Annotators
+    official: Annotations
+
+
+def _marked(dataset: str, setting: Setting) -> _Marked | None:
+    """Read the re-annotations of a dataset; None where those of ActivityNet Captions are not at hand."""
+    try:
+        marked = Annotators.of(setting.load(REANNOTATED[dataset], TEST[dataset]))
+    except MissingFileError:
+        if dataset == "Charades-STA":
+            raise
+        return None
+    return _Marked(*same_queries(marked, setting.load(dataset, TEST[dataset])))
+
+
+def people(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+    """Table 1: a random and the representative annotator against the dataset's references."""
+    marked = {dataset: _marked(dataset, setting) for dataset in dict.fromkeys(figure.dataset for figure in figures)}
+    for figure in figures:
+        here = marked[figure.dataset]
+        if here is None or "Human" not in figure.method:
+            yield unchecked(figure)
+            continue
+        setting.tell(f"{figure.method} on {figure.dataset}")
+        (rng,) = setting.rng.spawn(1)
+        scores = human_scores(here.annotators, "official", figure.measure, PROTOCOL, official=here.official)
+        signature = f"{figure.measure}|{scores.scores.signature()}"
+        if figure.method == "Random Human":
+            yield beside(
+                figure,
+                scores.drawn(rng, setting.runs)[:, 0].tolist(),
+                tolerance=DEVIATION[figure.dataset] if setting.runs >= RUNS_TO_JUDGE else None,
+                reason=f"drawn at random; {figure.note}",
+                signature=signature,
+            )
+        else:
+            tolerance = REPRESENTATIVE_TOLERANCE[figure.dataset]
+            chosen = scores.picked(by_agreement(here.annotators)[0])
+            yield beside(
+                figure,
+                chosen.value(figure.measure),
+                tolerance=tolerance,
+                reason="" if tolerance == "0" else "one query: of annotators who agree equally well ours is the first",
+                signature=signature,
+            )
+
+
+def several_references(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+    """Table 2: people and Action-Aware Blind against the nearest and the representative annotator."""
+    marked = {dataset: _marked(dataset, setting) for dataset in dict.fromkeys(figure.dataset for figure in figures)}
+    runs: dict[str, list[SystemScores]] = {}
+    for figure in figures:
+        here = marked[figure.dataset]
+        measure, _, way = figure.measure.partition(",ref=")
+        if here is None or figure.method not in ("Human", "Action-Aware Blind"):
+            yield unchecked(figure)
+            continue
+        setting.tell(f"{figure.method} on {figure.dataset}")
+        if figure.method == "Human":
+            yield _people_against_people(figure, measure, here.annotators, setting)
+            continue
+        if figure.dataset not in runs:
+            runs[figure.dataset] = _blind_on_marked(figure.dataset, here.annotators, measure, setting)
+        scores = [of_run.ways["nearest" if way == "nearest" else "representative"] for of_run in runs[figure.dataset]]
+        yield beside(
+            figure,
+            [of_run.value(measure) for of_run in scores],
+            tolerance=BLIND_TOLERANCE,
+            reason=REASON["Action-Aware Blind"],
+            signature=f"{measure}|{scores[0].signature()}",
+        )
+
+
+def _people_against_people(
+    figure: PublishedFigure, measure: str, annotators: Annotators, setting: Setting
+) -> Reproduced:
+    (rng,) = setting.rng.spawn(1)
+    way: Way = "nearest" if figure.measure.endswith("nearest") else "representative"
+    scores = human_scores(annotators, way, measure, get_protocol("default"), duplicates="published")
+    kept = "kept" if way == "nearest" else "out"
+    return beside(
+        figure,
+        scores.drawn(rng, setting.runs)[:, 0].tolist(),
+        tolerance=PEOPLE_TOLERANCE[way] if setting.runs >= RUNS_TO_JUDGE else None,
+        reason=f"drawn at random; {figure.note}; identical moments {kept}, as in the authors' notebook",
+        signature=f"{measure}|{scores.scores.signature()}",
+    )
+
+
+def _blind_on_marked(dataset: str, annotators: Annotators, measure: str, setting: Setting) -> list[SystemScores]:
+    """Fit Action-Aware Blind on the training split and let it answer the re-annotated queries again and again."""
+    (rng,) = setting.rng.spawn(1)
+    fitted = ActionAware(rng, get_engine(setting.engine)).fit(setting.load(dataset, "training"))
+    queries = annotators.annotations.queries
+    return [
+        system_scores(annotators, fitted.ground(queries, 10), measure, PROTOCOL)
+        for _ in range(math.ceil(ENOUGH_QUERIES / len(queries)))
+    ]
+
+
 TABLES = (
+    Table(
+        "hidden-challenges-1",
+        "People beside systems, by the datasets' own references",
+        f"{PAPER}, Table 1",
+        ("human-charades", "charades-sta", "human-activitynet", "activitynet-captions"),
+        "hidden_challenges_table1.csv",
+        people,
+    ),
+    Table(
+        "hidden-challenges-2",
+        "People and systems, by the nearest and the representative of five annotators",
+        f"{PAPER}, Table 2",
+        ("human-charades", "charades-sta", "human-activitynet", "activitynet-captions"),
+        "hidden_challenges_table2.csv",
+        several_references,
+    ),
     Table(
         "hidden-challenges-blind",
         "Baselines that never look at the video, beside systems that do",

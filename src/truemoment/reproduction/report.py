@@ -90,7 +90,7 @@ def document(reproduction: Reproduction) -> dict[str, Any]:
 
 
 def _figure(row: Reproduced) -> dict[str, Any]:
-    scale = 0 if row.unit == "count" else -2  # percent become fractions
+    scale = -2 if row.is_share else 0  # percent become fractions
 
     def number(value: Decimal | None) -> float | None:
         return None if value is None or not value.is_finite() else float(value.scaleb(scale))
@@ -102,7 +102,7 @@ def _figure(row: Reproduced) -> dict[str, Any]:
         "split": row.split,
         "method": row.method,
         "measure": row.measure,
-        "unit": "count" if row.unit == "count" else "fraction",
+        "unit": "fraction" if row.is_share else row.unit,
         "status": row.status,
         "published": number(row.published),
         "ours": None if row.ours is None or math.isnan(row.ours) else row.ours * 10.0**scale,
@@ -135,8 +135,8 @@ def table(reproduced: ReproducedTable, *, style: TableStyle = "plain") -> str:
 
 def _heading(reproduced: ReproducedTable, style: TableStyle) -> str:
     of = reproduced.table
-    units = {row.unit for row in reproduced.rows}
-    what = f"{of.source}" + ("" if units <= {"count"} else "; percent, differences in points")
+    shares = any(row.is_share for row in reproduced.rows)
+    what = f"{of.source}" + ("; percent, differences in points" if shares else "")
     if style == "md":
         return f"**{of.name}**: {of.title} ({what})"
     return _comment(f"{of.name}: {of.title}\n{what}", style)
@@ -166,7 +166,7 @@ def _checked(rows: Sequence[Reproduced], reasons: Sequence[str], style: TableSty
             row.dataset,
             row.split,
             row.method,
-            row.measure,
+            _measure(row),
             _number(row.published, row),
             _number(row.printed, row) + ("" if row.spread is None else f" ± {row.spread:.2f}"),
             str(row.runs) if row.runs > 1 else "",
@@ -186,10 +186,10 @@ def _unchecked(rows: Sequence[Reproduced], style: TableStyle) -> str:
     """A line a method and split, since there is nothing to say of single figures."""
     if not rows:
         return ""
-    measures = list(dict.fromkeys(row.measure for row in rows))
+    measures = list(dict.fromkeys(_measure(row) for row in rows))
     lines: dict[tuple[str, str, str], dict[str, str]] = {}
     for row in rows:
-        lines.setdefault((row.dataset, row.split, row.method), {})[row.measure] = _number(row.published, row)
+        lines.setdefault((row.dataset, row.split, row.method), {})[_measure(row)] = _number(row.published, row)
     cells = [[*place, *(figures.get(measure, "") for measure in measures)] for place, figures in lines.items()]
     headings = ["dataset", "split", "method", *measures]
     text = _rendered(headings, cells, style, range(3, len(headings)))
@@ -198,6 +198,12 @@ def _unchecked(rows: Sequence[Reproduced], style: TableStyle) -> str:
 
 def _rendered(headings: Sequence[str], rows: Sequence[Sequence[str]], style: TableStyle, numbers: Sequence[int]) -> str:
     return render(headings, rows, style=style, numbers=numbers) if rows else ""
+
+
+def _measure(row: Reproduced) -> str:
+    """What is measured, with the unit where neither the heading nor the name tells it."""
+    told = row.is_share or row.unit in ("count", "words")
+    return row.measure if told else f"{row.measure} ({row.unit})"
 
 
 def _number(value: Decimal | None, row: Reproduced, *, sign: str = "-") -> str:
@@ -222,7 +228,7 @@ def closing(reproduction: Reproduction) -> list[str]:
     said = [f"{of.table.name} was not run: {of.why_not}" for of in reproduction.tables if of.why_not]
     for of in reproduction.tables:
         said += [
-            f"outside: {of.table.name}: {' '.join(filter(None, (row.dataset, row.split, row.method, row.measure)))}: "
+            f"outside: {of.table.name}: {' '.join(filter(None, (row.dataset, row.split, row.method, _measure(row))))}: "
             f"published {_number(row.published, row) or 'none'}, ours {_number(row.printed, row)}, "
             f"tolerance {row.tolerance:f}"
             for row in of.rows

@@ -1,0 +1,97 @@
+"""What chance alone would do, in one figure: the p value of a statistic among its draws.
+
+References
+----------
+B. Phipson and G. K. Smyth, Permutation p-values should never be zero, SAGMB 9 (2010).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truemoment.exceptions import UsageError
+from truemoment.intervals import Floats
+
+ROUNDING = 1e-12
+"""Figures this close are equal: sums in float64 leave no more between equal ones."""
+
+
+def p_value(observed: float, by_chance: Floats) -> float:
+    r"""Share of draws at least as large as what was observed, which is one of them.
+
+    .. math:: p = \frac{1 + \#\{i : x^*_i \ge x\}}{1 + D}
+
+    Parameters
+    ----------
+    observed
+        The statistic x; large values speak against chance.
+    by_chance : (D,)
+        The same statistic of D draws.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p_value(3.0, np.array([1.0, 2.0, 3.0]))
+    0.5
+    """
+    return float((1 + np.count_nonzero(by_chance >= observed - ROUNDING)) / (1 + len(by_chance)))
+
+
+def check_draws(n: int, what: str) -> None:
+    """Refuse a number of draws that says nothing.
+
+    Raises
+    ------
+    UsageError
+        If `n` is less than 1.
+    """
+    if n < 1:
+        raise UsageError(f"got {n} {what}, expected 1 or more")
+
+
+def entropy_bits(counts: Floats) -> Floats:
+    r"""Entropy of shares, :math:`-\sum_k p_k \log_2 p_k` with :math:`p_k = c_k / \sum c`, over the last axis.
+
+    Parameters
+    ----------
+    counts : (..., K)
+        Not negative; not all 0.
+
+    Returns
+    -------
+    array, shape (...)
+        Bits, from 0 to log2 K.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> entropy_bits(np.array([2.0, 1.0, 1.0])).item()
+    1.5
+    """
+    share = counts / counts.sum(axis=-1, keepdims=True)
+    return np.asarray(np.abs(np.sum(share * np.log2(np.where(share > 0, share, 1)), axis=-1)))
+
+
+def jensen_shannon_bits(a: Floats, b: Floats) -> Floats:
+    r"""Jensen-Shannon divergence of two lists of shares (or of counts), over the last axis.
+
+    .. math:: JS(p, q) = H\left(\tfrac{p + q}{2}\right) - \frac{H(p) + H(q)}{2}
+
+    Parameters
+    ----------
+    a, b : (..., K)
+        Counts or shares, broadcast together; not negative, and not all 0.
+
+    Returns
+    -------
+    array, shape (...)
+        Bits, from 0 (equal) to 1 (nothing in common). J. Lin, IEEE Trans. Inf. Theory 37 (1991).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> jensen_shannon_bits(np.array([1.0, 0.0]), np.array([0.0, 3.0])).item()
+    1.0
+    """
+    p, q = (counts / counts.sum(axis=-1, keepdims=True) for counts in (a, b))
+    return np.asarray(np.clip(entropy_bits(p + q) - (entropy_bits(p) + entropy_bits(q)) / 2, 0, 1))

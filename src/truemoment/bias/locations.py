@@ -1,0 +1,140 @@
+"""Where the moments of annotations lie within their videos, with the groups that every test of bias must respect.
+
+Sentences that ask for the very same moment are no independent draws of a location, and neither are the moments of one
+video; so each location carries the numbers of its query, of its video and of its distinct moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from truemoment.baselines.base import locations as locations_of
+from truemoment.exceptions import InputError
+from truemoment.intervals import TIE, Bools, Floats, Ints
+from truemoment.records import Annotations
+
+
+@dataclass(frozen=True, eq=False)
+class Locations:
+    """Reference moments as shares of their videos.
+
+    Parameters
+    ----------
+    start_end_norm : (N, 2)
+        Fractions of the video, within [0, 1], the end after the start.
+    row : (N,)
+        Row of the annotations.
+    query : (N,)
+        Number of the query within the annotations, from 0.
+    video : (N,)
+        Number of the video, from 0 to V - 1; each has a location.
+    moment : (N,)
+        Number of the distinct moment (video, start, end), from 0 to M - 1: several sentences, or several annotators,
+        may mark one.
+
+    Raises
+    ------
+    InputError
+        If there is no location, columns differ in length, or a location is none.
+
+    Examples
+    --------
+    >>> from truemoment import Annotations
+    >>> rows = [("v#0", "v", 20.0, "a door opens", 0.0, 5.0), ("v#1", "v", 20.0, "the door moves", 0.0, 5.0)]
+    >>> where = Locations.of(Annotations.from_rows(rows))
+    >>> where.start_end_norm.tolist(), where.moment.tolist()
+    ([[0.0, 0.25], [0.0, 0.25]], [0, 0])
+    """
+
+    start_end_norm: Floats
+    row: Ints
+    query: Ints
+    video: Ints
+    moment: Ints
+
+    def __post_init__(self) -> None:
+        """Refuse what is no list of locations."""
+        n = len(self.start_end_norm)
+        if n == 0:
+            raise InputError("got no location, expected one or more")
+        if self.start_end_norm.shape != (n, 2) or {
+            len(self.row),
+            len(self.query),
+            len(self.video),
+            len(self.moment),
+        } != {n}:
+            raise InputError("expected columns of one length", field="Locations")
+        start, end = self.start_end_norm.T
+        if not np.all((start >= 0) & (end > start) & (end <= 1)):
+            raise InputError("expected 0 <= start < end <= 1", field="start_end_norm")
+
+    @classmethod
+    def of(cls, annotations: Annotations) -> Locations:
+        """Take the locations of annotations.
+
+        Rows without a known duration, without a moment, or with none within the video are left out; what lies outside
+        the video is cut off (:func:`truemoment.baselines.base.locations`).
+
+        Raises
+        ------
+        InputError
+            If nothing is left, naming the split.
+        """
+        start_end_norm, row = locations_of(annotations)
+        query_of_row = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))
+        number: dict[str, int] = {}
+        video = np.array([number.setdefault(video_id, len(number)) for video_id in annotations.video_id[row]])
+        as_annotated = np.column_stack([video, annotations.start_s[row], annotations.end_s[row]])
+        moment = np.unique(as_annotated, axis=0, return_inverse=True)[1].reshape(-1)
+        return cls(start_end_norm, row, query_of_row[row], video, moment)
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @property
+    def n_videos(self) -> int:
+        """How many different videos there are."""
+        return int(self.video.max()) + 1
+
+    @property
+    def multiplicity(self) -> Ints:
+        """How many locations share each distinct moment, shape (M,)."""
+        return np.bincount(self.moment)
+
+    def select(self, keep: Bools | Ints) -> Locations:
+        """Return some of the locations, in the order asked for; videos and distinct moments are numbered anew.
+
+        Parameters
+        ----------
+        keep
+            True where a location stays, shape (N,); or positions.
+
+        Raises
+        ------
+        InputError
+            If none is left.
+        """
+        video, moment = (np.unique(numbers[keep], return_inverse=True)[1] for numbers in (self.video, self.moment))
+        return Locations(self.start_end_norm[keep], self.row[keep], self.query[keep], video, moment)
+
+
+def length_shares(locations: Locations, over: Sequence[float] = (0.3, 0.5, 0.7)) -> Floats:
+    """Share of the moments that are longer than each given share of their video (Closer Look, Fig. 3).
+
+    Parameters
+    ----------
+    locations
+        N locations; each counts.
+    over
+        T lengths, as fractions of the video. "Longer" is more than this by over 1e-9, which is rounding.
+
+    Returns
+    -------
+    array, shape (T,)
+        Fractions of the N locations.
+    """
+    length = np.diff(locations.start_end_norm, axis=1)
+    return np.asarray((length > np.asarray(over, dtype=np.float64) + TIE).mean(axis=0))

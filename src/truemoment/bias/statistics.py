@@ -1,0 +1,319 @@
+"""What a dataset consists of: videos, moments, sentences and words, as MAD's Tables 1 and 7 count them, and more.
+
+Conventions, where papers differ without saying so:
+
+- A *video* counts once, however many splits annotate it (val_1 and val_2 of ActivityNet Captions annotate the same
+  ones), and its duration is the first known one.
+- A *moment* is a row of the annotations: several moments of a query, or of several annotators, count each. Its length
+  is that annotated; `within_mean_s` is that of the part within the video, which MAD prints for Charades-STA.
+- A *word* is a token of the engine with a letter or digit; *tokens* count punctuation too. MAD prints tokens a query
+  and calls them words. See :mod:`truemoment.bias.vocabulary` for what is a distinct word.
+
+References
+----------
+Soldan et al. (2022), "MAD: A Scalable Dataset for Language Grounding in Videos from Movie Audio Descriptions", Fig. 1
+(coverage), Tables 1 and 7, A.1.3 (sentence lengths).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+
+from truemoment.bias.vocabulary import Vocabulary, is_word
+from truemoment.exceptions import UsageError
+from truemoment.intervals import Bools, Floats, Ints
+from truemoment.language.base import Engine
+from truemoment.language.remembered import Remembered
+from truemoment.records import Annotations
+
+
+@dataclass(frozen=True)
+class VideoStatistics:
+    """The videos of some splits. What is not known, or is of nothing, is NaN.
+
+    Parameters
+    ----------
+    n
+        Distinct videos.
+    n_unknown
+        Videos of unknown duration: they are left out of every figure that needs one.
+    n_differing
+        Videos that have different durations in different rows; the first is taken.
+    total_h, mean_min, median_min
+        Durations of the videos whose duration is known, each once: in hours together, in minutes a video.
+    """
+
+    n: int
+    n_unknown: int
+    n_differing: int
+    total_h: float
+    mean_min: float
+    median_min: float
+
+
+@dataclass(frozen=True)
+class MomentStatistics:
+    """The moments of some splits. What is of nothing is NaN.
+
+    Parameters
+    ----------
+    n
+        Moments of a length above 0.
+    n_without_length
+        Moments that do not end after they start: left out of lengths and coverage.
+    n_outside
+        Moments that lie past the ends of their video, in part or whole, among those of known duration.
+    n_queries_without
+        Queries that have no moment in their video.
+    mean_s, median_s, max_s
+        Lengths as annotated.
+    within_mean_s
+        Mean length of what lies within the video, of moments that lie within in part at least.
+    coverage_mean, coverage_median
+        Share of its video that a moment covers, 0 to 1, of the moments that `within_mean_s` is of.
+    """
+
+    n: int
+    n_without_length: int
+    n_outside: int
+    n_queries_without: int
+    mean_s: float
+    median_s: float
+    max_s: float
+    within_mean_s: float
+    coverage_mean: float
+    coverage_median: float
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceStatistics:
+    """The queries of some splits and their words. What is of nothing is NaN.
+
+    Parameters
+    ----------
+    n
+        Queries.
+    n_repeated
+        Queries that stand in several of the splits (same id, video and sentence); they count once.
+    per_video
+        Mean number of queries a video.
+    n_words, words_mean, words_std, words_median
+        Words, and how many a query has; the deviation is that of these queries, no estimate for others.
+    words_histogram : (L,)
+        How many queries have 0, 1, 2, ... words.
+    n_tokens, tokens_mean
+        Words and punctuation marks, and how many a query has.
+    vocabulary
+        Words by their form; ``vocabulary.spelt("lemma")`` and ``spelt("written")`` tell them apart otherwise.
+    """
+
+    n: int
+    n_repeated: int
+    per_video: float
+    n_words: int
+    words_mean: float
+    words_std: float
+    words_median: float
+    words_histogram: Ints
+    n_tokens: int
+    tokens_mean: float
+    vocabulary: Vocabulary
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """The statistics of a split, or of several together.
+
+    Parameters
+    ----------
+    videos, moments, sentences
+        What there is of each.
+    """
+
+    videos: VideoStatistics
+    moments: MomentStatistics
+    sentences: SentenceStatistics
+
+
+@dataclass(frozen=True, eq=False)
+class DatasetStatistics:
+    """The statistics of a dataset.
+
+    Parameters
+    ----------
+    whole
+        All splits together.
+    of_split
+        Each split by its name.
+    of_group
+        Splits taken together, by the name of the group.
+    engine
+        Name of what read the sentences.
+    """
+
+    whole: Statistics
+    of_split: Mapping[str, Statistics]
+    of_group: Mapping[str, Statistics]
+    engine: str
+
+
+def dataset_statistics(
+    annotations_by_split: Mapping[str, Annotations],
+    engine: Engine,
+    *,
+    groups: Mapping[str, Sequence[str]] | None = None,
+) -> DatasetStatistics:
+    """Count what a dataset consists of.
+
+    Parameters
+    ----------
+    annotations_by_split
+        The splits by name. A split that repeats queries of another, as ActivityNet Captions' ``test`` does those of
+        ``val_1`` and ``val_2``, changes nothing in the whole.
+    engine
+        What reads the sentences, each distinct one once; see :func:`truemoment.language.get_engine`.
+    groups
+        Splits to be taken together as well, by a name for the group, as in ``{"val+test": ("val", "test")}``.
+
+    Returns
+    -------
+    DatasetStatistics
+
+    Raises
+    ------
+    UsageError
+        If there is no split, or a group names one that is not there.
+
+    Examples
+    --------
+    >>> from truemoment.language import get_engine
+    >>> rows = [("v#0", "v", 30.0, "A door opens.", 0.0, 6.0), ("v#1", "v", 30.0, "A man in a coat waits.", 6.0, 24.0)]
+    >>> found = dataset_statistics({"train": Annotations.from_rows(rows)}, get_engine()).whole
+    >>> found.videos.n, found.videos.mean_min, found.moments.mean_s, found.moments.coverage_mean
+    (1, 0.5, 12.0, 0.4)
+    >>> found.sentences.words_mean, found.sentences.tokens_mean, found.sentences.vocabulary.sizes.total
+    (4.5, 5.5, 7)
+    """
+    groups = groups or {}
+    if not annotations_by_split:
+        raise UsageError("statistics of no split, expected one or more")
+    unknown = [name for names in groups.values() for name in names if name not in annotations_by_split]
+    if unknown or not all(groups.values()):
+        raise UsageError(
+            f"a group of splits names {unknown[0] if unknown else 'none'!r}, expected some of "
+            f"{', '.join(annotations_by_split)}"
+        )
+    engine = engine if isinstance(engine, Remembered) else Remembered(engine)
+    splits = list(annotations_by_split.values())
+    of_split = {name: _statistics([split], engine) for name, split in annotations_by_split.items()}
+    of_group = {
+        group: _statistics([annotations_by_split[name] for name in names], engine) for group, names in groups.items()
+    }
+    whole = next(iter(of_split.values())) if len(splits) == 1 else _statistics(splits, engine)
+    return DatasetStatistics(whole, of_split, of_group, engine.name)
+
+
+def _statistics(splits: Sequence[Annotations], engine: Engine) -> Statistics:
+    kept, n_repeated = each_query_once(splits)
+    videos = _of_videos(kept)
+    texts = [sentence for split in kept for sentence in split.queries.sentence]
+    return Statistics(videos, _of_moments(kept), _of_sentences(texts, engine, videos.n, n_repeated))
+
+
+def each_query_once(splits: Sequence[Annotations]) -> tuple[list[Annotations], int]:
+    """Leave out queries that an earlier split has (same id, video and sentence), and say how many.
+
+    Examples
+    --------
+    >>> val = Annotations.from_rows([("v#0", "v", 30.0, "A door opens.", 0.0, 6.0)])
+    >>> kept, n_repeated = each_query_once([val, val])
+    >>> [split.n_queries for split in kept], n_repeated
+    ([1, 0], 1)
+    """
+    seen: set[tuple[str, str, str]] = set()
+    kept, n_repeated = [], 0
+    for split in splits:
+        of = split.queries
+        keys = list(zip(of.query_id, of.video_id, of.sentence, strict=True))
+        new: Bools = np.array([key not in seen for key in keys], dtype=bool)
+        n_repeated += int((~new).sum())
+        seen.update(keys)
+        kept.append(split if new.all() else split.select_queries(new))
+    return kept, n_repeated
+
+
+def _of_videos(splits: Sequence[Annotations]) -> VideoStatistics:
+    first: dict[str, float] = {}
+    differing: set[str] = set()
+    for split in splits:
+        for video, duration_s in zip(split.queries.video_id, split.queries.duration_s.tolist(), strict=True):
+            known = first.setdefault(video, float("nan"))
+            if duration_s > 0 and not known > 0:
+                first[video] = duration_s
+            elif duration_s > 0 and duration_s != known:
+                differing.add(video)
+    durations_s = np.array([duration_s for duration_s in first.values() if duration_s > 0], dtype=np.float64)
+    return VideoStatistics(
+        n=len(first),
+        n_unknown=len(first) - len(durations_s),
+        n_differing=len(differing),
+        total_h=float(durations_s.sum()) / 3600 if len(durations_s) else float("nan"),
+        mean_min=_mean(durations_s) / 60,
+        median_min=_median(durations_s) / 60,
+    )
+
+
+def _of_moments(splits: Sequence[Annotations]) -> MomentStatistics:
+    start_s, end_s, duration_s = (
+        np.concatenate([getattr(split, name) for split in splits]) for name in ("start_s", "end_s", "duration_s")
+    )
+    has_length = end_s > start_s
+    length_s = (end_s - start_s)[has_length]
+    known = has_length & (duration_s > 0)
+    within_s = np.minimum(end_s, duration_s)[known] - np.maximum(start_s, 0)[known]
+    share = (within_s / duration_s[known])[within_s > 0]
+    return MomentStatistics(
+        n=len(length_s),
+        n_without_length=int((~np.isnan(start_s) & ~has_length).sum()),
+        n_outside=int(((start_s < 0) | (end_s > duration_s))[known].sum()),
+        n_queries_without=sum(int(split.without_moment.sum()) for split in splits),
+        mean_s=_mean(length_s),
+        median_s=_median(length_s),
+        max_s=float(length_s.max()) if len(length_s) else float("nan"),
+        within_mean_s=_mean(within_s[within_s > 0]),
+        coverage_mean=_mean(share),
+        coverage_median=_median(share),
+    )
+
+
+def _of_sentences(sentences: Sequence[str], engine: Engine, n_videos: int, n_repeated: int) -> SentenceStatistics:
+    readings = engine.analyse(sentences)
+    uses = Counter(chain.from_iterable(readings))
+    words = Counter({token: n for token, n in uses.items() if is_word(token)})
+    words_of_query = np.array([sum(token in words for token in tokens) for tokens in readings], dtype=np.int64)
+    return SentenceStatistics(
+        n=len(sentences),
+        n_repeated=n_repeated,
+        per_video=len(sentences) / n_videos if n_videos else float("nan"),
+        n_words=words.total(),
+        words_mean=_mean(words_of_query),
+        words_std=float(words_of_query.std()) if sentences else float("nan"),
+        words_median=_median(words_of_query),
+        words_histogram=np.bincount(words_of_query),
+        n_tokens=uses.total(),
+        tokens_mean=uses.total() / len(sentences) if sentences else float("nan"),
+        vocabulary=Vocabulary(words),
+    )
+
+
+def _mean(values: Floats | Ints) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _median(values: Floats | Ints) -> float:
+    return float(np.median(values)) if len(values) else float("nan")

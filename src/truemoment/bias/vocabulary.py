@@ -1,0 +1,340 @@
+"""The words of a dataset: how many there are, how rare most are, and which of the test's stand in train.
+
+A *word* is a token of the language engine with a letter or a digit in it: punctuation and pictures are none, the two
+halves of *doesn't* are two. Words are told apart in one of three ways:
+
+=========  ===========================================================================================
+form       in lower case, as spelt: *opens* and *opened* are two, *Opens* and *opens* one; the default
+written    as written: *Opens* and *opens* are two. MAD's Table 1 counts so (``truemoment reproduce mad-1``)
+lemma      by base form: *opens* and *opened* are one
+=========  ===========================================================================================
+
+Each word counts under one part of speech, the one it is most often read as, so that the parts add up to the whole and a
+tagger's rare mistakes make no words. Misspelt words are words.
+
+References
+----------
+Soldan et al. (2022), "MAD: A Scalable Dataset for Language Grounding in Videos from Movie Audio Descriptions", Table 1,
+A.1.1 (overlap) and A.1.3 (long tail).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from truemoment.exceptions import UsageError
+from truemoment.intervals import Ints
+from truemoment.language.base import Tag, Token
+
+Spelling = Literal["form", "written", "lemma"]
+"""How words are told apart."""
+
+_TAG_ORDER: Mapping[Tag, int] = {tag: rank for rank, tag in enumerate(get_args(Tag))}
+
+
+def is_word(token: Token) -> bool:
+    """Whether a token is a word: it holds a letter or a digit.
+
+    Examples
+    --------
+    >>> [is_word(Token(text, text, "OTHER")) for text in ("door", "3", "n't", ".", "--", "\N{DOOR}")]
+    [True, True, True, False, False, False]
+    """
+    return any(character.isalnum() for character in token.text)
+
+
+class VocabularySizes(NamedTuple):
+    """How many distinct words there are; the parts of speech add up to `total`.
+
+    Parameters
+    ----------
+    adjectives, nouns, verbs
+        Words mostly read as one. Forms of *be*, modals, and *have* and *do* before a verb are no verbs.
+    other
+        All other words.
+    total
+        All.
+    """
+
+    adjectives: int
+    nouns: int
+    verbs: int
+    other: int
+    total: int
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """The words of some sentences and how often they occur.
+
+    Parameters
+    ----------
+    uses
+        Occurrences of each token as it was read; words only.
+    spelling
+        How words are told apart: ``form``, ``written`` or ``lemma``.
+
+    Examples
+    --------
+    >>> from truemoment.language import get_engine
+    >>> read = get_engine().analyse(["A door opens.", "The doors open, they opened a door."])
+    >>> vocabulary(read).sizes
+    VocabularySizes(adjectives=0, nouns=2, verbs=3, other=3, total=8)
+    >>> vocabulary(read, "lemma").counts.most_common(2)
+    [('door', 3), ('open', 3)]
+    """
+
+    uses: Counter[Token]
+    spelling: Spelling = "form"
+
+    def spelt(self, spelling: Spelling) -> Vocabulary:
+        """Return the same words told apart in another way."""
+        return Vocabulary(self.uses, spelling)
+
+    def _word(self, token: Token) -> str:
+        if self.spelling == "lemma":
+            return token.lemma
+        return token.text if self.spelling == "written" else token.text.lower()
+
+    @functools.cached_property
+    def counts(self) -> Counter[str]:
+        """Occurrences of each word, the frequent ones first, ties by the alphabet."""
+        counts: Counter[str] = Counter()
+        for token, n in self.uses.items():
+            counts[self._word(token)] += n
+        return Counter(dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))))
+
+    @functools.cached_property
+    def tag_of(self) -> dict[str, Tag]:
+        """The part of speech that each word is most often read as; a tie goes to VERB, AUX, NOUN, ADJ, OTHER."""
+        uses: Counter[tuple[str, Tag]] = Counter()
+        for token, n in self.uses.items():
+            uses[self._word(token), token.tag] += n
+        rising = sorted(uses.items(), key=lambda item: (item[1], -_TAG_ORDER[item[0][1]]))
+        return {word: tag for (word, tag), _ in rising}
+
+    @functools.cached_property
+    def sizes(self) -> VocabularySizes:
+        """How many words there are, by part of speech."""
+        of = Counter(self.tag_of.values())
+        return VocabularySizes(of["ADJ"], of["NOUN"], of["VERB"], of["AUX"] + of["OTHER"], of.total())
+
+    @property
+    def n_words(self) -> int:
+        """How many distinct words there are."""
+        return len(self.counts)
+
+    @functools.cached_property
+    def n_occurrences(self) -> int:
+        """How many words the sentences have, counting each time."""
+        return self.uses.total()
+
+
+def vocabulary(readings: Iterable[Sequence[Token]], spelling: Spelling = "form") -> Vocabulary:
+    """Count the words of sentences that an engine has read.
+
+    Parameters
+    ----------
+    readings
+        Tokens of each sentence, as ``engine.analyse`` returns them.
+    spelling
+        How words are told apart: ``form``, ``written`` or ``lemma``.
+
+    Returns
+    -------
+    Vocabulary
+
+    Raises
+    ------
+    UsageError
+        If there is no such way to tell words apart.
+    """
+    if spelling not in get_args(Spelling):
+        raise UsageError(f"words told apart by {spelling!r}, expected one of {', '.join(get_args(Spelling))}")
+    uses = Counter(chain.from_iterable(readings))
+    return Vocabulary(Counter({token: n for token, n in uses.items() if is_word(token)}), spelling)
+
+
+# ------------------------------------------------------------------------------------------ long tail
+
+
+@dataclass(frozen=True, eq=False)
+class LongTail:
+    """How unevenly words are used (MAD A.1.3).
+
+    Parameters
+    ----------
+    n_words, n_occurrences
+        Distinct words, and words counting each time.
+    at_least
+        How many words occur so often or more, by how often.
+    share_below
+        Share of the vocabulary that occurs less often, by how often; NaN without words.
+    covered_by_top
+        Share of all occurrences that the so many most frequent words make up, by how many; NaN without words.
+    n_once
+        Words that occur once.
+    rank, count : (R,)
+        All ranks from 1 to the last, or some evenly spaced in the logarithm, and how often the word of that rank
+        occurs: a curve to plot.
+    """
+
+    n_words: int
+    n_occurrences: int
+    at_least: Mapping[int, int]
+    share_below: Mapping[int, float]
+    covered_by_top: Mapping[int, float]
+    n_once: int
+    rank: Ints
+    count: Ints
+
+
+def long_tail(
+    words: Vocabulary, at_least: Sequence[int] = (50, 1000), top: Sequence[int] = (10, 100, 1000), *, n_ranks: int = 200
+) -> LongTail:
+    """Measure how unevenly words are used.
+
+    Parameters
+    ----------
+    words
+        The vocabulary.
+    at_least
+        Count the words that occur so often or more.
+    top
+        Find the share of all occurrences that so many frequent words make up.
+    n_ranks
+        At most so many points of the curve.
+
+    Returns
+    -------
+    LongTail
+
+    Raises
+    ------
+    UsageError
+        If `n_ranks`, or one of `at_least` or `top`, is less than 1.
+
+    Examples
+    --------
+    >>> from truemoment.language import get_engine
+    >>> read = get_engine().analyse(["a door opens", "a door closes", "a man waits"])
+    >>> tail = long_tail(vocabulary(read), at_least=(2, 3), top=(1,))
+    >>> tail.at_least, tail.n_once, round(tail.covered_by_top[1], 3), tail.count.tolist()
+    ({2: 2, 3: 1}, 4, 0.333, [3, 2, 1, 1, 1, 1])
+    """
+    if min(*at_least, *top, n_ranks, 1) < 1:
+        raise UsageError(f"long tail of {tuple(at_least)}, {tuple(top)}, {n_ranks} ranks: expected 1 or more of each")
+    counts = np.fromiter(words.counts.values(), dtype=np.int64, count=words.n_words)
+    total, n_words = int(counts.sum()), len(counts)
+    enough = {least: int((counts >= least).sum()) for least in at_least}
+    rank = np.arange(1, n_words + 1)
+    if n_words > n_ranks:
+        rank = np.unique(np.geomspace(1, n_words, n_ranks).round().astype(np.int64))
+    return LongTail(
+        n_words=n_words,
+        n_occurrences=total,
+        at_least=enough,
+        share_below={least: _share(n_words - n, n_words) for least, n in enough.items()},
+        covered_by_top={n: _share(int(counts[:n].sum()), total) for n in top},
+        n_once=int((counts == 1).sum()),
+        rank=rank,
+        count=counts[rank - 1],
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else float("nan")
+
+
+# -------------------------------------------------------------------------------------------- overlap
+
+
+class NotShared(NamedTuple):
+    """The words of one vocabulary that another lacks.
+
+    Parameters
+    ----------
+    n_words
+        How many.
+    share_of_vocabulary, share_of_occurrences
+        What share of the vocabulary and of all its occurrences they are, 0 to 1; NaN for no words.
+    frequent
+        The most frequent of them.
+    """
+
+    n_words: int
+    share_of_vocabulary: float
+    share_of_occurrences: float
+    frequent: tuple[str, ...]
+
+
+class Overlap(NamedTuple):
+    """What two vocabularies share (MAD A.1.1).
+
+    Parameters
+    ----------
+    n_shared
+        Words in both.
+    share_of_test
+        Share of the test's words that stand in train; NaN if the test has none.
+    not_in_train, not_in_test
+        Words of the test that train lacks; words of train that the test lacks.
+    """
+
+    n_shared: int
+    share_of_test: float
+    not_in_train: NotShared
+    not_in_test: NotShared
+
+
+def overlap(train: Vocabulary, test: Vocabulary, *, n_frequent: int = 10) -> Overlap:
+    """Compare the words of a test with those of train.
+
+    Parameters
+    ----------
+    train, test
+        Vocabularies, told apart in one way.
+    n_frequent
+        Name so many words that are not shared.
+
+    Returns
+    -------
+    Overlap
+
+    Raises
+    ------
+    UsageError
+        If the two tell words apart in different ways.
+
+    Examples
+    --------
+    >>> from truemoment.language import get_engine
+    >>> engine = get_engine()
+    >>> train, test = (vocabulary(engine.analyse([s])) for s in ("a man opens a door", "a man closes a door"))
+    >>> found = overlap(train, test)
+    >>> found.n_shared, found.share_of_test, found.not_in_train
+    (3, 0.75, NotShared(n_words=1, share_of_vocabulary=0.25, share_of_occurrences=0.2, frequent=('closes',)))
+    """
+    if train.spelling != test.spelling:
+        raise UsageError(f"words of train told apart by {train.spelling}, of test by {test.spelling}; expected one way")
+    n_shared = len(train.counts.keys() & test.counts.keys())
+    return Overlap(
+        n_shared,
+        _share(n_shared, test.n_words),
+        _not_shared(test, train, n_frequent),
+        _not_shared(train, test, n_frequent),
+    )
+
+
+def _not_shared(of: Vocabulary, other: Vocabulary, n_frequent: int) -> NotShared:
+    lacking = [word for word in of.counts if word not in other.counts]
+    n = sum(of.counts[word] for word in lacking)
+    shares = _share(len(lacking), of.n_words), _share(n, of.n_occurrences)
+    return NotShared(len(lacking), *shares, tuple(lacking[:n_frequent]))

@@ -1,0 +1,208 @@
+"""Re-annotations of Hidden Challenges: CSV files of what several workers marked for queries of another dataset.
+
+The files (mayu-ot/hidden-challenges-MR at e0c4546, ``data/raw/{charades,activitynet}/re-annotated``) have the columns
+``HITId, video_id, description, start, end``, a row a worker, `start` and `end` in per cent of the video. They hold
+neither durations nor ids of queries: both come from the dataset whose queries were marked anew.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+
+from truemoment.datasets.base import SourceFile, required_file
+from truemoment.datasets.faults import normalised_sentence
+from truemoment.exceptions import InputError
+from truemoment.files import read_number, read_text
+from truemoment.intervals import norm_to_seconds
+from truemoment.records import Annotations, Queries
+
+COMMIT = "e0c4546b5a614a20b680765fd4ad250564327b6a"
+OWNER = f"https://raw.githubusercontent.com/mayu-ot/hidden-challenges-MR/{COMMIT}/data/raw"
+CITATION = (
+    "Otani, Nakashima, Rahtu, Heikkila: Uncovering Hidden Challenges in Query-Based Video Moment Retrieval, BMVC 2020"
+)
+HOMEPAGE = "https://github.com/mayu-ot/hidden-challenges-MR"
+LICENCE = "MIT (owner's repository); sentences as in the original dataset"
+COUNTED_IN = "Hidden Challenges (2020), section 5; videos counted in the released files"
+NOTES = (
+    "Times are per cent of the video in the files; durations and query ids come from the original dataset, whose "
+    "folder lies beside this one.",
+    "Query ids are the original's, so its predictions can be scored here: --on-unknown ignore leaves out the others.",
+    "worker-1, worker-2, ... number the answers to one query in file order: the files do not say who gave which, so "
+    "worker-1 of two queries need not be one person.",
+)
+
+REANNOTATES = MappingProxyType({"human-charades": "charades-sta", "human-activitynet": "activitynet-captions"})
+"""Whose queries were marked anew; the split has the same name."""
+
+_COLUMNS = ("video_id", "description", "start", "end")
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A row of a file: what one worker marked.
+
+    Parameters
+    ----------
+    path, line
+        Where it stands; `line` is the row's last one.
+    video_id, sentence
+        As in the file.
+    start_norm, end_norm
+        As fractions of the video.
+    """
+
+    path: Path
+    line: int
+    video_id: str
+    sentence: str
+    start_norm: float
+    end_norm: float
+
+
+def read_marked(path: Path) -> Iterator[Marked]:
+    """Yield the rows of one file.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        If it is no CSV, a column is missing, or a time is no per cent from 0 to 100.
+    """
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
+    try:
+        missing = set(_COLUMNS) - set(reader.fieldnames or ())
+        if missing:
+            raise InputError(f"columns {', '.join(sorted(missing))} are missing", path=path, line=1)
+        for record in reader:
+            line = reader.line_num
+            for column in ("video_id", "description"):
+                if not record[column]:
+                    raise InputError("got nothing, expected text", path=path, line=line, field=column)
+            percent = [read_number(record[column]) for column in ("start", "end")]
+            for column, value in zip(("start", "end"), percent, strict=True):
+                if not 0 <= value <= 100:  # NaN neither
+                    raise InputError(
+                        f"got {record[column]!r}, expected per cent of the video, 0 to 100",
+                        path=path,
+                        line=line,
+                        field=column,
+                    )
+            start_norm, end_norm = (value / 100 for value in percent)
+            yield Marked(path, line, record["video_id"], record["description"], start_norm, end_norm)
+    except csv.Error as error:
+        raise InputError(f"{error}, expected CSV", path=path, line=reader.reader.line_num) from None
+
+
+class QueryFinder:
+    """Finds the query of another dataset that a sentence about a video is.
+
+    Parameters
+    ----------
+    original
+        The dataset whose queries were marked anew.
+
+    Examples
+    --------
+    >>> original = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 5.0)])
+    >>> QueryFinder(original).find("v", " A door opens.")
+    0
+    """
+
+    def __init__(self, original: Annotations) -> None:
+        self.queries: Queries = original.queries
+        self._called = f"{original.dataset}/{original.split}"
+        self._as_written: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        self._normalised: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        for row, (video_id, sentence) in enumerate(zip(self.queries.video_id, self.queries.sentence, strict=True)):
+            self._as_written[video_id, sentence].append(row)
+            self._normalised[video_id, normalised_sentence(sentence)].append(row)
+
+    def find(self, video_id: str, sentence: str) -> int:
+        """Row of the query: by the sentence as written, else without outer blanks, case and a last full stop.
+
+        Raises
+        ------
+        InputError
+            If there is none, or the sentence stands more than once in the video: nobody can tell which was meant.
+        """
+        rows = self._as_written.get((video_id, sentence)) or self._normalised.get(
+            (video_id, normalised_sentence(sentence)), []
+        )
+        if len(rows) == 1:
+            return rows[0]
+        if not rows:
+            raise InputError(f"got {sentence[:60]!r} of video {video_id!r}, which {self._called} lacks")
+        ids = ", ".join(self.queries.query_id[rows])
+        raise InputError(f"got {sentence[:60]!r}, which stands for several queries of {self._called}: {ids}")
+
+
+def with_workers(
+    marked: Iterable[Marked], original: Annotations, video_id_of: Callable[[str], str], *, dataset: str
+) -> Annotations:
+    """Return re-annotations as annotations: queries in file order, a row a worker.
+
+    Parameters
+    ----------
+    marked
+        Rows of all files, in order.
+    original
+        The dataset whose queries were marked anew: ids and durations.
+    video_id_of
+        The original's id of a video, given that of the files.
+    dataset
+        Name of the re-annotations.
+
+    Raises
+    ------
+    InputError
+        If a row's query is not to be found, or its video's duration is not known.
+    """
+    finder = QueryFinder(original)
+    of_query: defaultdict[int, list[Marked]] = defaultdict(list)
+    for row in marked:
+        try:
+            query = finder.find(video_id_of(row.video_id), row.sentence)
+        except InputError as error:
+            raise InputError(error.problem, path=row.path, line=row.line, field="description") from None
+        if math.isnan(finder.queries.duration_s[query]):
+            problem = f"the duration of video {finder.queries.video_id[query]!r} is not known in {original.dataset}"
+            raise InputError(f"{problem}, and times are per cent of it", path=row.path, line=row.line)
+        of_query[query].append(row)
+    rows = []
+    for query, workers in of_query.items():
+        query_id, video_id, duration_s, _ = (
+            getattr(finder.queries, name)[query] for name in ("query_id", "video_id", "duration_s", "sentence")
+        )
+        start_s, end_s = (
+            norm_to_seconds(np.array(times), np.asarray(duration_s)).tolist()
+            for times in ([row.start_norm for row in workers], [row.end_norm for row in workers])
+        )
+        sentence = workers[0].sentence
+        rows += [
+            (query_id, video_id, float(duration_s), sentence, start, end, f"worker-{number}")
+            for number, (start, end) in enumerate(zip(start_s, end_s, strict=True), start=1)
+        ]
+    return Annotations.from_rows(rows, dataset=dataset, split=original.split)
+
+
+def read_files(folder: Path, files: Iterable[SourceFile], *, dataset: str) -> list[Marked]:
+    """Read the rows of all files of a dataset, in order.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If a file is missing, or is not as it must be; then the place is named.
+    """
+    paths = [required_file(folder, file.name, dataset=dataset) for file in files]
+    return [row for path in paths for row in read_marked(path)]

@@ -1,0 +1,170 @@
+"""truemoment bias: datasets in, tables, JSON, figures and a page out."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from truemoment.datasets import DATASETS
+from truemoment.worlds import make_world, write_world
+
+QUICK = ["--permutations", "10", "--draws", "10", "--quiet"]
+JSON_MD = Path(__file__).resolve().parents[2] / "docs" / "json.md"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """A built-in world in a file, with its four splits."""
+    folder = tmp_path_factory.mktemp("world")
+    write_world(make_world(60, location_prior=0.8, query_prior=0.8, seed=1), folder)
+    return folder / "annotations.jsonl"
+
+
+def test_sentences_tables_and_signature(call, world):
+    status, out, err = call("bias", "--annotations", world, *QUICK)
+    assert (status, err) == (0, "")
+    assert out.startswith("annotations.jsonl: One answer to every query, ")
+    for caption in ("Where moments lie:", "How far the moments of two splits", "Durations, queries and words"):
+        assert f"\n{caption}" in out
+    assert re.search(r"\nannotations.jsonl +test-ood ", out)
+    assert out.splitlines()[-1].startswith("bias|data:annotations.jsonl/train#")
+
+
+@pytest.mark.parametrize(("style", "sign"), [("md", "|:---"), ("latex", r"\toprule")])
+def test_tables_for_papers(call, world, style, sign):
+    status, out, _ = call("bias", "--annotations", world, "--table", style, *QUICK)
+    assert status == 0
+    assert sign in out
+
+
+def test_json_page_and_figures(call, world, tmp_path):
+    page, document, figures = (tmp_path / name for name in ("bias.html", "bias.json", "figures"))
+    status, out, err = call(
+        *("bias", "--annotations", world, "--split", "train", "--split", "test-ood", *QUICK),
+        *("--html", page, "--json", document, "--figures", figures, "--seed", "4"),
+    )
+    assert (status, err) == (0, "")
+    assert out
+    found = json.loads(document.read_text())
+    assert found["seed"] == 4
+    assert [split["split"] for split in found["datasets"][0]["splits"]] == ["train", "test-ood"]
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    names = sorted(path.stem for path in figures.glob("*.svg"))
+    assert names == sorted(path.stem for path in figures.glob("*.png")) == sorted(p.stem for p in figures.glob("*.pdf"))
+    assert "annotations-jsonl-start-end" in names
+
+
+def test_only_json_goes_to_standard_output(call, world, tmp_path):
+    words = ["bias", "--annotations", world, "--permutations", "5", "--draws", "5", "--json", "-"]
+    status, out, err = call(*words, "--html", tmp_path / "bias.html")
+    assert status == 0
+    assert json.loads(out)["schema"] == "truemoment/bias/1"
+    assert err == f"page: {tmp_path / 'bias.html'}\n"
+
+
+def test_the_same_seed_gives_the_same_words(call, world):
+    one, other, third = (call("bias", "--annotations", world, *QUICK, "--seed", seed)[1] for seed in (1, 1, 2))
+    assert one == other != third
+
+
+def test_every_field_of_the_json_is_explained(call, world):
+    _, out, _ = call("bias", "--annotations", world, *QUICK, "--json", "-")
+    document = json.loads(out)
+    [dataset] = document["datasets"]
+    names = set(document) | {f"datasets.{key}" for key in dataset}
+    names |= {f"splits.{key}" for split in (*dataset["splits"], dataset["whole"]) for key in split}
+    names |= {f"statistics.{key}" for key in dataset["whole"]["statistics"]}
+    for field in ("distances", "shared_words", "uniqueness"):
+        names |= {f"{field}.{key}" for entry in dataset[field] for key in entry}
+    for field in ("verbs", "information", "long_tail"):
+        names |= {f"{field}.{key}" for key in dataset[field]}
+    below = JSON_MD.read_text(encoding="utf-8").partition("\n## What `bias` writes\n")[2]
+    table = re.search(r"^\|(?:.*\n)+?(?=\n)", below, re.MULTILINE)[0]
+    explained = [name for line in table.splitlines()[2:] for name in re.findall(r"`([^`]+)`", line.split("|")[1])]
+    assert sorted(explained) == sorted(names)
+
+
+# ------------------------------------------------------------------------------------------ which splits
+
+
+def write_lines(path, *lines):
+    rows = ({"duration_s": 40, "moments": [[n, 9 + n]], **line} for n, line in enumerate(lines))
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def splits_of(call, *words):
+    status, out, err = call("bias", *words, *QUICK, "--json", "-")
+    assert status == 0, err
+    return [
+        {split["split"]: split["n_queries"] for split in dataset["splits"]} for dataset in json.loads(out)["datasets"]
+    ]
+
+
+def test_lines_without_a_split_are_a_split_of_their_own_and_count_once(call, tmp_path):
+    lines = [{"video_id": f"v{n}", "sentence": f"a man opens door {n}"} for n in range(6)]
+    for number, split in enumerate(("train", "train", "zeta", None, "test", None)):
+        lines[number] |= {"split": split} if split else {}
+    path = write_lines(tmp_path / "mine.jsonl", *lines)
+    assert splits_of(call, "--annotations", path) == [{"train": 2, "test": 1, "zeta": 1, "no split": 2}]
+    assert splits_of(call, "--annotations", path, "--split", "test") == [{"test": 1}]
+
+
+def test_a_file_that_names_no_split_is_one(call, tmp_path):
+    path = write_lines(tmp_path / "mine.jsonl", {"video_id": "v", "sentence": "a"}, {"video_id": "w", "sentence": "b"})
+    assert splits_of(call, "--annotations", path) == [{"all": 2}]
+
+
+def test_several_files_are_several_datasets(call, tmp_path, world):
+    path = write_lines(tmp_path / "mine.jsonl", {"video_id": "v", "sentence": "a man runs"})
+    assert len(splits_of(call, "--annotations", path, "--annotations", world)) == 2
+
+
+@pytest.mark.data
+def test_a_split_that_is_made_of_others_stands_for_them(call, data_dir):
+    [splits] = splits_of(call, "--dataset", "activitynet-captions", "--data-dir", data_dir)
+    merged = next(split for split in DATASETS["activitynet-captions"].splits if split.merges)
+    assert splits == {"train": 37_421, merged.name: 34_536}  # Closer Look, Table 1
+
+
+@pytest.mark.data
+def test_splits_that_are_not_at_hand_are_told(call, data_dir):
+    status, out, _ = call("bias", "--dataset", "qvhighlights", "--data-dir", data_dir, *QUICK)
+    assert status == 0
+    assert "(test is not at hand)" in out
+
+
+# ------------------------------------------------------------------------------------------------ refused
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "which datasets? give --dataset NAME or --annotations FILE, each as often as you like"),
+        (["--dataset", "nowhere", "--data-dir", "."], "unknown dataset 'nowhere', expected one of "),
+        (["--dataset", "tacos", "--dataset", "tacos"], "got a dataset twice, expected each once"),
+        (["--annotations", "mine.jsonl", "--open"], "--html: expected the name of a file"),
+        (["--annotations", "mine.jsonl", "--html", "-"], "--html: expected the name of a file"),
+        (["--annotations", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["--annotations", "mine.jsonl", "--engine", "ear"], "unknown language engine 'ear'"),
+        (["--annotations", "mine.jsonl", "--split", "dev"], "mine.jsonl: its lines name no split, expected no --split"),
+        (["--annotations", "mine.jsonl", "--html", "mine.jsonl"], "mine.jsonl: is read or written already"),
+        (
+            ["--dataset", "activitynet-captions", "--data-dir", ".", "--split", "test", "--split", "val_1"],
+            "activitynet-captions: test is made of val_1, expected only one of them",
+        ),
+        (["--dataset", "tacos", "--data-dir", ".", "--split", "dev"], "tacos has no split 'dev', expected one of"),
+    ],
+)
+def test_mistakes_are_told_in_a_line(fails, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    write_lines(tmp_path / "mine.jsonl", {"video_id": "v", "sentence": "a man runs"})
+    before = (tmp_path / "mine.jsonl").read_bytes()
+    assert message in fails(2, "bias", *words)
+    assert (tmp_path / "mine.jsonl").read_bytes() == before
+
+
+def test_a_split_that_nobody_has_is_refused(fails, world):
+    line = fails(2, "bias", "--annotations", world, "--split", "dev")
+    assert line.endswith("has no split 'dev', expected one of train, val, test-iid, test-ood")

@@ -1,0 +1,101 @@
+"""Hidden Challenges, Tables 1 and 2: people beside the published figures."""
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from truemoment.exceptions import MissingFileError
+from truemoment.reproduction import reproduce
+
+SUBSET = "re-annotated subset of test"
+HEAD = "HITId,video_id,description,start,end\n"
+
+
+@pytest.fixture
+def marked_data(small_data):
+    """Two test queries of the small Charades-STA (the whole of a video of 30 s), marked anew by three workers."""
+    lines = (small_data / "charades-sta" / "charades_sta_test.txt").read_text().splitlines()[:2]
+    rows = ""
+    for line, moments in zip(lines, (((0, 100), (0, 100), (0, 40)), ((0, 60), (0, 60), (0, 60))), strict=True):
+        video, sentence = line.split()[0], line.split("##")[1]
+        rows += "".join(f"h,{video}.mp4,{sentence},{start},{end}\n" for start, end in moments)
+    folder = small_data / "human-charades"
+    folder.mkdir()
+    for name in ("test_00.csv", "test_01.csv", "test_02.csv"):
+        (folder / name).write_text(HEAD + (rows if name == "test_00.csv" else ""))
+    return small_data
+
+
+def row(method, value, *, dataset="Charades-STA", measure="R@1,IoU=0.5"):
+    return ("Table", dataset, SUBSET, method, measure, value, "percent")
+
+
+def test_people_against_the_references(publish, marked_data):
+    # By hand: the reference is the whole video, so the first query is hit by two of three, the second (0.6) by all.
+    publish(
+        "hidden_challenges_table1.csv",
+        row("Rep. Human", "100.0"),
+        row("Random Human", "83.3"),
+        row("2D-TAN", "39.7"),
+        row("Rep. Human", "44.4", dataset="ActivityNet Captions"),
+    )
+    representative, random, system, elsewhere = reproduce("hidden-challenges-1", marked_data, runs=400)
+    assert (representative.status, representative.printed) == ("exact", Decimal("100.0"))
+    assert random.ours == pytest.approx(100 * 5 / 6, abs=4)  # of 400 draws: standard error 1.2
+    assert (random.runs, random.tolerance) == (400, Decimal("1.05"))
+    assert system.status == elsewhere.status == "published, unchecked"  # no files of ActivityNet Captions here
+
+
+def test_people_against_each_other(publish, marked_data):
+    # First query: who marked the whole finds another who did; the third has IoU 0.4 with both. Second: all alike.
+    # Representative: the first; only the third answers it (a miss), and in the second query everybody (hits).
+    publish(
+        "hidden_challenges_table2.csv",
+        row("Human", "83.3", measure="R@1,IoU=0.5,ref=nearest"),
+        row("Human", "50.0", measure="R@1,IoU=0.5,ref=representative"),
+        row("SCDM", "59.48", measure="R@1,IoU=0.5,ref=nearest"),
+    )
+    nearest, representative, system = reproduce("hidden-challenges-2", marked_data, runs=400)
+    assert nearest.ours == pytest.approx(100 * 5 / 6, abs=4)
+    assert (representative.ours, representative.spread) == (50, 0)
+    assert system.status == "published, unchecked"
+
+
+def test_few_draws_are_not_judged(publish, marked_data):
+    publish("hidden_challenges_table1.csv", row("Random Human", "42.8"))
+    (random,) = reproduce("hidden-challenges-1", marked_data, np.random.default_rng(1), runs=5)
+    assert random.status == "informational"
+
+
+def test_the_re_annotations_are_needed(publish, small_data):
+    publish("hidden_challenges_table1.csv", row("Random Human", "42.8"))
+    with pytest.raises(MissingFileError, match="human-charades"):
+        reproduce("hidden-challenges-1", small_data)
+
+
+@pytest.mark.data
+def test_the_published_figures(data_dir):
+    # Issue 4 of 7: representative 52.1, random within a published deviation, 83.3 +- 1 and 66.8 +- 1.3, Action-Aware
+    # within 3 points of 36.50 and 18.70.
+    if not (data_dir / "human-charades").is_dir():
+        pytest.skip(f"no real files in {data_dir / 'human-charades'}")
+    of_charades = {
+        (found.method, found.measure.removeprefix("R@1,IoU=0.5")): found
+        for name in ("hidden-challenges-1", "hidden-challenges-2")
+        for found in reproduce(name, data_dir)
+        if found.dataset == "Charades-STA"
+    }
+    judged = {
+        ("Rep. Human", ""): ("52.1", "0"),
+        ("Random Human", ""): ("42.8", "1.05"),
+        ("Human", ",ref=nearest"): ("83.3", "1.0"),
+        ("Human", ",ref=representative"): ("66.8", "1.3"),
+        ("Action-Aware Blind", ",ref=nearest"): ("36.50", "3.0"),
+        ("Action-Aware Blind", ",ref=representative"): ("18.70", "3.0"),
+    }
+    for key, (published, tolerance) in judged.items():
+        found = of_charades.pop(key)
+        assert (found.published, found.tolerance) == (Decimal(published), Decimal(tolerance))
+        assert found.status in ("exact", "within")
+    assert {found.status for found in of_charades.values()} == {"published, unchecked"}
