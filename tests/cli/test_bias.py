@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.datasets import DATASETS
+from truemoment.cli.bias import _of_dataset as of_dataset
 from truemoment.worlds import make_world, write_world
 
 QUICK = ["--permutations", "10", "--draws", "10", "--quiet"]
@@ -24,7 +24,8 @@ def world(tmp_path_factory):
 def test_sentences_tables_and_signature(call, world):
     status, out, err = call("bias", "--annotations", world, *QUICK)
     assert (status, err) == (0, "")
-    assert out.startswith("annotations.jsonl: One answer to every query, ")
+    assert out.startswith("annotations.jsonl: Moments ")
+    assert "One answer to every query, " in " ".join(out.split())
     for caption in ("Where moments lie:", "How far the moments of two splits", "Durations, queries and words"):
         assert f"\n{caption}" in out
     assert re.search(r"\nannotations.jsonl +test-ood ", out)
@@ -122,10 +123,13 @@ def test_several_files_are_several_datasets(call, tmp_path, world):
 
 
 @pytest.mark.data
-def test_a_split_that_is_made_of_others_stands_for_them(call, data_dir):
-    [splits] = splits_of(call, "--dataset", "activitynet-captions", "--data-dir", data_dir)
-    merged = next(split for split in DATASETS["activitynet-captions"].splits if split.merges)
-    assert splits == {"train": 37_421, merged.name: 34_536}  # Closer Look, Table 1
+def test_a_split_that_is_made_of_others_stands_for_them(data_dir):
+    title, splits, notes = of_dataset("activitynet-captions", (), data_dir)
+    assert title == "ActivityNet Captions"
+    assert {name: of.n_queries for name, of in splits.items()} == {"train": 37_421, "test": 34_536}  # Closer Look
+    assert notes == ["test holds val_1 and val_2"]
+    _, splits, notes = of_dataset("activitynet-captions", ("val_2",), data_dir)
+    assert (list(splits), notes) == (["val_2"], [])
 
 
 @pytest.mark.data

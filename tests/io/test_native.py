@@ -126,9 +126,17 @@ def test_header_of_other_annotations(refused, annotations):
     # The first eight figures of each hash; the dataset that the file names, and ours.
     assert refused(said + line([[1, 2, 3]])) == (
         ": field annotations_sha256: was made for annotations 01234567 (charades-cd/test-iid), these are "
-        f"{annotations.sha256[:8]} (small/test); evaluate on those, or remove what the file says of itself to have its "
-        "rows matched by id"
+        f"{annotations.sha256[:8]} (small/test); evaluate on those, or take the rows whose ids are known "
+        "(--on-unknown ignore)"
     )
+
+
+def test_header_of_other_annotations_whose_rows_may_be_of_other_queries(tmp_path, annotations):
+    path = tmp_path / "answers.jsonl"
+    path.write_text(header(dataset="big", split="test", annotations_sha256="ab" * 32) + line([[1, 2, 3]]))
+    answers, report = read_predictions(path, annotations, on_unknown="ignore")
+    assert answers.query_id.tolist() == ["v#0"]
+    assert report.recognised == 'its first line says "truemoment", made for big/test'
 
 
 @pytest.mark.parametrize(

@@ -257,23 +257,27 @@ def match_rows(
     InputError, MatchError, UsageError
         As for :func:`read_predictions`.
     """
-    _check_header(rows, annotations)
+    made_for = _check_header(rows, annotations, on_unknown)
     rows, note = as_annotated(rows, get_format(rows.format), annotations.queries)
-    return match(rows, annotations, recognised=why + note, on_unknown=on_unknown, on_negative=on_negative, name=name)
+    recognised = why + made_for + note
+    return match(rows, annotations, recognised=recognised, on_unknown=on_unknown, on_negative=on_negative, name=name)
 
 
-def _check_header(rows: PredictionRows, annotations: Annotations) -> None:
-    """Refuse a file that says it was made for other annotations."""
+def _check_header(rows: PredictionRows, annotations: Annotations, on_unknown: OnUnknown) -> str:
+    """Refuse a file that says it was made for other annotations, or say so where rows may be of other queries."""
     said = rows.header.get("annotations_sha256")
-    if said is not None and said != annotations.sha256:
-        made_for = f"{rows.header.get('dataset', '?')}/{rows.header.get('split', '?')}"
-        raise InputError(
-            f"was made for annotations {str(said)[:8]} ({made_for}), these are {annotations.sha256[:8]} "
-            f"({annotations.dataset}/{annotations.split})",
-            path=rows.path,
-            field="annotations_sha256",
-            hint="evaluate on those, or remove what the file says of itself to have its rows matched by id",
-        )
+    if said is None or said == annotations.sha256:
+        return ""
+    made_for = f"{rows.header.get('dataset', '?')}/{rows.header.get('split', '?')}"
+    if on_unknown == "ignore":
+        return f", made for {made_for}"
+    raise InputError(
+        f"was made for annotations {str(said)[:8]} ({made_for}), these are {annotations.sha256[:8]} "
+        f"({annotations.dataset}/{annotations.split})",
+        path=rows.path,
+        field="annotations_sha256",
+        hint="evaluate on those, or take the rows whose ids are known (--on-unknown ignore)",
+    )
 
 
 def write_rows(

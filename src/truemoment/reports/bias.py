@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from truemoment.bias.distances import SplitDistance
 from truemoment.bias.information import VerbInformation
 from truemoment.bias.statistics import Statistics
 from truemoment.bias.survey import OVER, Between, Part, SplitSurvey, Survey
+from truemoment.reports.drawing import shortened
 from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.reports.template import Cell, Table
 from truemoment.reports.text import WIDTH, one_line, tightened
@@ -258,43 +259,44 @@ def verdict(survey: Survey) -> list[str]:
     survey
         Of a dataset.
     """
-    return [sentence for sentence in (_of_constant(survey), *_of_spread(survey)) if sentence]
+    found = (_of_spread(survey), _of_constant(survey), _of_verbs(survey), _of_distance(survey))
+    return [sentence for sentence in found if sentence]
 
 
-def _of_spread(survey: Survey) -> Iterator[str]:
+def _of_spread(survey: Survey) -> str:
     even = survey.whole.evenness
     if even.value is None:
-        yield f"How evenly moments are spread cannot be told: {even.why}."
-    elif even.value.p_value < LEVEL:
+        return f"How evenly moments are spread cannot be told: {even.why}."
+    if even.value.p_value < LEVEL:
         bits = even.value.below_even_bits
-        yield (
+        return (
             f"Moments lie {bits:.2f} bits below an even spread ({said_p(even.value.p_value)}), as if they kept to one "
             f"part in {2**bits:.1f} of the places there are."
         )
-    else:
-        yield f"Moments are not shown to be spread less evenly than chance gives ({said_p(even.value.p_value)})."
+    return f"Moments are not shown to be spread less evenly than chance gives ({said_p(even.value.p_value)})."
+
+
+def _of_verbs(survey: Survey) -> str:
     verbs = survey.information
     if verbs.value is None:
-        yield f"What verbs tell about places cannot be told: {verbs.why}."
-    elif verbs.value.p_value < LEVEL:
+        return f"What verbs tell about places cannot be told: {verbs.why}."
+    if verbs.value.p_value < LEVEL:
         share = verbs.value.share_of_location
         of_all = f", {_percent(share)} % of what there is to tell" if math.isfinite(share) else ""
-        yield (
+        return (
             f"The verb of a query tells {verbs.value.bits:.2f} bits about the place of its moment beyond chance"
             f"{of_all} ({said_p(verbs.value.p_value)})."
         )
-    else:
-        yield f"Verbs are not shown to tell more about places than chance gives ({said_p(verbs.value.p_value)})."
-    yield _of_distance(survey)
+    return f"Verbs are not shown to tell more about places than chance gives ({said_p(verbs.value.p_value)})."
 
 
 def _of_constant(survey: Survey) -> str:
     split = survey.tested
     found = split.constant.value
     if found is None:
-        return f"What one answer to every query hits cannot be told of {split.name}: {split.constant.why}."
+        return f"What one answer to every query hits cannot be told of {named(split.name)}: {split.constant.why}."
     answer = f"{_percent(found.start_norm, 0)}-{_percent(found.end_norm, 0)} % of the video"
-    hits = f"One answer to every query, {answer}, hits {_percent(found.value)} % of {split.name} at IoU > 0.5"
+    hits = f"One answer to every query, {answer}, hits {_percent(found.value)} % of {named(split.name)} at IoU > 0.5"
     alone = f"{_percent(found.even_value)} %, if moments as long began anywhere; {said_p(found.p_value)}"
     if found.p_value < LEVEL:
         return f"{hits}: more than lengths alone give ({alone})."
@@ -302,10 +304,10 @@ def _of_constant(survey: Survey) -> str:
 
 
 def _of_distance(survey: Survey) -> str:
-    tested = survey.tested.name
-    between = next((one for one in survey.between if (one.a, one.b) == ("train", tested)), None)
+    between = next((one for one in survey.between if (one.a, one.b) == ("train", survey.tested.name)), None)
     if between is None:
         return ""
+    tested = named(survey.tested.name)
     found, of_train = between.distance.value, survey.tested.constant_of_train.value
     if found is None:
         return f"How far train and {tested} lie apart cannot be told: {between.distance.why}."
@@ -319,6 +321,11 @@ def _of_distance(survey: Survey) -> str:
         f"Moments of train and {tested} are not shown to lie further apart than chance gives ({said_p(found.energy_p)})"
         f"{pays}."
     )
+
+
+def named(name: str) -> str:
+    """Write the name of a dataset or split so that a table or sentence can hold it."""
+    return shortened(one_line(name), 32)
 
 
 def _percent(fraction: float, decimals: int = 1) -> str:
@@ -352,9 +359,9 @@ def _by_split(
     """A row a split and one of all together, under the dataset they belong to."""
     return tuple(
         (
-            one_line(survey.title),
+            named(survey.title),
             tuple(
-                tuple(map(Cell, (split.name, *row(split))))
+                tuple(map(Cell, (named(split.name), *row(split))))
                 for split in (*survey.splits, *([survey.whole] if len(survey.splits) > 1 else []))
             ),
         )
@@ -403,9 +410,10 @@ def distances_table(surveys: Sequence[Survey]) -> Table:
     groups = []
     for survey in surveys:
         rows = tuple(
-            tuple(map(Cell, (f"{of.a}, {of.b}", *_distance_cells(of.distance.value)))) for of in survey.between
+            tuple(map(Cell, (f"{named(of.a)}, {named(of.b)}", *_distance_cells(of.distance.value))))
+            for of in survey.between
         )
-        groups.append((one_line(survey.title), rows))
+        groups.append((named(survey.title), rows))
     return Table(
         "How far the moments of two splits lie apart, and what splits give that hold the same videos by chance.",
         headings,
@@ -428,7 +436,7 @@ def verbs_table(surveys: Sequence[Survey]) -> Table:
     rows = []
     for survey in surveys:
         use, found = survey.verb_use.value, survey.information.value
-        row = [one_line(survey.title)]
+        row = [named(survey.title)]
         row += ["-"] * 2 if use is None else [f"{use.mean_per_sentence:.2f}", _percent(use.coverage)]
         if found is None:
             row += ["-"] * 4 + [survey.information.why]
@@ -458,9 +466,9 @@ def statistics_table(surveys: Sequence[Survey]) -> Table:
         ),
         tuple(
             (
-                one_line(survey.title),
+                named(survey.title),
                 tuple(
-                    tuple(map(Cell, (name, *_statistics_cells(of))))
+                    tuple(map(Cell, (named(name), *_statistics_cells(of))))
                     for name, of in (
                         *survey.statistics.of_split.items(),
                         *([("all", survey.statistics.whole)] if len(survey.splits) > 1 else []),
@@ -491,7 +499,7 @@ def words_table(surveys: Sequence[Survey]) -> Table:
     for survey in surveys:
         rows = tuple(
             (
-                Cell(f"{of.train}, {of.test}"),
+                Cell(f"{named(of.train)}, {named(of.test)}"),
                 Cell(f"{of.overlap.n_shared:,}"),
                 Cell(_percent(of.overlap.share_of_test)),
                 Cell(f"{of.overlap.not_in_train.n_words:,}"),
@@ -500,7 +508,7 @@ def words_table(surveys: Sequence[Survey]) -> Table:
             )
             for of in survey.shared
         )
-        groups.append((one_line(survey.title), rows))
+        groups.append((named(survey.title), rows))
     return Table(
         "Words of train and of other splits (MAD, A.1.1).",
         (
@@ -521,7 +529,7 @@ def unique_table(surveys: Sequence[Survey]) -> Table:
         shares = [_percent(found[t].share) if t in found else "-" for t in thresholds]
         verbatim = f"{found[thresholds[0]].n_verbatim:,}" if found else "-"
         once = "-" if survey.tail.value is None else f"{survey.tail.value.n_once:,}"
-        rows.append(tuple(map(Cell, (one_line(survey.title), *shares, verbatim, once))))
+        rows.append(tuple(map(Cell, (named(survey.title), *shares, verbatim, once))))
     return Table(
         "Sentences whose METEOR with every other one of their video is below a threshold; those whose words another "
         "one of the video has; words that occur once.",
@@ -544,7 +552,7 @@ def lines(surveys: Sequence[Survey], *, seed: int, style: TableStyle = "plain") 
     said: list[str] = []
     for survey in surveys:
         sentences = [*verdict(survey), *(f"({note})" for note in told(survey))]
-        text = one_line(f"{survey.title}: {' '.join(sentences)}")
+        text = one_line(f"{named(survey.title)}: {' '.join(sentences)}")
         said += [textwrap.fill(text, WIDTH) if style == "plain" else escaped(text, style), ""]
     for table in tables(surveys):
         said += [*_caption(table.caption, style), _rendered(table, style), ""]

@@ -300,7 +300,7 @@ def dataset_drawings(survey: Survey, name: str, *, top_verbs: int = 30) -> list[
         train, test, verbs = shifted
         add(
             "verb-shift",
-            f"The same verbs in {one_line(train.name)} and {one_line(test.name)}",
+            f"The same verbs in {shortened(one_line(train.name), 30)} and {shortened(one_line(test.name), 30)}",
             f"Start and end of the {len(verbs)} most frequent verbs that have at least {FEW} moments in both; numbers "
             "are moments. Where the rows differ, what was learnt of a verb misleads. After Closer Look, Fig. 4c.",
             partial(verb_shift_figure, train, test, verbs),
@@ -490,7 +490,7 @@ def histograms_figure(named: Sequence[Named]) -> Figure:
     bounds = np.linspace(0, 1, _CELLS + 1)
     columns = ("start, share of the video", "end, share of the video", "length, share of the video")
     with drawing_style():
-        figure = new_figure(5.2)
+        figure = _with_legend(5.2, named)
         panels = figure.subplots(3, 1)
         for number, (axes, label) in enumerate(zip(panels, columns, strict=True)):
             for one in named:
@@ -504,7 +504,7 @@ def histograms_figure(named: Sequence[Named]) -> Figure:
 def seconds_figure(named: Sequence[Named]) -> Figure:
     """Draw start, end and length in seconds, each up to the 99th percentile."""
     with drawing_style():
-        figure = new_figure(5.2)
+        figure = _with_legend(5.2, named)
         panels = figure.subplots(3, 1)
         for number, (axes, label) in enumerate(zip(panels, ("start, s", "end, s", "length, s"), strict=True)):
             columns = [_columns_of(one.of.points)[number] * one.of.duration_s for one in named]
@@ -521,7 +521,7 @@ def seconds_figure(named: Sequence[Named]) -> Figure:
 def side_by_side_figure(named: Sequence[Named]) -> Figure:
     """Draw start and end as shares of the video and length in seconds, a line a dataset (MAD, Fig. 3)."""
     with drawing_style():
-        figure = new_figure(5.4)
+        figure = _with_legend(5.4, named)
         panels = figure.subplots(3, 1)
         bounds = np.linspace(0, 1, _CELLS + 1)
         for number, label in enumerate(("start, share of the video", "end, share of the video")):
@@ -585,16 +585,26 @@ def _legend(figure: Figure, named: Sequence[Named], *, markers: bool = False) ->
         )
         for one in named
     ]
-    longest = max((len(shortened(one.name, 24)) for one in named), default=0)
-    columns = max(1, min(len(handles), 58 // (longest + 6)))
+    columns = _legend_columns(named)
     figure.legend(handles=handles, loc="outside upper center", ncols=columns, columnspacing=1.2, handletextpad=0.5)
+
+
+def _legend_columns(named: Sequence[Named]) -> int:
+    """How many names stand beside each other in a legend."""
+    longest = max((len(shortened(one.name, 24)) for one in named), default=0)
+    return max(1, min(len(named), 58 // (longest + 6)))
+
+
+def _with_legend(height_in: float, named: Sequence[Named]) -> Figure:
+    """Make a figure that keeps its height where its legend has several rows."""
+    return new_figure(height_in + 0.17 * (-(-len(named) // _legend_columns(named)) - 1))
 
 
 def longer_figure(named: Sequence[Named]) -> Figure:
     """Draw the share of moments longer than x, x a share of the video, marked at 30, 50, 70 % (Closer Look, Fig. 3)."""
     over = np.linspace(0, 1, 101)
     with drawing_style():
-        figure = new_figure(3.2)
+        figure = _with_legend(3.2, named)
         axes = figure.add_subplot()
         for one in named:
             length = np.sort(_columns_of(one.of.points)[2])
@@ -659,16 +669,16 @@ def constant_figure(named: Sequence[Named]) -> Figure:
 def distances_figure(survey: Survey) -> Figure:
     """Draw how far splits lie apart, energy distance and Jensen-Shannon divergence, beside what chance gives."""
     pairs = [between for between in survey.between if between.distance.value is not None][:15]
-    names = [f"{shortened(one_line(between.a), 14)} to\n{shortened(one_line(between.b), 16)}" for between in pairs]
+    names = [f"{shortened(one_line(between.a), 12)} to\n{shortened(one_line(between.b), 14)}" for between in pairs]
     found = [between.distance.value for between in pairs if between.distance.value is not None]
     with drawing_style():
-        figure = new_figure(1.05 + 0.42 * len(pairs))
+        figure = new_figure(1.2 + 0.42 * len(pairs))
         energy, divergence = figure.subplots(1, 2, sharey=True)
         _beside_chance(energy, [(n, of.energy, of.energy_by_chance) for n, of in zip(names, found, strict=True)])
         rows = [(n, of.jensen_shannon_bits, of.jensen_shannon_by_chance) for n, of in zip(names, found, strict=True)]
         _beside_chance(divergence, rows)
         energy.set_xlabel("energy distance")
-        divergence.set_xlabel("Jensen-Shannon, bits")
+        divergence.set_xlabel("Jensen-Shannon,\nbits")
         handles, _ = energy.get_legend_handles_labels()
         figure.legend(handles, ["by chance", "these splits"], loc="outside upper center", ncols=2)
     return figure
@@ -702,7 +712,7 @@ def verbs_figure(survey: Survey, top_verbs: int) -> Figure:
     shares = np.array([_verb_shares(one.of, top) for one in named]).reshape(len(named), len(top))
     at = np.arange(len(top))
     with drawing_style():
-        figure = new_figure(0.95 + 0.185 * max(len(top), 1))
+        figure = _with_legend(0.95 + 0.185 * max(len(top), 1), named)
         axes = figure.add_subplot()
         axes.hlines(at, np.min(shares, axis=0), np.max(shares, axis=0), color=OTHER, linewidth=0.9, zorder=0.8)
         for one, share in zip(named, shares, strict=True):
@@ -759,7 +769,7 @@ def _counts_figure(counted: Sequence[tuple[Named, np.ndarray]], label: str) -> F
     """Draw histograms over whole numbers up to the 99.5th percentile, % each."""
     last = max(int(np.searchsorted(np.cumsum(counts), 0.995 * counts.sum())) for _, counts in counted)
     with drawing_style():
-        figure = new_figure(2.7)
+        figure = _with_legend(2.7, [one for one, _ in counted])
         axes = figure.add_subplot()
         for one, counts in counted:
             share = 100 * np.pad(counts, (0, max(0, last + 1 - len(counts))))[: last + 1] / max(counts.sum(), 1)
@@ -799,7 +809,7 @@ def ranks_of_datasets_figure(surveys: Sequence[Survey]) -> Figure:
 
 def _ranks_figure(ranked: Sequence[tuple[Named, Sequence[int]]], *, share: bool = False) -> Figure:
     with drawing_style():
-        figure = new_figure(3.0)
+        figure = _with_legend(3.0, [one for one, _ in ranked])
         axes = figure.add_subplot()
         for one, counts in ranked:
             if not counts:

@@ -19,7 +19,6 @@ from truemoment.reports.bias_figures import (
 )
 from truemoment.reports.drawing import Drawing, inline_svg, shortened
 from truemoment.reports.template import Cell, Table, render_page
-from truemoment.reports.text import one_line
 
 
 class Chapter(NamedTuple):
@@ -133,7 +132,7 @@ def comparison(surveys: Sequence[Survey]) -> Table:
         (
             "Size",
             (
-                ("splits", lambda survey: Cell(", ".join(one_line(split.name) for split in survey.splits))),
+                ("splits", lambda survey: Cell(", ".join(report.named(split.name) for split in survey.splits))),
                 ("queries", lambda survey: Cell(f"{survey.statistics.whole.sentences.n:,}")),
                 ("videos", lambda survey: Cell(f"{survey.statistics.whole.videos.n:,}")),
                 ("hours of video", lambda survey: _number(survey.statistics.whole.videos.total_h, 1)),
@@ -182,7 +181,7 @@ def comparison(surveys: Sequence[Survey]) -> Table:
     )
     return Table(
         "Smaller text: what chance gives, with p, or what was taken off for it; and which split is meant.",
-        ("", *(one_line(survey.title) for survey in surveys)),
+        ("", *(report.named(survey.title) for survey in surveys)),
         tuple(
             (title, tuple((Cell(what), *(find(survey) for survey in surveys)) for what, find in rows))
             for title, rows in groups
@@ -232,7 +231,7 @@ def _of_train(survey: Survey) -> Cell:
     found = survey.tested.constant_of_train
     if found.value is None:
         return _undefined(found.why)
-    return Cell(f"{100 * found.value:.1f}", one_line(survey.tested.name))
+    return Cell(f"{100 * found.value:.1f}", report.named(survey.tested.name))
 
 
 def _distance(survey: Survey) -> Cell:
@@ -243,7 +242,7 @@ def _distance(survey: Survey) -> Cell:
     found = between.distance.value
     return Cell(
         f"{found.energy:.4f}",
-        f"{one_line(tested)}; {_chance(f'{found.energy_by_chance:.4f}', found.energy_p)}",
+        f"{report.named(tested)}; {_chance(f'{found.energy_by_chance:.4f}', found.energy_p)}",
     )
 
 
@@ -278,5 +277,5 @@ def _new_words(survey: Survey) -> Cell:
     lacking = found.overlap.not_in_train
     return Cell(
         f"{100 * lacking.share_of_vocabulary:.1f}",
-        f"{one_line(found.test)}; {100 * lacking.share_of_occurrences:.2f} % of its occurrences",
+        f"{report.named(found.test)}; {100 * lacking.share_of_occurrences:.2f} % of its occurrences",
     )
