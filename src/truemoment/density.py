@@ -104,12 +104,12 @@ class Density:
         low, high = points.min(axis=0) - REACH, points.max(axis=0) + REACH
         near = np.all((places >= low) & (places <= high), axis=1)
         period = high - low
-        n_modes = np.ceil(REACH * period / math.tau).astype(int)
+        n_modes = np.ceil(REACH * period / math.tau)
         found = np.zeros(len(places))
-        series_cost = (len(points) + near.sum()) * (2 * n_modes[0] + 1) * (2 * n_modes[1] + 1)
+        series_cost = float(len(points) + near.sum()) * (2 * n_modes[0] + 1) * (2 * n_modes[1] + 1)
         within_reach = _Neighbours.of(points, places[near], low)
         if series_cost < 8 * within_reach.n_pairs:
-            found[near] = np.maximum(_series(points, places[near], low, period, n_modes), 0)
+            found[near] = np.maximum(_series(points, places[near], low, period, n_modes.astype(int)), 0)
         else:
             found[near] = _sum_of_kernels(within_reach)
         return np.asarray(found / math.sqrt(np.linalg.det(self.covariance)))

@@ -115,6 +115,18 @@ def _first_repeated(ids: Strings) -> str | None:
     return None
 
 
+def numbers_of(names: Iterable[str]) -> Ints:
+    """Number of each name in order of first occurrence, from 0.
+
+    Examples
+    --------
+    >>> numbers_of(["v", "w", "v"]).tolist()
+    [0, 1, 0]
+    """
+    number: dict[str, int] = {}
+    return np.array([number.setdefault(name, len(number)) for name in names], dtype=np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class Queries:
     """What a method may see of the test: one row a query, and no moments.
@@ -394,7 +406,6 @@ class Annotations:
             )
         columns = {name: getattr(self, name)[rows] for name in _ANNOTATION_COLUMNS}
         return dataclasses.replace(self, **columns, saliency=saliency)
-
 
     @classmethod
     def joined(cls, parts: Sequence[Annotations], *, split: str = "all") -> Annotations:

@@ -26,6 +26,9 @@ from truemoment.exceptions import UsageError
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.scores import Scores
 
+LEVEL = 0.05
+"""A difference whose p value is this or less, corrected where there are several, is significant."""
+
 BLOCK_DRAWS = 1 << 22
 """Numbers of a table of draws that are held in memory at a time."""
 

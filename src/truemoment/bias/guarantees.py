@@ -14,19 +14,19 @@ from types import MappingProxyType
 import numpy as np
 
 from truemoment.baselines import BiasBased, PredictAll
-from truemoment.baselines.base import locations as placed
 from truemoment.bias.distances import SplitDistance, split_distance
 from truemoment.bias.locations import Locations
-from truemoment.bias.resplit import SPLITS, Resplit
+from truemoment.bias.resplit import Resplit
+from truemoment.datasets.resplit_folder import ASIDE, SPLITS
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError
 from truemoment.grounders import Grounder
 from truemoment.intervals import TIE
 from truemoment.records import Annotations
-from truemoment.uncertainty import holm
+from truemoment.uncertainty import LEVEL, holm
 
-LEVEL = 0.05
-"""p value below which two splits are told apart; of the three tests between iid splits after Holm's correction."""
+FEWEST_VIDEOS = 20
+"""Videos of a split below which a test that finds no difference says nothing."""
 
 FRACTION_OFF = 0.02
 """How far the share of a split may lie from what was asked for."""
@@ -123,7 +123,7 @@ def inspect(
         _once(found),
         _fractions(found),
         _iid_alike(parts, distances),
-        *([] if found.plan.location is None else [_ood_differs(distances)]),
+        *([] if found.plan.location is None else [_ood_differs(distances, parts["test-ood"].n_videos)]),
         *([] if found.plan.new is None else [_new_terms(found)]),
     ]
     return Inspection(
@@ -149,22 +149,27 @@ def _no_shared_video(parts: Mapping[str, Annotations]) -> Promise:
 def _once(found: Resplit) -> Promise:
     times = np.sum(list(found.members.values()), axis=0)
     kept = bool(np.all(times == 1))
-    n_aside = int(found.members["aside"].sum()) if "aside" in found.members else 0
+    n_aside = int(found.members[ASIDE].sum()) if ASIDE in found.members else 0
     beside = f", or is put aside ({n_aside:,})" if n_aside else ""
     said = f"Each of {len(times):,} queries stands in one split{beside}."
     return Promise("every-query-once", kept, said if kept else f"{int(np.sum(times != 1)):,} queries do not.")
 
 
 def _fractions(found: Resplit) -> Promise:
-    asked = {"test-ood": found.plan.ood, "val": found.plan.val, "test-iid": found.plan.iid}
+    plan = found.plan
+    asked = {
+        "train": 1 - plan.ood - plan.val - plan.iid,
+        "val": plan.val,
+        "test-iid": plan.iid,
+        "test-ood": plan.ood,
+    }
     reached = {name: float(found.members[name].mean()) for name in asked}
     largest = np.unique(found.annotations.queries.video_id.astype(str), return_counts=True)[1].max()
     allowed = max(FRACTION_OFF, float(largest) / found.annotations.n_queries)
-    off = [name for name in asked if abs(reached[name] - asked[name]) > allowed + TIE]
-    said = "; ".join(
-        f"{name} holds {100 * reached[name]:.1f} % of the queries, asked for {100 * asked[name]:g} %" for name in asked
-    )
-    return Promise("fractions", not off, f"{said}.")
+    # What is put aside is taken from train, and is told by itself.
+    off = [name for name in asked if name != "train" and abs(reached[name] - asked[name]) > allowed + TIE]
+    said = ", ".join(f"{name} {100 * reached[name]:.1f} % (asked for {100 * asked[name]:g} %)" for name in asked)
+    return Promise("fractions", not off, f"Shares of the queries: {said}.")
 
 
 def _iid_alike(parts: Mapping[str, Annotations], distances: Mapping[tuple[str, str], SplitDistance | None]) -> Promise:
@@ -172,19 +177,28 @@ def _iid_alike(parts: Mapping[str, Annotations], distances: Mapping[tuple[str, s
     if not pairs:
         return Promise("iid-alike", None, "Without moments in train, val and test-iid there is nothing to compare.")
     corrected = holm(np.array([of.energy_p for of in pairs.values()]))
-    told_apart = [f"{a} and {b}" for (a, b), p in zip(pairs, corrected.tolist(), strict=True) if p < LEVEL]
-    videos = ", ".join(f"{parts[name].n_videos:,} videos in {name}" for name in parts if name != "test-ood")
+    told_apart = [f"{a} and {b}" for (a, b), p in zip(pairs, corrected.tolist(), strict=True) if p <= LEVEL]
+    n_videos = {name: part.n_videos for name, part in parts.items() if name != "test-ood"}
+    videos = ", ".join(f"{n:,} videos in {name}" for name, n in n_videos.items())
     if told_apart:
         said = f"Told apart by where their moments lie: {', '.join(told_apart)} (smallest p = {corrected.min():.3f})."
         return Promise("iid-alike", kept=False, said=f"{said} Another --seed deals other videos.")
+    if min(n_videos.values()) < FEWEST_VIDEOS:
+        few = f"A test finds no difference, but with so few videos it finds none in any case ({videos})."
+        return Promise(
+            "iid-alike", None, f"Whether train, val and test-iid differ in where moments lie is unknown. {few}"
+        )
+    farthest, of = max(pairs.items(), key=lambda pair: pair[1].energy)
     said = (
         "No difference is found between where the moments of train, val and test-iid lie (energy distance, whole "
-        f"videos permuted: smallest p = {corrected.min():.2f} after Holm's correction; {videos})."
+        f"videos permuted: smallest p = {corrected.min():.2f} after Holm's correction; {videos}). The farthest two, "
+        f"{' and '.join(farthest)}, lie {of.energy:.4f} apart, where chance gives {of.energy_by_chance:.4f}."
     )
     return Promise("iid-alike", kept=True, said=said)
 
 
-def _ood_differs(distances: Mapping[tuple[str, str], SplitDistance | None]) -> Promise:
+def _ood_differs(distances: Mapping[tuple[str, str], SplitDistance | None], n_videos: int) -> Promise:
+    """`n_videos` are those of test-ood."""
     of = distances.get(("train", "test-ood"))
     if of is None:
         return Promise("ood-differs", None, "Without moments in train and test-ood there is nothing to compare.")
@@ -193,9 +207,13 @@ def _ood_differs(distances: Mapping[tuple[str, str], SplitDistance | None]) -> P
         f"Moments of test-ood lie elsewhere than those of train: energy distance {of.energy:.4f}, "
         f"{times:,.0f} times what chance gives, p = {of.energy_p:.3f}."
     )
-    if of.energy_p >= LEVEL:
-        said = f"Moments of test-ood are not shown to lie elsewhere than those of train: p = {of.energy_p:.2f}."
-    return Promise("ood-differs", of.energy_p < LEVEL, said)
+    if of.energy_p > LEVEL:
+        said = (
+            f"Moments of test-ood are not shown to lie elsewhere than those of train: energy distance {of.energy:.4f}, "
+            f"by chance {of.energy_by_chance:.4f}, p = {of.energy_p:.2f}, {n_videos:,} videos in test-ood."
+        )
+        return Promise("ood-differs", None if n_videos < FEWEST_VIDEOS else False, said)
+    return Promise("ood-differs", kept=True, said=said)
 
 
 def _new_terms(found: Resplit) -> Promise:
@@ -206,12 +224,15 @@ def _new_terms(found: Resplit) -> Promise:
     elsewhere = int(sum((holds & found.members[name]).sum() for name in SPLITS if name != "test-ood"))
     lacking = int((ood & ~holds).sum())
     kind = "words" if found.plan.new is None else found.plan.new.new
-    said = (
-        f"Each query of test-ood holds one of {len(new):,} new {kind}, and no query of train, val or test-iid does."
-        if not (elsewhere or lacking)
-        else f"{lacking:,} queries of test-ood hold none of the new {kind}, and {elsewhere:,} of other splits hold one."
-    )
-    return Promise("new-words", not (elsewhere or lacking), said)
+    if elsewhere or lacking:
+        said = (
+            f"{lacking:,} queries of test-ood hold none of the new {kind}, and {elsewhere:,} of other splits hold one."
+        )
+        return Promise("new-words", kept=False, said=said)
+    said = f"Each query of test-ood holds one of {len(new):,} new {kind}, and no query of train, val or test-iid does"
+    if kind == "compositions":
+        said += "; both words of one of them stand in other compositions there"
+    return Promise("new-words", kept=True, said=f"{said}.")
 
 
 def _guessed(parts: Mapping[str, Annotations]) -> dict[tuple[str, str], tuple[float, float]]:
@@ -223,7 +244,6 @@ def _guessed(parts: Mapping[str, Annotations]) -> dict[tuple[str, str], tuple[fl
     figures = {}
     for name, make in GUESSERS.items():
         try:
-            placed(parts["train"])
             fitted = make().fit(parts["train"])
         except InputError:  # too few moments to learn from
             continue
@@ -235,6 +255,13 @@ def _guessed(parts: Mapping[str, Annotations]) -> dict[tuple[str, str], tuple[fl
 
 def _warnings(found: Resplit, guessed: Mapping[tuple[str, str], tuple[float, float]]) -> list[str]:
     said = []
+    if ASIDE in found.members:
+        drawn, drawable = len(found.terms), len(found.ranking.drawn)
+        every = " Every one that may be drawn was: another seed changes nothing." if drawn == drawable else ""
+        said.append(
+            f"{100 * float(found.members[ASIDE].mean()):.0f} % of the queries are put aside, in no split; train keeps "
+            f"{100 * float(found.members['train'].mean()):.0f} %.{every}"
+        )
     risen = [
         f"{100 * iid:.1f} to {100 * ood:.1f} at {measure}"
         for (name, measure), (iid, ood) in guessed.items()

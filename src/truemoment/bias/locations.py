@@ -14,7 +14,7 @@ import numpy as np
 from truemoment.baselines.base import locations as locations_of
 from truemoment.exceptions import InputError
 from truemoment.intervals import TIE, Bools, Floats, Ints
-from truemoment.records import Annotations
+from truemoment.records import Annotations, numbers_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +85,7 @@ class Locations:
         """
         start_end_norm, row = locations_of(annotations)
         query_of_row = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))
-        number: dict[str, int] = {}
-        video = np.array([number.setdefault(video_id, len(number)) for video_id in annotations.video_id[row]])
+        video = numbers_of(annotations.video_id[row])
         as_annotated = np.column_stack([video, annotations.start_s[row], annotations.end_s[row]])
         moment = np.unique(as_annotated, axis=0, return_inverse=True)[1].reshape(-1)
         return cls(start_end_norm, row, query_of_row[row], video, moment)

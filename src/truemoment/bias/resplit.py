@@ -18,7 +18,7 @@ ActivityNet-CD, step 4 (the tables ``closer-look-resplit`` of :mod:`truemoment.r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -27,14 +27,11 @@ from typing import Literal, get_args
 import numpy as np
 
 from truemoment.bias.shifts import LocationShift, Ranking, Shift, WordShift
+from truemoment.datasets.resplit_folder import ASIDE, SPLITS
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import TIE, Bools, Ints, seconds_to_norm
 from truemoment.language import Engine, get_engine
-from truemoment.records import Annotations
-
-SPLITS = ("train", "val", "test-iid", "test-ood")
-ASIDE = "aside"
-"""What is in no split: queries that would let new words into training, or known ones into test-ood."""
+from truemoment.records import Annotations, numbers_of
 
 Ties = Literal["ood", "rest"]
 
@@ -95,6 +92,13 @@ class Plan:
     def location(self) -> LocationShift | None:
         """The shift of location, if there is one."""
         return next((shift for shift in self.shifts if isinstance(shift, LocationShift)), None)
+
+    @property
+    def least_dense(self) -> float | None:
+        """Share of the queries that are marked by their location; None for as many as it takes, or for none."""
+        if self.marked is None and self.location is not None and self.new is not None:
+            return MARKED_OF_TWO
+        return self.marked
 
     @property
     def new(self) -> WordShift | None:
@@ -187,7 +191,7 @@ def resplit(
     """
     plan = Plan() if plan is None else plan
     drawing, dealing = rng.spawn(2)
-    video = _numbers(annotations.queries.video_id)
+    video = numbers_of(annotations.queries.video_id)
     n_videos = int(video.max(initial=-1)) + 1
     if n_videos < len(SPLITS):
         raise InputError(f"{annotations.dataset}: got {n_videos} videos, expected {len(SPLITS)} or more to split")
@@ -198,6 +202,12 @@ def resplit(
     ood, rest = sides(low)
     if not ood.any():
         raise InputError(f"{annotations.dataset}: no video reaches test-ood{_why_none(plan)}")
+    n_left = len(np.unique(video[rest]))
+    if n_left < len(SPLITS) - 1:
+        raise InputError(
+            f"{annotations.dataset}: test-ood leaves {n_left} videos, expected {len(SPLITS) - 1} or more for train, "
+            "val and test-iid"
+        )
     val, iid = _deal(video, rest, (plan.val, plan.iid), dealing)
     members = {"train": rest & ~val & ~iid, "val": val, "test-iid": iid, "test-ood": ood}
     if not members["train"].any():
@@ -223,12 +233,6 @@ def _sides(ranking: Ranking, video: Ints, barred: Bools, plan: Plan, low: Bools)
     return ood, rest
 
 
-def _numbers(video_id: Iterable[str]) -> Ints:
-    """Number of each query's video, in order of first occurrence, (Q,)."""
-    number: dict[str, int] = {}
-    return np.array([number.setdefault(of, len(number)) for of in video_id], dtype=np.int64)
-
-
 def _ranking(annotations: Annotations, plan: Plan, engine: Engine | None, rng: np.random.Generator) -> Ranking:
     """By location, by new words, or by new words of queries that lie where few do."""
     by_location = None if plan.location is None else plan.location.rank(annotations)
@@ -239,14 +243,14 @@ def _ranking(annotations: Annotations, plan: Plan, engine: Engine | None, rng: n
     by_words = plan.new.rank(annotations, get_engine() if engine is None else engine, rng)
     if by_location is None:
         return by_words
-    marked = by_location.rank <= _quantile(by_location, MARKED_OF_TWO if plan.marked is None else plan.marked)
+    marked = by_location.rank <= _quantile(by_location, plan.least_dense or 1.0)
     return replace(by_words, eligible=marked & by_location.eligible, density=by_location.density)
 
 
 def _quantile(ranking: Ranking, share: float) -> float:
     """Rank up to which a share of all queries lies."""
     ordered = np.sort(ranking.rank)
-    return float(ordered[max(int(share * len(ordered)), 1) - 1])
+    return float(ordered[max(int(share * len(ordered) + TIE), 1) - 1])
 
 
 def _overlong(annotations: Annotations, video: Ints, longest_norm: float | None) -> Bools:
@@ -295,10 +299,7 @@ def _threshold(ranking: Ranking, plan: Plan, n_ood: Callable[[Bools], int]) -> f
 
 def _drawn(ranking: Ranking, low: Bools) -> tuple[str, ...]:
     """New terms, in the order they were drawn; none for a shift of location alone."""
-    terms = ranking.terms or ()
-    highest = ranking.rank[low].max(initial=-1.0)
-    first = {of[0]: ranking.rank[q] for q, of in enumerate(terms) if of and ranking.rank[q] <= highest}
-    return tuple(sorted(first, key=first.__getitem__))
+    return ranking.drawn[: int(ranking.rank[low].max(initial=-1.0)) + 1] if ranking.drawn else ()
 
 
 def _parts_known(ranking: Ranking, new: Sequence[str], elsewhere: Bools) -> Bools:
@@ -320,11 +321,11 @@ def _deal(video: Ints, rest: Bools, shares: Sequence[float], rng: np.random.Gene
     """Deal videos at random, one split after the other, until each holds its share of all queries; (Q,) each."""
     size = np.bincount(video[rest], minlength=int(video.max()) + 1)
     videos = rng.permutation(np.flatnonzero(size))
-    held = np.cumsum(size[videos])
+    held = np.concatenate([[0], np.cumsum(size[videos])])
     dealt, start = [], 0
     for share in shares:
-        before = held[start - 1] if start else 0
-        stop = int(np.searchsorted(held, before + share * len(video) - TIE)) + 1
+        wanted = held[start] + share * len(video) - TIE
+        stop = min(int(np.searchsorted(held, wanted)), len(videos))
         chosen = np.zeros(len(size), dtype=bool)
         chosen[videos[start:stop]] = True
         dealt.append(chosen[video] & rest)

@@ -6,7 +6,7 @@ A shift *ranks* queries: the lowest ranks go to test-ood first, as many as it ta
 ==================  ==================================================================================================
 location            by the density of their moments, the least dense first (Closer Look, Yuan et al. 2021, section 4.1)
 words               by words drawn at random, of which training is to know none
-compositions        by pairs of a verb and its noun drawn at random: training is to know both, and not together
+compositions        by pairs of a verb and its noun drawn at random: both are known elsewhere, and never together
 ==================  ==================================================================================================
 
 Words and compositions have to be *new*: no other split may use them, and every query of test-ood does. So queries are
@@ -55,6 +55,9 @@ images the same ranks, so they differ only where a width is given.
 
 New = Literal["words", "compositions"]
 
+NARROWEST, WIDEST = 1e-6, 1e6
+"""Bounds of a width: beyond them every density is alike in float64."""
+
 LEAST_QUERIES = 5
 """Queries that hold a word, or composition, that may be drawn: fewer may be a mistake of spelling."""
 
@@ -74,6 +77,8 @@ class Ranking:
         Queries that may be in test-ood; others of a low rank are put aside.
     terms : (Q,) tuples of text
         For new words and compositions: what each query holds, by rank; None for locations, where nothing is put aside.
+    drawn
+        All terms in the order they are drawn: a term's place is its rank.
     density : (Q,)
         For locations: of each query's most typical moment; NaN for a query without a place. Else None.
     """
@@ -81,6 +86,7 @@ class Ranking:
     rank: Floats
     eligible: Bools
     terms: Sequence[tuple[str, ...]] | None = None
+    drawn: tuple[str, ...] = ()
     density: Floats | None = None
 
 
@@ -105,8 +111,8 @@ class LocationShift:
         """Refuse what cannot be."""
         if self.place not in get_args(Place):
             raise UsageError(f"got place {self.place!r}, expected one of {', '.join(get_args(Place))}")
-        if self.bandwidth is not None and not self.bandwidth > 0:
-            raise UsageError(f"got bandwidth {self.bandwidth:g}, expected more than 0")
+        if self.bandwidth is not None and not NARROWEST <= self.bandwidth <= WIDEST:
+            raise UsageError(f"got bandwidth {self.bandwidth:g}, expected {NARROWEST:g} to {WIDEST:g}")
 
     def rank(self, annotations: Annotations) -> Ranking:
         """Rank queries by the density of their moments, times as annotated (a swapped pair is put in order).
@@ -129,8 +135,9 @@ class LocationShift:
             raise InputError(f"{annotations.dataset}: {error}; there is no density to split by") from None
         if self.bandwidth is not None:
             fitted = Density(points, np.eye(2) * self.bandwidth**2)
+        places, place = np.unique(points, axis=0, return_inverse=True)  # what is equal has equal ranks, to the last bit
         of_row = np.full(len(annotations), -np.inf)
-        of_row[known] = fitted.evaluate(points)
+        of_row[known] = fitted.evaluate(places)[place.reshape(-1)]
         density = np.maximum.reduceat(of_row, annotations.offsets[:-1])
         placed = np.isfinite(density)
         return Ranking(
@@ -181,12 +188,13 @@ class WordShift:
                 f"{annotations.dataset}: none of the {self.new} stands in {LEAST_QUERIES} queries or more and in "
                 f"{100 * MOST_VIDEOS:g} % of the videos or less"
             )
-        place = {drawable[number]: float(at) for at, number in enumerate(rng.permutation(len(drawable)).tolist())}
+        drawn = tuple(drawable[number] for number in rng.permutation(len(drawable)).tolist())
+        place = {term: float(at) for at, term in enumerate(drawn)}
         ordered = [
             tuple(sorted((term for term in terms if term in place), key=place.__getitem__)) for terms in of_query
         ]
         rank = np.array([place[terms[0]] if terms else np.inf for terms in ordered])
-        return Ranking(rank, np.ones(len(queries), dtype=bool), ordered)
+        return Ranking(rank, np.ones(len(queries), dtype=bool), ordered, drawn)
 
 
 Shift = LocationShift | WordShift

@@ -88,7 +88,7 @@ PLACES = ("start-end", "start-length", "middle-length", "middle-log-length", "se
 )
 @click.option(
     "--permutations",
-    type=click.IntRange(19, 1_000_000),
+    type=click.IntRange(99, 1_000_000),
     default=1000,
     show_default=True,
     metavar="N",

@@ -27,6 +27,8 @@ from truemoment.records import Annotations
 
 DATASHEET = "datasheet.json"
 SPLITS = ("train", "val", "test-iid", "test-ood")
+ASIDE = "aside"
+"""What is in no split: queries that would let new words into training, or known ones into test-ood."""
 
 Load = Callable[[str, str], Annotations]
 """Reads a split of a dataset, both by name."""
@@ -50,18 +52,19 @@ class Source(msgspec.Struct, omit_defaults=True):
     splits: dict[str, str] = {}
 
 
-class Count(msgspec.Struct):
-    """How much a split holds."""
+class Member(msgspec.Struct):
+    """What a split holds: how much, and the hash of its annotations."""
 
     n_queries: int
     n_videos: int
+    sha256: str
 
 
 class Datasheet(msgspec.Struct):
     """What is read of a datasheet; the rest is for people."""
 
     source: Source
-    splits: dict[str, Count]
+    splits: dict[str, Member]
 
 
 class Line(msgspec.Struct):
@@ -162,7 +165,12 @@ def read(folder: Path, split: str, load: Load) -> Annotations:
         if keep[at]:
             raise InputError(f"got {entry.query_id!r} again, expected each query once", path=path, line=line)
         keep[at] = True
-    return replace(whole.select_queries(keep), dataset=folder.name, split=split)
+    part = replace(whole.select_queries(keep), dataset=folder.resolve().name, split=split)
+    if split not in sheet.splits or part.sha256 != sheet.splits[split].sha256:
+        raise InputError(
+            f"holds {part.n_queries:,} queries that are not those the datasheet tells of", path=path, hint="split again"
+        )
+    return part
 
 
 def source_annotations(folder: Path, source: Source, load: Load) -> Annotations:
@@ -186,20 +194,21 @@ def source_annotations(folder: Path, source: Source, load: Load) -> Annotations:
 
 
 def found_file(folder: Path, name: str) -> Path:
-    """Find the annotations a folder was made of: in it, else where they lay.
+    """Find the annotations a folder was made of: in it (but for a name that a split of it has), else where they lay.
 
     Raises
     ------
     MissingFileError
         Saying where it was looked for.
     """
-    places = (folder / Path(name).name, folder / name)
+    inside = folder / Path(name).name
+    places = ([] if inside.stem in (*SPLITS, ASIDE) else [inside]) + [folder / name]
     for place in places:
         if place.is_file():
             return place
     raise MissingFileError(
         f"{folder / DATASHEET}: the annotations it was made of are not at {' nor at '.join(map(str, places))}; put the "
-        "file into the folder"
+        "file there"
     )
 
 

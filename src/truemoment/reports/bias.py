@@ -18,12 +18,10 @@ from truemoment.reports.drawing import shortened
 from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.reports.template import Cell, Table
 from truemoment.reports.text import WIDTH, one_line, tightened
+from truemoment.uncertainty import LEVEL
 from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/bias/1"
-
-LEVEL = 0.05
-"""Above this p value nothing is said to be shown."""
 
 NO_MOMENT, NO_WORD, NO_VIDEO = "there is no moment", "there is no query", "no video's duration is known"
 
@@ -267,7 +265,7 @@ def _of_spread(survey: Survey) -> str:
     even = survey.whole.evenness
     if even.value is None:
         return f"How evenly moments are spread cannot be told: {even.why}."
-    if even.value.p_value < LEVEL:
+    if even.value.p_value <= LEVEL:
         bits = even.value.below_even_bits
         return (
             f"Moments lie {bits:.2f} bits below an even spread ({said_p(even.value.p_value)}), as if they kept to one "
@@ -280,7 +278,7 @@ def _of_verbs(survey: Survey) -> str:
     verbs = survey.information
     if verbs.value is None:
         return f"What verbs tell about places cannot be told: {verbs.why}."
-    if verbs.value.p_value < LEVEL:
+    if verbs.value.p_value <= LEVEL:
         share = verbs.value.share_of_location
         of_all = f", {_percent(share)} % of what there is to tell" if math.isfinite(share) else ""
         return (
@@ -298,7 +296,7 @@ def _of_constant(survey: Survey) -> str:
     answer = f"{_percent(found.start_norm, 0)}-{_percent(found.end_norm, 0)} % of the video"
     hits = f"One answer to every query, {answer}, hits {_percent(found.value)} % of {named(split.name)} at IoU > 0.5"
     alone = f"{_percent(found.even_value)} %, if moments as long began anywhere; {said_p(found.p_value)}"
-    if found.p_value < LEVEL:
+    if found.p_value <= LEVEL:
         return f"{hits}: more than lengths alone give ({alone})."
     return f"{hits}, which is not shown to be more than lengths alone give ({alone})."
 
@@ -312,7 +310,7 @@ def _of_distance(survey: Survey) -> str:
     if found is None:
         return f"How far train and {tested} lie apart cannot be told: {between.distance.why}."
     pays = "" if of_train is None else f"; the best constant answer of train hits {_percent(of_train)} % of {tested}"
-    if found.energy_p < LEVEL:
+    if found.energy_p <= LEVEL:
         return (
             f"Moments of train and {tested} lie further apart than chance gives (energy distance {found.energy:.4f}, "
             f"by chance {found.energy_by_chance:.4f}, {said_p(found.energy_p)}){pays}."

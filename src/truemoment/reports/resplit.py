@@ -12,8 +12,9 @@ import numpy as np
 from truemoment.baselines.base import locations
 from truemoment.bias.cells import cell_bounds, cell_of, n_cells
 from truemoment.bias.guarantees import Inspection
-from truemoment.bias.resplit import SPLITS, Resplit
-from truemoment.datasets.resplit_folder import Source
+from truemoment.bias.resplit import Resplit
+from truemoment.bias.shifts import LEAST_QUERIES, MOST_VIDEOS
+from truemoment.datasets.resplit_folder import ASIDE, SPLITS, Source
 from truemoment.exceptions import InputError
 from truemoment.intervals import Floats
 from truemoment.records import Annotations
@@ -31,6 +32,8 @@ STEPS = 10
 """Cells of the densities that the datasheet lists: steps of 10 % of the video."""
 
 DENSITY_BOUNDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+GUESSED_NOTHING = "It cannot be told: a split lacks moments, or a video's duration is not known."
+
 FEW = 30
 """Fewer moments are drawn one by one."""
 
@@ -69,11 +72,11 @@ def document(
             else {"place": plan.location.place, "bandwidth": plan.location.bandwidth},
             "new": None if plan.new is None else plan.new.new,
             "engine": None if plan.new is None else engine,
-            "marked": plan.marked,
+            "marked": plan.least_dense,
             "longest_norm": None if plan.location is None else plan.longest_norm,
             "ties": plan.ties,
         },
-        "marked": float(found.marked.mean()),
+        "n_marked": int(found.marked.sum()),
         "new_terms": list(found.terms),
         "splits": {
             name: {
@@ -151,16 +154,15 @@ def how(found: Resplit) -> list[str]:
         )
     if plan.new is not None:
         said.append(
-            f"{len(found.terms):,} {plan.new.new} were drawn at random to be new in test-ood, of those that stand in "
-            "few videos."
+            f"{len(found.terms):,} {plan.new.new} were drawn at random to be new in test-ood, as many as it takes to "
+            f"fill it, of {len(found.ranking.drawn):,} that stand in {LEAST_QUERIES} queries or more and in "
+            f"{100 * MOST_VIDEOS:g} % of the videos or less."
         )
-    why = (
-        "as many as it takes to fill test-ood"
-        if plan.marked is None and plan.new is None
-        else "the least dense, as asked for"
-        if plan.new is None
-        else "those that hold one, as many as it takes"
-    )
+    least_dense = None if plan.least_dense is None else f"the {100 * plan.least_dense:g} % least dense"
+    if plan.new is not None:
+        why = "those that hold one" if least_dense is None else f"those that hold one and are among {least_dense}"
+    else:
+        why = "the least dense, as many as it takes to fill test-ood" if least_dense is None else least_dense
     said.append(f"{100 * found.marked.mean():.1f} % of the queries were marked: {why}.")
     said.append(
         "A video went whole to test-ood if more than half of its queries were marked; of exactly half, "
@@ -169,9 +171,9 @@ def how(found: Resplit) -> list[str]:
     if plan.location is not None and plan.longest_norm is not None:
         said.append(f"Videos with a moment of {100 * plan.longest_norm:g} % of them or more stayed out of test-ood.")
     said.append("The other videos were dealt at random to val, test-iid and train.")
-    if "aside" in found.members and plan.new is not None:
+    if ASIDE in found.members and plan.new is not None:
         said.append(
-            f"{int(found.members['aside'].sum()):,} queries were put aside: new {plan.new.new} "
+            f"{int(found.members[ASIDE].sum()):,} queries were put aside: new {plan.new.new} "
             "outside test-ood, and what else its videos hold."
         )
     return said
@@ -271,7 +273,7 @@ def datasheet(
         splits_table(found, style="md"),
         "## How it was made",
         "\n".join(f"{number}. {step}" for number, step in enumerate(how(found), start=1)),
-        f"Seed {seed}; truemoment {version}." + (f" Made again by:\n\n    {_plain(command)}" if command else ""),
+        f"Seed {seed}; truemoment {version}." + (f" Made again by:\n\n    {one_line(command)}" if command else ""),
         "## What it promises",
         "\n".join(
             f"- **{ {True: 'kept', False: 'not kept', None: 'cannot be told'}[of.kept] }**: {of.said}"
@@ -281,7 +283,7 @@ def datasheet(
         "## What guessing gains",
         "Methods that never look at a video: Bias-based answers with the mode of the density of the training moments, "
         "PredictAll with the whole video. Both fitted on `train`, measured by the protocol `default`.",
-        guessing_table(inspection, style="md") if inspection.guessed else "The duration of some video is not known.",
+        guessing_table(inspection, style="md") if inspection.guessed else GUESSED_NOTHING,
         "## Where moments lie",
         "![Densities of start and end by split](densities.png)",
         f"Energy distance and Jensen-Shannon divergence between the splits' (start, end) as shares of the video; "

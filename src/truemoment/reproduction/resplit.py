@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truemoment.bias.resplit import SPLITS, Plan, resplit
+from truemoment.bias.resplit import Plan, resplit
 from truemoment.bias.shifts import LocationShift
 from truemoment.comparison import PublishedFigure
+from truemoment.datasets.resplit_folder import SPLITS
 from truemoment.records import Annotations
 from truemoment.reproduction.base import Reproduced, Setting, Table, beside, unchecked, with_ours
 from truemoment.reproduction.closer_look import PAPER
