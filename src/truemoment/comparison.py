@@ -34,6 +34,7 @@ from truemoment.intervals import Bools, Floats, Ints
 from truemoment.measures import Measure, parse_measure
 from truemoment.scores import Scores
 from truemoment.uncertainty import (
+    LEVEL,
     check_paired,
     holm,
     interval95,
@@ -42,9 +43,6 @@ from truemoment.uncertainty import (
     resample_figures,
     sums_by_video,
 )
-
-LEVEL = 0.05
-"""Chance of any false claim that is accepted in a family of comparisons."""
 
 POWER = 0.8
 """Share of test sets in which a difference of the size a split "resolves" would be found."""

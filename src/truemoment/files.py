@@ -263,6 +263,13 @@ def open_binary(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
+def current_umask() -> int:
+    """Return what the user takes from the permissions of new files; it can be read only by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
 @contextlib.contextmanager
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing that appears under its name only when complete.
@@ -289,9 +296,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
         with os.fdopen(handle, "wb") as stream:
             yield stream
-        mask = os.umask(0)
-        os.umask(mask)
-        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~mask
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~current_umask()
         Path(name).chmod(mode)  # mkstemp makes private files; ours are ordinary ones
         Path(name).replace(path)
     except BaseException as error:

@@ -393,19 +393,60 @@ class Annotations:
 
     def select_queries(self, keep: Bools) -> Annotations:
         """Return the rows of the queries marked True, in order; `keep` has shape (Q,)."""
-        rows = np.repeat(keep, np.diff(self.offsets))
+        return self.select_rows(np.repeat(keep, np.diff(self.offsets)))
+
+    def select_rows(self, rows: Bools | Ints) -> Annotations:
+        """Return some rows; a query of which any row is left keeps its clip ratings.
+
+        Parameters
+        ----------
+        rows
+            A mask of shape (N,), or positions in the order wanted; those of a query stand together.
+
+        Raises
+        ------
+        InputError
+            If rows of a query are scattered.
+
+        Examples
+        --------
+        >>> moments = [("v#0", 2.0, "ann"), ("v#0", 3.0, "bob"), ("v#1", 7.0, "ann")]
+        >>> a = Annotations.from_rows([(q, "v", 30.0, f"sentence {q}", s, 9.0, name) for q, s, name in moments])
+        >>> a.select_rows(a.annotator == "ann").start_s.tolist()
+        [2.0, 7.0]
+        """
+        rows = np.arange(len(self))[rows]
+        columns = {name: getattr(self, name)[rows] for name in _ANNOTATION_COLUMNS}
         saliency = self.saliency
         if saliency is not None:
-            lengths = np.diff(saliency.offsets)
-            clips = np.repeat(keep, lengths)
-            saliency = Saliency(
-                np.concatenate([[0], np.cumsum(lengths[keep])]),
-                saliency.clip[clips],
-                saliency.rating[clips],
-                saliency.clip_length_s,
-            )
-        columns = {name: getattr(self, name)[rows] for name in _ANNOTATION_COLUMNS}
+            query = np.searchsorted(self.offsets, rows, side="right") - 1
+            heads = np.append(True, query[1:] != query[:-1])[: len(query)]
+            saliency = _select_lists(saliency, query[heads])
         return dataclasses.replace(self, **columns, saliency=saliency)
+
+    def in_order(self, query_ids: Iterable[str]) -> Annotations:
+        """Return some queries, all rows of each, in the order wanted.
+
+        Raises
+        ------
+        InputError
+            If there is no such query, or one stands twice.
+
+        Examples
+        --------
+        >>> a = Annotations.from_rows([(f"v#{q}", "v", 30.0, f"sentence {q}", 2.0, 9.0) for q in range(3)])
+        >>> a.in_order(["v#2", "v#0"]).query_id.tolist()
+        ['v#2', 'v#0']
+        """
+        ids, index = as_strings(query_ids, "query_id"), self.queries.index
+        unknown = next((query_id for query_id in ids if query_id not in index), None)
+        if unknown is not None:
+            raise InputError(f"{self.dataset}/{self.split} has no query {unknown!r}", field="query_id")
+        repeated = _first_repeated(ids)
+        if repeated is not None:
+            raise InputError(f"{repeated!r} stands twice, expected each query once", field="query_id")
+        query = np.array([index[query_id] for query_id in ids], dtype=np.int64)
+        return self.select_rows(_positions(self.offsets, query))
 
     @classmethod
     def joined(cls, parts: Sequence[Annotations], *, split: str = "all") -> Annotations:
@@ -444,6 +485,21 @@ def _joined_saliency(parts: Sequence[Annotations]) -> Saliency | None:
     lengths = np.concatenate([np.diff(of.offsets) for of in known])
     clip, rating = (np.concatenate(columns) for columns in zip(*((of.clip, of.rating) for of in known), strict=True))
     return Saliency(np.concatenate([[0], np.cumsum(lengths)]), clip, rating, known[0].clip_length_s)
+
+
+def _positions(offsets: Ints, lists: Ints) -> Ints:
+    """Positions of the items of some ragged lists, list after list."""
+    lengths = np.diff(offsets)[lists]
+    shift = offsets[:-1][lists] - (np.cumsum(lengths) - lengths)
+    return np.asarray(np.repeat(shift, lengths) + np.arange(lengths.sum()), dtype=np.int64)
+
+
+def _select_lists(saliency: Saliency, lists: Ints) -> Saliency:
+    """Return the clip ratings of some queries, in the order wanted."""
+    lengths = np.diff(saliency.offsets)[lists]
+    clips = _positions(saliency.offsets, lists)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return Saliency(offsets, saliency.clip[clips], saliency.rating[clips], saliency.clip_length_s)
 
 
 _ANNOTATION_COLUMNS = ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")

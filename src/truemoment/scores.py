@@ -102,6 +102,11 @@ class Scores:
     def __len__(self) -> int:
         return len(self.query_id)
 
+    @property
+    def n_videos(self) -> int:
+        """How many different videos the queries are of."""
+        return len(set(self.video_id))
+
     def row(self, measure: str | Measure) -> int:
         """Row of a measure, given as a value or in words.
 

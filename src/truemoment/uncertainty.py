@@ -178,14 +178,57 @@ def resample_figures(
     check_paired(scores)
     sums = [sums_by_video(one) for one in scores]
     numerator, weight = (np.concatenate([pair[part] for pair in sums], axis=1) for part in (0, 1))
-    n_videos = len(numerator)
     figures = np.empty((resamples, numerator.shape[1]))
-    chance = np.full(n_videos, 1 / n_videos)
-    for block in _blocks(resamples, n_videos, "resampling", show=progress):
-        times_drawn = rng.multinomial(n_videos, chance, size=block.stop - block.start).astype(np.float64)
+    for block, times_drawn in _draws_of_videos(len(numerator), rng, resamples, show=progress):
         total = times_drawn @ weight
         figures[block] = np.where(total > 0, times_drawn @ numerator / np.where(total > 0, total, 1), np.nan)
     return figures.reshape(resamples, len(scores), -1)
+
+
+def resample_sums(sums: Floats, rng: np.random.Generator, *, resamples: int = 1000) -> Floats:
+    """Totals of sums by video in resamples of the videos, of which any figure can be made.
+
+    Parameters
+    ----------
+    sums : (V, C)
+        A row a video.
+    rng
+        Generator of the draws.
+    resamples
+        How many resamples, at least 2.
+
+    Returns
+    -------
+    array, shape (resamples, C)
+        In the unit of each column.
+
+    Raises
+    ------
+    UsageError
+        If `resamples` is less than 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> videos = np.array([[2.0, 1.0], [4.0, 1.0]])  # a sum, and a count of one
+    >>> resample_sums(videos, np.random.default_rng(0), resamples=3)[:, 1].tolist()  # as many videos as there are
+    [2.0, 2.0, 2.0]
+    """
+    if resamples < 2:
+        raise UsageError(f"got {resamples} resamples, expected 2 or more")
+    totals = np.empty((resamples, sums.shape[1]))
+    for block, times_drawn in _draws_of_videos(len(sums), rng, resamples, show=False):
+        totals[block] = times_drawn @ sums
+    return totals
+
+
+def _draws_of_videos(
+    n_videos: int, rng: np.random.Generator, resamples: int, *, show: bool
+) -> Iterator[tuple[slice, Floats]]:
+    """Draw as many videos as there are, with replacement: some resamples at a time, how often each was drawn (B, V)."""
+    chance = np.full(n_videos, 1 / n_videos)
+    for block in _blocks(resamples, n_videos, "resampling", show=show):
+        yield block, rng.multinomial(n_videos, chance, size=block.stop - block.start).astype(np.float64)
 
 
 def interval95(figures: Floats) -> Floats:
@@ -425,7 +468,7 @@ def videos_that_differ(a: Scores, b: Scores) -> Ints:
 
 
 def minimum_detectable_difference(
-    difference_figures: Floats, *, level: float = 0.05, power: float = 0.8, n_differing: Ints | None = None
+    difference_figures: Floats, *, level: float = LEVEL, power: float = 0.8, n_differing: Ints | None = None
 ) -> Floats:
     r"""Smallest true difference that a test on such a split would mostly find.
 

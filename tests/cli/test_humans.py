@@ -67,6 +67,19 @@ class TestTables:
         assert "note: 1 query is left out: one annotator" in lines
         assert re.search(r"note: 13 videos: intervals from so few are too narrow", out)
 
+    @pytest.mark.parametrize(
+        ("protocol", "held"),
+        [
+            ("default", "as they marked, where no system can answer"),
+            ("closer-look", "to 0 s, as the protocol clips times"),
+        ],
+    )
+    def test_moments_before_the_video_are_told(self, call, write, protocol, held):
+        moments = [[[-2, 3], [-2, 3]], [[0, 5], [1, 5]], [[-1, 5], [1, 5]]]
+        path = write("marked.jsonl", [line(q, of_query, ["a", "b"]) for q, of_query in enumerate(moments)])
+        out = call("humans", "--annotations", path, "--protocol", protocol, *FEW)[1]
+        assert f"note: 2 queries have an annotator's moment that begins before 0 s: people are held {held}" in out
+
     def test_columns_stand_below_each_other(self, call, marked, official, answers):
         out = call("humans", *answers, "--annotations", marked, "--official-annotations", official, *FEW)[1]
         for heading in ("agreement ", "% ", "measure "):

@@ -5,55 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from truemoment import Annotations, Predictions, evaluate
+from truemoment import Annotations
 from truemoment.datasets import load_annotations
 from truemoment.datasets.reannotation import REANNOTATES
-from truemoment.diagnosis.agreement import Annotators
+from truemoment.diagnosis.agreement import Annotators, agreement_by_query
 from truemoment.diagnosis.humans import (
     WAYS,
-    Conclusion,
-    Held,
+    against_another,
     against_the_others,
     by_agreement,
     by_official,
-    conclusions,
     draw_annotators,
     human_scores,
     measures_of_one_answer,
     same_queries,
-    study_humans,
-    system_scores,
 )
 from truemoment.exceptions import InputError, MeasureError, UsageError
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
-from truemoment.reports.humans import in_words
-from truemoment.worlds import make_world
 
 MEASURES = "R@1,IoU=0.5; mIoU"
-
-
-def drawn(seed, n_queries=30, *, most=5):
-    """Draw queries of 2 to `most` annotators and an official moment each; equal moments and ties occur."""
-    rng = np.random.default_rng(seed)
-    rows, official = [], []
-    for q in range(n_queries):
-        centre = int(rng.integers(0, 10))
-
-        def moment(centre=centre):
-            start = max(centre + int(rng.integers(-2, 3)), 0)
-            return 4.0 * start, 4.0 * (start + int(rng.integers(1, 4)))
-
-        query = (f"v{q // 2}#{q % 2}", f"v{q // 2}", 60.0, f"sentence {q}")
-        rows += [(*query, *moment(), f"a{k}") for k in range(int(rng.integers(2, most + 1)))]
-        official.append((*query, *moment()))
-    return Annotators.of(Annotations.from_rows(rows)), Annotations.from_rows(official)
-
-
-def drawn_answers(ids, rng):
-    """Draw an answer of 6 s to each query."""
-    starts = (float(start) for start in rng.integers(0, 40, len(ids)))
-    return Predictions.from_lists({query_id: [(s, s + 6.0)] for query_id, s in zip(ids, starts, strict=True)})
 
 
 def moments_of(annotators):
@@ -97,7 +68,7 @@ def slow(way, moments, k, *, out, official=()):
 @pytest.mark.parametrize("duplicates", ["out", "kept"])
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("seed", range(3))
-def test_everybody_scores_as_loops_say(way, duplicates, seed):
+def test_everybody_scores_as_loops_say(drawn, way, duplicates, seed):
     annotators, official = drawn(seed)
     found = human_scores(annotators, way, MEASURES, official=official, duplicates=duplicates)
     means = []
@@ -115,7 +86,7 @@ def test_everybody_scores_as_loops_say(way, duplicates, seed):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_published_is_kept_for_the_nearest_and_out_for_the_representative(way):
+def test_published_is_kept_for_the_nearest_and_out_for_the_representative(drawn, way):
     annotators, official = drawn(7)
     asked = {"official": official} if way == "official" else {}
     same = human_scores(annotators, way, MEASURES, duplicates="published", **asked)
@@ -124,7 +95,7 @@ def test_published_is_kept_for_the_nearest_and_out_for_the_representative(way):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_taking_identical_moments_out_never_raises_the_nearest(seed):
+def test_taking_identical_moments_out_never_raises_the_nearest(drawn, seed):
     annotators, _ = drawn(seed)
     out, kept = (human_scores(annotators, "nearest", MEASURES, duplicates=d) for d in ("out", "kept"))
     assert np.all(out.numerator <= kept.numerator + 1e-12)
@@ -150,6 +121,60 @@ def test_the_order_of_annotators_matters_but_for_ties_nothing():
     assert found[0] == pytest.approx(found[1], abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            {"way": "best"},
+            "got way 'best', expected one of official, nearest, representative, others-representative, another",
+        ),
+        ({"duplicates": "bogus"}, "got duplicates 'bogus', expected one of published, out, kept"),
+    ],
+)
+def test_choices_that_there_are_not(drawn, words, message):
+    with pytest.raises(UsageError) as caught:
+        human_scores(drawn(0)[0], **({"way": "nearest"} | words))
+    assert str(caught.value) == message
+
+
+class TestMomentsBeforeTheVideo:
+    """Two annotators and the official reference; IoUs by hand."""
+
+    @staticmethod
+    def marked(*moments):
+        rows = [("v#0", "v", 10.0, "s", *moment, f"a{k}") for k, moment in enumerate(moments)]
+        return Annotators.of(Annotations.from_rows(rows))
+
+    @pytest.mark.parametrize("way", WAYS)
+    def test_are_held_as_they_were_marked(self, way):
+        same = Annotations.from_rows([("v#0", "v", 10.0, "s", -2.0, 3.0)])
+        scores = human_scores(self.marked((-2.0, 3.0), (-2.0, 3.0)), way, "mIoU; dR@1,IoU=0.5", official=same).scores
+        assert (scores.value("mIoU"), scores.value("dR@1,IoU=0.5")) == (1, 1)
+
+    def test_alike_in_figures_and_in_agreement(self):
+        marked = self.marked((-2.0, 3.0), (0.0, 3.0), (-4.0, -1.0))
+        found = human_scores(marked, "another", "mIoU").scores.value("mIoU")
+        assert found == pytest.approx((3 / 5 + 1 / 7 + 0) / 3, abs=1e-12)
+        assert found == pytest.approx(agreement_by_query(marked)[0, 0], abs=1e-12)
+
+    @pytest.mark.parametrize(
+        ("protocol", "expected"),
+        [
+            ("default", 5 / 8),
+            ("default,times=normalised", 5 / 8),
+            ("default,clip_references=yes", 3 / 6),  # both from 0 s
+            ("default,clip_predictions=yes", (3 / 8 + 5 / 6) / 2),  # one's answer from 0 s, the other's reference not
+            ("closer-look", 3 / 6),
+        ],
+    )
+    def test_only_a_protocol_clips(self, protocol, expected):
+        found = human_scores(self.marked((-2.0, 3.0), (-2.0, 6.0)), "another", "mIoU", protocol)
+        assert found.scores.value("mIoU") == pytest.approx(expected, abs=1e-12)
+
+    def test_a_swapped_one_overlaps_nothing(self):
+        assert human_scores(self.marked((3.0, -2.0), (0.0, 3.0)), "another", "mIoU").scores.value("mIoU") == 0
+
+
 class TestDraws:
     def test_each_is_drawn_evenly_of_those_who_answer(self):
         eligible = np.array([[True, False, False], [True, True, False], [False, True, False], [True, True, False]])
@@ -161,7 +186,7 @@ class TestDraws:
             assert not share[~eligible[:, q]].any()
 
     @pytest.mark.parametrize("way", ["official", "nearest", "representative"])
-    def test_draws_are_as_loops_say_and_tend_to_the_expected_figure(self, way):
+    def test_draws_are_as_loops_say_and_tend_to_the_expected_figure(self, drawn, way):
         annotators, official = drawn(3)
         found = human_scores(annotators, way, MEASURES, official=official)
         picks = draw_annotators(found.eligible, np.random.default_rng(5), 400)
@@ -182,7 +207,7 @@ class TestDraws:
 
 
 class TestRanks:
-    def test_by_agreement_as_sorting_says(self):
+    def test_by_agreement_as_sorting_says(self, drawn):
         annotators, _ = drawn(4)
         ranks = by_agreement(annotators)
         for q, moments in enumerate(moments_of(annotators)):
@@ -190,7 +215,7 @@ class TestRanks:
             order = sorted(range(len(moments)), key=lambda k, means=means: -means[k])  # sorted() is stable
             assert ranks[:, q].tolist() == order + [-1] * (ranks.shape[0] - len(order))
 
-    def test_by_the_reference_scores_fall_with_the_rank(self):
+    def test_by_the_reference_scores_fall_with_the_rank(self, drawn):
         annotators, official = drawn(5)
         found = human_scores(annotators, "official", "mIoU", official=official)
         ranks = by_official(found)
@@ -200,7 +225,7 @@ class TestRanks:
             of_rank = [found.numerator[k, 0, q] for k in ranks[: len(moments), q]]
             np.testing.assert_allclose(of_rank, ious, atol=1e-9)
 
-    def test_queries_of_fewer_annotators_carry_no_weight_at_later_ranks(self):
+    def test_queries_of_fewer_annotators_carry_no_weight_at_later_ranks(self, drawn):
         annotators, official = drawn(6)
         found = human_scores(annotators, "official", "mIoU", official=official)
         counts = [int((found.picked(rank).weight > 0).sum()) for rank in by_agreement(annotators)]
@@ -224,14 +249,14 @@ class TestMeasures:
         with pytest.raises(MeasureError, match="held against references in every way"):
             measures_of_one_answer("mIoU[ref=nearest]", get_protocol("default"))
 
-    def test_any_of_one_answer(self):
+    def test_any_of_one_answer(self, drawn):
         annotators, _ = drawn(0)
         for text in ("AxIoU@1", "NCxIoU@1,p=geometric(0.5)", "dR@1,IoU=0.5", "DCG@1", "R@1,IoU=0.5,length=short"):
             assert 0 <= human_scores(annotators, "nearest", text).scores.value(text) <= 1
 
 
 class TestSameQueries:
-    def test_in_the_order_of_the_annotators(self):
+    def test_in_the_order_of_the_annotators(self, drawn):
         annotators, official = drawn(0, 6)
         turned = Annotations.from_rows(
             [
@@ -244,160 +269,26 @@ class TestSameQueries:
         assert there.query_id.tolist() == [official.query_id[q] for q in (0, 2, 4)]
         assert there.start_s.tolist() == [official.start_s[q] for q in (0, 2, 4)]
 
-    def test_an_id_that_asks_for_something_else_is_refused(self):
+    def test_an_id_that_asks_for_something_else_is_refused(self, drawn):
         annotators, official = drawn(0, 2)
         other = Annotations.from_rows([(official.query_id[0], official.video_id[0], 60.0, "another", 1.0, 2.0)])
         with pytest.raises(InputError, match=r"asks for 'sentence 0' of video 'v0', and for 'another' of video 'v0'"):
             same_queries(annotators, other)
 
-    def test_none_in_common(self):
+    def test_moments_and_sentences_may_differ_in_dress(self):
+        rows = [("v#0", "v", 60.0, "He sits.", 1.0, 2.0, name) for name in "ab"]
+        official = Annotations.from_rows([("v#0", "v", 60.0, " he sits", 1.0, 5.0)])
+        _, there = same_queries(Annotators.of(Annotations.from_rows(rows)), official)
+        assert there.end_s.tolist() == [5.0]
+
+    def test_none_in_common(self, drawn):
         annotators, _ = drawn(0, 2)
         other = Annotations.from_rows([("x", "v", 60.0, "another", 1.0, 2.0)], dataset="d", split="test")
         with pytest.raises(UsageError, match=r"^d/test has none of the queries of own/all \(the first is 'v0#0'\)"):
             same_queries(annotators, other)
 
 
-class TestSystems:
-    def test_ways_are_as_evaluate_says(self):
-        annotators, official = drawn(1)
-        rng = np.random.default_rng(0)
-        ids = annotators.annotations.queries.query_id
-        answers = drawn_answers(ids, rng)
-        found = system_scores(annotators, answers, MEASURES, official=official)
-        for rule in ("nearest", "representative", "rows"):
-            protocol = get_protocol(f"default,references={rule}")
-            expected = evaluate(annotators.annotations, answers, MEASURES, protocol)
-            of = found.ways["another" if rule == "rows" else rule]
-            if rule == "rows":  # every query counts once, however many annotators it has
-                expected_value = np.mean(expected.numerator / annotators.counts, axis=1)
-            else:
-                expected_value = [expected.value(measure) for measure in expected.measures]
-            np.testing.assert_allclose([of.value(measure) for measure in of.measures], expected_value, atol=1e-12)
-        assert found.ways["official"].value("mIoU") == evaluate(official, answers, "mIoU").value("mIoU")
-
-    def test_answers_to_other_queries_are_refused(self):
-        annotators, _ = drawn(1)
-        with pytest.raises(UsageError, match=r"^preds: answers none of the 30 queries of own/all that several"):
-            system_scores(annotators, Predictions.from_lists({"x": [(0.0, 1.0)]}, name="preds"))
-
-    def test_an_annotator_as_a_system_wins_and_the_claim_survives(self):
-        world = make_world(150, n_annotators=3, annotator_noise=0.1, seed=2)
-        humans, official = world.humans["test-iid"], world.splits["test-iid"]
-        annotators, official = same_queries(Annotators.of(humans), official)
-        queries = official.queries
-        perfect = dict(zip(queries.query_id, zip(official.start_s, official.end_s, strict=True), strict=True))
-        right = Predictions.from_lists({q: [moment] for q, moment in perfect.items()})
-        durations = zip(queries.query_id, queries.duration_s, strict=True)
-        wrong = Predictions.from_lists({q: [(0.0, d)] for q, d in durations})
-        systems = {
-            name: system_scores(annotators, of, "R@1,IoU=0.5", official=official)
-            for name, of in (("right", right), ("wrong", wrong))
-        }
-        (found,) = conclusions(annotators, systems, np.random.default_rng(0), draws=20, permutations=500)
-        assert found.fate == "survives"
-        assert found.drawn_alike == 1
-        assert min(held.difference for held in found.ways) > 0
-        (turned,) = conclusions(
-            annotators, dict(reversed(systems.items())), np.random.default_rng(0), draws=20, permutations=500
-        )
-        assert turned.fate == "survives"
-        assert turned.ways[0].difference == -found.ways[0].difference
-
-    def test_two_are_needed(self):
-        annotators, _ = drawn(1)
-        with pytest.raises(UsageError, match=r"^got 0 system\(s\), expected two or more to compare$"):
-            conclusions(annotators, {}, np.random.default_rng(0))
-
-
-def conclusion(*ways, alike=1.0):
-    """Build a conclusion of (way, difference, p); `alike` of the draws agree."""
-    n = round(100 * alike)
-    drawn_ = np.array([0.1] * n + [-0.1] * (100 - n)) * np.sign(ways[0][1])
-    return Conclusion("mIoU", "a", "b", tuple(Held(*way) for way in ways), drawn_, np.full(100, 0.01))
-
-
-@pytest.mark.parametrize(
-    ("ways", "alike", "fate", "said"),
-    [
-        (
-            (("official", 0.1, 0.01), ("nearest", 0.1, 0.01), ("representative", 0.1, 0.05)),
-            0.95,
-            "survives",
-            "survives: a leads b under the official references and under every way of referring to the annotators",
-        ),
-        (
-            (("official", -0.1, 0.01), ("nearest", -0.1, 0.01)),
-            0.94,
-            "not confirmed",
-            "not confirmed: b leads a under the official references, but not significantly under drawn annotators "
-            "(in 94 % of draws only)",
-        ),
-        (
-            (("official", 0.1, 0.01), ("nearest", -0.1, 0.2)),
-            1.0,
-            "not confirmed",
-            "not confirmed: a leads b under the official references, but not significantly under the nearest "
-            "annotator; under the nearest annotator b is ahead, not significantly",
-        ),
-        (
-            (("official", 0.1, 0.01), ("nearest", -0.1, 0.01), ("representative", 0.1, 0.2)),
-            1.0,
-            "contradicted",
-            "contradicted: a leads b under the official references, b under the nearest annotator",
-        ),
-        (
-            (("official", 0.1, 0.06), ("nearest", 0.1, 0.01)),
-            1.0,
-            "nothing to confirm",
-            "nothing to confirm: +10.0 points under the official references, not significant, which does not make "
-            "them equal",
-        ),
-        ((("official", np.nan, np.nan), ("nearest", 0.1, 0.01)), 1.0, "nothing to confirm", "undefined"),
-    ],
-)
-def test_verdicts(ways, alike, fate, said):
-    found = conclusion(*ways, alike=alike)
-    assert found.fate == fate
-    assert in_words(found) == said
-
-
-def test_draws_are_tested_as_single_comparisons_would_be():
-    annotators, official = drawn(2)
-    ids = annotators.annotations.queries.query_id
-    rng = np.random.default_rng(0)
-    systems = {
-        name: system_scores(
-            annotators,
-            drawn_answers(ids, rng),
-            "mIoU",
-            official=official,
-        )
-        for name in "xy"
-    }
-    (found,) = conclusions(annotators, systems, np.random.default_rng(1), draws=7, permutations=100)
-    picks = draw_annotators(annotators.present.T, np.random.default_rng(1).spawn(6)[0], 7)
-    query = np.arange(len(ids))
-    x, y = (of.numerator[picks, 0, query].mean(axis=1) for of in systems.values())
-    np.testing.assert_allclose(found.drawn, x - y, atol=1e-12)
-    assert np.all((found.drawn_p > 0) & (found.drawn_p <= 1))
-
-
-def test_a_study_has_everybody():
-    annotators, official = drawn(8)
-    few = {"measures": MEASURES, "draws": 5, "resamples": 20}
-    study = study_humans(annotators, np.random.default_rng(0), official=official, **few)
-    people = [(of.way, of.person, of.rank) for of in study.performances]
-    assert people[0] == ("official", "random", 0)
-    assert len(people) == 1 + 5 + 5 + 4  # a random one, two orders of five; then a random one in four ways
-    assert study.ceiling("nearest").drawn.shape == (5, 2)
-    assert study.conclusions == ()
-    alone = study_humans(annotators, np.random.default_rng(0), **few)
-    assert {of.way for of in alone.performances} == set(WAYS[1:])
-    with pytest.raises(UsageError, match="nobody was held against 'official' references"):
-        alone.ceiling("official")
-
-
-def test_measures_of_any_depth_against_the_others():
+def test_measures_of_any_depth_against_the_others(drawn):
     annotators, _ = drawn(9)
     measures = parse_measures("R@5,IoU=0.5; R@1,IoU=0.5; F1,IoU=0.5; R@1,IoU=0.5[ref=representative]")
     found = against_the_others(annotators, measures, get_protocol("default"))
@@ -406,6 +297,20 @@ def test_measures_of_any_depth_against_the_others():
     assert found.value(measures[0]) == found.value(measures[1]) == nearest
     assert found.value(measures[3]) == other.scores.value("R@1,IoU=0.5")
     assert 0 < found.value(measures[2]) < nearest  # several references, one answer
+
+
+def test_against_the_others_counts_as_the_protocol_says(drawn):
+    annotators, _ = drawn(9)
+    measures = parse_measures("mIoU")
+    for rule in ("nearest", "others-representative"):
+        protocol = get_protocol(f"default,references={rule.removeprefix('others-')}")
+        found = against_the_others(annotators, measures, protocol)
+        assert found.protocol.references == protocol.references
+        expected = human_scores(annotators, rule, measures, duplicates="kept").scores.value("mIoU")
+        assert found.value("mIoU") == pytest.approx(expected, abs=1e-12)
+    rows = against_the_others(annotators, measures, get_protocol("default,references=rows"))
+    np.testing.assert_allclose(rows.weight[0], annotators.counts - 1, atol=1e-12)  # a reference is a query of its own
+    np.testing.assert_allclose(against_another(annotators, measures, get_protocol("default")).weight, 1, atol=1e-12)
 
 
 @pytest.mark.data

@@ -208,6 +208,55 @@ def test_select_queries():
     assert first.saliency.clip.tolist() == [0, 4]
 
 
+RATED = {"saliency": Saliency([0, 2, 3], [0, 4, 1], [[1, 2], [3, 4], [0, 2]], 2.0)}
+
+
+@pytest.mark.parametrize("rows", [np.array([False, True, True]), np.array([1, 2])])
+def test_select_rows_by_mask_and_position(rows):
+    found = annotations(**RATED).select_rows(rows)
+    assert found.annotator.tolist() == ["y", ""]
+    assert (found.start_s.tolist(), found.dataset) == ([2.0, 3.0], "own")
+    assert found.saliency.offsets.tolist() == [0, 2, 3]  # of a query of which a row is left
+
+
+def test_select_rows_in_another_order():
+    found = annotations(**RATED).select_rows(np.array([2, 1, 0]))
+    assert found.annotator.tolist() == ["", "y", "x"]
+    assert found.saliency.offsets.tolist() == [0, 1, 3]
+    assert found.saliency.clip.tolist() == [1, 0, 4]
+    assert found.saliency.rating.tolist() == [[0, 2], [1, 2], [3, 4]]
+    assert len(annotations(**RATED).select_rows(np.zeros(3, dtype=bool))) == 0
+
+
+def test_select_rows_refuses_to_scatter_a_query():
+    with pytest.raises(InputError, match="rows of query 'a#0' are scattered"):
+        annotations(**RATED).select_rows(np.array([0, 2, 1]))
+
+
+def test_in_order():
+    rated = annotations(**RATED)
+    turned = rated.in_order(["b#0", "a#0"])
+    assert turned.query_id.tolist() == ["b#0", "a#0", "a#0"]
+    assert turned.annotator.tolist() == ["", "x", "y"]  # rows of a query stay as they are
+    assert turned.saliency.clip.tolist() == [1, 0, 4]
+    assert turned.in_order(["a#0", "b#0"]).sha256 == rated.sha256
+    assert rated.in_order(["b#0"]).sha256 == rated.select_queries(np.array([False, True])).sha256
+    assert rated.in_order([]).n_queries == 0
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        (["b#0", "c#0"], "field query_id: own/all has no query 'c#0'"),
+        (["b#0", "b#0"], "field query_id: 'b#0' stands twice, expected each query once"),
+    ],
+)
+def test_in_order_refuses(ids, message):
+    with pytest.raises(InputError) as caught:
+        annotations().in_order(ids)
+    assert str(caught.value) == message
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

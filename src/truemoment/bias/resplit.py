@@ -31,7 +31,7 @@ from truemoment.datasets.resplit_folder import ASIDE, SPLITS
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import TIE, Bools, Ints, seconds_to_norm
 from truemoment.language import Engine, get_engine
-from truemoment.records import Annotations, numbers_of
+from truemoment.records import Annotations
 
 Ties = Literal["ood", "rest"]
 
@@ -191,8 +191,9 @@ def resplit(
     """
     plan = Plan() if plan is None else plan
     drawing, dealing = rng.spawn(2)
-    video = numbers_of(annotations.queries.video_id)
-    n_videos = int(video.max(initial=-1)) + 1
+    # Numbered by name, so that the order of the file decides nothing.
+    names, video = np.unique(annotations.queries.video_id.astype(str), return_inverse=True)
+    n_videos = len(names)
     if n_videos < len(SPLITS):
         raise InputError(f"{annotations.dataset}: got {n_videos} videos, expected {len(SPLITS)} or more to split")
     ranking = _ranking(annotations, plan, engine, drawing)

@@ -55,6 +55,9 @@ images the same ranks, so they differ only where a width is given.
 
 New = Literal["words", "compositions"]
 
+FARTHEST = 1e9
+"""A place beyond this, in whatever unit, is a mistake."""
+
 NARROWEST, WIDEST = 1e-6, 1e6
 """Bounds of a width: beyond them every density is alike in float64."""
 
@@ -127,8 +130,15 @@ class LocationShift:
         known = (annotations.duration_s > 0) & ~np.isnan(annotations.start_s)
         duration_s = annotations.duration_s[known]
         times = np.sort(np.stack([annotations.start_s[known], annotations.end_s[known]], axis=1), axis=1)
-        start, end = (seconds_to_norm(column, duration_s) for column in times.T)
+        with np.errstate(over="ignore"):
+            start, end = (seconds_to_norm(column, duration_s) for column in times.T)
         points = np.stack(PLACES[self.place](start, end, duration_s), axis=1)
+        if not np.all(np.abs(points) <= FARTHEST):
+            row = int(np.flatnonzero(known)[~np.all(np.abs(points) <= FARTHEST, axis=1)][0])
+            raise InputError(
+                f"{annotations.dataset}: got a moment to {annotations.end_s[row]:g} s in a video of "
+                f"{annotations.duration_s[row]:g} s for query {annotations.query_id[row]!r}; expected both in seconds"
+            )
         try:
             fitted = Density.fit(points)
         except InputError as error:

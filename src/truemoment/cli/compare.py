@@ -12,6 +12,7 @@ import click
 
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
+    NamedFile,
     PredictionOptions,
     chosen_annotations,
     data_options,
@@ -141,31 +142,20 @@ def source_of(path: Path) -> dict[str, str]:
 
 
 def files_by_method(words: Sequence[str]) -> dict[str, list[Path]]:
-    """Read the arguments: FILE, whose method is called as it is, or NAME=FILE.
-
-    A word that is the path of a file is taken as one, whatever equals signs stand in it, and so is one
-    with a folder before its first equals sign.
+    """Read the arguments, FILE or NAME=FILE: the runs of each method.
 
     Raises
     ------
     UsageError
-        If a name or file is empty, a name is no printable text, a file stands twice under one name, two
-        files have one name that nobody gave them, or there are fewer than two methods.
+        If one cannot be read (:meth:`NamedFile.read`), a file stands twice under one name, two files have one
+        name that nobody gave them, or there are fewer than two methods.
     """
     files: dict[str, list[Path]] = {}
     unnamed: set[str] = set()
-    for word in words:
-        name, equals, file = word.partition("=")
-        if not equals or "/" in name or os.sep in name or Path(word).exists():
-            path = Path(word)
-            name = path.with_suffix("").stem if path.suffix.lower() == ".gz" else path.stem
+    for named in map(NamedFile.read, words):
+        name, path = named.name, named.path
+        if not named.given:
             unnamed.add(name)
-        else:
-            path, name = Path(file), name.strip()
-            if not name or not file:
-                raise UsageError(f"got {word!r}, expected NAME=FILE, or FILE")
-        if not name.isprintable():
-            raise UsageError(f"got the name {name!r}, expected printable text")
         of_method = files.setdefault(name, [])
         if os.path.realpath(path) in map(os.path.realpath, of_method):  # pathlib's raises at a loop of links
             raise UsageError(f"{path} stands twice under the name {name!r}, expected each run once")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import click
 
 from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.options import STANDARD_OUTPUT, data_dir_option, write_json
-from truemoment.datasets import DATASETS, data_folder, get_dataset, read_own_annotations
+from truemoment.datasets import DATASETS, data_folder, get_dataset, load_annotations, read_own_annotations
 from truemoment.exceptions import UsageError
 
 SHOWN_IDS = 3
@@ -44,6 +45,7 @@ def list_datasets() -> None:
 def info(name: str) -> None:
     """Describe dataset NAME: citation, licence, files with checksums, splits, what to know."""
     from truemoment.reports.tables import render
+    from truemoment.reports.text import one_line
 
     dataset = get_dataset(name)
     lines = [
@@ -54,9 +56,9 @@ def info(name: str) -> None:
         *(("step", step) for step in dataset.steps),
         *(("note", note) for note in dataset.notes),
     ]
-    click.echo(f"{dataset.title} ({dataset.name})\n")
+    click.echo(f"{one_line(dataset.title)} ({one_line(dataset.name)})\n")
     for label, text in lines:
-        click.echo(textwrap.fill(text, 100, initial_indent=f"{label + ':':9}", subsequent_indent=" " * 9))
+        click.echo(textwrap.fill(one_line(text), 100, initial_indent=f"{label + ':':9}", subsequent_indent=" " * 9))
     splits = [
         [
             split.name,
@@ -98,9 +100,10 @@ def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path 
         report = check_annotations(read_own_annotations(Path(name)))
     else:
         dataset = get_dataset(name)
-        report = check_dataset(
-            dataset, data_folder(data_dir), tell=lambda line: None if quiet else click.echo(line, err=True)
-        )
+        folder = data_folder(data_dir) if name in DATASETS else Path(name).parent
+        if name not in DATASETS:  # a folder made by resplit, whose queries lie elsewhere
+            dataset = replace(dataset, read=lambda _, split: load_annotations(name, split, data_dir=data_dir))
+        report = check_dataset(dataset, folder, tell=lambda line: None if quiet else click.echo(line, err=True))
     if json_path is not None:
         write_json(json_path, _document(report))
     if json_path != STANDARD_OUTPUT:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ import click
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
     DataOptions,
+    NamedFile,
     PredictionOptions,
     data_options,
     files_of,
@@ -96,7 +96,8 @@ def command(
 
     from truemoment.cli.compare import source_of
     from truemoment.diagnosis.agreement import Annotators, boundary_alpha, moment_alpha, pairwise_iou
-    from truemoment.diagnosis.humans import measures_of_one_answer, same_queries, study_humans
+    from truemoment.diagnosis.human_study import study_humans
+    from truemoment.diagnosis.humans import measures_of_one_answer, same_queries
     from truemoment.evaluation import chosen_protocol
     from truemoment.protocols import get_protocol
     from truemoment.reports import humans as report
@@ -167,30 +168,20 @@ def command(
 
 
 def file_by_system(words: Sequence[str]) -> dict[str, Path]:
-    """Read the arguments: FILE, whose system is called as it is, or NAME=FILE.
-
-    A word that is the path of a file, or that has a folder before its first equals sign, is taken as one.
+    """Read the arguments, FILE or NAME=FILE: the file of each system.
 
     Raises
     ------
     UsageError
-        If a name or file is empty, a name is no printable text, or two files have one name.
+        If one cannot be read (:meth:`NamedFile.read`), or two files have one name.
     """
     files: dict[str, Path] = {}
-    for word in words:
-        name, equals, file = word.partition("=")
-        if not equals or "/" in name or os.sep in name or Path(word).exists():
-            path = Path(word)
-            name = path.with_suffix("").stem if path.suffix.lower() == ".gz" else path.stem
-        else:
-            path, name = Path(file), name.strip()
-            if not name or not file:
-                raise UsageError(f"got {word!r}, expected NAME=FILE, or FILE")
-        if not name.isprintable():
-            raise UsageError(f"got the name {name!r}, expected printable text")
-        if name in files:
-            raise UsageError(f"{files[name]} and {path} would both be called {name!r}; give NAME=FILE, a name each")
-        files[name] = path
+    for named in map(NamedFile.read, words):
+        if named.name in files:
+            raise UsageError(
+                f"{files[named.name]} and {named.path} would both be called {named.name!r}; give NAME=FILE, a name each"
+            )
+        files[named.name] = named.path
     return files
 
 

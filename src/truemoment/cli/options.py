@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast, get_args
 import click
 
 from truemoment.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
-from truemoment.datasets.resplit_folder import is_folder
+from truemoment.datasets.resplit_folder import files_of_folder, is_folder
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.files import atomic_write
 from truemoment.io import MatchReport, read_predictions
@@ -400,14 +400,58 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
         taken.add(os.path.realpath(path))
 
 
+@dataclass(frozen=True)
+class NamedFile:
+    """A prediction file, and what its method is called.
+
+    Parameters
+    ----------
+    name, path
+        The two.
+    given
+        Whether the name was given, or is the file's own.
+    """
+
+    name: str
+    path: Path
+    given: bool
+
+    @classmethod
+    def read(cls, word: str) -> NamedFile:
+        """Read an argument: FILE, whose method is called as it is, or NAME=FILE.
+
+        A word that is the path of a file is taken as one, whatever equals signs stand in it, and so is one with a
+        folder before its first equals sign.
+
+        Raises
+        ------
+        UsageError
+            If a name or file is empty, or the name is no printable text.
+        """
+        name, equals, file = word.partition("=")
+        given = bool(equals) and "/" not in name and os.sep not in name and not Path(word).exists()
+        path = Path(file if given else word)
+        if given:
+            name = name.strip()
+            if not name or not file:
+                raise UsageError(f"got {word!r}, expected NAME=FILE, or FILE")
+        else:
+            name = path.with_suffix("").stem if path.suffix.lower() == ".gz" else path.stem
+        if not name.isprintable():
+            raise UsageError(f"got the name {name!r}, expected printable text")
+        return cls(name, path, given)
+
+
 def files_of(dataset: str | None, data_dir: Path | None) -> list[Path]:
-    """Files of a dataset that are read, so that none is written over; none for an unknown one or an unknown folder."""
-    if dataset is not None and dataset not in DATASETS and is_folder(dataset):
-        return sorted(Path(dataset).glob("*.json*"))
-    folder = data_dir or (Path(value) if (value := os.environ.get("TRUEMOMENT_DATA")) else None)
-    if dataset is None or folder is None or dataset not in DATASETS:
+    """Files that reading a dataset may touch, so that none is written over: those of every dataset beside it too.
+
+    For a folder made by ``truemoment resplit`` also its own, and the annotations it was made of.
+    """
+    if dataset is None:
         return []
-    return [folder / dataset / file.name for file in DATASETS[dataset].files]
+    folder = data_dir or (Path(value) if (value := os.environ.get("TRUEMOMENT_DATA")) else None)
+    known = [] if folder is None else [folder / of.name / file.name for of in DATASETS.values() for file in of.files]
+    return [*known, *(files_of_folder(Path(dataset)) if dataset not in DATASETS and is_folder(dataset) else [])]
 
 
 @contextmanager

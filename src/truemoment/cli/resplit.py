@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import math
+import contextlib
 import os
 import shlex
+import shutil
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -27,9 +29,10 @@ from truemoment.cli.options import (
 from truemoment.datasets import DATASETS, get_dataset, load_annotations, read_own_annotations
 from truemoment.datasets.resplit_folder import DATASHEET, Source, write_members
 from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.files import read_number
+from truemoment.files import current_umask, read_number
 from truemoment.records import Annotations
 
+SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 SHIFTS = ("location", "words", "compositions")
 PLACES = ("start-end", "start-length", "middle-length", "middle-log-length", "seconds")
 
@@ -54,21 +57,21 @@ PLACES = ("start-end", "start-length", "middle-length", "middle-log-length", "se
     type=click.Choice(SHIFTS),
     help="In what test-ood differs; location and one of the others go together. [default: location]",
 )
-@click.option("--ood", default=0.2, show_default=True, metavar="SHARE", help="Share of the queries for test-ood.")
-@click.option("--val", default=0.05, show_default=True, metavar="SHARE", help="Share of the queries for val.")
-@click.option("--iid", default=0.05, show_default=True, metavar="SHARE", help="Share of the queries for test-iid.")
+@click.option(
+    "--ood", type=SHARE, default=0.2, show_default=True, metavar="SHARE", help="Share of the queries for test-ood."
+)
+@click.option("--val", type=SHARE, default=0.05, show_default=True, metavar="SHARE", help="... for val.")
+@click.option("--iid", type=SHARE, default=0.05, show_default=True, metavar="SHARE", help="... for test-iid.")
 @click.option(
     "--marked",
-    type=float,
+    type=SHARE,
     metavar="SHARE",
     help="Share of the queries, least dense, marked for test-ood. [default: as many as fill it]",
 )
 @click.option(
     "--longest",
-    default="0.5",
-    show_default=True,
     metavar="SHARE|none",
-    help="Videos with a moment of this share of them or more stay out of test-ood.",
+    help="Videos with a moment of this share of them or more stay out of test-ood. [default: 0.5]",
 )
 @click.option(
     "--ties",
@@ -107,7 +110,7 @@ def command(
     val: float,
     iid: float,
     marked: float | None,
-    longest: str,
+    longest: str | None,
     ties: Literal["ood", "rest"],
     place: str,
     bandwidth: float | None,
@@ -139,12 +142,21 @@ def command(
         LocationShift(place, bandwidth) if shift == "location" else WordShift(shift)  # type: ignore[arg-type]  # choices
         for shift in asked
     ]
-    if "location" not in asked and (bandwidth is not None or place != "start-end"):
-        raise UsageError("--bandwidth and --place are of a shift of location, and none is asked for")
+    of_location = {"--marked": marked, "--longest": longest, "--bandwidth": bandwidth}
+    given = [name for name, value in of_location.items() if value is not None]
+    if "location" not in asked and (given or place != "start-end"):
+        raise UsageError(f"{(given or ['--place'])[0]}: belongs to a shift of location, and none is asked for")
     plan = Plan(ood, val, iid, tuple(chosen), marked, _share(longest), ties)
     reader = get_engine(engine)
     refuse_outputs([annotations, *files_of(dataset, data_dir)], [json_path])
+    out = out.resolve()  # behind a link
     _refuse_folder(out)
+    if (
+        json_path is not None
+        and json_path != STANDARD_OUTPUT
+        and out in (json_path.resolve(), json_path.resolve().parent)
+    ):
+        raise UsageError(f"--json {told_path(json_path)}: lies in the folder to be made, expected another place")
 
     source, parts = _read(dataset, annotations, splits, data_dir, out)
     whole = Annotations.joined(parts)
@@ -166,11 +178,11 @@ def command(
             name=out.name,
             command=shlex.join(["truemoment", *sys.argv[1:]]),
         )
-        _make(out)
-        write_members(out, {name: found.part(name) for name in found.members})
-        save_drawings([report.densities(found)], out, ("png", "svg"))
-        write_text(out / "datasheet.md", sheet)
-        write_json(out / DATASHEET, document)  # the last: without it the folder is no dataset
+        with _written(out) as folder:
+            write_members(folder, {name: found.part(name) for name in found.members})
+            save_drawings([report.densities(found)], folder, ("png", "svg"))
+            write_text(folder / "datasheet.md", sheet)
+            write_json(folder / DATASHEET, document)
     if json_path is not None:
         write_json(json_path, document)
     if json_path != STANDARD_OUTPUT:
@@ -180,18 +192,20 @@ def command(
         click.echo(f"\nwritten to {told}: use it as --dataset {told}", err=json_path == STANDARD_OUTPUT)
 
 
-def _share(text: str) -> float | None:
-    """Read a share, or "none".
+def _share(text: str | None) -> float | None:
+    """Read a share, or "none"; half of the video where nothing is asked for.
 
     Raises
     ------
     UsageError
         If it is neither.
     """
-    value = read_number(text)
-    if text != "none" and math.isnan(value):
-        raise UsageError(f"--longest: got {text!r}, expected a share of the video, or none")
-    return None if text == "none" else value
+    if text == "none":
+        return None
+    value = 0.5 if text is None else read_number(text)
+    if not 0 < value < 1:
+        raise UsageError(f"--longest: got {text!r}, expected a share of more than 0 and less than 1, or none")
+    return value
 
 
 def _refuse_folder(out: Path) -> None:
@@ -202,17 +216,35 @@ def _refuse_folder(out: Path) -> None:
     UsageError
         Naming it.
     """
+    if out.name in DATASETS:
+        raise UsageError(f"-o {told_path(out)}: is the name of a dataset, expected another one")
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"-o {told_path(out)}: is there already, expected a new or empty folder")
     if not out.absolute().parent.is_dir():
         raise UsageError(f"-o {told_path(out)}: cannot be made, {told_path(out.parent)} is no folder")
 
 
-def _make(out: Path) -> None:
+@contextlib.contextmanager
+def _written(out: Path) -> Iterator[Path]:
+    """Give a folder to write into that appears under its name only when complete, and only if that is still free.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made, or somebody else has made it.
+    """
+    folder: Path | None = None
     try:
-        out.mkdir(exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot be made ({error.strerror})", path=out) from None
+        folder = Path(tempfile.mkdtemp(dir=out.parent, prefix=".writing-"))
+        yield folder
+        folder.chmod(0o777 & ~current_umask())
+        folder.rename(out)  # in place of an empty folder at most
+    except BaseException as error:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise InputError(f"cannot be made ({error.strerror})", path=out) from None
+        raise
 
 
 def _read(
@@ -227,13 +259,17 @@ def _read(
     MissingFileError, InputError
         If a file is missing, or is not as it must be.
     """
-    if (dataset is None) == (annotations is None):
+    if dataset is not None and annotations is not None:
+        raise UsageError("got --dataset and --annotations, expected one of them")
+    if dataset is None and annotations is None:
         raise UsageError("what is to be split? give --dataset NAME or --annotations FILE")
     if annotations is not None:
         if splits:
             raise UsageError("got --split with --annotations, expected all of the file to be split")
+        if annotations.exists() and not annotations.is_file():
+            raise UsageError(f"{told_path(annotations)}: is no file, expected one that stays: the folder refers to it")
         whole = read_own_annotations(annotations)
-        seen_from_folder = os.path.relpath(annotations.absolute(), out.absolute())
+        seen_from_folder = os.path.relpath(annotations.resolve(), out)
         return Source(annotations=seen_from_folder, splits={"all": whole.sha256}), [whole]
     of = get_dataset(dataset or "")
     if of.name not in DATASETS:
@@ -247,7 +283,7 @@ def _read(
         try:
             parts.append(load_annotations(of.name, name, data_dir=data_dir))
         except MissingFileError:
-            if splits or name == "train":
+            if splits or name == names[0]:
                 raise
             click.echo(f"{of.name}: {name} is not at hand and is left out", err=True)
     return Source(dataset=of.name, splits={part.split: part.sha256 for part in parts}), parts

@@ -11,6 +11,7 @@ which is looked for in DIR and then where it lay, seen from DIR.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -21,7 +22,7 @@ import numpy as np
 
 from truemoment.datasets import own
 from truemoment.datasets.base import Dataset, Split
-from truemoment.exceptions import InputError, MissingFileError
+from truemoment.exceptions import InputError, MissingFileError, TrueMomentError
 from truemoment.files import atomic_write, decode_json, read_bytes, read_json_lines
 from truemoment.records import Annotations
 
@@ -98,6 +99,8 @@ def read_datasheet(folder: Path) -> Datasheet:
     sheet = decode_json(read_bytes(path), Datasheet, path=path)
     if (sheet.source.dataset is None) == (sheet.source.annotations is None) or not sheet.source.splits:
         raise InputError("expected a dataset or annotations, with splits", path=path, field="source")
+    if missing := [name for name in SPLITS if name not in sheet.splits]:
+        raise InputError(f"{missing[0]} is missing, expected {', '.join(SPLITS)}", path=path, field="splits")
     return sheet
 
 
@@ -157,6 +160,8 @@ def read(folder: Path, split: str, load: Load) -> Annotations:
     number = whole.queries.index
     keep = np.zeros(len(number), dtype=bool)
     path = folder / f"{split}.jsonl"
+    if not path.is_file():
+        raise InputError("is missing, though the datasheet tells of it", path=path, hint="split again")
     for line, entry in read_json_lines(path, Line):
         at = number.get(entry.query_id)
         if at is None or whole.queries.video_id[at] != entry.video_id:
@@ -166,7 +171,7 @@ def read(folder: Path, split: str, load: Load) -> Annotations:
             raise InputError(f"got {entry.query_id!r} again, expected each query once", path=path, line=line)
         keep[at] = True
     part = replace(whole.select_queries(keep), dataset=folder.resolve().name, split=split)
-    if split not in sheet.splits or part.sha256 != sheet.splits[split].sha256:
+    if part.sha256 != sheet.splits[split].sha256:
         raise InputError(
             f"holds {part.n_queries:,} queries that are not those the datasheet tells of", path=path, hint="split again"
         )
@@ -210,6 +215,16 @@ def found_file(folder: Path, name: str) -> Path:
         f"{folder / DATASHEET}: the annotations it was made of are not at {' nor at '.join(map(str, places))}; put the "
         "file there"
     )
+
+
+def files_of_folder(folder: Path) -> list[Path]:
+    """Files of a folder, and the annotations it was made of where they are known."""
+    files = sorted(path for path in folder.glob("*") if path.is_file())
+    with contextlib.suppress(TrueMomentError):  # what is wrong with it is told by who reads it
+        source = read_datasheet(folder).source
+        if source.annotations is not None:
+            files.append(found_file(folder, source.annotations))
+    return files
 
 
 def write_members(folder: Path, members: Mapping[str, Annotations]) -> None:

@@ -1,14 +1,16 @@
 """Where a score comes from.
 
-=============  =====================================================================================
-``answers``    the pattern of the first answers: a coarse grid, the same answer whatever is asked
-``slices``     the measures on classes of queries, with counts and intervals
-``curves``     R and dR against the threshold; success and failure by length of the reference
-``errors``     in which way first answers are wrong, and what mending each way would give
-``shuffled``   the randomised-video check, and what shuffles the videos for it
-``agreement``  how far annotators agree, where several marked a query
-``humans``     what annotators score, and which conclusions survive when they mark the references
-=============  =====================================================================================
+===============  ===================================================================================
+``answers``      the pattern of the first answers: a coarse grid, the same answer whatever is asked
+``slices``       the measures on classes of queries, with counts and intervals
+``curves``       R and dR against the threshold; success and failure by length of the reference
+``errors``       in which way first answers are wrong, and what mending each way would give
+``shuffled``     the randomised-video check, and what shuffles the videos for it
+``agreement``    how far annotators agree, where several marked a query
+``humans``       what annotators score, against the references and against each other
+``conclusions``  which differences between systems survive when annotators mark the references
+``human_study``  all of these three together
+===============  ===================================================================================
 
 All of it works on records and per-query statistics; no file is opened.
 """

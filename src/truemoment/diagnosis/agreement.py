@@ -40,9 +40,9 @@ import numpy as np
 
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import TIE, Bools, Floats, Ints, seconds_to_norm, temporal_iou
-from truemoment.records import Annotations, Strings
+from truemoment.records import Annotations, Strings, numbers_of
 from truemoment.references import pad
-from truemoment.uncertainty import interval95
+from truemoment.uncertainty import interval95, resample_sums
 
 MOST_PAIRS = 150_000_000
 """Pairs of distinct moments that the expected disagreement is computed over; beyond, over a random sample of them."""
@@ -125,8 +125,12 @@ class Annotators:
     @property
     def video(self) -> Ints:
         """Number of each query's video, in the order in which they first occur, shape (Q,)."""
-        number = {video_id: n for n, video_id in enumerate(dict.fromkeys(self.annotations.queries.video_id))}
-        return np.array([number[video_id] for video_id in self.annotations.queries.video_id], dtype=np.int64)
+        return numbers_of(self.annotations.queries.video_id)
+
+    @property
+    def before_video(self) -> Bools:
+        """Which queries have a moment that begins (or ends) before the video does, shape (Q,)."""
+        return np.asarray(((self.start_s < 0) | (self.end_s < 0)).any(axis=1))  # False where one is absent
 
     def identical(self) -> Bools:
         """Which two annotators of a query marked the same moment, shape (Q, A, A); each the same as itself.
@@ -232,7 +236,7 @@ def pairwise_iou(annotators: Annotators, rng: np.random.Generator, *, resamples:
     video = annotators.video
     sums = np.stack([np.bincount(video, column) for column in by_query.T], axis=1)
     n_queries = np.bincount(video).astype(np.float64)
-    drawn = resampled(np.column_stack([sums, n_queries]), rng, resamples)
+    drawn = resample_sums(np.column_stack([sums, n_queries]), rng, resamples=resamples)
     intervals = interval95(drawn[:, :3] / drawn[:, 3:])
     if len(n_queries) < 2:
         intervals = np.full((3, 2), np.nan)
@@ -241,36 +245,6 @@ def pairwise_iou(annotators: Annotators, rng: np.random.Generator, *, resamples:
     of_mean, of_half, of_disjoint = map(_pair, intervals)
     n_pairs = int((counts * (counts - 1) // 2).sum())
     return PairwiseIoU(mean, at_least_half, disjoint, of_mean, of_half, of_disjoint, n_pairs)
-
-
-def resampled(sums: Floats, rng: np.random.Generator, resamples: int) -> Floats:
-    """Totals of sums by video over resamples of the videos.
-
-    Parameters
-    ----------
-    sums : (V, C)
-        A row a video.
-    rng
-        Generator of the draws.
-    resamples
-        How many, 2 or more.
-
-    Returns
-    -------
-    array, shape (resamples, C)
-
-    Raises
-    ------
-    UsageError
-        If `resamples` is less than 2.
-    """
-    if resamples < 2:
-        raise UsageError(f"got {resamples} resamples, expected 2 or more")
-    n_videos = len(sums)
-    step = max(1, BLOCK_PAIRS // n_videos)
-    chance = np.full(n_videos, 1 / n_videos)
-    blocks = [min(step, resamples - low) for low in range(0, resamples, step)]
-    return np.concatenate([rng.multinomial(n_videos, chance, size=size).astype(np.float64) @ sums for size in blocks])
 
 
 # --------------------------------------------------------------------------------------------------- alpha
@@ -400,7 +374,7 @@ def _alpha(annotators: Annotators, within: Floats, chance: _Chance, rng: np.rand
         return Alpha(np.nan, observed, expected, (np.nan, np.nan), n, n_against)
     ci95 = (np.nan, np.nan)
     if len(by_video) > 1:
-        total = resampled(by_video, rng, resamples)
+        total = resample_sums(by_video, rng, resamples=resamples)
         by_chance = 2 * total[:, 1] / total[:, 2] - expected + rng.normal(0, chance.error, resamples)
         ci95 = _pair(interval95(1 - (total[:, 0] / total[:, 2]) / np.where(by_chance > 0, by_chance, np.nan)))
     return Alpha(1 - observed / expected, observed, expected, ci95, n, n_against)

@@ -1,4 +1,4 @@
-"""What people score: annotators held against the references, and against each other; and what that does to verdicts.
+"""What people score: annotators held against the references, and against each other.
 
 An annotator is held against references in these ways:
 
@@ -23,6 +23,10 @@ marked the very same moment is a choice, ``duplicates``:
 Where moments lie on a coarse grid (DiDeMo: 5-second segments), identical moments are agreement; to take them out holds
 people against those who disagree with them. ``another`` never takes them out.
 
+*Moments before the video.* A person may have marked one that begins before 0 s. It is held as it was marked, and so are
+the others' and the references: no answer of a method may begin there, but only a protocol changes anything. A protocol
+that clips times clips people's, too.
+
 *Which person.* ``random``: one drawn for each query; mean and deviation over many draws. By agreement: the k-th by mean
 IoU with the others, of whom the first is the *representative* human. ``best``: the k-th by IoU with the official
 references, which looks at the answer.
@@ -40,12 +44,13 @@ Hidden Challenges (Otani et al. 2020), sections 5 and 6, Tables 1 and 2.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
+from truemoment.datasets.faults import normalised_sentence
 from truemoment.diagnosis.agreement import Annotators
 from truemoment.evaluation import chosen_protocol, evaluate
 from truemoment.exceptions import InputError, MeasureError, UsageError
@@ -55,18 +60,10 @@ from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions, as_strings
 from truemoment.references import ReferenceRule, pad, representative
 from truemoment.scores import Scores
-from truemoment.uncertainty import bootstrap, holm, interval95, permutation_p_values, sums_by_video
 
 Way = Literal["official", "nearest", "representative", "others-representative", "another"]
 WAYS: tuple[Way, ...] = get_args(Way)
 Duplicates = Literal["published", "out", "kept"]
-
-LEVEL = 0.05
-"""Level of significance of a verdict."""
-
-ENOUGH_DRAWS = 0.95
-"""Share of draws of one annotator a query in which a conclusion must hold."""
-
 
 # ------------------------------------------------------------------------------------------------ measuring
 
@@ -196,8 +193,8 @@ def human_scores(
     Raises
     ------
     MeasureError, ProtocolError, UsageError
-        As for :func:`truemoment.evaluate`; or if a measure looks at more than the first answer, or the official
-        references are missing, or are of other queries.
+        As for :func:`truemoment.evaluate`; or if a measure looks at more than the first answer, there is no such way
+        or choice of duplicates, or the official references are missing, or are of other queries.
 
     Examples
     --------
@@ -209,19 +206,21 @@ def human_scores(
     >>> human_scores(marked, "nearest", "mIoU", duplicates="out").scores.value("mIoU")
     0.5
     """
+    if way not in WAYS:
+        raise UsageError(f"got way {way!r}, expected one of {', '.join(WAYS)}")
+    if duplicates not in get_args(Duplicates):
+        raise UsageError(f"got duplicates {duplicates!r}, expected one of {', '.join(get_args(Duplicates))}")
     protocol = chosen_protocol(protocol, annotators.annotations)
     asked = measures_of_one_answer(measures, protocol)
-    if way == "official":
-        if official is None:
-            raise UsageError("which official references? got none")
-        _check_same_queries(annotators.annotations, official)
-        tables = pad(official.offsets, official.start_s), pad(official.offsets, official.end_s)
-        counts = np.broadcast_to(~np.isnan(tables[0])[:, None], (*annotators.present.shape, tables[0].shape[1]))
-        trial = _Trial(annotators.present, counts, *tables, None, official)
-    else:
-        eligible, counts = _ELIGIBLE[way](annotators, duplicates)
-        trial = _Trial(eligible, counts, annotators.start_s, annotators.end_s, _RULES[way], annotators.annotations)
-    return _tried(way, annotators, trial, asked, protocol)
+    if way != "official":
+        return _against_people(annotators, way, asked, protocol, duplicates)
+    if official is None:
+        raise UsageError("which official references? got none")
+    check_same_queries(annotators.annotations, official)
+    tables = pad(official.offsets, official.start_s), pad(official.offsets, official.end_s)
+    counts = np.broadcast_to(~np.isnan(tables[0])[:, None], (*annotators.present.shape, tables[0].shape[1]))
+    trial = _Trial(annotators, annotators.present, counts, *tables, official, protocol)
+    return trial.scored(way, asked, *trial.judged(asked))
 
 
 def against_the_others(annotators: Annotators, measures: Sequence[Measure], protocol: Protocol) -> Scores:
@@ -241,9 +240,8 @@ def against_the_others(annotators: Annotators, measures: Sequence[Measure], prot
     MeasureError, ProtocolError
         As for :func:`truemoment.evaluate`.
     """
-    eligible, counts = _against_others(annotators, "kept")
-    trial = _Trial(eligible, counts, annotators.start_s, annotators.end_s, None, annotators.annotations)
-    return _tried("nearest", annotators, trial, tuple(measures), protocol).scores
+    trial = _Trial.of_people(annotators, *_who_counts(annotators, "nearest", "kept"), protocol)
+    return trial.expected(tuple(measures), *trial.judged(tuple(measures)))
 
 
 def against_another(annotators: Annotators, measures: Sequence[Measure], protocol: Protocol) -> Scores:
@@ -261,9 +259,20 @@ def against_another(annotators: Annotators, measures: Sequence[Measure], protoco
     MeasureError, ProtocolError
         As for :func:`truemoment.evaluate`.
     """
-    eligible, counts = _against_another(annotators, "kept")
-    trial = _Trial(eligible, counts, annotators.start_s, annotators.end_s, "rows", annotators.annotations)
-    return _tried("another", annotators, trial, tuple(measures), protocol).scores
+    return _against_people(annotators, "another", tuple(measures), protocol, "kept").scores
+
+
+def _against_people(
+    annotators: Annotators, way: Way, measures: tuple[Measure, ...], protocol: Protocol, duplicates: Duplicates
+) -> HumanScores:
+    """Hold every annotator against others in any way but ``official``."""
+    by_rule = dataclasses.replace(protocol, references=_RULES[way])
+    trial = _Trial.of_people(annotators, *_who_counts(annotators, way, duplicates), by_rule)
+    numerator, weight = trial.judged(measures)
+    if way == "another":  # the mean over all others, each of whom was a reference of its own
+        n_others = np.maximum(trial.counts.sum(axis=2).T[:, None], 1)
+        numerator, weight = numerator / n_others, weight / n_others
+    return trial.scored(way, measures, numerator, weight)
 
 
 _RULES: Mapping[Way, ReferenceRule] = {
@@ -276,59 +285,106 @@ _RULES: Mapping[Way, ReferenceRule] = {
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """Who answers (Q, A), and which of the references (Q, R) count for whom (Q, A, R)."""
+    """Who answers, and what counts for whom.
 
+    Parameters
+    ----------
+    annotators
+        Q queries of A annotators at most.
+    eligible : (Q, A)
+        Who answers.
+    counts : (Q, A, R)
+        Which of the references count for whom.
+    start_s, end_s : (Q, R)
+        The references.
+    of
+        What they were read from.
+    protocol
+        How answers are judged; its rule says how several references count.
+    """
+
+    annotators: Annotators
     eligible: Bools
     counts: Bools
     start_s: Floats
     end_s: Floats
-    rule: ReferenceRule | None
     of: Annotations
+    protocol: Protocol
+
+    @classmethod
+    def of_people(cls, annotators: Annotators, eligible: Bools, counts: Bools, protocol: Protocol) -> _Trial:
+        """Make a trial whose references are annotators' moments."""
+        moments = annotators.start_s, annotators.end_s
+        return cls(annotators, eligible, counts, *moments, annotators.annotations, protocol)
+
+    def judged(self, measures: tuple[Measure, ...]) -> tuple[Floats, Floats]:
+        """Let everybody answer: numerator and weight, each (A, M, Q).
+
+        Each (query, annotator) is a query of its own for one evaluation.
+        """
+        queries = self.annotators.annotations.queries
+        query, annotator = np.nonzero(self.eligible)
+        owner, reference = np.nonzero(self.counts[query, annotator])
+        ids = as_strings((f"{k}/{queries.query_id[q]}" for q, k in zip(query, annotator, strict=True)), "query_id")
+        row = query[owner]
+        start_s, end_s = (times[query, annotator] for times in (self.annotators.start_s, self.annotators.end_s))
+        later_s = self._later_s(start_s, end_s)
+        references = Annotations(
+            query_id=ids[owner],
+            video_id=queries.video_id[row],
+            duration_s=queries.duration_s[row],
+            sentence=queries.sentence[row],
+            start_s=self.start_s[row, reference] + later_s[owner],
+            end_s=self.end_s[row, reference] + later_s[owner],
+            annotator=as_strings([""] * len(row), "annotator"),
+            dataset=self.of.dataset,
+            split=self.of.split,
+        )
+        start_s, end_s = (np.maximum(times + later_s, 0) for times in (start_s, end_s))  # of a protocol that clips
+        answers = Predictions(ids, np.arange(len(ids) + 1), start_s, end_s, np.zeros(len(ids)), name="annotators")
+        scores = evaluate(references, answers, measures, self.protocol)
+        numerator, weight = np.zeros((2, self.eligible.shape[1], len(measures), len(queries)))
+        numerator[annotator, :, query], weight[annotator, :, query] = scores.numerator.T, scores.weight.T
+        return numerator, weight
+
+    def _later_s(self, start_s: Floats, end_s: Floats) -> Floats:
+        """By how much each answer and its references are moved together, so that it begins at 0 s or later, (U,).
+
+        Predictions have no negative times, and measures look at where moments lie to each other, so nothing changes. By
+        a protocol that clips, nothing is moved: times before the video are 0.
+        """
+        if self.protocol.clip_references or self.protocol.clip_predictions:
+            return np.zeros(len(start_s))
+        return np.asarray(np.maximum(-np.minimum(start_s, end_s), 0))
+
+    def expected(self, measures: tuple[Measure, ...], numerator: Floats, weight: Floats) -> Scores:
+        """Scores of a random annotator: of each query the mean over those who answer."""
+        queries = self.annotators.annotations.queries
+        n_eligible = np.maximum(self.eligible.sum(axis=1), 1)
+        return Scores(
+            measures=measures,
+            protocol=self.protocol,
+            query_id=queries.query_id,
+            video_id=queries.video_id,
+            numerator=numerator.sum(axis=0) / n_eligible,
+            weight=weight.sum(axis=0) / n_eligible,
+            on_threshold=np.full(len(measures), -1, dtype=np.int64),
+            dataset=self.of.dataset,
+            split=self.of.split,
+            annotations_sha256=self.of.sha256,
+        )
+
+    def scored(self, way: Way, measures: tuple[Measure, ...], numerator: Floats, weight: Floats) -> HumanScores:
+        """Scores of everybody, from tables (A, M, Q)."""
+        return HumanScores(way, self.expected(measures, numerator, weight), numerator, weight, self.eligible.T)
 
 
-def _tried(
-    way: Way, annotators: Annotators, trial: _Trial, measures: tuple[Measure, ...], protocol: Protocol
-) -> HumanScores:
-    """Let everybody answer: each (query, annotator) is a query of its own for one evaluation."""
-    queries = annotators.annotations.queries
-    query, annotator = np.nonzero(trial.eligible)
-    owner, reference = np.nonzero(trial.counts[query, annotator])
-    ids = as_strings((f"{k}/{queries.query_id[q]}" for q, k in zip(query, annotator, strict=True)), "query_id")
-    row = query[owner]
-    references = Annotations(
-        query_id=ids[owner],
-        video_id=queries.video_id[row],
-        duration_s=queries.duration_s[row],
-        sentence=queries.sentence[row],
-        start_s=trial.start_s[row, reference],
-        end_s=trial.end_s[row, reference],
-        annotator=as_strings([""] * len(row), "annotator"),
-        dataset=trial.of.dataset,
-        split=trial.of.split,
-    )
-    start_s, end_s = (np.maximum(times[query, annotator], 0) for times in (annotators.start_s, annotators.end_s))
-    answers = Predictions(ids, np.arange(len(ids) + 1), start_s, end_s, np.zeros(len(ids)), name="annotators")
-    judged = protocol if trial.rule is None else dataclasses.replace(protocol, references=trial.rule)
-    scores = evaluate(references, answers, measures, judged)
-    shape = (annotators.start_s.shape[1], len(measures), len(queries))
-    numerator, weight = np.zeros(shape), np.zeros(shape)
-    n_units = np.bincount(owner, minlength=len(ids)) if trial.rule == "rows" else np.ones(len(ids))
-    numerator[annotator, :, query] = (scores.numerator / n_units).T
-    weight[annotator, :, query] = (scores.weight / n_units).T
-    n_eligible = np.maximum(trial.eligible.sum(axis=1), 1)
-    expected = Scores(
-        measures=measures,
-        protocol=judged,
-        query_id=queries.query_id,
-        video_id=queries.video_id,
-        numerator=numerator.sum(axis=0) / n_eligible,
-        weight=weight.sum(axis=0) / n_eligible,
-        on_threshold=np.full(len(measures), -1, dtype=np.int64),
-        dataset=trial.of.dataset,
-        split=trial.of.split,
-        annotations_sha256=trial.of.sha256,
-    )
-    return HumanScores(way, expected, numerator, weight, trial.eligible.T)
+def _who_counts(annotators: Annotators, way: Way, duplicates: Duplicates) -> tuple[Bools, Bools]:
+    """Who answers (Q, A), and whose moments count for whom (Q, A, A)."""
+    if way == "representative":
+        return _against_representative(annotators, out=duplicates != "kept")
+    out = duplicates == "out" and way != "another"  # one other annotator is one that agrees, too
+    return annotators.present, _apart(annotators, out=out)
 
 
 def _apart(annotators: Annotators, *, out: bool) -> Bools:
@@ -344,32 +400,14 @@ def _apart(annotators: Annotators, *, out: bool) -> Bools:
     return np.asarray(np.where(different.any(axis=2, keepdims=True), different, others))
 
 
-def _against_others(annotators: Annotators, duplicates: Duplicates) -> tuple[Bools, Bools]:
-    return annotators.present, _apart(annotators, out=duplicates == "out")
-
-
-def _against_another(annotators: Annotators, duplicates: Duplicates) -> tuple[Bools, Bools]:
-    del duplicates  # one other annotator is one that agrees, too
-    return annotators.present, _apart(annotators, out=False)
-
-
-def _against_representative(annotators: Annotators, duplicates: Duplicates) -> tuple[Bools, Bools]:
-    """Those who answer: all but who marked the representative moment; everybody where all did."""
+def _against_representative(annotators: Annotators, *, out: bool) -> tuple[Bools, Bools]:
+    """Those who answer: all but the representative (and whoever marked the same, if `out`), or all if none is left."""
     chosen = representative(annotators.start_s, annotators.end_s)
     is_chosen = np.arange(annotators.start_s.shape[1]) == chosen[:, None]
     query = np.arange(len(chosen))
-    out = is_chosen if duplicates == "kept" else annotators.identical()[query, chosen]
-    left = annotators.present & ~out
+    left = annotators.present & ~(annotators.identical()[query, chosen] if out else is_chosen)
     eligible = np.where(left.any(axis=1, keepdims=True), left, annotators.present)
     return eligible, np.broadcast_to(is_chosen[:, None], (*eligible.shape, eligible.shape[1]))
-
-
-_ELIGIBLE: Mapping[Way, Callable[[Annotators, Duplicates], tuple[Bools, Bools]]] = {
-    "nearest": _against_others,
-    "representative": _against_representative,
-    "others-representative": _against_others,
-    "another": _against_another,
-}
 
 
 def same_queries(annotators: Annotators, official: Annotations) -> tuple[Annotators, Annotations]:
@@ -392,35 +430,27 @@ def same_queries(annotators: Annotators, official: Annotations) -> tuple[Annotat
             f"(the first is {queries.query_id[0]!r}); is it the right official split?"
         )
     annotators = annotators.select_queries(keep) if not keep.all() else annotators
-    official = in_order(official, annotators.annotations)
-    for q, (query_id, here, there) in enumerate(
-        zip(queries.query_id[keep], annotators.annotations.queries.sentence, official.queries.sentence, strict=True)
-    ):
-        if _plain(here) != _plain(there) or annotators.annotations.queries.video_id[q] != official.queries.video_id[q]:
+    official = official.in_order(annotators.annotations.queries.query_id)
+    ours, theirs = annotators.annotations.queries, official.queries
+    asked = (zip(of.video_id, of.sentence, strict=True) for of in (ours, theirs))
+    for query_id, (video, here), (other, there) in zip(ours.query_id, *asked, strict=True):
+        if video != other or normalised_sentence(here) != normalised_sentence(there):
             raise InputError(
-                f"query {query_id!r} asks for {here[:60]!r} of video {annotators.annotations.queries.video_id[q]!r}, "
-                f"and for {there[:60]!r} of video {official.queries.video_id[q]!r} in "
-                f"{official.dataset}/{official.split}",
+                f"query {query_id!r} asks for {here[:60]!r} of video {video!r}, and for {there[:60]!r} of video "
+                f"{other!r} in {official.dataset}/{official.split}",
                 field="query_id",
             )
     return annotators, official
 
 
-def _plain(sentence: str) -> str:
-    return " ".join(sentence.split()).casefold().removesuffix(".")
+def check_same_queries(annotations: Annotations, official: Annotations) -> None:
+    """Refuse official references of other queries, or in another order.
 
-
-def in_order(annotations: Annotations, wanted: Annotations) -> Annotations:
-    """Return the queries that `wanted` holds, in its order; every one of them must be there."""
-    query = np.array([annotations.queries.index[query_id] for query_id in wanted.queries.query_id], dtype=np.int64)
-    lengths = np.diff(annotations.offsets)[query]
-    first = np.repeat(annotations.offsets[query] - np.concatenate([[0], np.cumsum(lengths)[:-1]]), lengths)
-    rows = first + np.arange(lengths.sum())
-    names = ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")
-    return dataclasses.replace(annotations, **{name: getattr(annotations, name)[rows] for name in names}, saliency=None)
-
-
-def _check_same_queries(annotations: Annotations, official: Annotations) -> None:
+    Raises
+    ------
+    UsageError
+        If they are.
+    """
     if not np.array_equal(annotations.queries.query_id, official.queries.query_id):
         raise UsageError("the official references are of other queries, or in another order")
 
@@ -461,424 +491,3 @@ def _ranked(value: Floats) -> Ints:
         ranks[rank] = np.where(best > -np.inf, chosen, -1)
         value[query, chosen] = -np.inf
     return ranks
-
-
-# --------------------------------------------------------------------------------------------- conclusions
-
-Fate = Literal["survives", "not confirmed", "contradicted", "nothing to confirm"]
-
-
-@dataclass(frozen=True)
-class Held:
-    """A difference of two systems under one way of referring; fractions.
-
-    Parameters
-    ----------
-    way
-        ``official``, ``nearest``, ``representative`` or ``another`` (the mean over annotators).
-    difference
-        First less second system.
-    p_holm
-        Paired permutation test by video, corrected over the pairs of systems.
-    """
-
-    way: Way
-    difference: float
-    p_holm: float
-
-    @property
-    def significant(self) -> bool:
-        """Whether the two differ at the level of 5 %."""
-        return bool(self.p_holm <= LEVEL)  # NaN is not
-
-
-@dataclass(frozen=True, eq=False)
-class Conclusion:
-    """What becomes of a difference between two systems when others mark the moments.
-
-    Parameters
-    ----------
-    measure, first, second
-        What is compared.
-    ways
-        The difference under each way, the one that the conclusion is drawn from first.
-    drawn : (D,)
-        Differences with one annotator drawn for each query as the reference.
-    drawn_p : (D,)
-        Their p values, corrected as the others.
-    """
-
-    measure: str
-    first: str
-    second: str
-    ways: tuple[Held, ...]
-    drawn: Floats
-    drawn_p: Floats
-
-    @property
-    def drawn_alike(self) -> float:
-        """Share of draws with a significant difference of the same sign as the conclusion's."""
-        same = np.sign(self.drawn) == np.sign(self.ways[0].difference)
-        return float(np.mean(same & (self.drawn_p <= LEVEL)))
-
-    @property
-    def fate(self) -> Fate:
-        """Whether the conclusion survives: the same sign and significant under every way, and in 95 % of draws."""
-        base, *others = self.ways
-        if not base.significant:
-            return "nothing to confirm"
-        same = [np.sign(held.difference) == np.sign(base.difference) for held in others]
-        if any(held.significant and not alike for held, alike in zip(others, same, strict=True)):
-            return "contradicted"
-        if all(held.significant for held in others) and self.drawn_alike >= ENOUGH_DRAWS:
-            return "survives"
-        return "not confirmed"
-
-
-def conclusions(
-    annotators: Annotators,
-    systems: Mapping[str, SystemScores],
-    rng: np.random.Generator,
-    *,
-    draws: int = 100,
-    permutations: int = 10_000,
-) -> list[Conclusion]:
-    """Compare systems under the official references and under each way of referring to annotators.
-
-    Conclusions are those drawn under the official references; where there are none, under the nearest annotator.
-
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    systems
-        Two or more by name, see :func:`system_scores`.
-    rng
-        Generator of draws and swaps.
-    draws
-        Draws of one annotator a query.
-    permutations
-        Swaps of each test.
-
-    Returns
-    -------
-    list
-        Measure by measure, pair by pair.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than two systems.
-    """
-    if len(systems) < 2:
-        raise UsageError(f"got {len(systems)} system(s), expected two or more to compare")
-    names, scored = list(systems), list(systems.values())
-    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
-    first = scored[0]
-    for_picks, for_picked, *for_ways = rng.spawn(2 + len(first.ways))
-    tested = {
-        way: _compared([of.ways[way] for of in scored], pairs, child, permutations)
-        for way, child in zip(first.ways, for_ways, strict=True)
-    }
-    picks = draw_annotators(annotators.present.T, for_picks, draws)
-    drawn, drawn_p = _compared_in_draws(scored, pairs, picks, for_picked, permutations)
-    return [
-        Conclusion(
-            str(measure),
-            names[i],
-            names[j],
-            tuple(Held(way, float(off[row, m]), float(p[row, m])) for way, (off, p) in tested.items()),
-            drawn[:, row, m],
-            drawn_p[:, row, m],
-        )
-        for m, measure in enumerate(first.measures)
-        for row, (i, j) in enumerate(pairs)
-    ]
-
-
-@dataclass(frozen=True, eq=False)
-class SystemScores:
-    """What a system scores on the queries that were marked anew.
-
-    Parameters
-    ----------
-    ways
-        Scores by way: ``official`` where there are such references, ``nearest``, ``representative``, ``another`` (the
-        mean over annotators).
-    numerator, weight : (A, M, Q)
-        With each annotator's moment as the only reference.
-    """
-
-    ways: Mapping[Way, Scores]
-    numerator: Floats
-    weight: Floats
-
-    @property
-    def measures(self) -> tuple[Measure, ...]:
-        """The measures."""
-        return self.ways["nearest"].measures
-
-
-def system_scores(
-    annotators: Annotators,
-    predictions: Predictions,
-    measures: str | Sequence[Measure | str] | None = None,
-    protocol: str | Protocol | None = None,
-    *,
-    official: Annotations | None = None,
-) -> SystemScores:
-    """Hold a system's answers against the official references, and against annotators in each way.
-
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    predictions
-        Answers; those to other queries are not looked at.
-    measures, protocol, official
-        As for :func:`human_scores`.
-
-    Raises
-    ------
-    UsageError
-        If the answers are to other queries, or the official references are.
-    MeasureError, ProtocolError
-        As for :func:`truemoment.evaluate`.
-    """
-    marked = annotators.annotations
-    protocol = chosen_protocol(protocol, marked)
-    asked = measures_of_one_answer(measures, protocol)
-    if np.all(predictions.rows_of(marked.queries.query_id) < 0):
-        raise UsageError(
-            f"{predictions.name}: answers none of the {marked.n_queries:,} queries of {marked.dataset}/{marked.split} "
-            "that several annotators marked"
-        )
-    ways: dict[Way, Scores] = {}
-    if official is not None:
-        _check_same_queries(marked, official)
-        ways["official"] = evaluate(official, predictions, asked, protocol, on_unknown="ignore")
-    for way in ("nearest", "representative"):
-        by_rule = dataclasses.replace(protocol, references=way)
-        ways[way] = evaluate(marked, predictions, asked, by_rule, on_unknown="ignore")
-    shape = (annotators.start_s.shape[1], len(asked), len(annotators))
-    numerator, weight = np.zeros(shape), np.zeros(shape)
-    column = np.concatenate([np.arange(count) for count in annotators.counts])
-    for k in range(shape[0]):
-        rows = column == k
-        names = ("query_id", "video_id", "duration_s", "sentence", "start_s", "end_s", "annotator")
-        alone = dataclasses.replace(marked, **{name: getattr(marked, name)[rows] for name in names}, saliency=None)
-        scores = evaluate(alone, predictions, asked, protocol, on_unknown="ignore")
-        here = annotators.present[:, k]
-        numerator[k][:, here], weight[k][:, here] = scores.numerator, scores.weight
-    template = ways["nearest"]
-    ways["another"] = dataclasses.replace(
-        template,
-        protocol=dataclasses.replace(protocol, references="rows"),
-        numerator=numerator.sum(axis=0) / annotators.counts,
-        weight=weight.sum(axis=0) / annotators.counts,
-        on_threshold=np.full(len(asked), -1, dtype=np.int64),
-    )
-    return SystemScores(ways, numerator, weight)
-
-
-def _compared(
-    scores: Sequence[Scores], pairs: Sequence[tuple[int, int]], rng: np.random.Generator, permutations: int
-) -> tuple[Floats, Floats]:
-    """Differences of pairs and their corrected p values, each (P, M)."""
-    numerator, weight = (np.stack(part) for part in zip(*map(sums_by_video, scores), strict=True))
-    p = permutation_p_values(numerator, weight, pairs, rng, permutations=permutations)
-    return _differences(numerator, weight, pairs), holm(p)
-
-
-def _compared_in_draws(
-    systems: Sequence[SystemScores],
-    pairs: Sequence[tuple[int, int]],
-    picks: Ints,
-    rng: np.random.Generator,
-    permutations: int,
-) -> tuple[Floats, Floats]:
-    """Differences and corrected p values in each draw of annotators, each (D, P, M).
-
-    Every draw makes a system of its own of each system, so that one test of many pairs serves all draws.
-    """
-    template = systems[0].ways["nearest"]
-    query = np.arange(picks.shape[1])
-    sums = [
-        sums_by_video(
-            dataclasses.replace(template, numerator=of.numerator[pick, :, query].T, weight=of.weight[pick, :, query].T)
-        )
-        for of in systems
-        for pick in picks
-    ]
-    numerator, weight = (np.stack(part) for part in zip(*sums, strict=True))
-    draws = len(picks)
-    in_draws = [(i * draws + d, j * draws + d) for i, j in pairs for d in range(draws)]
-    p = permutation_p_values(numerator, weight, in_draws, rng, permutations=permutations)
-    shape = (len(pairs), draws, -1)
-    difference = _differences(numerator, weight, in_draws).reshape(shape)
-    return difference.transpose(1, 0, 2), holm(p.reshape(shape)).transpose(1, 0, 2)
-
-
-def _differences(numerator: Floats, weight: Floats, pairs: Sequence[tuple[int, int]]) -> Floats:
-    """Differences of pairs of systems, given sums by video (S, V, M); shape (P, M)."""
-    total = weight.sum(axis=1)
-    figure = np.where(total > 0, numerator.sum(axis=1) / np.where(total > 0, total, 1), np.nan)
-    first, second = np.array(pairs).T
-    return np.asarray(figure[first] - figure[second])
-
-
-# --------------------------------------------------------------------------------------------------- study
-
-Person = Literal["random", "by agreement", "best"]
-
-
-@dataclass(frozen=True, eq=False)
-class Performance:
-    """What people score, held against references in one way.
-
-    Parameters
-    ----------
-    way
-        How references were chosen.
-    person, rank
-        Who answers: a ``random`` annotator (rank 0), or the k-th ``by agreement`` or ``best`` for the reference.
-    scores
-        Per-query statistics; of a random annotator the mean over those of each query.
-    ci95 : (M, 2)
-        By resampling videos, fractions; NaN where there is one video.
-    drawn : (draws, M) or None
-        Figures in each draw of a random annotator.
-    """
-
-    way: Way
-    person: Person
-    rank: int
-    scores: Scores
-    ci95: Floats
-    drawn: Floats | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class HumanStudy:
-    """What annotators make of the queries that several of them marked.
-
-    Parameters
-    ----------
-    annotators
-        The queries.
-    official
-        The dataset's own references of the same queries; None where there are none.
-    protocol, measures
-        How everybody was measured.
-    performances
-        What people score; those of a random annotator are the label-noise ceilings.
-    systems
-        What systems score, by name.
-    conclusions
-        What becomes of differences between systems.
-    duplicates
-        What became of moments identical to a person's own.
-    """
-
-    annotators: Annotators
-    official: Annotations | None
-    protocol: Protocol
-    measures: tuple[Measure, ...]
-    performances: tuple[Performance, ...]
-    systems: Mapping[str, SystemScores]
-    conclusions: tuple[Conclusion, ...]
-    duplicates: Duplicates
-
-    def ceiling(self, way: Way) -> Performance:
-        """What a random annotator scores in one way.
-
-        Raises
-        ------
-        UsageError
-            If it was not looked at.
-        """
-        for of in self.performances:
-            if (of.way, of.person) == (way, "random"):
-                return of
-        raise UsageError(f"nobody was held against {way!r} references here")
-
-
-def study_humans(
-    annotators: Annotators,
-    rng: np.random.Generator,
-    *,
-    measures: str | Sequence[Measure | str] | None = None,
-    protocol: str | Protocol | None = None,
-    official: Annotations | None = None,
-    systems: Mapping[str, Predictions] | None = None,
-    duplicates: Duplicates = "published",
-    draws: int = 100,
-    resamples: int = 1000,
-    permutations: int = 10_000,
-) -> HumanStudy:
-    """Hold annotators against the references and against each other, and systems beside them.
-
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    rng
-        Generator of all draws.
-    measures, protocol, official, duplicates
-        As for :func:`human_scores`.
-    systems
-        Answers by name, if any.
-    draws
-        Draws of a random annotator.
-    resamples, permutations
-        Of intervals and of tests between systems.
-
-    Raises
-    ------
-    MeasureError, ProtocolError, UsageError
-        As for :func:`human_scores` and :func:`system_scores`.
-    """
-    protocol = chosen_protocol(protocol, annotators.annotations)
-    asked = measures_of_one_answer(measures, protocol)
-    ways = WAYS if official is not None else WAYS[1:]
-    children = dict(zip((*WAYS, "conclusions"), rng.spawn(len(WAYS) + 1), strict=True))
-    performances: list[Performance] = []
-    for way in ways:
-        for_draws, for_resamples = children[way].spawn(2)
-        of_way = human_scores(annotators, way, asked, protocol, official=official, duplicates=duplicates)
-        seed = int(for_resamples.integers(1 << 62))  # everybody under the same resamples
-        people: list[tuple[Person, int, Scores]] = [("random", 0, of_way.scores)]
-        if way == "official":
-            iou = human_scores(annotators, way, (MeanIoU(),), protocol, official=official)
-            ranks: tuple[tuple[Person, Ints], ...] = (
-                ("by agreement", by_agreement(annotators)),
-                ("best", by_official(iou)),
-            )
-            people += [
-                (person, rank, of_way.picked(annotator))
-                for person, table in ranks
-                for rank, annotator in enumerate(table, start=1)
-            ]
-        for person, rank, scores in people:
-            figures = bootstrap(scores, np.random.default_rng(seed), resamples=resamples)
-            ci95 = interval95(figures) if scores_n_videos(scores) > 1 else np.full((len(asked), 2), np.nan)
-            drawn = of_way.drawn(for_draws, draws) if person == "random" else None
-            performances.append(Performance(way, person, rank, scores, ci95, drawn))
-    systems = systems or {}
-    of_systems = {
-        name: system_scores(annotators, answers, asked, protocol, official=official)
-        for name, answers in systems.items()
-    }
-    compared = (
-        conclusions(annotators, of_systems, children["conclusions"], draws=draws, permutations=permutations)
-        if len(systems) > 1
-        else []
-    )
-    return HumanStudy(
-        annotators, official, protocol, asked, tuple(performances), of_systems, tuple(compared), duplicates
-    )
-
-
-def scores_n_videos(scores: Scores) -> int:
-    """How many videos scores are of."""
-    return len(set(scores.video_id))

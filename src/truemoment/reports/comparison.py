@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from truemoment.comparison import LEVEL, POWER, Comparison, PublishedFigure
+from truemoment.comparison import POWER, Comparison, PublishedFigure
 from truemoment.intervals import Floats
 from truemoment.measures import Measure, why_undefined
 from truemoment.reports import evaluation as of_run
 from truemoment.reports.evaluation import Evaluation
 from truemoment.reports.head import head
 from truemoment.reports.tables import TableStyle, escaped, render
-from truemoment.uncertainty import FEW_DIFFERING, smallest_p
+from truemoment.uncertainty import FEW_DIFFERING, LEVEL, smallest_p
 
 SCHEMA = "truemoment/comparison/1"
 

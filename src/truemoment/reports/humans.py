@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 
 from truemoment.diagnosis.agreement import Alpha, PairwiseIoU, agreement_by_query
-from truemoment.diagnosis.humans import ENOUGH_DRAWS, LEVEL, Conclusion, Held, HumanStudy, Performance, Way
+from truemoment.diagnosis.conclusions import ENOUGH_DRAWS, Conclusion, Held
+from truemoment.diagnosis.human_study import HumanStudy, Performance
+from truemoment.diagnosis.humans import Way
 from truemoment.intervals import Floats
 from truemoment.io import MatchReport
 from truemoment.protocols import Protocol
@@ -19,6 +21,7 @@ from truemoment.reports.comparison import FEW_VIDEOS
 from truemoment.reports.head import head
 from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.scores import Scores
+from truemoment.uncertainty import LEVEL
 
 SCHEMA = "truemoment/humans/1"
 
@@ -279,7 +282,7 @@ def preamble(humans: Humans) -> list[str]:
     """Say what was looked at."""
     study = humans.study
     scores = humans.scores
-    lines = [f"{scores.dataset}/{scores.split}: {len(scores):,} queries, {len(set(scores.video_id)):,} videos"]
+    lines = [f"{scores.dataset}/{scores.split}: {len(scores):,} queries, {scores.n_videos:,} videos"]
     lines[0] += "".join(f", {n:,} with {count} annotators" for count, n in _by_count(study))
     if study.official is not None:
         lines.append(f"official references: {study.official.dataset}/{study.official.split}")
@@ -303,10 +306,6 @@ def agreement_table(humans: Humans, *, style: TableStyle = "plain") -> str:
     alphas = (("moments", found.moments), ("starts", found.starts), ("ends", found.ends))
     rows += [[f"Krippendorff's alpha, {what}", *_alpha_cells(alpha)] for what, alpha in alphas if alpha is not None]
     return render(["agreement", "", "95 % interval"], rows, style=style, numbers=(1,))
-
-
-def _share_cells(share: float, ci95: Sequence[float]) -> list[str]:
-    return [f"{100 * share:.1f}", _between(ci95)]
 
 
 def _alpha_cells(alpha: Alpha) -> list[str]:
@@ -437,6 +436,14 @@ def notes(humans: Humans) -> list[str]:
     if n_videos < FEW_VIDEOS:
         said.append(
             f"{n_videos} video{'' if n_videos == 1 else 's'}: intervals from so few are too narrow, or undefined"
+        )
+    n_before = int(study.annotators.before_video.sum())
+    if n_before:
+        clips = study.protocol.clip_references or study.protocol.clip_predictions
+        held = "to 0 s, as the protocol clips times" if clips else "as they marked, where no system can answer"
+        said.append(
+            f"{n_before:,} {'query has' if n_before == 1 else 'queries have'} an annotator's moment that begins before "
+            f"0 s: people are held {held}"
         )
     identical = _identical_share(study)
     if identical >= COARSE:

@@ -25,7 +25,8 @@ from types import MappingProxyType
 from truemoment.baselines import ActionAware, PriorOnly, Uniform
 from truemoment.comparison import PublishedFigure
 from truemoment.diagnosis.agreement import Annotators
-from truemoment.diagnosis.humans import SystemScores, Way, by_agreement, human_scores, same_queries, system_scores
+from truemoment.diagnosis.conclusions import SystemScores, system_scores
+from truemoment.diagnosis.humans import Way, by_agreement, human_scores, same_queries
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import MissingFileError
 from truemoment.grounders import Grounder

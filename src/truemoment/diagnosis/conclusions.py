@@ -1,0 +1,300 @@
+"""Which differences between systems survive when others mark the moments.
+
+A system is held against the official references, and against annotators in each way of
+:mod:`truemoment.diagnosis.humans` that makes sense for one who is not among them: ``nearest``, ``representative``,
+``another``. A conclusion is a significant difference of two systems (paired permutation test by video, corrected over
+the pairs) under the official references; where there are none, under the nearest annotator. What becomes of it:
+
+``survives``
+    the same sign, and significant, under every way, and in 95 % of draws of one annotator a query as the reference;
+``contradicted``
+    the opposite sign, and significant, under some way;
+``not confirmed``
+    neither. That something is not significant does not make systems equal.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from truemoment.diagnosis.agreement import Annotators
+from truemoment.diagnosis.humans import Way, check_same_queries, draw_annotators, measures_of_one_answer
+from truemoment.evaluation import chosen_protocol, evaluate
+from truemoment.exceptions import UsageError
+from truemoment.intervals import Floats, Ints
+from truemoment.measures import Measure
+from truemoment.protocols import Protocol
+from truemoment.records import Annotations, Predictions
+from truemoment.scores import Scores
+from truemoment.uncertainty import LEVEL, holm, permutation_p_values, sums_by_video
+
+ENOUGH_DRAWS = 0.95
+"""Share of draws of one annotator a query in which a conclusion must hold."""
+
+
+# ------------------------------------------------------------------------------------------------- systems
+
+
+@dataclass(frozen=True, eq=False)
+class SystemScores:
+    """What a system scores on the queries that were marked anew.
+
+    Parameters
+    ----------
+    ways
+        Scores by way: ``official`` where there are such references, ``nearest``, ``representative``, ``another`` (the
+        mean over annotators).
+    numerator, weight : (A, M, Q)
+        With each annotator's moment as the only reference.
+    """
+
+    ways: Mapping[Way, Scores]
+    numerator: Floats
+    weight: Floats
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        """The measures."""
+        return self.ways["nearest"].measures
+
+
+def system_scores(
+    annotators: Annotators,
+    predictions: Predictions,
+    measures: str | Sequence[Measure | str] | None = None,
+    protocol: str | Protocol | None = None,
+    *,
+    official: Annotations | None = None,
+) -> SystemScores:
+    """Hold a system's answers against the official references, and against annotators in each way.
+
+    Parameters
+    ----------
+    annotators
+        Queries with two or more.
+    predictions
+        Answers; those to other queries are not looked at.
+    measures, protocol, official
+        As for :func:`human_scores`.
+
+    Raises
+    ------
+    UsageError
+        If the answers are to other queries, or the official references are.
+    MeasureError, ProtocolError
+        As for :func:`truemoment.evaluate`.
+    """
+    marked = annotators.annotations
+    protocol = chosen_protocol(protocol, marked)
+    asked = measures_of_one_answer(measures, protocol)
+    if np.all(predictions.rows_of(marked.queries.query_id) < 0):
+        raise UsageError(
+            f"{predictions.name}: answers none of the {marked.n_queries:,} queries of {marked.dataset}/{marked.split} "
+            "that several annotators marked"
+        )
+    ways: dict[Way, Scores] = {}
+    if official is not None:
+        check_same_queries(marked, official)
+        ways["official"] = evaluate(official, predictions, asked, protocol, on_unknown="ignore")
+    for way in ("nearest", "representative"):
+        by_rule = dataclasses.replace(protocol, references=way)
+        ways[way] = evaluate(marked, predictions, asked, by_rule, on_unknown="ignore")
+    numerator, weight = np.zeros((2, annotators.start_s.shape[1], len(asked), len(annotators)))
+    column = np.concatenate([np.arange(count) for count in annotators.counts])
+    for k, here in enumerate(annotators.present.T):
+        alone = dataclasses.replace(marked.select_rows(column == k), saliency=None)
+        scores = evaluate(alone, predictions, asked, protocol, on_unknown="ignore")
+        numerator[k][:, here], weight[k][:, here] = scores.numerator, scores.weight
+    template = ways["nearest"]
+    ways["another"] = dataclasses.replace(
+        template,
+        protocol=dataclasses.replace(protocol, references="rows"),
+        numerator=numerator.sum(axis=0) / annotators.counts,
+        weight=weight.sum(axis=0) / annotators.counts,
+        on_threshold=np.full(len(asked), -1, dtype=np.int64),
+    )
+    return SystemScores(ways, numerator, weight)
+
+
+# --------------------------------------------------------------------------------------------- conclusions
+
+Fate = Literal["survives", "not confirmed", "contradicted", "nothing to confirm"]
+
+
+@dataclass(frozen=True)
+class Held:
+    """A difference of two systems under one way of referring; fractions.
+
+    Parameters
+    ----------
+    way
+        ``official``, ``nearest``, ``representative`` or ``another`` (the mean over annotators).
+    difference
+        First less second system.
+    p_holm
+        Paired permutation test by video, corrected over the pairs of systems.
+    """
+
+    way: Way
+    difference: float
+    p_holm: float
+
+    @property
+    def significant(self) -> bool:
+        """Whether the two differ at the level of 5 %."""
+        return bool(self.p_holm <= LEVEL)  # NaN is not
+
+
+@dataclass(frozen=True, eq=False)
+class Conclusion:
+    """What becomes of a difference between two systems when others mark the moments.
+
+    Parameters
+    ----------
+    measure, first, second
+        What is compared.
+    ways
+        The difference under each way, the one that the conclusion is drawn from first.
+    drawn : (D,)
+        Differences with one annotator drawn for each query as the reference.
+    drawn_p : (D,)
+        Their p values, corrected as the others.
+    """
+
+    measure: str
+    first: str
+    second: str
+    ways: tuple[Held, ...]
+    drawn: Floats
+    drawn_p: Floats
+
+    @property
+    def drawn_alike(self) -> float:
+        """Share of draws with a significant difference of the same sign as the conclusion's."""
+        same = np.sign(self.drawn) == np.sign(self.ways[0].difference)
+        return float(np.mean(same & (self.drawn_p <= LEVEL)))
+
+    @property
+    def fate(self) -> Fate:
+        """Whether the conclusion survives: the same sign and significant under every way, and in 95 % of draws."""
+        base, *others = self.ways
+        if not base.significant:
+            return "nothing to confirm"
+        same = [np.sign(held.difference) == np.sign(base.difference) for held in others]
+        if any(held.significant and not alike for held, alike in zip(others, same, strict=True)):
+            return "contradicted"
+        if all(held.significant for held in others) and self.drawn_alike >= ENOUGH_DRAWS:
+            return "survives"
+        return "not confirmed"
+
+
+def conclusions(
+    annotators: Annotators,
+    systems: Mapping[str, SystemScores],
+    rng: np.random.Generator,
+    *,
+    draws: int = 100,
+    permutations: int = 10_000,
+) -> list[Conclusion]:
+    """Compare systems under the official references and under each way of referring to annotators.
+
+    Conclusions are those drawn under the official references; where there are none, under the nearest annotator.
+
+    Parameters
+    ----------
+    annotators
+        Queries with two or more.
+    systems
+        Two or more by name, see :func:`system_scores`.
+    rng
+        Generator of draws and swaps.
+    draws
+        Draws of one annotator a query.
+    permutations
+        Swaps of each test.
+
+    Returns
+    -------
+    list
+        Measure by measure, pair by pair.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two systems.
+    """
+    if len(systems) < 2:
+        raise UsageError(f"got {len(systems)} system(s), expected two or more to compare")
+    names, scored = list(systems), list(systems.values())
+    pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
+    first = scored[0]
+    for_picks, for_picked, *for_ways = rng.spawn(2 + len(first.ways))
+    tested = {
+        way: _compared([of.ways[way] for of in scored], pairs, child, permutations)
+        for way, child in zip(first.ways, for_ways, strict=True)
+    }
+    picks = draw_annotators(annotators.present.T, for_picks, draws)
+    drawn, drawn_p = _compared_in_draws(scored, pairs, picks, for_picked, permutations)
+    return [
+        Conclusion(
+            str(measure),
+            names[i],
+            names[j],
+            tuple(Held(way, float(off[row, m]), float(p[row, m])) for way, (off, p) in tested.items()),
+            drawn[:, row, m],
+            drawn_p[:, row, m],
+        )
+        for m, measure in enumerate(first.measures)
+        for row, (i, j) in enumerate(pairs)
+    ]
+
+
+def _compared(
+    scores: Sequence[Scores], pairs: Sequence[tuple[int, int]], rng: np.random.Generator, permutations: int
+) -> tuple[Floats, Floats]:
+    """Differences of pairs and their corrected p values, each (P, M)."""
+    numerator, weight = (np.stack(part) for part in zip(*map(sums_by_video, scores), strict=True))
+    p = permutation_p_values(numerator, weight, pairs, rng, permutations=permutations)
+    return _differences(numerator, weight, pairs), holm(p)
+
+
+def _compared_in_draws(
+    systems: Sequence[SystemScores],
+    pairs: Sequence[tuple[int, int]],
+    picks: Ints,
+    rng: np.random.Generator,
+    permutations: int,
+) -> tuple[Floats, Floats]:
+    """Differences and corrected p values in each draw of annotators, each (D, P, M).
+
+    Every draw makes a system of its own of each system, so that one test of many pairs serves all draws.
+    """
+    template = systems[0].ways["nearest"]
+    query = np.arange(picks.shape[1])
+    sums = [
+        sums_by_video(
+            dataclasses.replace(template, numerator=of.numerator[pick, :, query].T, weight=of.weight[pick, :, query].T)
+        )
+        for of in systems
+        for pick in picks
+    ]
+    numerator, weight = (np.stack(part) for part in zip(*sums, strict=True))
+    draws = len(picks)
+    in_draws = [(i * draws + d, j * draws + d) for i, j in pairs for d in range(draws)]
+    p = permutation_p_values(numerator, weight, in_draws, rng, permutations=permutations)
+    shape = (len(pairs), draws, -1)
+    difference = _differences(numerator, weight, in_draws).reshape(shape)
+    return difference.transpose(1, 0, 2), holm(p.reshape(shape)).transpose(1, 0, 2)
+
+
+def _differences(numerator: Floats, weight: Floats, pairs: Sequence[tuple[int, int]]) -> Floats:
+    """Differences of pairs of systems, given sums by video (S, V, M); shape (P, M)."""
+    total = weight.sum(axis=1)
+    figure = np.where(total > 0, numerator.sum(axis=1) / np.where(total > 0, total, 1), np.nan)
+    first, second = np.array(pairs).T
+    return np.asarray(figure[first] - figure[second])
