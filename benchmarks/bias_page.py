@@ -43,7 +43,7 @@ def parts(data: Path) -> Counter[str]:
     """Seconds of each part, in this process."""
     import numpy as np  # noqa: PLC0415 - only the process that is measured holds them in memory
 
-    from truemoment.bias.survey import survey  # noqa: PLC0415 - the same
+    from truemoment.bias.surveys import survey  # noqa: PLC0415 - the same
     from truemoment.datasets import load_annotations  # noqa: PLC0415 - the same
     from truemoment.language import get_engine  # noqa: PLC0415 - the same
     from truemoment.reports.bias_figures import drawings  # noqa: PLC0415 - the same

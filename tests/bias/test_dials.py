@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 
 from truemoment.bias.distances import split_distance
-from truemoment.bias.evenness import constant_bias, evenness
 from truemoment.bias.information import verb_information
 from truemoment.bias.locations import Locations
+from truemoment.bias.spread import constant_bias, evenness
 from truemoment.language import get_engine, verbs_of
 from truemoment.worlds import make_world
 

@@ -11,7 +11,7 @@ import pytest
 
 from truemoment import Annotations, Predictions, get_protocol, parse_measures, read_own_annotations, read_predictions
 from truemoment.audit import Audit, Case, audit
-from truemoment.bias.survey import Survey, survey
+from truemoment.bias.surveys import Survey, survey
 from truemoment.language import get_engine
 from truemoment.worlds import make_world
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from truemoment.bias.survey import Part
+from truemoment.bias.surveys import Part
 from truemoment.reports import bias as report
 
 

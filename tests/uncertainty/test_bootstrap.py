@@ -10,7 +10,7 @@ import pytest
 
 from truemoment import Annotations, Predictions, evaluate, get_protocol, parse_measures
 from truemoment.exceptions import UsageError
-from truemoment.uncertainty import bootstrap, check_paired, interval95, resample_figures, sums_by_video
+from truemoment.uncertainty import bootstrap, check_paired, interval95, resample_figures, resample_sums, sums_by_video
 
 nan = float("nan")
 
@@ -96,6 +96,16 @@ def test_too_few_resamples(made_scores, resamples):
     with pytest.raises(UsageError) as caught:
         bootstrap(made_scores(["a"], [1]), np.random.default_rng(0), resamples=resamples)
     assert str(caught.value) == f"got {resamples} resamples, expected 2 or more"
+
+
+def test_sums_are_resampled_as_figures_are(made_scores):
+    scores = made_scores(["b", "a", "b", "c"], [[1, 0, 0.5, 0.25]], [[1, 1, 1, 1]], "mIoU")
+    sums = np.concatenate(sums_by_video(scores), axis=1)
+    numerator, weight = resample_sums(sums, np.random.default_rng(3), resamples=20).T
+    figures = resample_figures([scores], np.random.default_rng(3), resamples=20)
+    np.testing.assert_allclose(numerator / weight, figures[:, 0, 0], rtol=1e-13)  # the same draws
+    with pytest.raises(UsageError, match=r"^got 1 resamples, expected 2 or more$"):
+        resample_sums(sums, np.random.default_rng(3), resamples=1)
 
 
 def test_two_resamples_are_enough(made_scores):

@@ -16,7 +16,7 @@ import numpy as np
 from truemoment.baselines import BiasBased, PredictAll
 from truemoment.bias.distances import SplitDistance, split_distance
 from truemoment.bias.locations import Locations
-from truemoment.bias.resplit import Resplit
+from truemoment.bias.splitting import Resplit
 from truemoment.datasets.resplit_folder import ASIDE, SPLITS
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError
@@ -82,7 +82,7 @@ class Inspection:
     warnings: tuple[str, ...]
 
 
-def inspect(
+def inspect_split(
     found: Resplit,
     rng: np.random.Generator,
     *,

@@ -1,7 +1,7 @@
 r"""In what the test differs from training: where its moments lie, the words it uses, or how it combines them.
 
 A shift *ranks* queries: the lowest ranks go to test-ood first, as many as it takes
-(:func:`truemoment.bias.resplit.resplit`).
+(:func:`truemoment.bias.splitting.resplit`).
 
 ==================  ==================================================================================================
 location            by the density of their moments, the least dense first (Closer Look, Yuan et al. 2021, section 4.1)
@@ -101,21 +101,21 @@ class LocationShift:
     ----------
     place
         What stands for where a moment lies.
-    bandwidth
+    width
         Standard deviation of the kernels in the unit of the place (shares of the video, but for ``seconds`` and the
         logarithm), alike in both directions; None for kernels of the points' covariance by Scott's rule, as SciPy has
         it.
     """
 
     place: Place = "start-end"
-    bandwidth: float | None = None
+    width: float | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
         if self.place not in get_args(Place):
             raise UsageError(f"got place {self.place!r}, expected one of {', '.join(get_args(Place))}")
-        if self.bandwidth is not None and not NARROWEST <= self.bandwidth <= WIDEST:
-            raise UsageError(f"got bandwidth {self.bandwidth:g}, expected {NARROWEST:g} to {WIDEST:g}")
+        if self.width is not None and not NARROWEST <= self.width <= WIDEST:
+            raise UsageError(f"got a width of {self.width:g}, expected {NARROWEST:g} to {WIDEST:g}")
 
     def rank(self, annotations: Annotations) -> Ranking:
         """Rank queries by the density of their moments, times as annotated (a swapped pair is put in order).
@@ -143,8 +143,8 @@ class LocationShift:
             fitted = Density.fit(points)
         except InputError as error:
             raise InputError(f"{annotations.dataset}: {error}; there is no density to split by") from None
-        if self.bandwidth is not None:
-            fitted = Density(points, np.eye(2) * self.bandwidth**2)
+        if self.width is not None:
+            fitted = Density(points, np.eye(2) * self.width**2)
         places, place = np.unique(points, axis=0, return_inverse=True)  # what is equal has equal ranks, to the last bit
         of_row = np.full(len(annotations), -np.inf)
         of_row[known] = fitted.evaluate(places)[place.reshape(-1)]

@@ -100,7 +100,7 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
-    from truemoment.bias.survey import Survey, survey
+    from truemoment.bias.surveys import Survey, survey
     from truemoment.files import sha256_of
     from truemoment.language import get_engine
     from truemoment.reports import bias as report

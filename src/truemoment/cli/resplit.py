@@ -83,9 +83,7 @@ PLACES = ("start-end", "start-length", "middle-length", "middle-log-length", "se
 @click.option(
     "--place", type=click.Choice(PLACES), default="start-end", show_default=True, help="What density is taken over."
 )
-@click.option(
-    "--bandwidth", type=float, metavar="WIDTH", help="Standard deviation of the kernels. [default: Scott's rule]"
-)
+@click.option("--width", type=float, metavar="WIDTH", help="Standard deviation of the kernels. [default: Scott's rule]")
 @click.option(
     "--engine", default="lexicon", show_default=True, metavar="NAME", help="What finds words: lexicon, spacy."
 )
@@ -113,7 +111,7 @@ def command(
     longest: str | None,
     ties: Literal["ood", "rest"],
     place: str,
-    bandwidth: float | None,
+    width: float | None,
     engine: str,
     permutations: int,
     seed: int,
@@ -129,9 +127,9 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
-    from truemoment.bias.guarantees import inspect
-    from truemoment.bias.resplit import Plan, resplit
+    from truemoment.bias.guarantees import inspect_split
     from truemoment.bias.shifts import LocationShift, Shift, WordShift
+    from truemoment.bias.splitting import Plan, resplit
     from truemoment.language import get_engine
     from truemoment.reports import resplit as report
     from truemoment.reports.drawing import save_drawings
@@ -139,10 +137,10 @@ def command(
     # Mistakes in the options are told before files are read.
     asked = dict.fromkeys(shifts or ("location",))
     chosen: list[Shift] = [
-        LocationShift(place, bandwidth) if shift == "location" else WordShift(shift)  # type: ignore[arg-type]  # choices
+        LocationShift(place, width) if shift == "location" else WordShift(shift)  # type: ignore[arg-type]  # choices
         for shift in asked
     ]
-    of_location = {"--marked": marked, "--longest": longest, "--bandwidth": bandwidth}
+    of_location = {"--marked": marked, "--longest": longest, "--width": width}
     given = [name for name, value in of_location.items() if value is not None]
     if "location" not in asked and (given or place != "start-end"):
         raise UsageError(f"{(given or ['--place'])[0]}: belongs to a shift of location, and none is asked for")
@@ -164,7 +162,7 @@ def command(
         tell("splitting")
         splitting, inspecting = np.random.default_rng(seed).spawn(2)
         found = resplit(whole, splitting, plan, reader)
-        inspection = inspect(found, inspecting, permutations=permutations, tell=tell)
+        inspection = inspect_split(found, inspecting, permutations=permutations, tell=tell)
         tell("writing")
         document = report.document(
             found, inspection, source=source, seed=seed, permutations=permutations, engine=reader.name

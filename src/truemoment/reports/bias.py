@@ -13,7 +13,7 @@ from typing import Any
 from truemoment.bias.distances import SplitDistance
 from truemoment.bias.information import VerbInformation
 from truemoment.bias.statistics import Statistics
-from truemoment.bias.survey import OVER, Between, Part, SplitSurvey, Survey
+from truemoment.bias.surveys import OVER, Between, Part, SplitSurvey, Survey
 from truemoment.reports.drawing import shortened
 from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.reports.template import Cell, Table

@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from truemoment.bias.survey import OVER, SplitSurvey, Survey
+from truemoment.bias.surveys import OVER, SplitSurvey, Survey
 from truemoment.intervals import Floats
 from truemoment.reports.drawing import (
     CEILING,

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from truemoment.bias.survey import OVER, Survey
+from truemoment.bias.surveys import OVER, Survey
 from truemoment.reports import bias as report
 from truemoment.reports.bias_figures import (
     FEW,

@@ -12,8 +12,8 @@ import numpy as np
 from truemoment.baselines.base import locations
 from truemoment.bias.cells import cell_bounds, cell_of, n_cells
 from truemoment.bias.guarantees import Inspection
-from truemoment.bias.resplit import Resplit
 from truemoment.bias.shifts import LEAST_QUERIES, MOST_VIDEOS
+from truemoment.bias.splitting import Resplit
 from truemoment.datasets.resplit_folder import ASIDE, SPLITS, Source
 from truemoment.exceptions import InputError
 from truemoment.intervals import Floats
@@ -67,9 +67,7 @@ def document(
             "ood": plan.ood,
             "val": plan.val,
             "iid": plan.iid,
-            "location": None
-            if plan.location is None
-            else {"place": plan.location.place, "bandwidth": plan.location.bandwidth},
+            "location": None if plan.location is None else {"place": plan.location.place, "width": plan.location.width},
             "new": None if plan.new is None else plan.new.new,
             "engine": None if plan.new is None else engine,
             "marked": plan.least_dense,
@@ -145,8 +143,8 @@ def how(found: Resplit) -> list[str]:
     if plan.location is not None:
         width = (
             "Scott's bandwidth, as SciPy has it"
-            if plan.location.bandwidth is None
-            else f"kernels of standard deviation {plan.location.bandwidth:g}"
+            if plan.location.width is None
+            else f"kernels of standard deviation {plan.location.width:g}"
         )
         said.append(
             f"All queries were ranked by the density of their moments' {plan.location.place.replace('-', ' and ', 1)} "

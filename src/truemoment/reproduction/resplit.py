@@ -1,4 +1,4 @@
-"""Closer Look (Yuan et al. 2021), section 4.1: its two splits made again by :mod:`truemoment.bias.resplit`.
+"""Closer Look (Yuan et al. 2021), section 4.1: its two splits made again by :mod:`truemoment.bias.splitting`.
 
 The paper names neither the kernels' width nor the order of its steps. Read as it stands, with SciPy's bandwidth, it
 gives most of Charades-CD's test-ood and little of ActivityNet-CD's. Both published files come out *query by query* by
@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truemoment.bias.resplit import Plan, resplit
 from truemoment.bias.shifts import LocationShift
+from truemoment.bias.splitting import Plan, resplit
 from truemoment.comparison import PublishedFigure
 from truemoment.datasets.resplit_folder import SPLITS
 from truemoment.records import Annotations
@@ -59,7 +59,7 @@ READINGS: Mapping[str, tuple[Reading, ...]] = MappingProxyType(
         "Charades-CD": (
             Reading(
                 "kernels 0.034 wide, 20 % marked",
-                Plan(marked=0.2, longest_norm=None, shifts=(LocationShift(bandwidth=0.034),)),
+                Plan(marked=0.2, longest_norm=None, shifts=(LocationShift(width=0.034),)),
                 "0",
                 "0",
                 "found by search: widths from 0.0338 to 0.0344 hold every published query, 0.0340 no other",
@@ -75,7 +75,7 @@ READINGS: Mapping[str, tuple[Reading, ...]] = MappingProxyType(
         "ActivityNet-CD": (
             Reading(
                 "kernels 0.0013 wide, 40 % marked, no video with a moment of half of it",
-                Plan(marked=0.4, shifts=(LocationShift(bandwidth=0.0013),)),
+                Plan(marked=0.4, shifts=(LocationShift(width=0.0013),)),
                 "0",
                 "0",
                 "found by search: widths from 0.00115 to 0.0015 give the published queries and no other",

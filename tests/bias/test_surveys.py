@@ -7,10 +7,10 @@ import pytest
 
 from truemoment import Annotations
 from truemoment.bias.distances import split_distance
-from truemoment.bias.evenness import constant_bias, evenness
 from truemoment.bias.information import verb_information
 from truemoment.bias.locations import Locations
-from truemoment.bias.survey import survey
+from truemoment.bias.spread import constant_bias, evenness
+from truemoment.bias.surveys import survey
 from truemoment.exceptions import UsageError
 from truemoment.language import get_engine, verbs_of
 from truemoment.worlds import make_world

@@ -15,9 +15,9 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from truemoment.bias.distances import SplitDistance, split_distance
-from truemoment.bias.evenness import ConstantBias, Evenness, constant_bias, evenness
 from truemoment.bias.information import VerbInformation, verb_information
 from truemoment.bias.locations import Locations, length_shares
+from truemoment.bias.spread import ConstantBias, Evenness, constant_bias, evenness
 from truemoment.bias.statistics import DatasetStatistics, dataset_statistics
 from truemoment.bias.uniqueness import Uniqueness, uniqueness
 from truemoment.bias.verbs import VerbUse, verb_use
