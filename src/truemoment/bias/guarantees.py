@@ -16,7 +16,7 @@ import numpy as np
 from truemoment.baselines import BiasBased, PredictAll
 from truemoment.bias.distances import SplitDistance, split_distance
 from truemoment.bias.locations import Locations
-from truemoment.bias.splitting import Resplit
+from truemoment.bias.splitting import Resplit, parts_known
 from truemoment.datasets.resplit_folder import ASIDE, SPLITS
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError
@@ -224,6 +224,12 @@ def _new_terms(found: Resplit) -> Promise:
     elsewhere = int(sum((holds & found.members[name]).sum() for name in SPLITS if name != "test-ood"))
     lacking = int((ood & ~holds).sum())
     kind = "words" if found.plan.new is None else found.plan.new.new
+    if kind == "compositions" and not (elsewhere or lacking):
+        rest = np.any([found.members[name] for name in SPLITS if name != "test-ood"], axis=0)
+        unknown = int((ood & ~parts_known(found.ranking, found.terms, rest)).sum())
+        if unknown:
+            said = f"{unknown:,} queries of test-ood hold new compositions only of words that no other split composes."
+            return Promise("new-words", kept=False, said=said)
     if elsewhere or lacking:
         said = (
             f"{lacking:,} queries of test-ood hold none of the new {kind}, and {elsewhere:,} of other splits hold one."
@@ -263,15 +269,15 @@ def _warnings(found: Resplit, guessed: Mapping[tuple[str, str], tuple[float, flo
             f"{100 * float(found.members['train'].mean()):.0f} %.{every}"
         )
     risen = [
-        f"{100 * iid:.1f} to {100 * ood:.1f} at {measure}"
+        f"{100 * iid:.2f} to {100 * ood:.2f} at {measure}"
         for (name, measure), (iid, ood) in guessed.items()
         if name == "PredictAll" and ood > iid + TIE
     ]
     if risen:
+        out = "" if found.plan.location is None else ", or keep their videos out of test-ood (--longest)"
         said.append(
             f"The answer 'the whole video' gains from test-iid to test-ood: {', '.join(risen)}. That answer "
-            "hits moments longer than the threshold: measure above it, or keep their videos out of test-ood "
-            "(--longest)."
+            f"hits moments longer than the threshold: measure above it{out}."
         )
     iid, ood = guessed.get(("Bias-based", HEADLINE), (np.nan, np.nan))
     if found.plan.location is not None and ood >= iid:

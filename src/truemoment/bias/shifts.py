@@ -58,6 +58,9 @@ New = Literal["words", "compositions"]
 FARTHEST = 1e9
 """A place beyond this, in whatever unit, is a mistake."""
 
+ROUNDING = 1e-9
+"""Densities that differ by this share of themselves or less are equal: that is how exact they are."""
+
 NARROWEST, WIDEST = 1e-6, 1e6
 """Bounds of a width: beyond them every density is alike in float64."""
 
@@ -130,9 +133,9 @@ class LocationShift:
         known = (annotations.duration_s > 0) & ~np.isnan(annotations.start_s)
         duration_s = annotations.duration_s[known]
         times = np.sort(np.stack([annotations.start_s[known], annotations.end_s[known]], axis=1), axis=1)
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
             start, end = (seconds_to_norm(column, duration_s) for column in times.T)
-        points = np.stack(PLACES[self.place](start, end, duration_s), axis=1)
+            points = np.stack(PLACES[self.place](start, end, duration_s), axis=1)
         if not np.all(np.abs(points) <= FARTHEST):
             row = int(np.flatnonzero(known)[~np.all(np.abs(points) <= FARTHEST, axis=1)][0])
             raise InputError(
@@ -147,12 +150,19 @@ class LocationShift:
             fitted = Density(points, np.eye(2) * self.width**2)
         places, place = np.unique(points, axis=0, return_inverse=True)  # what is equal has equal ranks, to the last bit
         of_row = np.full(len(annotations), -np.inf)
-        of_row[known] = fitted.evaluate(places)[place.reshape(-1)]
+        of_row[known] = _levelled(fitted.evaluate(places))[place.reshape(-1)]
         density = np.maximum.reduceat(of_row, annotations.offsets[:-1])
         placed = np.isfinite(density)
         return Ranking(
             rank=np.where(placed, density, np.inf), eligible=placed, density=np.where(placed, density, np.nan)
         )
+
+
+def _levelled(density: Floats) -> Floats:
+    """Densities, those that rounding alone tells apart made equal, so that the order of a file breaks no tie."""
+    ordered, at = np.unique(density, return_inverse=True)
+    higher = np.append(True, np.diff(ordered) > ROUNDING * ordered[1:])
+    return np.asarray(ordered[higher][np.cumsum(higher) - 1][at])
 
 
 @dataclass(frozen=True)

@@ -230,7 +230,7 @@ def _sides(ranking: Ranking, video: Ints, barred: Bools, plan: Plan, low: Bools)
         return in_ood, ~in_ood
     ood, rest = in_ood & marked, ~in_ood & ~low
     if plan.new is not None and plan.new.new == "compositions":
-        ood = ood & _parts_known(ranking, _drawn(ranking, low), rest)
+        ood = ood & parts_known(ranking, _drawn(ranking, low), rest)
     return ood, rest
 
 
@@ -303,7 +303,7 @@ def _drawn(ranking: Ranking, low: Bools) -> tuple[str, ...]:
     return ranking.drawn[: int(ranking.rank[low].max(initial=-1.0)) + 1] if ranking.drawn else ()
 
 
-def _parts_known(ranking: Ranking, new: Sequence[str], elsewhere: Bools) -> Bools:
+def parts_known(ranking: Ranking, new: Sequence[str], elsewhere: Bools) -> Bools:
     """Queries one of whose new compositions has both its words in compositions of other splits, (Q,)."""
     terms = ranking.terms or ()
     others = [term.split() for q in np.flatnonzero(elsewhere).tolist() for term in terms[q]]

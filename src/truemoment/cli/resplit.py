@@ -147,7 +147,7 @@ def command(
     plan = Plan(ood, val, iid, tuple(chosen), marked, _share(longest), ties)
     reader = get_engine(engine)
     refuse_outputs([annotations, *files_of(dataset, data_dir)], [json_path])
-    given, out = out, out.resolve()  # behind a link
+    told, out = told_path(out), out.resolve()  # behind a link
     _refuse_folder(out)
     if (
         json_path is not None
@@ -186,7 +186,6 @@ def command(
     if json_path != STANDARD_OUTPUT:
         click.echo("\n".join(report.lines(found, inspection, style=style or "plain")))
     if not quiet:
-        told = told_path(given)
         click.echo(f"\nwritten to {told}: use it as --dataset {told}", err=json_path == STANDARD_OUTPUT)
 
 

@@ -115,12 +115,13 @@ def load_annotations(name: str, split: str, *, data_dir: str | Path | None = Non
     dataset = get_dataset(name)
     dataset.split(split)
     if name not in DATASETS:
-        return resplit_folder.read(Path(name), split, partial(_load_of_registry, data_dir=data_dir))
+        return resplit_folder.read(Path(name), split, partial(_load_of_registry, Path(name), data_dir=data_dir))
     return dataset.read(data_folder(data_dir) / name, split)
 
 
-def _load_of_registry(name: str, split: str, *, data_dir: str | Path | None) -> Annotations:
+def _load_of_registry(folder: Path, name: str, split: str, *, data_dir: str | Path | None) -> Annotations:
     """Read a split of what a folder says it was made of, which is a dataset and no other folder."""
     if name not in DATASETS:
-        raise InputError(f"got source {name!r}, expected one of {', '.join(DATASETS)}", field="source.dataset")
+        problem = f"got {name!r}, expected one of {', '.join(DATASETS)}"
+        raise InputError(problem, path=folder / resplit_folder.DATASHEET, field="source.dataset")
     return load_annotations(name, split, data_dir=data_dir)

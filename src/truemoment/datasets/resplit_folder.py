@@ -120,7 +120,7 @@ def dataset_of(folder: Path) -> Dataset:
 
     return Dataset(
         name=str(folder),
-        title=f"{folder.name}: {source}, split anew",
+        title=f"{folder.resolve().name}: {source}, split anew",
         citation=f"that of {source}",
         homepage="none",
         licence=f"that of {source}",

@@ -18,7 +18,7 @@ from truemoment.datasets.resplit_folder import ASIDE, SPLITS, Source
 from truemoment.exceptions import InputError
 from truemoment.intervals import Floats
 from truemoment.records import Annotations
-from truemoment.reports.drawing import Drawing, draw_density, drawing_style, new_figure, scale_legend, wrapped
+from truemoment.reports.drawing import Drawing, draw_density, drawing_style, new_figure, scale_legend
 from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.reports.text import WIDTH, one_line
 from truemoment.version import __version__ as version
@@ -226,13 +226,17 @@ def lines(found: Resplit, inspection: Inspection, *, style: TableStyle = "plain"
     said = [splits_table(found, style=style), ""]
     for promise in inspection.promises:
         mark = {True: "kept      ", False: "NOT KEPT  ", None: "unknown   "}[promise.kept]
-        said += textwrap.wrap(promise.said, WIDTH, initial_indent=mark, subsequent_indent=" " * len(mark))
+        said += textwrap.wrap(
+            promise.said, WIDTH, initial_indent=mark, subsequent_indent=" " * len(mark), break_on_hyphens=False
+        )
     if inspection.guessed:
         said += ["", guessing_table(inspection, style=style)]
     if inspection.warnings:
         said.append("")
     for warning in inspection.warnings:
-        said += textwrap.wrap(warning, WIDTH, initial_indent="warning   ", subsequent_indent=" " * 10)
+        said += textwrap.wrap(
+            warning, WIDTH, initial_indent="warning   ", subsequent_indent=" " * 10, break_on_hyphens=False
+        )
     return said
 
 
@@ -316,12 +320,12 @@ def densities(found: Resplit) -> Drawing:
 def densities_figure(found: Resplit) -> Figure:
     """Draw the densities of (start, end) of the four splits, as shares of the video, on one scale."""
     with drawing_style():
-        figure = new_figure(4.85)
+        figure = new_figure(5.1)
         panels = figure.subplots(2, 2, sharex=True, sharey=True).ravel()
         for axes, name in zip(panels, SPLITS, strict=True):
             points = _points(found.part(name)) if found.members[name].any() else None
             n_moments = 0 if points is None else len(points)
-            axes.set_title(wrapped(f"{name} ({n_moments:,} moments)", 30))
+            axes.set_title(f"{name}\n{n_moments:,} moments")
             axes.set_aspect("equal")
             axes.set_xlim(0, 1)
             axes.set_ylim(0, 1)
