@@ -1,5 +1,6 @@
-"""truemoment resplit: annotations in, a folder of splits with its datasheet out, which every verb takes as a dataset."""
+"""truemoment resplit: annotations in, a folder of splits with its datasheet out, a dataset for every verb."""
 
+import gzip
 import hashlib
 import json
 import os
@@ -85,7 +86,8 @@ def test_the_same_seed_gives_the_same_bytes_but_for_the_names_in_the_page(call, 
     assert out.startswith("split ")
 
 
-def test_another_seed_deals_other_videos_and_marks_the_same(made, resplit, tmp_path, undrawn):
+@pytest.mark.usefixtures("undrawn")
+def test_another_seed_deals_other_videos_and_marks_the_same(made, resplit, tmp_path):
     assert resplit("-o", tmp_path / "other", "--seed", "1")[0] == 0
     one, other = bytes_of(made / "anew"), bytes_of(tmp_path / "other")
     assert one["val.jsonl"] != other["val.jsonl"]
@@ -93,7 +95,8 @@ def test_another_seed_deals_other_videos_and_marks_the_same(made, resplit, tmp_p
     assert one["test-ood.jsonl"] == other["test-ood.jsonl"]  # nothing of it is drawn
 
 
-def test_only_json_goes_to_standard_output(call, made, tmp_path, undrawn):
+@pytest.mark.usefixtures("undrawn")
+def test_only_json_goes_to_standard_output(call, made, tmp_path):
     words = ["resplit", "--annotations", made / "mine.jsonl", "-o", tmp_path / "anew", "--permutations", "99"]
     status, out, err = call(*words, "--json", "-")
     assert status == 0
@@ -102,7 +105,8 @@ def test_only_json_goes_to_standard_output(call, made, tmp_path, undrawn):
     assert err == f"\nwritten to {tmp_path / 'anew'}: use it as --dataset {tmp_path / 'anew'}\n"
 
 
-def test_notes_and_no_notes(call, made, tmp_path, undrawn):
+@pytest.mark.usefixtures("undrawn")
+def test_notes_and_no_notes(call, made, tmp_path):
     words = ["resplit", "--annotations", made / "mine.jsonl", "--permutations", "99"]
     status, loud, err = call(*words, "-o", tmp_path / "loud")
     assert (status, err) == (0, "")  # no terminal, no progress
@@ -112,11 +116,12 @@ def test_notes_and_no_notes(call, made, tmp_path, undrawn):
     assert re.search(r"^kept      No video stands in two splits\.$", quiet, re.MULTILINE)
 
 
-@pytest.mark.parametrize(("style", "sign"), [("md", "|:---"), ("latex", r"\toprule")])
-def test_tables_for_papers(resplit, tmp_path, undrawn, style, sign):
+@pytest.mark.parametrize(("style", "sign"), [("md", r"^\|:---"), ("latex", r"^\\toprule")])
+@pytest.mark.usefixtures("undrawn")
+def test_tables_for_papers(resplit, tmp_path, style, sign):
     status, out, _ = resplit("-o", tmp_path / "anew", "--table", style)
     assert status == 0
-    assert out.count(sign) == 2  # splits, and what guessing gains
+    assert len(re.findall(sign, out, re.MULTILINE)) == 2  # splits, and what guessing gains
 
 
 def test_every_field_of_the_json_is_explained(made):
@@ -143,7 +148,8 @@ def test_every_field_of_the_json_is_explained(made):
         assert set(fields) <= said[name], name
 
 
-def test_the_command_in_the_page_makes_it_again(made, tmp_path, undrawn):
+@pytest.mark.usefixtures("undrawn")
+def test_the_command_in_the_page_makes_it_again(made, tmp_path):
     page = (made / "anew" / "datasheet.md").read_text(encoding="utf-8")
     [line] = re.findall(r"Made again by:\n\n    (.*)\n", page)
     words = shlex.split(line)
@@ -205,18 +211,20 @@ def test_datasets_describe_and_check_it(call, root, monkeypatch):
 # --------------------------------------------------------------------------------------------- where to
 
 
-def test_an_empty_folder_is_used_and_so_is_one_behind_a_link(resplit, tmp_path, undrawn):
+@pytest.mark.usefixtures("undrawn")
+def test_an_empty_folder_is_used_and_so_is_one_behind_a_link(resplit, tmp_path):
     (tmp_path / "empty").mkdir()
-    (tmp_path / "target").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "target")
+    (tmp_path / "deep" / "target").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "deep" / "target")
     for name in ("empty", "link"):
         assert resplit("-o", tmp_path / name)[0] == 0
         assert load_annotations(str(tmp_path / name), "val").n_queries > 0
     assert (tmp_path / "link").is_symlink()
-    assert {path.name for path in tmp_path.iterdir()} == {"empty", "link", "target"}
+    assert {path.name for path in tmp_path.iterdir()} == {"empty", "link", "deep"}
 
 
-def test_a_relative_folder(call, made, tmp_path, monkeypatch, undrawn):
+@pytest.mark.usefixtures("undrawn")
+def test_a_relative_folder(call, made, tmp_path, monkeypatch):
     shutil.copy(made / "mine.jsonl", tmp_path)
     monkeypatch.chdir(tmp_path)
     status, out, _ = call("resplit", "--annotations", "mine.jsonl", "-o", "anew", "--permutations", "99")
@@ -245,11 +253,10 @@ def test_an_interruption_leaves_nothing(made, call, tmp_path, monkeypatch, where
     assert [name.startswith(".writing-") for name in seen] == ([] if where == "inspect_split" else [True])
 
 
-@pytest.mark.parametrize(
-    ("appears", "why"), [("folder", "Directory not empty"), ("file", "Not a directory")], ids=["folder", "file"]
-)
-def test_of_two_writers_the_second_is_refused(made, fails, tmp_path, monkeypatch, appears, why):
+@pytest.mark.parametrize("appears", ["folder", "file"])
+def test_of_two_writers_the_second_is_refused(made, fails, tmp_path, monkeypatch, appears):
     out = tmp_path / "anew"
+    why = {"folder": "Directory not empty", "file": "Not a directory"}[appears]
 
     def first(*_):
         if appears == "folder":
@@ -262,3 +269,324 @@ def test_of_two_writers_the_second_is_refused(made, fails, tmp_path, monkeypatch
     assert line == f"{out}: cannot be made ({why})"
     assert list(tmp_path.iterdir()) == [out]
     assert bytes_of(out) == bytes_of(made / "anew") if appears == "folder" else out.read_text() == "theirs"
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_file_that_is_packed_or_named_strangely(call, made, tmp_path):
+    (tmp_path / "mine.jsonl.gz").write_bytes(gzip.compress((made / "mine.jsonl").read_bytes()))
+    for name in ("new\nline.jsonl", "datasheet.json"):
+        shutil.copy(made / "mine.jsonl", tmp_path / name)
+    (tmp_path / "link.jsonl").symlink_to(made / "mine.jsonl")
+    expected = load_annotations(str(made / "anew"), "val").sha256
+    sources = ("mine.jsonl.gz", "new\nline.jsonl", "datasheet.json", "link.jsonl")
+    for number, name in enumerate(sources):
+        folder = tmp_path / f"anew{number}"
+        assert call("resplit", "--annotations", tmp_path / name, "-o", folder, *QUICK)[0] == 0
+        assert load_annotations(str(folder), "val").sha256 == expected
+
+
+def test_a_file_whose_name_is_no_text_is_refused(fails, made, tmp_path):
+    # A datasheet is JSON, and JSON holds text: the folder could not be read again.
+    path = tmp_path / os.fsdecode(b"m\xff.jsonl")
+    shutil.copy(made / "mine.jsonl", path)
+    line = fails(2, "resplit", "--annotations", path, "-o", tmp_path / "anew", *QUICK)
+    assert line == f"{tmp_path}/m\\xff.jsonl: is no text as a name, expected one that a datasheet can hold"
+    assert not (tmp_path / "anew").exists()
+
+
+# ------------------------------------------------------------------------------------------------ refused
+
+
+@pytest.fixture
+def here(made, tmp_path, monkeypatch):
+    """Stand in a folder with mine.jsonl, a full folder, an empty one and a split anew."""
+    shutil.copy(made / "mine.jsonl", tmp_path)
+    shutil.copytree(made / "anew", tmp_path / "anew")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").write_text("mine")
+    (tmp_path / "empty").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+MINE = ("--annotations", "mine.jsonl")
+OUT = ("-o", "new")
+OF_LOCATION = "belongs to a shift of location, and none is asked for"
+
+
+def everything(folder):
+    """Every file below a folder with its bytes, and every folder."""
+    return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (OUT, "what is to be split? give --dataset NAME or --annotations FILE"),
+        ((*MINE, "--dataset", "tacos", *OUT), "got --dataset and --annotations, expected one of them"),
+        ((*MINE, "--split", "val", *OUT), "got --split with --annotations, expected all of the file to be split"),
+        (("--annotations", "nowhere.jsonl", *OUT), "nowhere.jsonl: no such file"),
+        (
+            ("--annotations", "pipe", *OUT),
+            "pipe: is no file, expected one that stays: the folder refers to it",
+        ),
+        (
+            ("--annotations", "full", *OUT),
+            "full: is no file, expected one that stays: the folder refers to it",
+        ),
+        (("--dataset", "anew", *OUT), "anew is split anew already, expected the dataset it was made of"),
+        (("--dataset", "./anew", *OUT), "anew is split anew already, expected the dataset it was made of"),
+        (
+            ("--dataset", "full", *OUT),
+            "full: holds no datasheet.json; expected a dataset's name, or a folder that 'truemoment resplit' made",
+        ),
+        (
+            ("--dataset", "activitynet-captions", "--split", "test", "--split", "val_1", "--data-dir", ".", *OUT),
+            "activitynet-captions: test is made of other splits asked for, expected each query once",
+        ),
+        (
+            ("--dataset", "activitynet-captions", "--split", "val_2", "--split", "test", "--data-dir", ".", *OUT),
+            "activitynet-captions: test is made of other splits asked for, expected each query once",
+        ),
+        (
+            ("--dataset", "tacos", *OUT),
+            "where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA",
+        ),
+        ((*MINE, "-o", "full"), "-o {here}/full: is there already, expected a new or empty folder"),
+        ((*MINE, "-o", "anew"), "-o {here}/anew: is there already, expected a new or empty folder"),
+        ((*MINE, "-o", "mine.jsonl"), "-o {here}/mine.jsonl: is there already, expected a new or empty folder"),
+        ((*MINE, "-o", "pipe"), "-o {here}/pipe: is there already, expected a new or empty folder"),
+        ((*MINE, "-o", "loop"), "{here}/loop: cannot be made (Not a directory)"),
+        ((*MINE, "-o", "no/new"), "-o {here}/no/new: cannot be made, {here}/no is no folder"),
+        ((*MINE, "-o", "mine.jsonl/new"), "-o {here}/mine.jsonl/new: cannot be made, {here}/mine.jsonl is no folder"),
+        ((*MINE, "-o", "tacos"), "-o {here}/tacos: is the name of a dataset, expected another one"),
+        (
+            (*MINE, "-o", "empty", "--json", "empty/out.json"),
+            "--json empty/out.json: lies in the folder to be made, expected another place",
+        ),
+        (
+            (*MINE, "-o", "empty", "--json", "./empty/../empty/out.json"),
+            "--json empty/../empty/out.json: lies in the folder to be made, expected another place",
+        ),
+        ((*MINE, *OUT, "--json", "new"), "--json new: lies in the folder to be made, expected another place"),
+        ((*MINE, *OUT, "--json", "new/out.json"), "new/out.json: cannot be written, new is no folder"),
+        (
+            (*MINE, *OUT, "--json", "mine.jsonl"),
+            "mine.jsonl: is read or written already, expected another file to write to",
+        ),
+        ((*MINE, *OUT, "--shift", "words", "--marked", "0.2"), f"--marked: {OF_LOCATION}"),
+        ((*MINE, *OUT, "--shift", "words", "--longest", "0.4"), f"--longest: {OF_LOCATION}"),
+        ((*MINE, *OUT, "--shift", "compositions", "--width", "0.1"), f"--width: {OF_LOCATION}"),
+        ((*MINE, *OUT, "--shift", "words", "--place", "seconds"), f"--place: {OF_LOCATION}"),
+        (
+            (*MINE, *OUT, "--shift", "words", "--shift", "compositions"),
+            "expected one shift, or one of location and one of words or compositions",
+        ),
+        (
+            (*MINE, *OUT, "--ood", "0.6", "--val", "0.2", "--iid", "0.2"),
+            "got 0.6 for test-ood, 0.2 for val and 0.2 for test-iid, expected 0.9 together at most: the rest is for "
+            "training",
+        ),
+        (
+            (*MINE, *OUT, "--longest", "long"),
+            "--longest: got 'long', expected a share of more than 0 and less than 1, or none",
+        ),
+        (
+            (*MINE, *OUT, "--longest", "1"),
+            "--longest: got '1', expected a share of more than 0 and less than 1, or none",
+        ),
+        (
+            (*MINE, *OUT, "--longest", "nan"),
+            "--longest: got 'nan', expected a share of more than 0 and less than 1, or none",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("undrawn")
+def test_mistakes_are_told_in_a_line(fails, here, words, line):
+    before = everything(here)
+    assert fails(2, "resplit", *words) == line.format(here=here)
+    assert everything(here) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "begin"),
+    [
+        (MINE, "Missing option '-o' / '--out'"),
+        ((*MINE, *OUT, "--ood", "0"), "Invalid value for '--ood': 0.0 is not in the range 0<x<1."),
+        ((*MINE, *OUT, "--val", "1"), "Invalid value for '--val': 1.0 is not in the range 0<x<1."),
+        ((*MINE, *OUT, "--iid", "nan"), "got iid nan, expected a share of more than 0 and less than 1"),
+        ((*MINE, *OUT, "--marked", "20"), "Invalid value for '--marked': 20.0 is not in the range 0<x<1."),
+        ((*MINE, *OUT, "--permutations", "98"), "Invalid value for '--permutations': "),
+        ((*MINE, *OUT, "--seed", "-1"), "Invalid value for '--seed': "),
+        (("--annotations", "loop", *OUT), "loop: "),
+        (("--annotations", "mine.jsonl", "-o", "loop", "--json", "loop"), "--json loop: lies in the folder to be made"),
+        ((*MINE, *OUT, "--width", "0"), "got a width of 0, expected "),
+        ((*MINE, *OUT, "--width", "nan"), "got a width of nan, expected "),
+        ((*MINE, *OUT, "--width", "inf"), "got a width of inf, expected "),
+        ((*MINE, *OUT, "--engine", "ear"), "unknown language engine 'ear'"),
+        (("--dataset", "nowhere", *OUT), "unknown dataset 'nowhere', expected one of "),
+        (("--dataset", "tacos", "--split", "dev", "--data-dir", ".", *OUT), "tacos has no split 'dev', expected one "),
+        (("--dataset", "tacos", "--data-dir", "empty", *OUT), "tacos: empty/tacos (no such folder) is missing"),
+        ((*MINE, *OUT, "--shift", "words", "--ood", "0.8"), "mine.jsonl: "),
+    ],
+)
+def test_other_mistakes(fails, here, words, begin):
+    before = everything(here)
+    assert fails(2, "resplit", *words).startswith(begin)
+    assert everything(here) == before
+
+
+# ----------------------------------------------------------------------------- inputs are never written over
+
+
+@pytest.mark.parametrize(
+    "taken", ["mine.jsonl", "anew/train.jsonl", "anew/test-ood.jsonl", "anew/datasheet.json", "anew/datasheet.md"]
+)
+@pytest.mark.parametrize("dataset", ["anew", "{here}/anew", "."])
+def test_what_a_folder_is_made_of_is_never_written_over(fails, here, monkeypatch, taken, dataset):
+    target = os.path.relpath(here / taken, here / "anew") if dataset == "." else str(here / taken)
+    (here / "answers.jsonl").write_text('{"query_id": "v", "moments": [[0, 1]]}\n')
+    if dataset == ".":
+        monkeypatch.chdir(here / "anew")
+    before = everything(here)
+    of = ("--dataset", dataset.format(here=here), "--split", "test-ood")
+    line = f"{target}: is read or written already, expected another file to write to"
+    assert fails(2, "baseline", "best-constant", *of, "-o", target) == line
+    assert fails(2, "evaluate", here / "answers.jsonl", *of, "--json", target) == line
+    assert fails(2, "audit", here / "answers.jsonl", *of, "--html", target) == line
+    assert fails(2, "bias", *of[:2], "--json", target) == line
+    assert everything(here) == before
+
+
+def test_a_source_in_the_folder_is_not_written_over_either(fails, here):
+    shutil.move("mine.jsonl", "anew/mine.jsonl")
+    before = everything(here)
+    line = fails(2, "baseline", "uniform", "--dataset", "anew", "--split", "val", "-o", "anew/mine.jsonl")
+    assert line == "anew/mine.jsonl: is read or written already, expected another file to write to"
+    assert everything(here) == before
+
+
+@pytest.mark.parametrize("file", ["tacos/train.json", "charades-cd/charades_train.json"])
+def test_a_file_of_a_dataset_is_not_written_over(fails, here, file):
+    path = here / "data" / file
+    path.parent.mkdir(parents=True)
+    path.write_text("{}")
+    words = ["resplit", "--dataset", "tacos", "--data-dir", "data", "-o", "new", "--json", f"data/{file}"]
+    assert fails(2, *words) == f"data/{file}: is read or written already, expected another file to write to"
+    assert path.read_text() == "{}"
+
+
+# ----------------------------------------------------------------------------------- from a dataset's files
+
+
+@pytest.fixture
+def charades_cd(tmp_path):
+    """Write Charades-CD of 60 invented videos of 20 s; its test-ood is not at hand."""
+    folder = tmp_path / "data" / "charades-cd"
+    folder.mkdir(parents=True)
+    for split, numbers in (("train", range(40)), ("val", range(40, 50)), ("test_iid", range(50, 60))):
+        entries = {
+            f"V{n}": {
+                "video_duration": 20.0,
+                "timestamps": [[n % 11, n % 11 + 5 + n % 3], [n % 7, n % 7 + 4]],
+                "sentences": ["a person opens a door.", "a person sits."],
+            }
+            for n in numbers
+        }
+        (folder / f"charades_{split}.json").write_text(json.dumps(entries))
+    return tmp_path / "data"
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_dataset_of_the_field_is_read_through_its_folder(call, fails, charades_cd, tmp_path):
+    words = ["resplit", "--dataset", "charades-cd", "--data-dir", charades_cd, *QUICK]
+    status, _, err = call(*words, "-o", tmp_path / "anew")
+    assert (status, err) == (0, "charades-cd: test-ood is not at hand and is left out\n")
+    sheet = json.loads((tmp_path / "anew" / "datasheet.json").read_text())
+    assert sheet["source"]["dataset"] == "charades-cd"
+    assert set(sheet["source"]) == {"dataset", "splits"}
+    assert list(sheet["source"]["splits"]) == ["train", "val", "test-iid"]
+    parts = [load_annotations(str(tmp_path / "anew"), split, data_dir=charades_cd) for split in SPLITS]
+    assert sum(part.n_queries for part in parts) == sheet["n_queries"] == 120
+    assert [part.sha256 for part in parts] == [sheet["splits"][split]["sha256"] for split in SPLITS]
+    of = ("--dataset", tmp_path / "anew", "--split", "val")
+    line = fails(2, "baseline", "uniform", *of, "-o", tmp_path / "answers.jsonl")
+    assert line == "where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA"
+    target = charades_cd / "charades-cd" / "charades_val.json"
+    line = fails(2, "baseline", "uniform", *of, "--data-dir", charades_cd, "-o", target)
+    assert line == f"{target}: is read or written already, expected another file to write to"
+    # A split that was read has changed.
+    entries = json.loads(target.read_text())
+    entries["V40"]["timestamps"][0][0] += 0.5
+    target.write_text(json.dumps(entries))
+    line = fails(2, "baseline", "uniform", *of, "--data-dir", charades_cd, "-o", tmp_path / "answers.jsonl")
+    assert line.startswith(f"{tmp_path}/anew/datasheet.json: charades-cd/val: got annotations with hash ")
+    assert line.endswith(": they have changed since they were split; split them again")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_split_that_was_asked_for_must_be_at_hand(call, fails, charades_cd, tmp_path):
+    words = ["resplit", "--dataset", "charades-cd", "--data-dir", charades_cd, *QUICK, "-o", tmp_path / "anew"]
+    assert "charades_test_ood.json" in fails(2, *words, "--split", "test-ood", "--split", "train")
+    assert not (tmp_path / "anew").exists()
+    status, _, err = call(*words, "--split", "train", "--split", "train")
+    assert (status, err) == (0, "")
+    sheet = json.loads((tmp_path / "anew" / "datasheet.json").read_text())
+    assert list(sheet["source"]["splits"]) == ["train"]
+    assert sheet["n_queries"] == 80
+
+
+# --------------------------------------------------------------------------------------- names out to break it
+
+NASTY = "a|b `code` *star* [x](y) <script>alert(1)</script>\nnext\r\n| row | \u202eright \x1b[31m \\ $x$ 日本"
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """Write a file, of a name that needs quotes, whose every id and sentence is out to break a page."""
+    path = tmp_path / "my `file` *of* it's | <b>.jsonl"
+    nouns = "door cup book phone bag shoe chair table box lamp towel pillow mirror broom sandwich"
+    nouns = f"{nouns} laptop camera blanket window bottle knife plate spoon radio".split()  # each in 5 of 120 videos
+    rows = []
+    for n in range(120):
+        for q in range(2):
+            start = (n + q) % 9 / 2
+            sentence = f"a man opens the {nouns[n % 24]} {NASTY}"
+            rows.append((f"{NASTY}{n}/{q}", f"{NASTY}{n}", 30.0, sentence, start, start + 5 + n % 7 / 2))
+    own.write(path, [Annotations.from_rows(rows)])
+    return path
+
+
+@pytest.mark.parametrize("options", [(), ("--shift", "words"), ("--shift", "location", "--shift", "words")])
+def test_hostile_text(call, hostile, tmp_path, monkeypatch, options):
+    folder = tmp_path / "my *new* `folder` | <i>"
+    words = ["resplit", "--annotations", str(hostile), "-o", str(folder), *QUICK, *options]
+    monkeypatch.setattr(sys, "argv", ["truemoment", *words])
+    status, out, err = call(*words)
+    assert status == 0, err
+    parts = [load_annotations(str(folder), split) for split in SPLITS]
+    sheet = json.loads((folder / "datasheet.json").read_text(encoding="utf-8"))
+    assert [part.sha256 for part in parts] == [sheet["splits"][split]["sha256"] for split in SPLITS]
+    page = (folder / "datasheet.md").read_text(encoding="utf-8")
+    for text in (page, out):
+        assert not set(text) & set("\r\x1b\u202e")
+        assert "<script>" not in text
+    assert page.startswith(r"# my \*new\* \`folder\` \| \<i\>: ../my \`file\` \*of\* it's \| \<b\>.jsonl, split anew")
+    # Every table has as many cells a line as its heading.
+    tables = re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE)
+    assert len(tables) == 5
+    for table in tables:
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
+    # What is to be copied is copied as it is.
+    [line] = re.findall(r"^    (truemoment .*)$", page, re.MULTILINE)
+    assert shlex.split(line) == ["truemoment", *words]
+
+
+def test_a_page_has_the_hashes_of_what_it_is_made_of(made):
+    page = (made / "anew" / "datasheet.md").read_text(encoding="utf-8")
+    sheet = json.loads((made / "anew" / "datasheet.json").read_text(encoding="utf-8"))
+    for sha256 in (*sheet["source"]["splits"].values(), *(of["sha256"] for of in sheet["splits"].values())):
+        assert f"`{sha256}`" in page
+        assert len(sha256) == len(hashlib.sha256().hexdigest())

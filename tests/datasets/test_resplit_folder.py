@@ -100,7 +100,8 @@ def test_relative_absolute_and_here(made, monkeypatch):
     assert get_dataset(".").title == "anew: mine.jsonl, split anew"
 
 
-def test_lines_that_name_splits_are_split_all_the_same(tmp_path, undrawn):
+@pytest.mark.usefixtures("undrawn")
+def test_lines_that_name_splits_are_split_all_the_same(tmp_path):
     whole = written(tmp_path, by_split=True)
     split_anew(tmp_path / "mine.jsonl", tmp_path / "anew")
     sizes = [load_annotations(str(tmp_path / "anew"), split).n_queries for split in SPLITS]
@@ -116,7 +117,8 @@ def test_the_file_may_be_moved_into_the_folder_and_the_folder_away(root, tmp_pat
     assert (part.dataset, part.sha256) == ("again", expected)
 
 
-def test_a_file_named_as_a_split_is_not_taken_for_it(tmp_path, undrawn):
+@pytest.mark.usefixtures("undrawn")
+def test_a_file_named_as_a_split_is_not_taken_for_it(tmp_path):
     written(tmp_path, "train.jsonl")
     split_anew(tmp_path / "train.jsonl", tmp_path / "anew")
     assert {split: load_annotations(str(tmp_path / "anew"), split).n_queries for split in SPLITS} == {
@@ -129,7 +131,8 @@ def test_a_file_named_as_a_split_is_not_taken_for_it(tmp_path, undrawn):
     )
 
 
-def test_new_words_put_aside_come_back_too(tmp_path, undrawn):
+@pytest.mark.usefixtures("undrawn")
+def test_new_words_put_aside_come_back_too(tmp_path):
     # 25 nouns, each in 8 of 200 videos: rare enough to be new.
     nouns = "door cup book phone bag shoe chair table box lamp towel pillow mirror broom sandwich"
     nouns += " laptop camera blanket window bottle knife plate spoon radio ball"
@@ -317,6 +320,12 @@ def test_a_folder_without_a_datasheet(tmp_path):
     assert told(MissingFileError, tmp_path) == (
         f"{tmp_path}: holds no datasheet.json; expected a dataset's name, or a folder that 'truemoment resplit' made"
     )
+
+
+def test_no_name_is_not_this_folder(root, monkeypatch):
+    monkeypatch.chdir(root / "anew")  # as --dataset "$FORGOTTEN" would have it
+    with pytest.raises(UsageError, match=r"^unknown dataset '', expected one of charades-sta, "):
+        load_annotations("", "val")
 
 
 def test_a_name_without_a_slash_stays_an_unknown_dataset(tmp_path, monkeypatch):

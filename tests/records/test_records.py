@@ -257,6 +257,63 @@ def test_in_order_refuses(ids, message):
     assert str(caught.value) == message
 
 
+def renamed(of, letter, **changes):
+    """Annotations of other queries that are otherwise the same."""
+    named = {name: [text.replace("#", letter) for text in getattr(of, name)] for name in ("query_id",)}
+    return dataclasses.replace(of, **named, **changes)
+
+
+def test_joined_keeps_rows_in_order_with_their_ratings():
+    rated = annotations(**RATED, split="train", dataset="mine")
+    other = renamed(rated.select_rows(np.array([2, 1, 0])), "~", split="test")
+    whole = Annotations.joined([rated, other])
+    assert (whole.dataset, whole.split, whole.n_queries) == ("mine", "all", 4)
+    assert whole.query_id.tolist() == ["a#0", "a#0", "b#0", "b~0", "a~0", "a~0"]
+    assert whole.annotator.tolist() == ["x", "y", "", "", "y", "x"]
+    assert whole.saliency.offsets.tolist() == [0, 2, 3, 4, 6]
+    assert whole.saliency.clip.tolist() == [0, 4, 1, 1, 0, 4]
+    assert whole.saliency.clip_length_s == 2.0
+    for part in (rated, other):
+        again = whole.select_queries(np.isin(whole.queries.query_id, part.query_id))
+        assert again.sha256 == part.sha256
+    assert Annotations.joined([rated], split="train").sha256 == rated.sha256
+
+
+@pytest.mark.parametrize(
+    "saliency",
+    [
+        None,
+        Saliency([0, 2, 3], [0, 4, 1], [[1, 2], [3, 4], [0, 2]], 1.0),  # clips of another length
+        Saliency([0, 2, 3], [0, 4, 1], [[1], [3], [0]], 2.0),  # another number of annotators
+    ],
+)
+def test_joined_drops_ratings_that_not_all_have_alike(saliency):
+    parts = [annotations(**RATED), renamed(annotations(), "~", saliency=saliency)]
+    for order in (parts, parts[::-1]):
+        assert Annotations.joined(order).saliency is None
+
+
+def test_joined_keeps_queries_without_a_moment_and_unknown_durations():
+    nan = float("nan")
+    parts = [
+        Annotations.from_rows([("v#0", "v", nan, "a", nan, nan)]),
+        Annotations.from_rows([]),
+        Annotations.from_rows([("v#1", "v", 9.0, "b", 1.0, 2.0)]),
+    ]
+    whole = Annotations.joined(parts)
+    assert whole.without_moment.tolist() == [True, False]
+    assert np.isnan(whole.duration_s).tolist() == [True, False]
+
+
+def test_joined_refuses():
+    with pytest.raises(InputError, match=r"^got no annotations to join, expected one or more$"):
+        Annotations.joined([])
+    one, other = annotations(split="train"), annotations(split="test")
+    with pytest.raises(InputError) as caught:
+        Annotations.joined([one, other])
+    assert str(caught.value) == "field query_id: 'a#0' stands in train and test, expected it in one"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -147,14 +147,12 @@ def command(
     plan = Plan(ood, val, iid, tuple(chosen), marked, _share(longest), ties)
     reader = get_engine(engine)
     refuse_outputs([annotations, *files_of(dataset, data_dir)], [json_path])
-    told, out = told_path(out), out.resolve()  # behind a link
+    told, out = told_path(out), Path(os.path.realpath(out))  # behind a link
     _refuse_folder(out)
-    if (
-        json_path is not None
-        and json_path != STANDARD_OUTPUT
-        and out in (json_path.resolve(), json_path.resolve().parent)
-    ):
-        raise UsageError(f"--json {told_path(json_path)}: lies in the folder to be made, expected another place")
+    if json_path is not None and json_path != STANDARD_OUTPUT:
+        real = Path(os.path.realpath(json_path))
+        if out in (real, real.parent):
+            raise UsageError(f"--json {told_path(json_path)}: lies in the folder to be made, expected another place")
 
     source, parts = _read(dataset, annotations, splits, data_dir, out)
     whole = Annotations.joined(parts)
@@ -265,8 +263,10 @@ def _read(
             raise UsageError("got --split with --annotations, expected all of the file to be split")
         if annotations.exists() and not annotations.is_file():
             raise UsageError(f"{told_path(annotations)}: is no file, expected one that stays: the folder refers to it")
+        seen_from_folder = os.path.relpath(os.path.realpath(annotations), out)
+        if told_path(Path(seen_from_folder)) != seen_from_folder:  # bytes that are no UTF-8
+            raise UsageError(f"{told_path(annotations)}: is no text as a name, expected one that a datasheet can hold")
         whole = read_own_annotations(annotations)
-        seen_from_folder = os.path.relpath(annotations.resolve(), out)
         return Source(annotations=seen_from_folder, splits={"all": whole.sha256}), [whole]
     of = get_dataset(dataset or "")
     if of.name not in DATASETS:

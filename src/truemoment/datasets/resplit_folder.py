@@ -77,7 +77,7 @@ class Line(msgspec.Struct):
 
 def is_folder(name: str) -> bool:
     """Whether a name given for a dataset means a folder: one there, or written as a path."""
-    return os.sep in name or Path(name).is_dir()
+    return os.sep in name or (name != "" and Path(name).is_dir())
 
 
 def read_datasheet(folder: Path) -> Datasheet:
@@ -199,7 +199,7 @@ def source_annotations(folder: Path, source: Source, load: Load) -> Annotations:
 
 
 def found_file(folder: Path, name: str) -> Path:
-    """Find the annotations a folder was made of: in it (but for a name that a split of it has), else where they lay.
+    """Find the annotations a folder was made of: in it (but for a name of its own files), else where they lay.
 
     Raises
     ------
@@ -207,7 +207,7 @@ def found_file(folder: Path, name: str) -> Path:
         Saying where it was looked for.
     """
     inside = folder / Path(name).name
-    places = ([] if inside.stem in (*SPLITS, ASIDE) else [inside]) + [folder / name]
+    places = ([] if inside.stem in (*SPLITS, ASIDE) or inside.name == DATASHEET else [inside]) + [folder / name]
     for place in places:
         if place.is_file():
             return place

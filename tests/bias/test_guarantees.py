@@ -1,0 +1,299 @@
+"""What a split promises: kept on a good one, and seen to be broken on one that was spoiled."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from truemoment import Annotations
+from truemoment.baselines import BiasBased, PredictAll
+from truemoment.bias.guarantees import FEWEST_VIDEOS, MEASURES, inspect_split
+from truemoment.bias.shifts import LocationShift, WordShift
+from truemoment.bias.splitting import Plan, resplit
+from truemoment.datasets.resplit_folder import ASIDE, SPLITS
+from truemoment.evaluation import evaluate
+from truemoment.exceptions import UsageError
+from truemoment.worlds import make_world
+
+BY_LOCATION = ("no-shared-video", "every-query-once", "fractions", "iid-alike", "ood-differs")
+
+
+def whole(n_videos=700, seed=0):
+    world = make_world(n_videos, location_prior=0.8, seed=seed)
+    return Annotations.joined([world.splits[name] for name in ("train", "val", "test-iid")])
+
+
+def inspected(found, permutations=199):
+    return inspect_split(found, np.random.default_rng(0), permutations=permutations)
+
+
+def promise(found, name):
+    return next(one for one in inspected(found).promises if one.name == name)
+
+
+@pytest.fixture(scope="module")
+def good():
+    """Give a split by location."""
+    return resplit(whole(), np.random.default_rng(0))
+
+
+@pytest.fixture(scope="module")
+def looked_at(good):
+    return inspected(good)
+
+
+@pytest.fixture(scope="module")
+def worded():
+    """Give a split by location and new words."""
+    plan = Plan(ood=0.05, shifts=(LocationShift(), WordShift()))
+    return resplit(rare_words(), np.random.default_rng(0), plan)
+
+
+def rare_words():
+    """The world, with a noun in each sentence that a few videos alone use."""
+    of = whole(300)
+    nouns = ("apple", "basket", "candle", "drum", "eagle", "fork", "guitar", "hammer", "iron", "jacket", "kettle")
+    nouns += ("lamp", "mirror", "needle", "orange", "pencil")
+    number = {video: at for at, video in enumerate(sorted(set(of.video_id)))}
+    sentence = [
+        f"A man holds the {nouns[number[v] % len(nouns)]}." if number[v] < 160 else "He runs." for v in of.video_id
+    ]
+    return replace(of, sentence=sentence)
+
+
+def spoiled(found, **members):
+    return replace(found, members={**found.members, **members})
+
+
+def moved(found, rows, to):
+    """Put queries into another split."""
+    taken = np.zeros(found.annotations.n_queries, dtype=bool)
+    taken[rows] = True
+    return replace(found, members={name: (of & ~taken) | (taken & (name == to)) for name, of in found.members.items()})
+
+
+def test_a_good_split_keeps_all_its_promises(good, looked_at):
+    assert {one.name: one.kept for one in looked_at.promises} == dict.fromkeys(BY_LOCATION, True)
+    assert set(looked_at.distances) == {(a, b) for at, a in enumerate(SPLITS) for b in SPLITS[at + 1 :]}
+    of = looked_at.distances["train", "test-ood"]
+    assert (of.n_a, of.n_b) == tuple(good.part(name).n_queries for name in ("train", "test-ood"))  # one moment each
+    said = {one.name: one.said for one in looked_at.promises}
+    assert said["every-query-once"] == f"Each of {good.annotations.n_queries:,} queries stands in one split."
+    for name, asked in zip(SPLITS, (70, 5, 5, 20), strict=True):
+        share = 100 * good.part(name).n_queries / good.annotations.n_queries
+        assert f"{name} {share:.1f} % (asked for {asked} %)" in said["fractions"]
+
+
+def test_the_same_seed_gives_the_same_inspection(good, looked_at):
+    again = inspected(good)
+    assert again.promises == looked_at.promises
+    assert again.guessed == looked_at.guessed
+
+
+def test_a_shared_video_is_seen(good):
+    # One query of a video of train that has several goes to test-iid.
+    queries, train = good.annotations.queries, good.members["train"]
+    sizes = Counter(queries.video_id[train])
+    row = next(at for at in np.flatnonzero(train) if sizes[queries.video_id[at]] > 1)
+    found = promise(moved(good, [row], "test-iid"), "no-shared-video")
+    assert found.kept is False
+    assert found.said == "1 videos stand in two splits."
+
+
+def test_a_query_in_two_splits_or_in_none_is_seen(good):
+    first, second = np.flatnonzero(good.members["train"])[:2]
+    val, train = good.members["val"].copy(), good.members["train"].copy()
+    val[first], train[second] = True, False
+    found = promise(spoiled(good, val=val, train=train), "every-query-once")
+    assert found.kept is False
+    assert found.said == "2 queries do not."
+
+
+def test_another_share_than_asked_for_is_seen(good):
+    # 2 % are allowed: 200 of the 20 %'s queries to test-iid are more.
+    ood = np.flatnonzero(good.members["test-ood"])
+    n_allowed = int(0.02 * good.annotations.n_queries)
+    n_over = int(good.members["test-iid"].sum() - 0.05 * good.annotations.n_queries)
+    assert promise(moved(good, ood[: n_allowed - n_over - 1], "test-iid"), "fractions").kept is True
+    assert promise(moved(good, ood[: n_allowed + 2], "test-iid"), "fractions").kept is False
+
+
+def test_test_iid_that_lies_elsewhere_is_seen(good):
+    swapped = spoiled(good, **{"test-iid": good.members["test-ood"], "test-ood": good.members["test-iid"]})
+    found = promise(swapped, "iid-alike")
+    assert found.kept is False
+    assert "train and test-iid" in found.said
+    assert "train and val" not in found.said
+
+
+def test_a_random_test_ood_is_seen(good):
+    # Whole videos dealt anew in place of those that lie elsewhere.
+    video = good.annotations.queries.video_id
+    names = np.random.default_rng(5).permutation(sorted(set(video)))
+    ood = np.isin(video.astype(str), names[: len(names) // 5])
+    rest = {name: good.members[name] & ~ood for name in ("val", "test-iid")}
+    train = ~ood & ~rest["val"] & ~rest["test-iid"]
+    found = promise(spoiled(good, **rest, **{"train": train, "test-ood": ood}), "ood-differs")
+    assert found.kept is False
+    assert found.said.startswith("Moments of test-ood are not shown to lie elsewhere than those of train")
+
+
+def test_with_few_videos_it_cannot_be_told():
+    found = resplit(whole(60), np.random.default_rng(0))
+    assert found.part("val").n_videos < FEWEST_VIDEOS
+    alike = promise(found, "iid-alike")
+    assert alike.kept is None
+    assert f"{found.part('val').n_videos} videos in val" in alike.said
+    # One video of train in place of test-ood: too few to say that it does not differ.
+    lone = found.part("train").video_id[0]
+    ood = found.annotations.queries.video_id == lone
+    train = ~ood & ~found.members["val"] & ~found.members["test-iid"]
+    assert promise(spoiled(found, **{"train": train, "test-ood": ood}), "ood-differs").kept is None
+
+
+def test_without_moments_there_is_nothing_to_compare(good):
+    of = good.annotations
+    ood = np.repeat(good.members["test-ood"], np.diff(of.offsets))
+    without = replace(of, start_s=np.where(ood, math.nan, of.start_s), end_s=np.where(ood, math.nan, of.end_s))
+    looked = inspected(replace(good, annotations=without), permutations=9)
+    assert {one.name: one.kept for one in looked.promises}["ood-differs"] is None
+    assert looked.distances["train", "test-ood"] is None
+    assert not looked.guessed
+
+
+def test_unknown_durations_leave_the_guessing_out(good):
+    of = good.annotations
+    first = np.flatnonzero(np.repeat(good.members["test-iid"], np.diff(of.offsets)))[0]
+    duration_s = np.where(of.query_id == of.query_id[first], math.nan, of.duration_s)
+    assert not inspected(replace(good, annotations=replace(of, duration_s=duration_s)), permutations=9).guessed
+
+
+# --------------------------------------------------------------------------------------------------- new words
+
+
+def test_new_words_are_promised_and_kept(worded):
+    looked = inspected(worded, permutations=99)
+    kept = {one.name: one.kept for one in looked.promises}
+    assert list(kept) == [*BY_LOCATION, "new-words"]
+    assert kept["new-words"] is True
+    assert kept["every-query-once"] is True
+    aside = int(worded.members[ASIDE].sum())
+    assert f"put aside ({aside:,})" in promise(worded, "every-query-once").said
+    share = 100 * aside / worded.annotations.n_queries
+    assert looked.warnings[0].startswith(f"{share:.0f} % of the queries are put aside, in no split; train keeps ")
+
+
+def test_by_words_alone_nothing_is_promised_of_locations():
+    found = resplit(rare_words(), np.random.default_rng(0), Plan(ood=0.1, shifts=(WordShift(),)))
+    assert [one.name for one in inspected(found, 9).promises] == [*BY_LOCATION[:4], "new-words"]
+
+
+def test_a_new_word_that_leaks_is_seen(worded):
+    # A query of test-ood's words that was put aside comes back into train.
+    holds = [not set(worded.terms).isdisjoint(terms) for terms in worded.ranking.terms]
+    row = np.flatnonzero(worded.members[ASIDE] & holds)[0]
+    found = promise(moved(worded, [row], "train"), "new-words")
+    assert found.kept is False
+    assert found.said == "0 queries of test-ood hold none of the new words, and 1 of other splits hold one."
+
+
+def test_a_query_of_test_ood_without_a_new_word_is_seen(worded):
+    row = np.flatnonzero(worded.members["train"])[0]
+    found = promise(moved(worded, [row], "test-ood"), "new-words")
+    assert found.kept is False
+    assert found.said == "1 queries of test-ood hold none of the new words, and 0 of other splits hold one."
+
+
+def test_a_new_composition_of_a_word_that_training_lost_is_seen():
+    of, number = whole(300), {}
+    pairs = [(verb, noun) for verb in ("holds", "washes", "opens", "throws") for noun in ("lamp", "box", "cup", "door")]
+    pairs += [(verb, noun) for verb in ("holds", "washes", "opens", "throws") for noun in ("bag", "towel", "shoe")]
+    for video in of.video_id:
+        number.setdefault(video, len(number))
+    sentence = ["A man {} the {}.".format(*pairs[number[video] % len(pairs)]) for video in of.video_id]
+    plan = Plan(ood=0.1, shifts=(WordShift("compositions"),))
+    found = resplit(replace(of, sentence=sentence), np.random.default_rng(0), plan)
+    kept = promise(found, "new-words")
+    assert kept.kept is True
+    assert kept.said.endswith("; both words of one of them stand in other compositions there.")
+    ood = np.flatnonzero(found.members["test-ood"])
+    noun = found.ranking.terms[ood[0]][0].split()[1]
+    says = np.array([any(term.endswith(noun) for term in terms) for terms in found.ranking.terms])
+    lost = promise(moved(found, says & ~found.members["test-ood"], ASIDE), "new-words")
+    assert lost.kept is False
+    n_lost = int(says[ood].sum())
+    assert (
+        lost.said == f"{n_lost:,} queries of test-ood hold new compositions only of words that no other split composes."
+    )
+
+
+# --------------------------------------------------------------------------------------------------- guessing
+
+
+def test_what_guessing_gains_is_what_evaluate_says(good, looked_at):
+    train, *tests = (good.part(name) for name in ("train", "test-iid", "test-ood"))
+    expected = {}
+    for name, method in (("Bias-based", BiasBased().fit(train)), ("PredictAll", PredictAll())):
+        for measure in MEASURES:
+            expected[name, measure] = tuple(
+                evaluate(of, method.ground(of.queries), [measure], "default").value(measure) for of in tests
+            )
+    assert dict(looked_at.guessed) == expected
+    # PredictAll's IoU is the moment's length: recall at 0.5 is the share of moments of half the video or more.
+    for of, value in zip(tests, looked_at.guessed["PredictAll", "R@1,IoU=0.5"], strict=True):
+        assert value == pytest.approx(np.mean((of.end_s - of.start_s) / of.duration_s >= 0.5), abs=1e-12)
+
+
+def warned(found, text):
+    return [said for said in inspected(found, 9).warnings if text in said]
+
+
+def lying(found, start_norm, end_norm):
+    """The same with all moments of test-ood in one place."""
+    of = found.annotations
+    ood = np.repeat(found.members["test-ood"], np.diff(of.offsets))
+    start_s, end_s = (
+        np.where(ood, share * of.duration_s, time_s)
+        for share, time_s in ((start_norm, of.start_s), (end_norm, of.end_s))
+    )
+    return replace(found, annotations=replace(of, start_s=start_s, end_s=end_s))
+
+
+def test_the_whole_video_is_warned_of_when_it_gains(good):
+    iid = inspected(good, 9).guessed
+    (said,) = warned(lying(good, 0.1, 0.7), "whole video")  # 60 % of the video: an IoU of 0.6
+    low, high, recall = (iid["PredictAll", measure][0] for measure in MEASURES)
+    # Closer Look's discount is 1 less the distance of either boundary: (1 - 0.1) (1 - 0.3) = 0.63.
+    assert said.startswith(
+        f"The answer 'the whole video' gains from test-iid to test-ood: {100 * low:.2f} to 63.00 at dR@1,IoU=0.3, "
+        f"{100 * high:.2f} to 63.00 at dR@1,IoU=0.5, {100 * recall:.2f} to 100.00 at R@1,IoU=0.5. "
+    )
+    assert low > 0
+    (said,) = warned(lying(good, 0.1, 0.5), "whole video")  # an IoU of 0.4: the headline does not rise, 0.3 does
+    assert "at dR@1,IoU=0.3. " in said
+    assert "IoU=0.5" not in said
+    assert not warned(lying(good, 0.1, 0.3), "whole video")  # an IoU of 0.2
+
+
+def test_bias_based_that_does_not_fall_is_warned_of(good):
+    assert not warned(good, "does not fall")
+    swapped = spoiled(good, **{"test-iid": good.members["test-ood"], "test-ood": good.members["test-iid"]})
+    iid, ood = inspected(good, 9).guessed["Bias-based", "dR@1,IoU=0.5"]
+    assert warned(swapped, "does not fall") == [
+        f"Bias-based does not fall: {100 * ood:.1f} on test-iid and {100 * iid:.1f} on test-ood at dR@1,IoU=0.5."
+    ]
+
+
+def test_what_is_being_done_is_told(good):
+    told = []
+    inspect_split(good, np.random.default_rng(0), permutations=1, tell=told.append)
+    assert told == [f"{a} against {b}" for at, a in enumerate(SPLITS) for b in SPLITS[at + 1 :]] + ["guessing"]
+
+
+def test_no_permutation_is_refused(good):
+    with pytest.raises(UsageError, match="permutations"):
+        inspected(good, permutations=0)
