@@ -284,7 +284,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
         If `path` is a folder, or no file can be made beside it.
     """
     path = Path(path)
-    path = path.resolve() if path.is_symlink() else path
+    path = Path(os.path.realpath(path)) if path.is_symlink() else path
     if path.is_dir():
         raise InputError("cannot be written (Is a directory)", path=path)
     name = ""

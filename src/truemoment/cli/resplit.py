@@ -76,7 +76,7 @@ PLACES = ("start-end", "start-length", "middle-length", "middle-log-length", "se
 @click.option(
     "--ties",
     type=click.Choice(["ood", "rest"]),
-    default="ood",
+    default="rest",
     show_default=True,
     help="Where videos go of which exactly half is marked.",
 )
