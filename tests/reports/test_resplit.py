@@ -156,7 +156,7 @@ def test_the_plan_in_the_document(world, worded):
         "engine": None,
         "marked": None,
         "longest_norm": 0.5,
-        "ties": "ood",
+        "ties": "rest",
     }
     assert document["new_terms"] == []
     lines, page, document = told(*worded, engine="ear")

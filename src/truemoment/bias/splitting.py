@@ -55,7 +55,8 @@ class Plan:
         Videos with a moment of this share of them or more (in plain float64) stay out of test-ood; None for no such
         rule. It belongs to a shift of location: without one it bars nothing.
     ties
-        Where a video goes of which exactly half the queries are marked.
+        Where a video goes of which exactly half the queries are marked; None for ``rest``, or for ``ood`` where new
+        terms are asked for: what else such a video holds is put aside then.
 
     Raises
     ------
@@ -69,7 +70,7 @@ class Plan:
     shifts: tuple[Shift, ...] = (LocationShift(),)
     marked: float | None = None
     longest_norm: float | None = 0.5
-    ties: Ties = "rest"
+    ties: Ties | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be."""
@@ -82,7 +83,7 @@ class Plan:
                 f"got {self.ood:g} for test-ood, {self.val:g} for val and {self.iid:g} for test-iid, expected "
                 f"{LARGEST_TESTS:g} together at most: the rest is for training"
             )
-        if self.ties not in get_args(Ties):
+        if self.ties is not None and self.ties not in get_args(Ties):
             raise UsageError(f"got ties {self.ties!r}, expected one of {', '.join(get_args(Ties))}")
         kinds = [type(shift) for shift in self.shifts]
         if not kinds or len(set(kinds)) < len(kinds):
@@ -94,6 +95,11 @@ class Plan:
     def location(self) -> LocationShift | None:
         """The shift of location, if there is one."""
         return next((shift for shift in self.shifts if isinstance(shift, LocationShift)), None)
+
+    @property
+    def ties_go(self) -> Ties:
+        """Where a video goes of which exactly half the queries are marked."""
+        return self.ties or ("rest" if self.new is None else "ood")
 
     @property
     def least_dense(self) -> float | None:
@@ -189,7 +195,7 @@ def resplit(
     >>> whole = Annotations.joined([world.splits[name] for name in ("train", "val", "test-iid")])
     >>> found = resplit(whole, np.random.default_rng(0))
     >>> {name: round(float(of.mean()), 2) for name, of in found.members.items()}
-    {'train': 0.69, 'val': 0.05, 'test-iid': 0.06, 'test-ood': 0.2}
+    {'train': 0.68, 'val': 0.05, 'test-iid': 0.06, 'test-ood': 0.2}
     """
     plan = Plan() if plan is None else plan
     drawing, dealing = rng.spawn(2)
@@ -227,7 +233,7 @@ def _sides(ranking: Ranking, video: Ints, barred: Bools, plan: Plan, low: Bools)
     new compositions of a word that training would not know.
     """
     marked = low & ranking.eligible
-    in_ood = by_majority(video, marked, ties_count=plan.ties == "ood")[video] & ~barred[video]
+    in_ood = by_majority(video, marked, ties_count=plan.ties_go == "ood")[video] & ~barred[video]
     if ranking.terms is None:
         return in_ood, ~in_ood
     ood, rest = in_ood & marked, ~in_ood & ~low

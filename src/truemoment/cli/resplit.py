@@ -76,9 +76,7 @@ PLACES = ("start-end", "start-length", "middle-length", "middle-log-length", "se
 @click.option(
     "--ties",
     type=click.Choice(["ood", "rest"]),
-    default="rest",
-    show_default=True,
-    help="Where videos go of which exactly half is marked.",
+    help="Where videos go of which exactly half is marked. [default: rest; ood for new words or compositions]",
 )
 @click.option(
     "--place", type=click.Choice(PLACES), default="start-end", show_default=True, help="What density is taken over."
@@ -109,7 +107,7 @@ def command(
     iid: float,
     marked: float | None,
     longest: str | None,
-    ties: Literal["ood", "rest"],
+    ties: Literal["ood", "rest"] | None,
     place: str,
     width: float | None,
     engine: str,

@@ -72,7 +72,7 @@ def document(
             "engine": None if plan.new is None else engine,
             "marked": plan.least_dense,
             "longest_norm": None if plan.location is None else plan.longest_norm,
-            "ties": plan.ties,
+            "ties": plan.ties_go,
         },
         "n_marked": int(found.marked.sum()),
         "new_terms": list(found.terms),
@@ -164,7 +164,7 @@ def how(found: Resplit) -> list[str]:
     said.append(f"{100 * found.marked.mean():.1f} % of the queries were marked: {why}.")
     said.append(
         "A video went whole to test-ood if more than half of its queries were marked; of exactly half, "
-        + ("too." if plan.ties == "ood" else "not.")
+        + ("too." if plan.ties_go == "ood" else "not.")
     )
     if plan.location is not None and plan.longest_norm is not None:
         said.append(f"Videos with a moment of {100 * plan.longest_norm:g} % of them or more stayed out of test-ood.")
