@@ -55,9 +55,13 @@ def test_what_does_not_apply_is_not_there(request, which):
 
 def test_names_in_any_script_can_be_drawn(hostile_survey):
     """Warnings are errors here, as that a font lacks a letter; $ must not begin a formula."""
-    for one in figures.drawings([hostile_survey, hostile_survey]):
+    listed = figures.drawings([hostile_survey, hostile_survey])
+    assert len(listed) > 2  # those of both together, and of each
+    for one in listed:
+        picture = io.BytesIO()
         with drawing.drawing_style():
-            one.draw().savefig(io.BytesIO(), format="png", dpi=40)
+            one.draw().savefig(picture, format="png", dpi=40)
+        assert picture.getvalue().startswith(b"\x89PNG"), one.name
 
 
 def test_the_same_figure_is_the_same_bytes(world_survey, tmp_path, monkeypatch):
