@@ -249,18 +249,94 @@ def evaluate_constants(
         answered = replace(task, start=start.astype(dtype, copy=False), end=end.astype(dtype, copy=False))
         sums = np.zeros((len(asked), 2))
         for rule, rows in _by_rule(asked, protocol).items():
-            of_rule = [asked[i] for i in rows]
-            found = (
-                _of_abstentions(answered, of_rule)
-                if rule == "abstentions"
-                else _of_moments(answered, cast(_OfMoments, rule), of_rule, progress=False)
-            )
-            for at, _, statistic in found:
+            for at, _, statistic in _found(answered, rule, [asked[i] for i in rows]):
                 sums[rows[at]] += statistic.numerator.sum(), statistic.weight.sum()
         total = np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
         figures[c] = sums[:, 0] / total
-    as_asked = [asked.index(parse_measure(m) if isinstance(m, str) else m) for m in measures]
-    return figures[:, as_asked]
+    return figures[:, _as_asked(measures, asked)]
+
+
+def evaluate_relabelled(
+    annotations: Annotations,
+    predictions: Predictions,
+    start_s: Floats,
+    end_s: Floats,
+    measures: Sequence[Measure | str],
+    *,
+    protocol: str | Protocol | None = None,
+    on_unknown: OnUnknown = "refuse",
+) -> Floats:
+    """Figures if the references had been marked otherwise: the same answers held against N sets of references.
+
+    What does not depend on the references is done once, so that a set costs no more than holding answers against it.
+
+    Parameters
+    ----------
+    annotations
+        Queries, videos, and how many references each query has.
+    predictions
+        Answers by query id.
+    start_s, end_s : (N, A)
+        References of each set, one a row of the annotations; NaN where that row has no moment.
+    measures
+        M measures of moments, in words or as values.
+    protocol, on_unknown
+        As for :func:`evaluate`.
+
+    Returns
+    -------
+    array, shape (N, M)
+        Fractions; NaN where a measure is undefined. Each row is as :func:`evaluate` would give it.
+
+    Raises
+    ------
+    InputError, ProtocolError, MeasureError
+        As for :func:`evaluate`; also if a measure is of clip ratings, or a row gains or loses its moment.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from truemoment import Annotations, Predictions
+    >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 6.0)])
+    >>> p = Predictions.from_lists({"v#0": [(2.0, 6.0)]})
+    >>> evaluate_relabelled(a, p, np.array([[2.0], [4.0]]), np.array([[6.0], [8.0]]), ["mIoU"]).round(3)
+    array([[1.   ],
+           [0.333]])
+    """
+    protocol = chosen_protocol(protocol, annotations)
+    if annotations.n_queries == 0:
+        raise InputError(f"{annotations.dataset}/{annotations.split} has no query to evaluate on")
+    asked = asked_measures(measures, protocol, annotations, predictions)
+    if any(measure.needs == "saliency" for measure in asked):
+        raise MeasureError("other references rate no clips; ask for measures of moments")
+    if (np.isnan(start_s) != np.isnan(annotations.start_s)).any() or start_s.shape != end_s.shape:
+        raise InputError("other references need a moment wherever the annotations have one, and nowhere else")
+    row = _rows_of_predictions(annotations, predictions, on_unknown)
+    _check_durations(annotations, asked, protocol)
+    task = _Task.prepare(annotations, predictions, row, protocol)
+    counts = _settle_silence(annotations, protocol, task.silent, task.unreadable, {})
+    figures = np.empty((len(start_s), len(asked)))
+    for n in range(len(start_s)):
+        relabelled = task.with_references(annotations, start_s[n], end_s[n])
+        sums = np.zeros((len(asked), 2))
+        for rule, rows in _by_rule(asked, protocol).items():
+            for at, query, statistic in _found(relabelled, rule, [asked[i] for i in rows]):
+                unit_counts = counts[query]
+                sums[rows[at]] += statistic.numerator @ unit_counts, statistic.weight @ unit_counts
+        figures[n] = sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
+    return figures[:, _as_asked(measures, asked)]
+
+
+def _as_asked(measures: Sequence[Measure | str], found: Sequence[Measure]) -> list[int]:
+    """Where each measure asked for stands among those found, each of which stands there once."""
+    return [found.index(parse_measure(m) if isinstance(m, str) else m) for m in measures]
+
+
+def _found(task: _Task, rule: _Group, measures: Sequence[Measure]) -> Iterator[tuple[int, Ints, Statistic]]:
+    """Yield (number of the measure, query of each unit, statistic) of measures of moments and abstentions."""
+    if rule == "abstentions":
+        return _of_abstentions(task, measures)
+    return _of_moments(task, cast(_OfMoments, rule), measures, progress=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -305,17 +381,10 @@ class _Task:
         duration = _durations(annotations)
         video_of_list = np.ones(len(predictions))  # lists that no query asks for keep their times
         video_of_list[row[present]] = duration[present]
-        ref_start, ref_end, changed = _conform(
-            annotations.start_s,
-            annotations.end_s,
-            annotations.duration_s,
-            None,
-            times=protocol.times,
-            clip=protocol.clip_references,
-        )
+        references, changed = _references(annotations, annotations.start_s, annotations.end_s, protocol)
         if protocol.clip_references:
             owner = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))
-            touched["a clipped reference"] = len(np.unique(owner[changed & ~np.isnan(ref_start)]))
+            touched["a clipped reference"] = len(np.unique(owner[changed & ~np.isnan(annotations.start_s)]))
         start, end, changed = _conform(
             predictions.start_s,
             predictions.end_s,
@@ -336,7 +405,7 @@ class _Task:
             predictions,
             start.astype(dtype, copy=False),
             end.astype(dtype, copy=False),
-            all_references(annotations, ref_start.astype(dtype, copy=False), ref_end.astype(dtype, copy=False)),
+            references,
             duration.astype(dtype, copy=False),
             first,
             length,
@@ -346,6 +415,10 @@ class _Task:
             present & (length == 0) & ~unreadable,
             unreadable,
         )
+
+    def with_references(self, annotations: Annotations, start_s: Floats, end_s: Floats) -> _Task:
+        """The same answers, held against other references, one a row of the annotations."""
+        return replace(self, references=_references(annotations, start_s, end_s, self.protocol)[0])
 
     def judged(self, query: Ints, statistic: Statistic) -> Statistic:
         """Judge the units of queries without a moment as the protocol says, whatever a measure makes of them.
@@ -474,6 +547,18 @@ def _durations(annotations: Annotations) -> Floats:
     if not annotations.without_moment.any():
         return duration_s
     return np.where(annotations.without_moment & ~(duration_s > 0), 1.0, duration_s)
+
+
+def _references(
+    annotations: Annotations, start_s: Floats, end_s: Floats, protocol: Protocol
+) -> tuple[References, Bools]:
+    """References in the protocol's unit, bounds and precision, one a row of the annotations; and which were clipped."""
+    start, end, clipped = _conform(
+        start_s, end_s, annotations.duration_s, None, times=protocol.times, clip=protocol.clip_references
+    )
+    dtype = np.dtype(protocol.precision)
+    start, end = start.astype(dtype, copy=False), end.astype(dtype, copy=False)
+    return all_references(annotations, start, end, end_s - start_s), clipped
 
 
 def _conform(

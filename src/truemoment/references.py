@@ -72,11 +72,14 @@ def pad(offsets: Ints, values: Floats) -> Floats:
     return table
 
 
-def all_references(annotations: Annotations, start: Floats, end: Floats) -> References:
-    """Return every reference of every query, with times `start`, `end` (one a row of the annotations)."""
-    offsets = annotations.offsets
-    length_s = pad(offsets, annotations.end_s - annotations.start_s)
-    return References(pad(offsets, start), pad(offsets, end), np.arange(annotations.n_queries), length_s=length_s)
+def all_references(annotations: Annotations, start: Floats, end: Floats, length_s: Floats | None = None) -> References:
+    """Return every reference of every query, with times `start`, `end`, one a row of the annotations.
+
+    Their lengths in seconds are the annotations' own, unless others are given.
+    """
+    length_s = annotations.end_s - annotations.start_s if length_s is None else length_s
+    start, end, length_s = (pad(annotations.offsets, column) for column in (start, end, length_s))
+    return References(start, end, np.arange(annotations.n_queries), length_s=length_s)
 
 
 def apply_rule(rule: ReferenceRule, references: References) -> References:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import io
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -141,6 +142,23 @@ class Scores:
         row = self.row(measure)
         total = float(self.weight[row].sum())
         return float(self.numerator[row].sum()) / total if total else float("nan")
+
+    def only(self, measures: Sequence[Measure]) -> Scores:
+        """Keep some of the measures, in the order asked for.
+
+        Raises
+        ------
+        MeasureError
+            If one is not among those computed.
+        """
+        rows = [self.row(measure) for measure in measures]
+        return dataclasses.replace(
+            self,
+            measures=tuple(self.measures[row] for row in rows),
+            numerator=self.numerator[rows],
+            weight=self.weight[rows],
+            on_threshold=self.on_threshold[rows],
+        )
 
     def signature(self) -> str:
         """Write convention, data and version on one line."""

@@ -11,8 +11,9 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import click
 
@@ -32,6 +33,7 @@ COMMANDS = MappingProxyType(
         "compare": "Compare methods: paired, with corrected p values.",
         "bias": "Tell what a dataset gives away before anybody looks at a video.",
         "resplit": "Split a dataset anew, so that guessing stops working.",
+        "meta": "Study measures: which agree, which are stable, which to select by.",
         "humans": "Hold several annotators against references and each other.",
         "predict": "Ask a served model, and keep every raw answer.",
         "convert": "Write a prediction file in another format.",
@@ -45,31 +47,50 @@ COMMANDS = MappingProxyType(
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when used, so that help comes at once."""
+    """A group whose commands are imported when used, so that help comes at once.
+
+    Parameters
+    ----------
+    package
+        Where the modules of its verbs lie, each with a ``command``.
+    verbs
+        Meaning of each verb, in the order of the help.
+    **settings
+        As for :class:`click.Group`.
+    """
+
+    def __init__(self, *, package: str, verbs: Mapping[str, str], **settings: Any) -> None:  # noqa: ANN401 - click's
+        super().__init__(**settings)
+        self.package, self.verbs = package, verbs
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the verbs in the order of the README."""
+        """Return the verbs in the order of the help."""
         del ctx
-        return list(COMMANDS)
+        return list(self.verbs)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Import a verb."""
         del ctx
-        if name not in COMMANDS:
+        if name not in self.verbs:
             return None
-        command = importlib.import_module(f"truemoment.cli.{name}").command
+        command = importlib.import_module(f"{self.package}.{name}").command
         if not isinstance(command, click.Command):
-            raise TypeError(f"truemoment.cli.{name}.command is no command")
+            raise TypeError(f"{self.package}.{name}.command is no command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the verbs without importing them."""
         del ctx
         with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+            formatter.write_dl(list(self.verbs.items()))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=LazyGroup,
+    package="truemoment.cli",
+    verbs=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, message="truemoment %(version)s")
 def cli() -> None:
     """Tell whether a model found the moment, or guessed where moments usually are.

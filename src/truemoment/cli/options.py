@@ -436,10 +436,15 @@ class NamedFile:
             if not name or not file:
                 raise UsageError(f"got {word!r}, expected NAME=FILE, or FILE")
         else:
-            name = path.with_suffix("").stem if path.suffix.lower() == ".gz" else path.stem
+            name = cls.own_name(path)
         if not name.isprintable():
             raise UsageError(f"got the name {name!r}, expected printable text")
         return cls(name, path, given)
+
+    @staticmethod
+    def own_name(path: Path) -> str:
+        """What the method of a file is called that nobody gave a name."""
+        return path.with_suffix("").stem if path.suffix.lower() == ".gz" else path.stem
 
 
 def files_of(dataset: str | None, data_dir: Path | None) -> list[Path]:

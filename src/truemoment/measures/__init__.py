@@ -39,6 +39,7 @@ from truemoment.measures.base import (
     SaliencyMeasure,
     SaliencyPair,
     Statistic,
+    lower_is_better,
     why_undefined,
 )
 from truemoment.measures.discounted_recall import DiscountedRecall
@@ -75,6 +76,7 @@ __all__ = [
     "SaliencyPair",
     "SetIoU",
     "Statistic",
+    "lower_is_better",
     "parse_measure",
     "parse_measures",
     "why_undefined",

@@ -71,6 +71,7 @@ class FalseAbstention:
     needs_duration: ClassVar[bool] = False
     depth: ClassVar[None] = None
     ref: ClassVar[None] = None
+    lower_is_better: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return "FalseAbstention"

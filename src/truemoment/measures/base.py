@@ -259,7 +259,8 @@ class SaliencyPair:
 class Measure(Protocol):
     """What every measure offers.
 
-    One that can be undefined for a reason of its own may say it: ``undefined``, see :func:`why_undefined`.
+    One that can be undefined for a reason of its own may say it: ``undefined``, see :func:`why_undefined`; one of which
+    less is better says so: ``lower_is_better``, see :func:`lower_is_better`.
     """
 
     needs: ClassVar[Needs]
@@ -310,6 +311,11 @@ class SaliencyMeasure(Measure, Protocol):
 def why_undefined(measure: Measure) -> str:
     """Say why a measure's figure is undefined: no query carries weight."""
     return str(getattr(measure, "undefined", "no query has a reference that counts"))
+
+
+def lower_is_better(measure: Measure) -> bool:
+    """Say whether a lower figure of a measure is the better one."""
+    return bool(getattr(measure, "lower_is_better", False))
 
 
 def checked_rank(rank: int, name: str) -> None:

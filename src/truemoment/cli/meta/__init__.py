@@ -1,0 +1,37 @@
+"""truemoment meta: what measures are worth, a file a study."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import click
+
+from truemoment.cli import LazyGroup
+
+STUDIES = MappingProxyType(
+    {
+        "report": "All studies of some systems on one page, with an answer in words.",
+        "axioms": "Does a measure ignore redundant answers, and reward better ones? With counterexamples.",
+        "agreement": "Rank systems by every measure: which measures agree (Kendall's tau-b)?",
+        "stability": "Does a measure rank alike on other queries, and on fewer?",
+        "ambiguity": "What do figures and rankings become where annotators disagree?",
+        "ties": "On how many queries does a measure tell no two systems apart?",
+        "theory": "Bias and variance of R@1 and AxIoU@1 under noise of the IoU, and beyond.",
+        "selection": "Which validation measure selects variants that test well?",
+        "power": "Which differences can be shown with how many queries?",
+        "population": "Write the answers of simulated systems, to study measures with.",
+    }
+)
+
+
+@click.group("meta", cls=LazyGroup, package="truemoment.cli.meta", verbs=STUDIES)
+def command() -> None:
+    """Study measures: which agree, which are stable, which to select by.
+
+    A SYSTEM is a prediction file of any format, scores saved by 'truemoment evaluate
+    --save-scores' (.npz), or a folder of such; NAME=SYSTEM gives it a name.
+
+    \b
+    truemoment meta report runs/*.jsonl --dataset charades-sta --split test --html measures.html
+    truemoment meta axioms --measures "R@5,IoU=0.5; AxIoU@10"
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"

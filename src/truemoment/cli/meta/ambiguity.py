@@ -1,0 +1,141 @@
+"""truemoment meta ambiguity: figures and rankings under label noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from truemoment.cli.meta.options import Output, SystemOptions, result_options, system_options, workers_option
+from truemoment.cli.options import MOST_RESAMPLES, seed_option
+from truemoment.exceptions import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from truemoment.cli.meta.options import Chosen
+    from truemoment.metaevaluation.ambiguity import Ambiguity
+    from truemoment.metaevaluation.noise import NoiseModel
+
+NOISE = ("published", "shift", "annotators")
+
+
+@click.command("ambiguity")
+@system_options
+@click.option(
+    "--noise",
+    "kinds",
+    type=click.Choice(NOISE),
+    multiple=True,
+    default=("published", "shift"),
+    show_default=True,
+    help="Model of label noise; may be given several times.",
+)
+@click.option(
+    "--annotators",
+    "marked_by",
+    metavar="NAME|FILE",
+    help="Learn noise from a dataset that several people marked, e.g. human-charades, or from your own annotations.",
+)
+@click.option(
+    "--sets",
+    type=click.IntRange(2, MOST_RESAMPLES),
+    default=100,
+    show_default=True,
+    metavar="N",
+    help="Noisy sets a level.",
+)
+@seed_option("the noise, and of what is simulated")
+@workers_option
+@result_options
+def command(
+    chosen: SystemOptions,
+    kinds: tuple[str, ...],
+    marked_by: str | None,
+    sets: int,
+    seed: int,
+    workers: int | None,
+    out: Output,
+) -> None:
+    """Hold systems against noisy labels: how far figures move, and which systems change places.
+
+    \b
+    truemoment meta ambiguity runs/ --dataset charades-sta --split test
+    truemoment meta ambiguity runs/ --dataset charades-sta --split test --annotators human-charades
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.reports.metaevaluation.ambiguity import chapter
+
+    if marked_by is not None and "annotators" not in kinds:
+        kinds = (*kinds, "annotators")
+    out.check(chosen.inputs)
+    models = [levels_of(kind, marked_by, chosen.data.data_dir) for kind in dict.fromkeys(kinds)]
+    read = chosen.read(seed, show=out.show, need_answers=True)
+    found = under_noise(read, models, chosen, sets=sets, workers=workers, show=out.show)
+    out.deliver([chapter(one, read.systems.first.dataset) for one in found], read, seed)
+
+
+def levels_of(kind: str, marked_by: str | None, data_dir: Path | None) -> Sequence[NoiseModel]:
+    """The levels of one model of noise.
+
+    Raises
+    ------
+    UsageError
+        If noise is to be learned and nothing is named to learn it from, or nobody marked anything twice there.
+    MissingFileError, InputError
+        If what is named cannot be read.
+    """
+    from truemoment.datasets import DATASETS, load_annotations, read_own_annotations
+    from truemoment.diagnosis.agreement import Annotators
+    from truemoment.metaevaluation.noise import (
+        ANNOTATOR_LEVELS,
+        VARIANCES_S2,
+        AnnotatorNoise,
+        PublishedNoise,
+        ShiftNoise,
+    )
+
+    if kind != "annotators":
+        model = PublishedNoise if kind == "published" else ShiftNoise
+        return [model(variance) for variance in VARIANCES_S2]
+    if marked_by is None:
+        raise UsageError("--noise annotators: from whom? give --annotators NAME, e.g. human-charades, or FILE")
+    if marked_by in DATASETS:
+        marked = load_annotations(marked_by, "test", data_dir=data_dir)
+    else:
+        marked = read_own_annotations(Path(marked_by), None)
+    annotators = Annotators.of(marked)
+    return [AnnotatorNoise.learn(annotators, n_raters) for n_raters in ANNOTATOR_LEVELS]
+
+
+def under_noise(
+    read: Chosen,
+    models: Sequence[Sequence[NoiseModel]],
+    chosen: SystemOptions,
+    *,
+    sets: int,
+    workers: int | None,
+    show: bool,
+) -> list[Ambiguity]:
+    """Hold the systems against each model's noisy labels; every model has a generator of its own."""
+    from truemoment.metaevaluation.ambiguity import ambiguity
+
+    if read.annotations is None:
+        raise UsageError("noisy labels need annotations: give --dataset NAME with --split NAME, or --annotations FILE")
+    children: list[np.random.Generator] = read.rng.spawn(len(models))
+    return [
+        ambiguity(
+            read.annotations,
+            read.answers,
+            levels,
+            child,
+            measures=read.systems.measures,
+            protocol=read.systems.first.protocol,
+            on_unknown=chosen.how.on_unknown,
+            sets=sets,
+            workers=workers,
+            progress=show,
+        )
+        for levels, child in zip(models, children, strict=True)
+    ]

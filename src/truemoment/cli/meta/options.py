@@ -1,0 +1,446 @@
+"""What the studies share: which systems, and where results go."""
+
+from __future__ import annotations
+
+import functools
+import shlex
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+import click
+
+from truemoment.cli.options import (
+    STANDARD_OUTPUT,
+    DataOptions,
+    NamedFile,
+    PredictionOptions,
+    data_options,
+    files_of,
+    fit_options,
+    followed,
+    measuring_options,
+    open_page,
+    output_options,
+    reading_options,
+    refuse_outputs,
+    told_path,
+    write_json,
+    write_text,
+)
+from truemoment.exceptions import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from truemoment.metaevaluation.systems import Systems
+    from truemoment.records import Annotations, Predictions
+    from truemoment.reports.metaevaluation.chapter import Chapter
+    from truemoment.reports.metaevaluation.verdict import Verdict
+    from truemoment.scores import Scores
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SAVED = ".npz"
+"""Ending of saved scores; every other file holds answers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The systems of a study.
+
+    Parameters
+    ----------
+    systems
+        Their per-query statistics.
+    answers
+        Answers of those that were read or made as answers, by name; systems of saved scores have none.
+    annotations
+        What they were held against; None where all are saved scores.
+    fitted_on
+        What baselines and simulated systems learned from; None for nothing.
+    sources
+        ``name``, ``path`` and ``sha256`` of each file.
+    rng
+        Generator of the study's own draws.
+    """
+
+    systems: Systems
+    answers: Mapping[str, Predictions]
+    annotations: Annotations | None
+    fitted_on: Annotations | None
+    sources: list[dict[str, str]]
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
+class SystemOptions:
+    """Which systems were asked for, see :func:`system_options`."""
+
+    words: tuple[str, ...]
+    data: DataOptions
+    protocol: str | None
+    measures: str | None
+    how: PredictionOptions
+    population: bool
+    baselines: bool
+    fit_split: str | None
+    fit_annotations: Path | None
+    engine: str
+
+    @property
+    def files(self) -> list[NamedFile]:
+        """The files that the words name, folders opened.
+
+        Raises
+        ------
+        UsageError
+            If a folder holds none, or two systems would have one name.
+        """
+        return named_files(self.words)
+
+    @property
+    def inputs(self) -> list[Path | None]:
+        """What is read, and must not be written over."""
+        known = [self.data.annotations, self.fit_annotations, *files_of(self.data.dataset, self.data.data_dir)]
+        return [*known, *(file.path for file in self.files)]
+
+    def read(self, seed: int, *, show: bool, need_answers: bool = False) -> Chosen:
+        """Read, simulate and measure the systems.
+
+        Parameters
+        ----------
+        seed
+            Of all draws; simulated systems, baselines and the study itself each take a generator of their own.
+        show
+            Whether somebody sees what is being done.
+        need_answers
+            Refuse saved scores: the study holds answers against other references.
+
+        Raises
+        ------
+        UsageError
+            If fewer than two systems are asked for, names collide, or annotations are needed and not named.
+        InputError, MissingFileError, MeasureError, ProtocolError
+            If something cannot be read or measured.
+        """
+        import numpy as np
+
+        from truemoment.evaluation import evaluate
+        from truemoment.files import sha256_of
+        from truemoment.measures import parse_measures
+        from truemoment.metaevaluation.systems import DEFAULT_MEASURES
+        from truemoment.protocols import get_protocol
+        from truemoment.scores import Scores
+
+        for_population, for_baselines, for_study = np.random.default_rng(seed).spawn(3)
+        files = self.files
+        saved = [file for file in files if file.path.suffix.lower() == SAVED]
+        if need_answers and saved:
+            raise UsageError(
+                f"{told_path(saved[0].path)}: saved scores hold no answers, which this study holds against other "
+                "references; expected prediction files"
+            )
+        asked_protocol = None if self.protocol is None else get_protocol(self.protocol)
+        asked = None if self.measures is None else parse_measures(self.measures)
+        annotations = self._annotations(needed=len(saved) < len(files) or self.population or self.baselines)
+        fitted_on = None
+        if annotations is not None and (self.population or self.baselines):
+            fitted_on = self.data.to_fit_on(annotations, self.fit_split, self.fit_annotations)
+        scores: dict[str, Scores] = {}
+        answers: dict[str, Predictions] = {}
+        with followed(show=show) as tell:
+            for file in files:
+                tell(f"reading {file.name}")
+                if file in saved:
+                    scores[file.name] = Scores.load(file.path) if asked is None else Scores.load(file.path).only(asked)
+                elif annotations is not None:
+                    answers[file.name], _ = self.how.read(file.path, annotations, progress=False)
+            if annotations is not None:
+                made: dict[str, Predictions] = {}
+                if self.population:
+                    tell("simulating systems")
+                    made |= _population(annotations, fitted_on, for_population)
+                if self.baselines:
+                    tell("running baselines")
+                    made |= _baselines(annotations, fitted_on, self.engine, for_baselines)
+                if twice := sorted(made.keys() & (answers.keys() | scores.keys())):
+                    raise UsageError(f"{twice[0]!r} is the name of a simulated system or baseline; give NAME=FILE")
+                answers |= made
+                measures = asked if asked is not None else _measures_of(scores) or parse_measures(DEFAULT_MEASURES)
+                for name, of_system in answers.items():
+                    tell(f"measuring {name}")
+                    scores[name] = evaluate(
+                        annotations, of_system, measures, asked_protocol, on_unknown=self.how.on_unknown
+                    )
+        named = [file.name for file in files]
+        scores = {name: scores[name] for name in [*named, *(name for name in scores if name not in named)]}
+        return Chosen(
+            systems=_paired(scores),
+            answers=answers,
+            annotations=annotations,
+            fitted_on=fitted_on,
+            sources=[
+                {"name": file.name, "path": told_path(file.path), "sha256": sha256_of(file.path)} for file in files
+            ],
+            rng=for_study,
+        )
+
+    def _annotations(self, *, needed: bool) -> Annotations | None:
+        if not needed and self.data.dataset is None and self.data.annotations is None:
+            return None
+        return self.data.read()
+
+
+def _measures_of(scores: Mapping[str, Scores]) -> tuple[Any, ...] | None:
+    """The measures of saved scores; None where there are none."""
+    return next(iter(scores.values())).measures if scores else None
+
+
+def _paired(scores: Mapping[str, Scores]) -> Systems:
+    """Set scores side by side, and name a file that does not fit rather than its number."""
+    from truemoment.metaevaluation.systems import Systems
+    from truemoment.uncertainty import check_paired
+
+    names = list(scores)
+    for name in names[1:]:
+        try:
+            check_paired([scores[names[0]], scores[name]])
+        except UsageError as error:
+            said = str(error).replace("scores 1 have", "has").replace("as in scores 0", f"as {names[0]} has")
+            raise UsageError(f"{name}: {said}") from None
+    return Systems(scores)
+
+
+def _population(
+    annotations: Annotations, train: Annotations | None, rng: np.random.Generator
+) -> dict[str, Predictions]:
+    from truemoment.metaevaluation.population import default_population, simulate_all
+
+    return simulate_all(default_population(), annotations, rng, fit=train)
+
+
+def _baselines(
+    annotations: Annotations, train: Annotations | None, engine: str, rng: np.random.Generator
+) -> dict[str, Predictions]:
+    """Let every blind baseline answer that can be fitted."""
+    from truemoment.baselines import BASELINES, Choices, make_baseline
+    from truemoment.metaevaluation.population import TOP
+
+    floors = [name for name, of in BASELINES.items() if of.kind == "floor"]
+    answers = {}
+    for name, child in zip(floors, rng.spawn(len(floors)), strict=True):
+        if BASELINES[name].learns and train is None:
+            continue
+        grounder = make_baseline(name, Choices(child, engine=engine))
+        answers[name] = (grounder if train is None else grounder.fit(train)).ground(annotations.queries, TOP)
+    return answers
+
+
+def named_files(words: Sequence[str]) -> list[NamedFile]:
+    """Read the arguments, SYSTEM or NAME=SYSTEM; of a folder every file, by name.
+
+    Raises
+    ------
+    UsageError
+        If a folder that is given a name, or holds no file; or naming two files that would have one name.
+    """
+    files: list[NamedFile] = []
+    for named in map(NamedFile.read, words):
+        if not named.path.is_dir():
+            files.append(named)
+            continue
+        if named.given:
+            raise UsageError(f"{told_path(named.path)}: is a folder, whose files have their own names; leave out NAME=")
+        inside = sorted(path for path in named.path.iterdir() if path.is_file() and not path.name.startswith("."))
+        if not inside:
+            raise UsageError(f"{told_path(named.path)}: holds no file, expected predictions or saved scores")
+        files += [NamedFile(NamedFile.own_name(path), path, given=False) for path in inside]
+    by_name: dict[str, NamedFile] = {}
+    for file in files:
+        if file.name in by_name:
+            raise UsageError(
+                f"{told_path(by_name[file.name].path)} and {told_path(file.path)} would both be called {file.name!r}; "
+                "give NAME=SYSTEM"
+            )
+        by_name[file.name] = file
+    return files
+
+
+def system_options(function: F) -> F:
+    """Which systems, as `chosen`: SYSTEM..., what they are held against, --population, --baselines."""
+
+    @functools.wraps(function)
+    def collected(
+        *args: Any,  # noqa: ANN401 - a command's own
+        systems: tuple[str, ...],
+        dataset: str | None,
+        annotations: Path | None,
+        split: str | None,
+        data_dir: Path | None,
+        protocol: str | None,
+        measures: str | None,
+        how: PredictionOptions,
+        population: bool,
+        baselines: bool,
+        fit_split: str | None,
+        fit_annotations: Path | None,
+        engine: str,
+        **others: Any,  # noqa: ANN401 - a command's own
+    ) -> Any:  # noqa: ANN401 - a command's own
+        chosen = SystemOptions(
+            systems,
+            DataOptions(dataset, annotations, split, data_dir),
+            protocol,
+            measures,
+            how,
+            population,
+            baselines,
+            fit_split,
+            fit_annotations,
+            engine,
+        )
+        return function(*args, chosen=chosen, **others)
+
+    options: tuple[Callable[[Any], Any], ...] = (
+        fit_options,
+        click.option("--baselines", is_flag=True, help="Add every blind baseline."),
+        click.option("--population", is_flag=True, help="Add the simulated systems, see 'meta population'."),
+        reading_options,
+        measuring_options,
+        data_options,
+        click.argument("systems", nargs=-1, metavar="[NAME=]SYSTEM..."),
+    )
+    wrapped: Any = collected
+    for option in options:
+        wrapped = option(wrapped)
+    return cast(F, wrapped)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where results go, see :func:`result_options`."""
+
+    json_path: Path | None
+    figures: Path | None
+    html: Path | None
+    open_it: bool
+    style: Literal["md", "latex"] | None
+    quiet: bool
+
+    @property
+    def show(self) -> bool:
+        """Whether somebody sees what is being done."""
+        return not self.quiet and sys.stderr.isatty()
+
+    def check(self, inputs: Sequence[Path | None] = ()) -> None:
+        """Refuse what cannot be written, before any work.
+
+        Raises
+        ------
+        UsageError
+            If a file is read too, stands twice, or its folder is not there.
+        """
+        if (self.open_it and self.html is None) or self.html == STANDARD_OUTPUT:
+            raise UsageError("--html: expected the name of a file, to write (and open) the page")
+        if self.figures is not None and self.figures.exists() and not self.figures.is_dir():
+            raise UsageError(f"--figures: {told_path(self.figures)} is no folder")
+        refuse_outputs(inputs, [self.json_path, self.html])
+
+    def deliver(
+        self, chapters: Sequence[Chapter], read: Chosen | None, seed: int, *, verdict: Verdict | None = None
+    ) -> None:
+        """Show what was found: on the terminal, as JSON, as figures and as a page, whatever was asked for.
+
+        Parameters
+        ----------
+        chapters
+            A chapter a study.
+        read
+            The systems; None for studies without.
+        seed
+            Of all draws.
+        verdict
+            The answer over all studies, where it was asked for.
+        """
+        from truemoment.reports.metaevaluation import delivery
+
+        scores = None if read is None else read.systems.first
+        sources = [] if read is None else read.sources
+        if self.figures is not None:
+            from truemoment.reports.drawing import save_drawings
+
+            drawings = [drawing for chapter in chapters for drawing in chapter.drawings]
+            save_drawings(drawings, self.figures, ("png", "svg"))
+        if self.html is not None:
+            from truemoment.reports.metaevaluation.page import page
+
+            words = shlex.join(["truemoment", *sys.argv[1:]])
+            text = page(chapters, verdict=verdict, scores=scores, sources=sources, seed=seed, command=words)
+            write_text(self.html, text)
+        if self.json_path is not None:
+            document = delivery.document(chapters, scores=scores, sources=sources, seed=seed)
+            write_json(self.json_path, document)
+        if self.json_path != STANDARD_OUTPUT:
+            click.echo("\n".join(delivery.lines(chapters, style=self.style or "plain", verdict=verdict)))
+        if self.html is not None:
+            opened = self.open_it and open_page(self.html)
+            if not self.quiet:
+                said = f"page: {told_path(self.html)}{' (opened)' if opened else ''}"
+                click.echo(said, err=self.json_path == STANDARD_OUTPUT)
+
+
+def result_options(function: F) -> F:
+    """Where results go, as `out`: --json, --figures, --html, --open, --table, --quiet."""
+
+    @functools.wraps(function)
+    def collected(
+        *args: Any,  # noqa: ANN401 - a command's own
+        json_path: Path | None,
+        figures: Path | None,
+        html: Path | None,
+        open_it: bool,
+        style: Literal["md", "latex"] | None,
+        quiet: bool,
+        **others: Any,  # noqa: ANN401 - a command's own
+    ) -> Any:  # noqa: ANN401 - a command's own
+        return function(*args, out=Output(json_path, figures, html, open_it, style, quiet), **others)
+
+    options: tuple[Callable[[Any], Any], ...] = (
+        output_options,
+        click.option("--open", "open_it", is_flag=True, help="Open the page in the browser."),
+        click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write one page to be read."),
+        click.option("--figures", type=click.Path(path_type=Path), metavar="DIR", help="Save the figures as PNG, SVG."),
+    )
+    wrapped: Any = collected
+    for option in options:
+        wrapped = option(wrapped)
+    return cast(F, wrapped)
+
+
+def workers_option(function: F) -> F:
+    """--workers: processes; results do not depend on it."""
+    return click.option(
+        "--workers",
+        type=click.IntRange(1, 256),
+        metavar="N",
+        help="Processes. Results are the same for any number. [default: one a core]",
+    )(function)
+
+
+def numbers(ctx: click.Context, param: click.Parameter, text: str | None) -> tuple[int, ...] | None:
+    """Read whole numbers separated by commas, as of --sizes.
+
+    Raises
+    ------
+    click.BadParameter
+        If one is no whole number of 1 or more.
+    """
+    if text is None:
+        return None
+    read = [int(word) if word.strip().isascii() and word.strip().isdigit() else 0 for word in text.split(",")]
+    if min(read) < 1:
+        raise click.BadParameter(f"got {text!r}, expected whole numbers as in 50,100,200", ctx=ctx, param=param)
+    return tuple(read)

@@ -1,0 +1,181 @@
+"""Effectiveness and agreement: the systems by every measure, and how far each pair of measures ranks them alike.
+
+Each measure ranks the systems by their figures; the agreement of two measures is Kendall's tau-b of the two rankings
+(:mod:`truemoment.metaevaluation.rankings`). Intervals come from resamples of videos, the same for all systems and
+measures, so that what two measures share in a resample stays shared.
+
+References
+----------
+R. Togashi et al., AxIoU: An Axiomatically Justified Measure for Video Moment Retrieval (2022), section 6.2, Figures 4
+and 5; the intervals are ours.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+
+from truemoment.intervals import Floats
+from truemoment.metaevaluation.rankings import Signs, order_of_pairs
+from truemoment.metaevaluation.systems import Systems
+from truemoment.uncertainty import ROUNDING, interval95, resample_figures
+
+_BLOCK = 1 << 23
+"""Numbers that are held at a time of each table of resamples, measures and pairs of systems."""
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """How S systems fare by M measures, and how far the measures agree on them.
+
+    Parameters
+    ----------
+    systems
+        The systems.
+    tau : (M, M)
+        Kendall's tau-b between the rankings by each pair of measures; 1 on the diagonal, NaN where a measure ties
+        all systems.
+    interval : (M, M, 2)
+        95 % percentile interval of each; NaN where tau is undefined in any resample. Noise and ties pull tau of a
+        resample towards 0, so that an interval may lie below its tau.
+    figure_interval : (S, M, 2)
+        95 % interval of each figure, a fraction.
+    mean_interval : (M, 2)
+        95 % interval of each measure's mean tau with the others.
+    highest : (M,)
+        Share of the resamples in which its mean tau with the others is the highest of all; measures that share the
+        highest share the resample. 1 in sum, if any is defined.
+    resamples
+        How many.
+    """
+
+    systems: Systems
+    tau: Floats
+    interval: Floats
+    figure_interval: Floats
+    mean_interval: Floats
+    highest: Floats
+    resamples: int
+
+    @functools.cached_property
+    def mean(self) -> Floats:
+        """Mean tau of each measure with the others, NaN with none; shape (M,)."""
+        return mean_with_others(self.tau)
+
+
+def agreement(
+    systems: Systems, rng: np.random.Generator, *, resamples: int = 1000, progress: bool = False
+) -> Agreement:
+    """Rank systems by every measure, and say how far the rankings agree.
+
+    Parameters
+    ----------
+    systems
+        Per-query statistics of S systems by M measures.
+    rng
+        Generator of the resamples.
+    resamples
+        How many, at least 2.
+    progress
+        Show a progress bar on standard error when there is much to do.
+
+    Raises
+    ------
+    UsageError
+        If `resamples` is less than 2.
+
+    Examples
+    --------
+    >>> from truemoment import Annotations, Predictions, evaluate
+    >>> a = Annotations.from_rows([(f"{v}#0", v, 30.0, "a door opens", 2.0, 6.0) for v in "abcd"])
+    >>> def scores(end_s):
+    ...     return evaluate(a, Predictions.from_lists({f"{v}#0": [(2.0, end_s)] for v in "abcd"}), "mIoU; R@1,IoU=0.3")
+    >>> found = agreement(
+    ...     Systems({"near": scores(5.0), "middle": scores(4.0), "far": scores(3.0)}), np.random.default_rng(0)
+    ... )
+    >>> float(found.tau[0, 1].round(4))  # two of three pairs, in the same order; R@1 ties the third
+    0.8165
+    """
+    resampled = resample_figures(list(systems.scores.values()), rng, resamples=resamples, progress=progress)
+    resampled_tau = _taus(resampled * systems.direction)
+    mean = mean_with_others(resampled_tau)
+    return Agreement(
+        systems=systems,
+        tau=_taus(systems.figures * systems.direction),
+        interval=interval95(resampled_tau),
+        figure_interval=interval95(resampled),
+        mean_interval=interval95(mean),
+        highest=_highest(mean),
+        resamples=resamples,
+    )
+
+
+def mean_with_others(tau: Floats) -> Floats:
+    """Mean tau of each measure with the others.
+
+    Parameters
+    ----------
+    tau : (..., M, M)
+        As :func:`tau_matrix` returns it; an undefined one (NaN) does not count.
+
+    Returns
+    -------
+    array, shape (..., M)
+        NaN where none is defined.
+
+    Examples
+    --------
+    >>> mean_with_others(np.array([[1.0, 0.5, 0.1], [0.5, 1.0, np.nan], [0.1, np.nan, 1.0]])).round(2).tolist()
+    [0.3, 0.5, 0.1]
+    """
+    counts = ~np.isnan(tau) & ~np.eye(tau.shape[-1], dtype=bool)
+    number = counts.sum(axis=-1)
+    total = np.where(counts, tau, 0).sum(axis=-1)
+    return np.asarray(np.where(number > 0, total / np.maximum(number, 1), np.nan))
+
+
+def tau_matrix(signs: Signs) -> Floats:
+    """Kendall's tau-b between each two of M rankings: one product of matrices.
+
+    Parameters
+    ----------
+    signs : (..., M, P)
+        What each ranking says of each pair of systems, see :func:`~truemoment.metaevaluation.rankings.order_of_pairs`.
+
+    Returns
+    -------
+    array, shape (..., M, M)
+        As :func:`~truemoment.metaevaluation.rankings.kendall_tau_b` of each two; NaN where one ties all systems.
+
+    Examples
+    --------
+    >>> tau_matrix(order_of_pairs(np.array([[0.3, 0.2, 0.1], [0.1, 0.2, 0.3]]))).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
+    number = signs.astype(np.float32 if signs.shape[-1] < 1 << 24 else np.float64)  # whole numbers, exact up to 2^24
+    agree = (number @ np.swapaxes(number, -1, -2)).astype(np.float64)
+    told_apart = np.diagonal(agree, axis1=-2, axis2=-1)
+    both = told_apart[..., :, None] * told_apart[..., None, :]
+    return np.asarray(np.where(both > 0, agree / np.sqrt(np.where(both > 0, both, 1)), np.nan))
+
+
+def _taus(figures: Floats) -> Floats:
+    """Tau-b between measures, (..., M, M), of figures (..., S, M) of which more is better; some resamples at a time."""
+    by_measure = np.swapaxes(figures, -1, -2)
+    if by_measure.ndim == 2:
+        return tau_matrix(order_of_pairs(by_measure))
+    n_systems, n_measures = figures.shape[-2:]
+    step = max(1, _BLOCK // max(1, n_measures * n_systems * (n_systems - 1) // 2))
+    blocks = (by_measure[low : low + step] for low in range(0, len(by_measure), step))
+    return np.concatenate([tau_matrix(order_of_pairs(block)) for block in blocks])
+
+
+def _highest(mean: Floats) -> Floats:
+    """Share of resamples in which each measure's mean tau is the highest, (M,), of means (B, M)."""
+    low = np.where(np.isnan(mean), -np.inf, mean)
+    best = low.max(axis=-1, keepdims=True, initial=-np.inf)
+    is_best = (low >= best - ROUNDING) & np.isfinite(low)
+    sharing = is_best.sum(axis=-1, keepdims=True)
+    return np.asarray((is_best / np.maximum(sharing, 1)).mean(axis=0))

@@ -1,0 +1,220 @@
+r"""Label ambiguity: what figures and rankings become when somebody else had marked the moments.
+
+N sets of noisy labels are drawn (:mod:`~truemoment.metaevaluation.noise`) and every system's answers are held against
+each. Of a measure :math:`\mu` and a system :math:`\sigma` with :math:`\mu_0` on the labels as they are,
+
+.. math:: \mathrm{RMSE} = \sqrt{\frac{1}{N} \sum_{n=1}^N (\mu_n(\sigma) - \mu_0(\sigma))^2}
+
+A low RMSE is no merit by itself: a measure that says the same of everything has none. So it is set against how far the
+systems lie apart by that measure (their standard deviation), and beside it stands what a user cares for: how often two
+systems change places.
+
+References
+----------
+AxIoU (Togashi et al. 2022), section 6.4 and Fig. 7 (mean RMSE over the systems).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from truemoment.evaluation import chosen_protocol, evaluate_relabelled
+from truemoment.exceptions import UsageError
+from truemoment.intervals import Floats, temporal_iou
+from truemoment.io.matching import OnUnknown
+from truemoment.measures import Measure, lower_is_better, parse_measures
+from truemoment.metaevaluation.noise import NoiseModel
+from truemoment.metaevaluation.rankings import kendall_tau_b, order_of_pairs
+from truemoment.metaevaluation.workers import done_in_order
+from truemoment.protocols import Protocol
+from truemoment.records import Annotations, Predictions
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseLevel:
+    """S systems by M measures on N sets of noisy labels.
+
+    Parameters
+    ----------
+    model, level
+        Which noise, and how much.
+    mean_iou
+        Mean IoU of a noisy label with the label itself, over queries and sets.
+    median_iou
+        Each label's median IoU over the sets, then the mean over labels: what the paper seems to quote.
+    original : (S, M)
+        Figures on the labels as they are.
+    figures : (N, S, M)
+        Figures on each noisy set, fractions.
+    direction : (M,)
+        1 for measures of which more is better, -1 where less is.
+    """
+
+    model: str
+    level: str
+    mean_iou: float
+    median_iou: float
+    original: Floats
+    figures: Floats
+    direction: Floats
+
+    @property
+    def error(self) -> Floats:
+        """Difference from the figures on the labels as they are, (N, S, M)."""
+        return np.asarray(self.figures - self.original)
+
+    @property
+    def rmse(self) -> Floats:
+        """Root mean squared error of each figure, (S, M)."""
+        return np.asarray(np.sqrt((self.error**2).mean(axis=0)))
+
+    @property
+    def bias(self) -> Floats:
+        """Mean error of each figure, (S, M): how far noise moves it one way."""
+        return np.asarray(self.error.mean(axis=0))
+
+    @property
+    def relative_rmse(self) -> Floats:
+        """Mean RMSE over the systems, in standard deviations of the systems' figures; (M,), NaN where all are equal."""
+        spread = self.original.std(axis=0)
+        return np.where(spread > 0, self.rmse.mean(axis=0) / np.where(spread > 0, spread, 1), np.nan)
+
+    @property
+    def flips(self) -> Floats:
+        """Share of sets in which each pair of systems changes places, (P, M); NaN where the two tie as they are."""
+        before = order_of_pairs((self.direction * self.original).T)
+        after = order_of_pairs((self.direction * self.figures).transpose(0, 2, 1))
+        turned = (after == -before).mean(axis=0)
+        return np.where(before != 0, turned, np.nan).T
+
+    @property
+    def tau(self) -> Floats:
+        """Kendall's tau-b of the ranking on noisy labels with that on the labels as they are, mean over sets, (M,)."""
+        before = order_of_pairs((self.direction * self.original).T)
+        after = order_of_pairs((self.direction * self.figures).transpose(0, 2, 1))
+        return np.asarray(np.nan_to_num(kendall_tau_b(after, before[None]), nan=0.0).mean(axis=0))
+
+
+@dataclass(frozen=True, eq=False)
+class Ambiguity:
+    """Systems under one model of label noise.
+
+    Parameters
+    ----------
+    names
+        The systems.
+    measures
+        The measures.
+    levels
+        From little noise to much.
+    source
+        Where the model was learned, or "".
+    """
+
+    names: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    levels: tuple[NoiseLevel, ...]
+    source: str = ""
+
+    @property
+    def model(self) -> str:
+        """Which noise."""
+        return self.levels[0].model
+
+    @property
+    def original(self) -> Floats:
+        """Figures on the labels as they are, (S, M)."""
+        return self.levels[0].original
+
+    @property
+    def sets(self) -> int:
+        """Noisy sets of a level."""
+        return len(self.levels[0].figures)
+
+
+def ambiguity(
+    annotations: Annotations,
+    answers: Mapping[str, Predictions],
+    models: Sequence[NoiseModel],
+    rng: np.random.Generator,
+    *,
+    measures: str | Sequence[Measure],
+    protocol: str | Protocol | None = None,
+    on_unknown: OnUnknown = "refuse",
+    sets: int = 100,
+    workers: int | None = 1,
+    progress: bool = False,
+) -> Ambiguity:
+    """Hold systems against noisy labels.
+
+    Parameters
+    ----------
+    annotations
+        Labels as they are; every one is drawn anew.
+    answers
+        Of S systems, by name.
+    models
+        One kind of noise at rising levels; each level starts from the same draws, so that levels can be compared.
+    rng
+        Generator; each set has one of its own, so that the result does not depend on `workers`.
+    measures, protocol, on_unknown
+        As for :func:`truemoment.evaluate`.
+    sets
+        N, 2 or more.
+    workers
+        Threads; None for one a core.
+    progress
+        Show a progress bar on standard error.
+
+    Raises
+    ------
+    UsageError
+        If there is no system or level, the levels are of several kinds, or there are fewer than 2 sets.
+    InputError, MeasureError, ProtocolError
+        As for :func:`truemoment.evaluation.evaluate_relabelled`, or if a model lacks what it needs.
+    """
+    if not answers or not models:
+        raise UsageError("got no system, or no level of noise, expected one or more")
+    if len({model.name for model in models}) > 1:
+        raise UsageError(f"got {', '.join(sorted({m.name for m in models}))}, expected levels of one model of noise")
+    if sets < 2:
+        raise UsageError(f"got {sets} noisy sets, expected 2 or more")
+    asked = parse_measures(measures) if isinstance(measures, str) else tuple(measures)
+    protocol = chosen_protocol(protocol, annotations)
+    seeds = rng.integers(1 << 62, size=sets)
+    direction = np.array([-1.0 if lower_is_better(measure) else 1.0 for measure in asked])
+
+    def drawn(model: NoiseModel) -> tuple[Floats, Floats]:
+        return model.draw(annotations, [np.random.default_rng(seed) for seed in seeds])
+
+    labels = list(done_in_order(drawn, models, workers=workers, what="drawing labels", progress=False))
+    as_they_are = annotations.start_s[None], annotations.end_s[None]
+
+    def figures_of(piece: tuple[Predictions, tuple[Floats, Floats]]) -> Floats:
+        predictions, (start_s, end_s) = piece
+        return evaluate_relabelled(
+            annotations, predictions, start_s, end_s, asked, protocol=protocol, on_unknown=on_unknown
+        )
+
+    pieces = [(predictions, of) for of in (as_they_are, *labels) for predictions in answers.values()]
+    found = list(done_in_order(figures_of, pieces, workers=workers, what=f"{models[0].name} noise", progress=progress))
+    n = len(answers)
+    original = np.concatenate(found[:n])
+    levels = []
+    for at, (model, (start_s, end_s)) in enumerate(zip(models, labels, strict=True), start=1):
+        iou = temporal_iou(start_s, end_s, annotations.start_s, annotations.end_s)[:, ~np.isnan(annotations.start_s)]
+        levels.append(
+            NoiseLevel(
+                model=model.name,
+                level=model.level,
+                mean_iou=float(iou.mean()),
+                median_iou=float(np.median(iou, axis=0).mean()),
+                original=original,
+                figures=np.stack(found[at * n : (at + 1) * n], axis=1),
+                direction=direction,
+            )
+        )
+    return Ambiguity(tuple(answers), asked, tuple(levels), getattr(models[0], "source", ""))

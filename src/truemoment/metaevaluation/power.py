@@ -1,0 +1,451 @@
+r"""Discriminative power: how many pairs of systems a measure tells apart, and how many queries that takes.
+
+*Test.* A paired test of two systems' figures whose independent units are videos (or single queries). With
+:math:`d_v` the difference of the two systems' sums over video v and W the sum of weights, the difference of the
+figures is :math:`D = \sum_v d_v / W`. If it makes no difference which system gave an answer, the sign of each
+:math:`d_v` is the toss of a coin, and D has mean 0 and variance :math:`\sum_v d_v^2 / W^2`: the test is the normal
+approximation to the permutation test of :func:`truemoment.uncertainty.permutation_p_values`,
+
+.. math:: p = 2 \, \Phi\!\left(- |D| \, W / \sqrt{\textstyle\sum_v d_v^2}\right)
+
+Pairs are *separated* whose p, corrected by Holm's method over all pairs of one measure, is at most `level`. Where
+systems have weights of their own (queries left out), :math:`d_v` is the difference of
+:math:`(x_{sv} - \bar F w_{sv}) / W_s`, to first order what swapping moves, with :math:`\bar F` the mean of the two
+figures. The sums of squares of all pairs come from one matrix of cross-products of the systems a measure.
+
+*Planning.* The variance of the difference as it is, not as it would be without one, is that of a ratio of sums over
+clusters: with :math:`e_v = d_v - D w_v`,
+
+.. math:: \mathrm{Var}(D) = \frac{V}{V - 1} \frac{\sum_v e_v^2}{W^2}, \qquad \sigma^2 = Q \, \mathrm{Var}(D)
+
+so that :math:`\sigma^2` is a variance a query with the clustering of the queries by video in it. A true difference
+:math:`\Delta` is found in a share `power` of test sets with as many queries a video as these, of
+
+.. math:: n = (z_{1 - \alpha / 2} + z_{power})^2 \, \sigma^2 / \Delta^2
+
+queries. For K comparisons :math:`\alpha` is level / K (Bonferroni's correction, which Holm's begins with).
+
+References
+----------
+Discriminative power: T. Sakai, Evaluating evaluation metrics based on the bootstrap, SIGIR 2006. Variance of a ratio
+over clusters: W. G. Cochran, Sampling techniques (1977), chapters 6 and 9; numbers of queries: T. Sakai, Topic set size
+design, Information Retrieval Journal 19 (2016). See also :mod:`truemoment.uncertainty`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from truemoment.exceptions import UsageError
+from truemoment.intervals import Floats, Ints
+from truemoment.metaevaluation.rankings import pairs_of
+from truemoment.metaevaluation.systems import Systems, Unit, figures_of
+from truemoment.uncertainty import LEVEL, NO_WEIGHT, holm, interval95
+
+FEWEST_UNITS = 30
+"""Videos below which the normal approximation says too little about tails that Holm's method looks at."""
+
+DIFFERENCES = (0.01, 0.02, 0.03, 0.05, 0.1)
+"""True differences (fractions) of the planning table."""
+
+QUANTILES = (0.5, 0.9)
+"""A typical and a hard pair: quantiles of the standard deviation over the pairs."""
+
+_SIZES = tuple(step * 10**tens for tens in range(1, 8) for step in (1, 2, 5))
+
+_NEGLIGIBLE = 1e-12
+"""A sum of squared differences this small a part of the squares themselves is rounding: the two are alike."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairedTests:
+    """The P pairs of S systems tested by M measures on some queries. Differences are fractions.
+
+    Parameters
+    ----------
+    difference : (P, M)
+        Figure of the first less that of the second, so that more is better; NaN where undefined.
+    p : (P, M)
+        Two-sided p value; 1 where the two score alike on every unit, NaN where the difference is undefined.
+    variance : (P, M)
+        Of the difference, by clusters, as it is.
+    """
+
+    difference: Floats
+    p: Floats
+    variance: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Power:
+    """Which of P pairs of systems M measures separate on subsets of N sizes, and how many queries it takes.
+
+    Parameters
+    ----------
+    systems
+        The systems.
+    unit
+        What is drawn and what is independent in the test: videos, or single queries.
+    sizes : (N,)
+        Queries asked for, rising; the last is the whole split.
+    queries, units : (N,)
+        Mean numbers of queries and of units in the subsets.
+    repetitions
+        Subsets of each size; there is one of the whole split.
+    separated : (N, M)
+        Share of the pairs whose corrected p is at most `level`, mean over the subsets.
+    separated_interval : (N, M, 2)
+        From where to where 95 % of the subsets lie.
+    wrong_way : (N, M)
+        Share of the pairs that are separated the other way round than the figures on the whole split are.
+    whole
+        Tests on the whole split.
+    p_holm : (P, M)
+        p values on the whole split, corrected over the pairs of each measure.
+    clustering : (M,)
+        Variance with clusters over the variance without, median over the pairs: so many times as many queries are
+        needed as if every query had a video of its own. NaN where no pair differs.
+    level, comparisons, power
+        Significance level; how many comparisons the planning is for; share of test sets in which a difference is found.
+    """
+
+    systems: Systems
+    unit: Unit
+    sizes: Ints
+    queries: Floats
+    units: Floats
+    repetitions: int
+    separated: Floats
+    separated_interval: Floats
+    wrong_way: Floats
+    whole: PairedTests
+    p_holm: Floats
+    clustering: Floats
+    level: float
+    comparisons: int
+    power: float
+
+    @property
+    def sigma(self) -> Floats:
+        """Standard deviation of a pair's difference a query, clustering by video in it, (P, M); a fraction."""
+        return np.asarray(np.sqrt(self.whole.variance * len(self.systems.first)))
+
+    @functools.cached_property
+    def needed(self) -> Floats:
+        """Queries that separate each pair if its true difference is the one that was seen, (P, M).
+
+        Infinite for a pair that scores alike; NaN where the difference is undefined. A difference that was seen is
+        uncertain itself, and so is this.
+        """
+        return queries_needed(
+            self.whole.difference, self.sigma, level=self.level, power=self.power, comparisons=self.comparisons
+        )
+
+    @property
+    def needed_median(self) -> Floats:
+        """Median over the pairs of `needed`, (M,): comparable between measures, since the pairs are the same."""
+        return np.asarray(np.nanmedian(np.where(np.isnan(self.needed), np.inf, self.needed), axis=0))
+
+    def planned(self, differences: Sequence[float] = DIFFERENCES) -> Floats:
+        """Queries that show a true difference, for a typical pair (median standard deviation) and a hard one (90 %).
+
+        Parameters
+        ----------
+        differences
+            K true differences, fractions above 0.
+
+        Returns
+        -------
+        array, shape (K, M, 2)
+            NaN for a measure by which no pair differs.
+        """
+        sigma = self.sigma
+        spread = np.full((len(sigma[0]), len(QUANTILES)), np.nan)
+        for row, of_measure in enumerate(sigma.T):
+            differing = of_measure[of_measure > 0]  # neither 0 nor NaN
+            if len(differing):
+                spread[row] = np.quantile(differing, QUANTILES)
+        return queries_needed(
+            np.asarray(differences, dtype=np.float64)[:, None, None],
+            spread,
+            level=self.level,
+            power=self.power,
+            comparisons=self.comparisons,
+        )
+
+
+def queries_needed(
+    difference: Floats, sigma: Floats, *, level: float = LEVEL, power: float = 0.8, comparisons: int = 1
+) -> Floats:
+    """Queries on which a true difference is found significant in a share `power` of test sets.
+
+    Parameters
+    ----------
+    difference, sigma : (...)
+        True difference, and standard deviation of the difference a query, in the same unit.
+    level
+        Of the two-sided test, divided by `comparisons`.
+    power
+        More than 0 and less than 1.
+    comparisons
+        1 or more.
+
+    Returns
+    -------
+    array, shape (...)
+        Not rounded; infinite where the difference is 0.
+
+    Raises
+    ------
+    UsageError
+        If `level` or `power` is not between 0 and 1, or `comparisons` is below 1.
+
+    Examples
+    --------
+    >>> float(queries_needed(np.array(0.05), np.array(0.5)).round(1))  # 2.80 squared, a hundred times
+    784.9
+    """
+    for name, value in (("level", level), ("power", power)):
+        if not 0 < value < 1:
+            raise UsageError(f"got {name} {value}, expected more than 0 and less than 1")
+    if comparisons < 1:
+        raise UsageError(f"got {comparisons} comparisons, expected 1 or more")
+    normal = NormalDist()
+    times = normal.inv_cdf(1 - level / comparisons / 2) + normal.inv_cdf(power)
+    apart = np.abs(difference) > 0
+    needed = (times * sigma / np.where(apart, difference, 1)) ** 2
+    return np.asarray(np.where(np.isnan(difference * sigma), np.nan, np.where(apart, needed, np.inf)))
+
+
+def power(
+    systems: Systems,
+    rng: np.random.Generator,
+    *,
+    sizes: Sequence[int] | Ints | None = None,
+    repetitions: int = 50,
+    unit: Unit = "video",
+    level: float = LEVEL,
+    power: float = 0.8,
+    comparisons: int = 1,
+    progress: bool = False,
+) -> Power:
+    """Test all pairs of systems by every measure on subsets of the queries, and plan how many queries it takes.
+
+    Parameters
+    ----------
+    systems
+        The systems.
+    rng
+        Generator of the subsets. One shuffle of the units serves all sizes: the smaller are the first of the larger.
+    sizes
+        Queries of a subset, about: as many units are drawn, without replacement, as come closest. None for steps of 1,
+        2 and 5 from 100 upwards that are 30 units or more. The whole split is always added.
+    repetitions
+        Subsets of each size, 2 or more.
+    unit
+        Draw videos with all of their queries, or single queries taken for independent.
+    level
+        Corrected p values at or below it separate a pair.
+    power
+        Share of test sets in which a planned difference is found.
+    comparisons
+        How many comparisons are planned for.
+    progress
+        Show a progress bar on standard error when there is much to do.
+
+    Returns
+    -------
+    Power
+
+    Raises
+    ------
+    UsageError
+        If a subset would be of fewer than 30 units or of more queries than there are, there are fewer than 2
+        repetitions, or `level`, `power` or `comparisons` are out of range.
+    """
+    if repetitions < 2:
+        raise UsageError(f"got {repetitions} repetitions, expected 2 or more")
+    queries_needed(np.ones(1), np.ones(1), level=level, power=power, comparisons=comparisons)  # refuses what is wrong
+    numerator, weight = systems.units(unit)
+    counts = _queries_of_units(systems, unit)
+    sizes = _checked(sizes, counts, unit)
+    sums = _Sums.of(numerator, weight)
+    whole = sums.total().tested(systems.direction, len(counts))
+    separated = np.empty((len(sizes), repetitions, len(systems.measures)))
+    turned, queries, units = np.empty_like(separated), np.empty(separated.shape[:2]), np.empty(separated.shape[:2])
+    for repetition in _with_progress(range(repetitions), show=progress):
+        order = rng.permutation(len(counts))
+        ends = _ends(counts[order], sizes)
+        found = [
+            one.tested(systems.direction, int(end))
+            for one, end in zip(sums.first(order, ends[:-1]), ends[:-1], strict=True)
+        ]
+        for row, (tested, end) in enumerate(zip([*found, whole], ends, strict=True)):
+            corrected = holm(tested.p) <= level  # NaN is not
+            separated[row, repetition] = corrected.mean(axis=0)
+            turned[row, repetition] = (corrected & (tested.difference * whole.difference < 0)).mean(axis=0)
+            queries[row, repetition], units[row, repetition] = counts[order[:end]].sum(), end
+    return Power(
+        systems=systems,
+        unit=unit,
+        sizes=sizes,
+        queries=queries.mean(axis=1),
+        units=units.mean(axis=1),
+        repetitions=repetitions,
+        separated=separated.mean(axis=1),
+        separated_interval=interval95(separated.swapaxes(0, 1)),
+        wrong_way=turned.mean(axis=1),
+        whole=whole,
+        p_holm=holm(whole.p),
+        clustering=_clustering(systems, whole),
+        level=level,
+        comparisons=comparisons,
+        power=power,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Numerators and weights by measure, unit and system, (M, U, S), and whether all systems have the same weights."""
+
+    numerator: Floats
+    weight: Floats
+    alike: bool
+
+    @classmethod
+    def of(cls, numerator: Floats, weight: Floats) -> _Sums:
+        by_measure = [np.ascontiguousarray(table.transpose(2, 0, 1)) for table in (numerator, weight)]
+        return cls(by_measure[0], by_measure[1], alike=bool((weight == weight[:, :1]).all()))
+
+    def total(self) -> _Products:
+        """Products over all units."""
+        return self._products(slice(None))
+
+    def first(self, order: Ints, ends: Ints) -> list[_Products]:
+        """Products over the first `end` units of an order, for each of rising `ends`: each unit is taken once."""
+        found: list[_Products] = []
+        begin = 0
+        for end in ends:
+            step = self._products(order[begin:end])
+            found.append(found[-1] + step if found else step)
+            begin = int(end)
+        return found
+
+    def _products(self, rows: Ints | slice) -> _Products:
+        x = self.numerator[:, rows]
+        w = self.weight[:, rows, :1] if self.alike else self.weight[:, rows]
+        return _Products(x.sum(axis=1), w.sum(axis=1), x.swapaxes(1, 2) @ x, x.swapaxes(1, 2) @ w, w.swapaxes(1, 2) @ w)
+
+
+@dataclass(frozen=True, eq=False)
+class _Products:
+    """Sums over units: of numerators (M, S) and weights (M, S or 1), and of all their products by two systems."""
+
+    x: Floats
+    w: Floats
+    xx: Floats
+    xw: Floats
+    ww: Floats
+
+    def __add__(self, other: _Products) -> _Products:
+        return _Products(*(getattr(self, name) + getattr(other, name) for name in ("x", "w", "xx", "xw", "ww")))
+
+    def tested(self, direction: Floats, n_units: int) -> PairedTests:
+        """Test all pairs on `n_units` units."""
+        n_systems = self.x.shape[1]
+        x = self.x
+        w = np.broadcast_to(self.w, x.shape)
+        defined = w > NO_WEIGHT
+        over = 1 / np.where(defined, w, 1)  # each system's sums are divided by its own weight
+        figure = figures_of(x * defined, w * defined)
+        both = over[:, :, None] * over[:, None, :]
+        xx, square = self.xx * both, (n_systems, n_systems)
+        xw = np.broadcast_to(self.xw, (len(x), *square)) * both
+        ww = np.broadcast_to(self.ww, (len(x), *square)) * both
+        a, b = pairs_of(n_systems)
+        difference = figure[:, a] - figure[:, b]
+        largest = xx[:, a, a] + xx[:, b, b]
+        d_x = largest - 2 * xx[:, a, b]  # sums over units of squared differences
+        d_xw = xw[:, a, a] + xw[:, b, b] - xw[:, a, b] - xw[:, b, a]
+        d_w = ww[:, a, a] + ww[:, b, b] - 2 * ww[:, a, b]
+        middle = (figure[:, a] + figure[:, b]) / 2
+        swapped = d_x - 2 * middle * d_xw + middle**2 * d_w
+        f_a, f_b = figure[:, a], figure[:, b]
+        # The square of (x_a - f_a w_a) - (x_b - f_b w_b), with what stands in d_x taken out.
+        of_w = f_a**2 * ww[:, a, a] + f_b**2 * ww[:, b, b] - 2 * f_a * f_b * ww[:, a, b]
+        of_xw = f_a * (xw[:, a, a] - xw[:, b, a]) + f_b * (xw[:, b, b] - xw[:, a, b])
+        around = d_x - 2 * of_xw + of_w
+        alike = swapped <= _NEGLIGIBLE * largest
+        swapped, around = np.where(alike, 0, swapped), np.where(alike | (around < 0), 0, around)
+        z = np.abs(difference) / np.sqrt(np.where(alike, 1, swapped))
+        p = np.where(alike, 1.0, _two_sided(z))
+        undefined = np.isnan(difference)
+        signed = np.where(alike & ~undefined, 0, difference) * direction[:, None]
+        variance = np.where(undefined, np.nan, around) * (n_units / max(n_units - 1, 1))
+        return PairedTests(signed.T, np.where(undefined, np.nan, p).T, variance.T)
+
+
+def _two_sided(z: Floats) -> Floats:
+    """Chance that a normal deviate is as far from 0 as z or further."""
+    erfc = np.frompyfunc(math.erfc, 1, 1)
+    return np.asarray(erfc(z / math.sqrt(2)), dtype=np.float64)
+
+
+def _queries_of_units(systems: Systems, unit: Unit) -> Ints:
+    """How many queries each unit has, (U,), in the order of :meth:`Systems.units`."""
+    video = systems.first.video_id
+    if unit == "query":
+        return np.ones(len(video), dtype=np.int64)
+    number = {video_id: at for at, video_id in enumerate(dict.fromkeys(video))}
+    return np.bincount([number[video_id] for video_id in video])
+
+
+def _checked(sizes: Sequence[int] | Ints | None, counts: Ints, unit: Unit) -> Ints:
+    """Sizes, each once and rising, the whole split last."""
+    whole, each = int(counts.sum()), float(counts.mean())
+    units = "videos" if unit == "video" else "queries"
+    if len(counts) < FEWEST_UNITS:
+        raise UsageError(f"got {len(counts)} {units}, expected {FEWEST_UNITS} or more to test differences on")
+    if sizes is None:
+        asked = np.array([size for size in _SIZES if size >= max(100, FEWEST_UNITS * each) and size < whole])
+        return np.append(asked.astype(np.int64), whole)
+    asked = np.unique(np.asarray(sizes, dtype=np.int64))
+    for size in asked.tolist():
+        if size > whole:
+            raise UsageError(f"got subsets of {size:,} queries, expected at most the {whole:,} that there are")
+        if size < FEWEST_UNITS * each:
+            raise UsageError(
+                f"got subsets of {size:,} queries, which are of {size / each:.0f} {units}; expected {FEWEST_UNITS} "
+                f"{units} or more ({math.ceil(FEWEST_UNITS * each):,} queries): the test is an approximation"
+            )
+    return asked if whole in asked else np.append(asked, whole)
+
+
+def _ends(counts: Ints, sizes: Ints) -> Ints:
+    """How many units in their order hold about so many queries, (N,): whichever end comes closest, the first if two."""
+    held = np.cumsum(counts)
+    after = np.minimum(np.searchsorted(held, sizes), len(held) - 1)
+    before = np.maximum(after - 1, 0)
+    return np.asarray(np.where(sizes - held[before] <= held[after] - sizes, before, after) + 1)
+
+
+def _clustering(systems: Systems, whole: PairedTests) -> Floats:
+    """Variance of the difference with clusters over that without, median over the pairs, (M,)."""
+    single = _Sums.of(*systems.units("query")).total().tested(systems.direction, len(systems.first)).variance
+    differ = (single > 0) & (whole.variance > 0)
+    ratio = np.where(differ, whole.variance / np.where(differ, single, 1), np.nan)
+    return np.array([np.median(column[~np.isnan(column)]) if differ.any() else np.nan for column in ratio.T])
+
+
+def _with_progress(numbers: range, *, show: bool) -> Iterable[int]:
+    if not show:
+        return numbers
+    from tqdm import tqdm  # noqa: PLC0415 - only long work needs it, and importing takes time
+
+    return tqdm(numbers, desc="drawing subsets", leave=False)

@@ -1,0 +1,259 @@
+r"""Which measure to select by: what its choice on a validation split is worth on a test split.
+
+Of N variants of a method (hyper-parameters, checkpoints), each validation measure chooses the one with the best figure
+on the validation split. Two things are asked of the choices, by each test measure t:
+
+*Z-score* (Fig. 8 of the paper): with :math:`x_{j t}` the figure of the variant that validation measure j chose,
+:math:`z_{j t} = (x_{j t} - \bar x_t) / s_t`, mean and standard deviation (ddof 0) over the choices of all validation
+measures, so that they average zero. It is 0 where all choices score alike. It says which choices are better than
+others, not by how much, nor whether any of them is good.
+
+*Regret*: the best of all N figures under t less that of the chosen variant, in the unit of t. It is 0 for a perfect
+choice, and has a scale: what a variant drawn by lot would lose (``by_lot``).
+
+Both are turned round for measures of which less is better, so that a higher z and a lower regret are always the better.
+Variants tie whose figures differ by no more than 1e-12; the first of them is chosen, and how many tie is told.
+
+Another validation split would have led to other choices. How much that matters is seen by choosing anew on resamples of
+the validation videos, the same for every variant and measure, while the test split stays as it is.
+
+References
+----------
+R. Togashi, M. Otani, Y. Nakashima, E. Rahtu, J. Heikkilä and T. Sakai, AxIoU: an axiomatically justified measure for
+video moment retrieval, CVPR 2022: section 6.6 and Fig. 8.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from truemoment.exceptions import UsageError
+from truemoment.intervals import Bools, Floats, Ints
+from truemoment.measures import Measure
+from truemoment.metaevaluation.systems import Systems
+from truemoment.uncertainty import ROUNDING, interval95, resample_figures
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What Mv validation measures chose of N variants, under Mt test measures. Figures are fractions, NaN undefined.
+
+    Parameters
+    ----------
+    variants
+        Names of the variants.
+    validation, test
+        The measures of either side.
+    validation_systems, test_systems
+        The variants on either side.
+    validation_figures : (N, Mv)
+    test_figures : (N, Mt)
+    chosen : (Mv,)
+        Number of the variant that each validation measure chooses.
+    tied : (Mv,)
+        How many variants share the best figure; 1 where none ties.
+    z, regret : (Mv, Mt)
+        Z-score of each choice among all choices, higher is better; and what it loses to the best variant, 0 or more.
+    by_lot : (Mt,)
+        Mean regret of all variants: what one drawn by lot loses.
+    regret_mean : (Mv, Mt)
+        Mean regret of the choices on resamples of the validation videos.
+    regret_interval : (Mv, Mt, 2)
+        95 % interval of the regret over the resamples.
+    lost : (resamples, Mv)
+        Mean over the test measures of the regret in each resample, the same resamples for all: differences are paired.
+    stays : (Mv,)
+        Share of resamples that choose the same variant as the whole split.
+    resamples
+        How many were drawn.
+    """
+
+    validation_systems: Systems
+    test_systems: Systems
+    validation_figures: Floats
+    test_figures: Floats
+    chosen: Ints
+    tied: Ints
+    z: Floats
+    regret: Floats
+    by_lot: Floats
+    regret_mean: Floats
+    regret_interval: Floats
+    lost: Floats
+    stays: Floats
+    resamples: int
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Names of the variants."""
+        return self.validation_systems.names
+
+    @property
+    def validation(self) -> tuple[Measure, ...]:
+        """The measures that choose."""
+        return self.validation_systems.measures
+
+    @property
+    def test(self) -> tuple[Measure, ...]:
+        """The measures that judge the choices."""
+        return self.test_systems.measures
+
+    @property
+    def order(self) -> Ints:
+        """Numbers of the validation measures, the one whose choices lose least (`lost`, on average) first, (Mv,)."""
+        return np.asarray(np.argsort(self.lost.mean(axis=0), kind="stable"))
+
+    @property
+    def behind(self) -> Floats:
+        """95 % interval of how much more each validation measure loses than the first of `order`, (Mv, 2)."""
+        return interval95(self.lost - self.lost[:, self.order[:1]])
+
+    @property
+    def worse_than_first(self) -> Floats:
+        """Share of resamples in which each validation measure loses more than the first of `order`, (Mv,)."""
+        return np.asarray((self.lost > self.lost[:, self.order[:1]] + ROUNDING).mean(axis=0))
+
+
+def select(
+    validation: Systems, test: Systems, rng: np.random.Generator, *, resamples: int = 1000, progress: bool = False
+) -> Selection:
+    """Let each validation measure choose a variant, and see what the choice is worth on the test split.
+
+    Parameters
+    ----------
+    validation, test
+        The same variants in the same order on either split, by measures that may differ.
+    rng
+        Generator of the resamples of validation videos.
+    resamples
+        How many, at least 2.
+    progress
+        Show a progress bar on standard error when there is much to do.
+
+    Returns
+    -------
+    Selection
+
+    Raises
+    ------
+    UsageError
+        If the variants are not the same, a measure is defined for no variant, or `resamples` is less than 2.
+
+    Examples
+    --------
+    >>> from truemoment import Annotations, Predictions, evaluate
+    >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 6.0)])
+    >>> def scores(end_s, measures):
+    ...     return evaluate(a, Predictions.from_lists({"v#0": [(2.0, end_s)]}), measures)
+    >>> ends = {"far": 4.5, "near": 5.5}
+    >>> found = select(
+    ...     Systems({name: scores(end_s, "R@1,IoU=0.5; mIoU") for name, end_s in ends.items()}),
+    ...     Systems({name: scores(end_s, "mIoU") for name, end_s in ends.items()}),
+    ...     np.random.default_rng(0),
+    ...     resamples=2,
+    ... )
+    >>> [found.variants[number] for number in found.chosen], found.tied.tolist(), found.regret.tolist()
+    (['far', 'near'], [2, 1], [[0.25], [0.0]])
+    """
+    _check_same(validation.names, test.names)
+    good = validation.figures * validation.direction
+    _check_defined(good, validation.measures, "validation")
+    test_good = test.figures * test.direction
+    _check_defined(test_good, test.measures, "test")
+    chosen, tied = best_of(good)
+    loss = np.nanmax(test_good, axis=0) - test_good  # (N, Mt)
+    z = z_scores(test_good[chosen])
+    drawn = resample_figures(list(validation.scores.values()), rng, resamples=resamples, progress=progress)
+    drawn *= validation.direction
+    chosen_again, _ = best_of(drawn.swapaxes(0, 1))
+    regret = loss[chosen_again]  # (resamples, Mv, Mt)
+    regret[np.isnan(drawn).all(axis=1)] = np.nan  # a resample without any weight chooses nothing
+    return Selection(
+        validation_systems=validation,
+        test_systems=test,
+        validation_figures=validation.figures,
+        test_figures=test.figures,
+        chosen=chosen,
+        tied=tied,
+        z=z,
+        regret=loss[chosen],
+        by_lot=np.nanmean(loss, axis=0),
+        regret_mean=regret.mean(axis=0),
+        regret_interval=interval95(regret),
+        lost=regret.mean(axis=2),
+        stays=(chosen_again == chosen).mean(axis=0),
+        resamples=resamples,
+    )
+
+
+def best_of(figures: Floats) -> tuple[Ints, Ints]:
+    """The variant of the highest figure, the first of those that tie, and how many do.
+
+    Parameters
+    ----------
+    figures : (N, ...)
+        Of N variants; an undefined one (NaN) is never the best, unless all are.
+
+    Returns
+    -------
+    chosen, tied : (...)
+        Its number, and how many are within 1e-12 of it.
+
+    Examples
+    --------
+    >>> [part.tolist() for part in best_of(np.array([[0.1, 0.3], [np.nan, 0.3], [0.2, 0.2]]))]
+    [[2, 0], [1, 2]]
+    """
+    best = np.fmax.reduce(figures, axis=0)
+    among: Bools = np.asarray(figures >= best - ROUNDING)  # NaN is in no order
+    return np.argmax(among, axis=0), among.sum(axis=0)
+
+
+def z_scores(figures: Floats) -> Floats:
+    """Z-scores down each column, with the standard deviation of these very figures (ddof 0); 0 where all are equal.
+
+    Parameters
+    ----------
+    figures : (Mv, Mt)
+        Figures of the chosen variants, more is better; NaN where undefined.
+
+    Returns
+    -------
+    array, shape (Mv, Mt)
+        Means over a column are 0. NaN down a column that holds one.
+
+    Examples
+    --------
+    >>> z_scores(np.array([[0.25, 0.5], [0.75, 0.5]])).tolist()
+    [[-1.0, 0.0], [1.0, 0.0]]
+    """
+    away = figures - figures.mean(axis=0)
+    spread = figures.std(axis=0)
+    differ = ~(spread <= ROUNDING)  # NaN stays
+    return np.asarray(np.where(differ, away / np.where(differ, spread, 1), 0.0))
+
+
+def _check_same(validation: tuple[str, ...], test: tuple[str, ...]) -> None:
+    """Refuse variants that are not the same, in the same order, on either side."""
+    for side, ours, theirs in (("validation", validation, set(test)), ("test", test, set(validation))):
+        if alone := [name for name in ours if name not in theirs]:
+            more = f" and {len(alone) - 3} more" if len(alone) > 3 else ""
+            raise UsageError(
+                f"got {', '.join(alone[:3])}{more} on the {side} side only, expected the same variants on both"
+            )
+    if validation != test:
+        at = next(at for at, (ours, theirs) in enumerate(zip(validation, test, strict=True)) if ours != theirs)
+        raise UsageError(
+            f"got variant {validation[at]!r} of the validation side where the test side has {test[at]!r}, expected the "
+            "same order on both"
+        )
+
+
+def _check_defined(figures: Floats, measures: tuple[Measure, ...], side: str) -> None:
+    """Refuse a measure that is defined for no variant."""
+    undefined: Bools = np.asarray(np.isnan(figures).all(axis=0))
+    for measure, nowhere in zip(measures, undefined, strict=True):
+        if nowhere:
+            raise UsageError(f"{measure}: is defined for no variant on the {side} side, so nothing is best by it")

@@ -1,0 +1,230 @@
+"""Stability: whether a measure ranks the systems alike on other queries, and on fewer.
+
+Two subsets of n queries are drawn, the systems are ranked on each, and Kendall's tau-b between the two rankings is the
+*self-agreement* of the measure. Its mean over many trials says how far a ranking by this measure on n queries
+generalises to other n queries; its variance, how much that is a matter of luck.
+
+*Which subsets.* ``disjoint``: no query is in both. ``overlapping``: each is drawn for itself, without replacement
+within it, so that they share the more queries the larger they are, and at full size are the same; self-agreement then
+rises to 1 by construction. The AxIoU paper (section 6.3) speaks of "conjoint query set pairs" and does not say which.
+
+*What is drawn.* Single queries, as in the paper, or videos with all of their queries: queries of one video share its
+difficulties, and a new test set has new videos.
+
+*A subset on which all systems tie* ranks nobody. It agrees with nothing: its self-agreement counts as 0, and how often
+that happens is told.
+
+The sizes of one trial are nested: the subset of 100 holds that of 50. One permutation and one pass of running sums
+serve all sizes, which are each drawn as evenly as if alone; curves are smoother for it.
+
+References
+----------
+AxIoU (Togashi et al. 2022), section 6.3 and Fig. 6; C. Buckley and E. M. Voorhees, Retrieval evaluation with incomplete
+information, SIGIR 2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from truemoment.exceptions import UsageError
+from truemoment.intervals import Floats, Ints
+from truemoment.measures import Measure
+from truemoment.metaevaluation.rankings import kendall_tau_b, order_of_pairs
+from truemoment.metaevaluation.systems import Systems, Unit, figures_of
+from truemoment.metaevaluation.workers import done_in_order
+
+BLOCK_TRIALS = 25
+"""Trials that share a generator."""
+
+SMALLEST = 50
+"""Queries of the smallest subset, unless others are asked for."""
+
+N_SIZES = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Stability:
+    """Self-agreement of M measures on pairs of subsets of N sizes.
+
+    Parameters
+    ----------
+    measures
+        The measures.
+    n_systems
+        How many systems were ranked.
+    unit
+        What was drawn.
+    overlapping
+        Whether two subsets may share queries.
+    sizes : (N,)
+        Units of a subset, rising.
+    queries : (N,)
+        Queries of a subset, on average.
+    trials
+        Pairs of subsets of each size.
+    mean, variance : (N, M)
+        Of Kendall's tau-b over the trials.
+    undefined : (N, M)
+        Share of trials in which all systems tie on a subset; they count as 0.
+    """
+
+    measures: tuple[Measure, ...]
+    n_systems: int
+    unit: Unit
+    overlapping: bool
+    sizes: Ints
+    queries: Floats
+    trials: int
+    mean: Floats
+    variance: Floats
+    undefined: Floats
+
+
+def default_sizes(n_units: int, *, overlapping: bool = False, smallest: int = SMALLEST) -> Ints:
+    """Sizes of subsets in equal steps of their logarithm, up to half of the units, or all where they may overlap.
+
+    Examples
+    --------
+    >>> default_sizes(3720).tolist()
+    [50, 75, 112, 167, 249, 373, 557, 832, 1244, 1860]
+    """
+    largest = n_units if overlapping else n_units // 2
+    return np.unique(np.geomspace(min(smallest, largest), largest, N_SIZES).round().astype(np.int64))
+
+
+def stability(
+    systems: Systems,
+    rng: np.random.Generator,
+    *,
+    sizes: Sequence[int] | Ints | None = None,
+    trials: int = 5000,
+    unit: Unit = "query",
+    overlapping: bool = False,
+    workers: int | None = 1,
+    progress: bool = False,
+) -> Stability:
+    """Rank the systems on pairs of subsets of the queries, and tell how far the rankings agree.
+
+    Parameters
+    ----------
+    systems
+        Per-query statistics of S systems by M measures.
+    rng
+        Generator; blocks of trials take children of it, so that the result does not depend on `workers`.
+    sizes
+        Units of a subset; None for :func:`default_sizes`.
+    trials
+        Pairs of subsets of each size, 2 or more.
+    unit
+        Draw single queries, or videos with all of their queries.
+    overlapping
+        Draw the two subsets each for itself; by default they share nothing.
+    workers
+        Threads; None for one a core.
+    progress
+        Show a progress bar on standard error.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than 2 trials, or a size is less than 1 or more than the data give.
+    """
+    if trials < 2:
+        raise UsageError(f"got {trials} trials, expected 2 or more")
+    numerator, weight = systems.units(unit)
+    n_units, n_systems, n_measures = numerator.shape
+    sizes = _checked(sizes, n_units, unit, overlapping=overlapping)
+    always = bool((weight == 1).all())  # then the weights of a subset are its size
+    table = np.concatenate([numerator, weight], axis=1) if not always else numerator
+    table = np.ascontiguousarray(table.transpose(0, 2, 1)).reshape(n_units, -1)  # (U, M x S) or (U, M x 2 S)
+    direction = systems.direction[:, None]
+    largest = int(sizes[-1])
+
+    def tau_of(block: tuple[np.random.Generator, int]) -> tuple[Floats, Floats]:
+        child, n_trials = block
+        orders = np.empty((2, n_trials, len(sizes), n_measures, n_systems * (n_systems - 1) // 2), dtype=np.int8)
+        for trial in range(n_trials):
+            drawn = child.permutation(n_units)
+            other = child.permutation(n_units)[:largest] if overlapping else drawn[largest : 2 * largest]
+            for side, rows in enumerate((drawn[:largest], other)):
+                sums = running_sums(table, rows, sizes).reshape(len(sizes), n_measures, -1)
+                of_weight = sizes[:, None, None].astype(np.float64) if always else sums[..., n_systems:]
+                orders[side, trial] = order_of_pairs(direction * figures_of(sums[..., :n_systems], of_weight))
+        tau = kendall_tau_b(*orders)
+        return np.nan_to_num(tau, nan=0.0), np.isnan(tau)
+
+    counts = [BLOCK_TRIALS] * (trials // BLOCK_TRIALS) + [trials % BLOCK_TRIALS] * bool(trials % BLOCK_TRIALS)
+    blocks = list(zip(rng.spawn(len(counts)), counts, strict=True))
+    found = list(done_in_order(tau_of, blocks, workers=workers, what="drawing subsets", progress=progress))
+    tau, undefined = (np.concatenate([of[part] for of in found]) for part in (0, 1))
+    return Stability(
+        measures=systems.measures,
+        n_systems=n_systems,
+        unit=unit,
+        overlapping=overlapping,
+        sizes=sizes,
+        queries=sizes * (len(systems.first) / n_units),
+        trials=trials,
+        mean=tau.mean(axis=0),
+        variance=tau.var(axis=0, ddof=1),
+        undefined=undefined.mean(axis=0),
+    )
+
+
+def units_of(queries: Sequence[int], systems: Systems, unit: Unit) -> Ints:
+    """How many units hold some numbers of queries, on average; 1 at least.
+
+    Raises
+    ------
+    UsageError
+        If a number is more than there are queries.
+    """
+    most = len(systems.first)
+    if max(queries) > most:
+        raise UsageError(f"got a subset of {max(queries):,} queries, expected at most the {most:,} that there are")
+    n_units = systems.first.n_videos if unit == "video" else most
+    return np.unique(np.maximum(np.round(np.asarray(queries) * (n_units / most)), 1).astype(np.int64))
+
+
+def running_sums(table: Floats, rows: Ints, sizes: Ints) -> Floats:
+    """Sums of the first n of some rows, for every n of `sizes`.
+
+    Parameters
+    ----------
+    table : (U, C)
+    rows : (at least the largest size,)
+        Numbers of rows, in the order in which they are taken.
+    sizes : (N,)
+        Rising, 1 or more.
+
+    Returns
+    -------
+    array, shape (N, C)
+
+    Examples
+    --------
+    >>> running_sums(np.array([[1.0], [10.0], [100.0]]), np.array([2, 0, 1]), np.array([1, 3])).tolist()
+    [[100.0], [111.0]]
+    """
+    taken = np.take(table, rows[: sizes[-1]], axis=0)
+    return np.asarray(np.cumsum(np.add.reduceat(taken, np.append(0, sizes[:-1]), axis=0), axis=0))
+
+
+def _checked(sizes: Sequence[int] | Ints | None, n_units: int, unit: Unit, *, overlapping: bool) -> Ints:
+    """Sizes, each once and rising."""
+    most = n_units if overlapping else n_units // 2
+    if most < 1:
+        raise UsageError(f"got {n_units} {unit}, expected 2 or more to draw two subsets of")
+    if sizes is None:
+        return default_sizes(n_units, overlapping=overlapping)
+    asked = np.unique(np.asarray(sizes, dtype=np.int64))
+    wrong = asked[(asked < 1) | (asked > most)]
+    if len(asked) == 0 or len(wrong):
+        of_what = "of the data" if overlapping else "of the data, two subsets that share nothing"
+        came = "no size" if len(asked) == 0 else f"a subset of {wrong[0]}"
+        raise UsageError(f"got {came}, expected 1 to {most:,} (in units of one {unit}; {of_what})")
+    return asked

@@ -1,0 +1,67 @@
+"""Work in pieces by several workers, with the same result for any number of them.
+
+Workers are threads: nearly all time goes into NumPy, which lets other threads run meanwhile, and nothing has to be
+copied to another process. A piece takes its draws from a generator of its own, so that who does it does not matter.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from truemoment.exceptions import UsageError
+
+Piece = TypeVar("Piece")
+Result = TypeVar("Result")
+
+
+def done_in_order(
+    work: Callable[[Piece], Result], pieces: Sequence[Piece], *, workers: int | None, what: str, progress: bool
+) -> Iterator[Result]:
+    """Do every piece of work and yield the results in the order of the pieces.
+
+    Parameters
+    ----------
+    work
+        Does a piece.
+    pieces
+        What there is to do.
+    workers
+        Threads; None for one a core.
+    what
+        What is being done, for the progress bar.
+    progress
+        Show it on standard error when there is much to do.
+
+    Raises
+    ------
+    UsageError
+        If `workers` is less than 1.
+    """
+    workers = available_cores() if workers is None else workers
+    if workers < 1:
+        raise UsageError(f"got {workers} workers, expected 1 or more")
+    with ThreadPoolExecutor(min(workers, max(len(pieces), 1))) as pool:
+        running = [pool.submit(work, piece) for piece in pieces]
+        try:
+            for one in _followed(running, what, show=progress):
+                yield one.result()
+        finally:
+            for one in running:
+                one.cancel()  # after Ctrl-C or an error: what has not begun is not begun
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _followed(items: Sequence[Piece], what: str, *, show: bool) -> Iterator[Piece]:
+    if not show or len(items) < 8:
+        yield from items
+        return
+    from tqdm import tqdm  # noqa: PLC0415 - only long work needs it, and importing takes time
+
+    yield from tqdm(items, desc=what, unit="block", leave=False)
