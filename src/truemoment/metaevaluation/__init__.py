@@ -1,0 +1,26 @@
+"""What measures are worth: do they agree, do they hold still, what do they reward, and which is one to select by?
+
+===============================================  =======================================================================
+:mod:`~truemoment.metaevaluation.systems`        per-query statistics of several systems, from which all studies start
+:mod:`~truemoment.metaevaluation.rankings`       how far two rankings agree: Kendall's tau-b
+:mod:`~truemoment.metaevaluation.axioms`         does a measure ignore redundant answers and reward better ones?
+:mod:`~truemoment.metaevaluation.agreement`      which measures rank systems alike
+:mod:`~truemoment.metaevaluation.stability`      does a measure rank alike on other queries, and on fewer?
+:mod:`~truemoment.metaevaluation.noise`          labels as others might have marked them
+:mod:`~truemoment.metaevaluation.ambiguity`      what figures and rankings become under such labels
+:mod:`~truemoment.metaevaluation.ties`           on how many queries a measure tells no two systems apart
+:mod:`~truemoment.metaevaluation.theory`         bias and variance of measures under noise of the IoU
+:mod:`~truemoment.metaevaluation.selection`      which validation measure selects variants that test well
+:mod:`~truemoment.metaevaluation.power`          which differences can be shown with how many queries
+:mod:`~truemoment.metaevaluation.population`     simulated systems, to study measures with
+:mod:`~truemoment.metaevaluation.studies`        all studies side by side
+:mod:`~truemoment.metaevaluation.claims`         what the AxIoU paper found, held against what is found here
+===============================================  =======================================================================
+
+``minimal_pairs`` and ``shrinking`` make the counterexamples of ``axioms``; ``workers`` shares out long work.
+
+References
+----------
+R. Togashi, M. Otani, Y. Nakashima, E. Rahtu, J. Heikkilä and T. Sakai, AxIoU: an axiomatically justified measure for
+video moment retrieval, CVPR 2022.
+"""

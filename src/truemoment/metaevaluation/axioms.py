@@ -2,8 +2,8 @@ r"""Axioms of a measure as executable checks: INV-k and MON-k, for any measure.
 
 On a minimal pair (:mod:`~truemoment.metaevaluation.minimal_pairs`) that fulfils A.1 and A.2 a measure that holds to
 INV-k must not change. On one that fulfils A.1 and A.3 a measure that holds to MON-k must strictly rise, or fall where
-less is better. Both lists are judged by :func:`truemoment.evaluation.evaluate` as any other answers, each pair as a
-query of its own. Ranks k are those a measure looks at.
+less is better. Lists are judged by :func:`truemoment.evaluation.evaluate` as any other answers, each as that of a query
+of its own. Ranks k are those a measure looks at.
 
 A check finds counterexamples, and proves nothing where it finds none. The proofs for R@K, AP@K (eq. 12), DCG@K and
 AxIoU@K stand in the paper.
@@ -180,7 +180,8 @@ def check_axioms(
             f"got pairs={pairs}, length={length} and references={references}, expected pairs and references of 1 or "
             f"more and a length from 1 to {DEEPEST}"
         )
-    convention = get_protocol(protocol or "default") if isinstance(protocol, str | None) else protocol
+    protocol = "default" if protocol is None else protocol
+    convention = get_protocol(protocol) if isinstance(protocol, str) else protocol
     seed = int(rng.integers(2**63))
     results: dict[tuple[Measure, Axiom], AxiomResult] = {}
     for depth, of_depth in _by_depth(_checked(measures), length).items():
@@ -284,26 +285,22 @@ def values(measures: Sequence[Measure], pairs: MinimalPairs, protocol: Protocol)
     MeasureError
         If a measure cannot be computed under the protocol.
     """
-    n_pairs, present = len(pairs), ~np.isnan(pairs.references[:, :, 0])
-    owner = np.repeat(np.arange(n_pairs), present.sum(axis=1))
-    names = as_strings([f"pair {i}" for i in range(n_pairs)], "query_id")
-    start_s, end_s = pairs.references[present].T
+    lists = np.concatenate([pairs.before, pairs.after])
+    references = np.concatenate([pairs.references, pairs.references])
+    named = ~np.isnan(references[:, :, 0])
+    owner = np.repeat(np.arange(len(lists)), named.sum(axis=1))
+    query_id = as_strings(map(str, range(len(lists))), "query_id")
     nothing = as_strings([""] * len(owner), "annotator")
-    annotations = Annotations(
-        names[owner], names[owner], pairs.duration_s[owner], nothing, start_s, end_s, nothing, dataset="minimal pairs"
-    )
-    return _values(measures, annotations, pairs.before, protocol), _values(measures, annotations, pairs.after, protocol)
-
-
-def _values(measures: Sequence[Measure], annotations: Annotations, lists: Floats, protocol: Protocol) -> Floats:
-    """Value of each measure on each list alone; (M, P)."""
-    present = ~np.isnan(lists[:, :, 0])
-    start_s, end_s = lists[present].T
-    score = np.broadcast_to(-np.arange(lists.shape[1], dtype=np.float64), present.shape)[present]
-    offsets = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
-    predictions = Predictions(annotations.queries.query_id, offsets, start_s, end_s, score)
-    scores = evaluate(annotations, predictions, measures, protocol)
-    return figures_of(scores.numerator, scores.weight)
+    duration_s = np.concatenate([pairs.duration_s, pairs.duration_s])[owner]
+    start_s, end_s = references[named].T
+    annotations = Annotations(query_id[owner], query_id[owner], duration_s, nothing, start_s, end_s, nothing)
+    placed = ~np.isnan(lists[:, :, 0])
+    score = np.broadcast_to(-np.arange(lists.shape[1], dtype=np.float64), placed.shape)[placed]
+    offsets = np.concatenate([[0], np.cumsum(placed.sum(axis=1))])
+    start_s, end_s = lists[placed].T
+    scores = evaluate(annotations, Predictions(query_id, offsets, start_s, end_s, score), measures, protocol)
+    before, after = np.split(figures_of(scores.numerator, scores.weight), 2, axis=1)
+    return before, after
 
 
 def _breaks(axiom: Axiom, rise: Floats) -> Bools:

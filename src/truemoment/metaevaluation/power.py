@@ -6,7 +6,10 @@ figures is :math:`D = \sum_v d_v / W`. If it makes no difference which system ga
 :math:`d_v` is the toss of a coin, and D has mean 0 and variance :math:`\sum_v d_v^2 / W^2`: the test is the normal
 approximation to the permutation test of :func:`truemoment.uncertainty.permutation_p_values`,
 
-.. math:: p = 2 \, \Phi\!\left(- |D| \, W / \sqrt{\textstyle\sum_v d_v^2}\right)
+.. math:: p = 2 \, \Phi\!\left(- \max(|D| \, W - c, 0) / \sqrt{\textstyle\sum_v d_v^2}\right)
+
+c is 1 for measures that count (R@K): swaps move their sums in steps of 2, and the permutation test counts those that
+come exactly as far, which half a step stands for; it is 0 for all others.
 
 Pairs are *separated* whose p, corrected by Holm's method over all pairs of one measure, is at most `level`. Where
 systems have weights of their own (queries left out), :math:`d_v` is the difference of
@@ -312,16 +315,22 @@ def power(
 
 @dataclass(frozen=True, eq=False)
 class _Sums:
-    """Numerators and weights by measure, unit and system, (M, U, S), and whether all systems have the same weights."""
+    """Numerators and weights by measure, unit and system, (M, U, S); whether all systems have the same weights.
+
+    And half of the step in which swaps move the sums of each measure, (M,).
+    """
 
     numerator: Floats
     weight: Floats
     alike: bool
+    half_step: Floats
 
     @classmethod
     def of(cls, numerator: Floats, weight: Floats) -> _Sums:
         by_measure = [np.ascontiguousarray(table.transpose(2, 0, 1)) for table in (numerator, weight)]
-        return cls(by_measure[0], by_measure[1], alike=bool((weight == weight[:, :1]).all()))
+        alike = bool((weight == weight[:, :1]).all())
+        counts = (numerator == np.rint(numerator)).all(axis=(0, 1)) & alike
+        return cls(by_measure[0], by_measure[1], alike, counts.astype(np.float64))
 
     def total(self) -> _Products:
         """Products over all units."""
@@ -340,7 +349,14 @@ class _Sums:
     def _products(self, rows: Ints | slice) -> _Products:
         x = self.numerator[:, rows]
         w = self.weight[:, rows, :1] if self.alike else self.weight[:, rows]
-        return _Products(x.sum(axis=1), w.sum(axis=1), x.swapaxes(1, 2) @ x, x.swapaxes(1, 2) @ w, w.swapaxes(1, 2) @ w)
+        return _Products(
+            x.sum(axis=1),
+            w.sum(axis=1),
+            x.swapaxes(1, 2) @ x,
+            x.swapaxes(1, 2) @ w,
+            w.swapaxes(1, 2) @ w,
+            self.half_step,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -352,9 +368,17 @@ class _Products:
     xx: Floats
     xw: Floats
     ww: Floats
+    half_step: Floats
 
     def __add__(self, other: _Products) -> _Products:
-        return _Products(*(getattr(self, name) + getattr(other, name) for name in ("x", "w", "xx", "xw", "ww")))
+        return _Products(
+            self.x + other.x,
+            self.w + other.w,
+            self.xx + other.xx,
+            self.xw + other.xw,
+            self.ww + other.ww,
+            self.half_step,
+        )
 
     def tested(self, direction: Floats, n_units: int) -> PairedTests:
         """Test all pairs on `n_units` units."""
@@ -383,7 +407,8 @@ class _Products:
         around = d_x - 2 * of_xw + of_w
         alike = swapped <= _NEGLIGIBLE * largest
         swapped, around = np.where(alike, 0, swapped), np.where(alike | (around < 0), 0, around)
-        z = np.abs(difference) / np.sqrt(np.where(alike, 1, swapped))
+        away = np.abs(difference) - self.half_step[:, None] * over[:, :1]
+        z = np.maximum(away, 0) / np.sqrt(np.where(alike, 1, swapped))
         p = np.where(alike, 1.0, _two_sided(z))
         undefined = np.isnan(difference)
         signed = np.where(alike & ~undefined, 0, difference) * direction[:, None]
@@ -440,7 +465,8 @@ def _clustering(systems: Systems, whole: PairedTests) -> Floats:
     single = _Sums.of(*systems.units("query")).total().tested(systems.direction, len(systems.first)).variance
     differ = (single > 0) & (whole.variance > 0)
     ratio = np.where(differ, whole.variance / np.where(differ, single, 1), np.nan)
-    return np.array([np.median(column[~np.isnan(column)]) if differ.any() else np.nan for column in ratio.T])
+    kept = [column[~np.isnan(column)] for column in ratio.T]
+    return np.array([np.median(column) if len(column) else np.nan for column in kept])
 
 
 def _with_progress(numbers: range, *, show: bool) -> Iterable[int]:

@@ -43,13 +43,13 @@ def shrink(pairs: MinimalPairs, allowed: Judge, breaks: Judge) -> MinimalPairs:
     MinimalPairs
         One pair.
     """
-    found = []
+    seen: dict[bytes, MinimalPairs] = {}  # from one that was seen before, the way is known
     for start in np.argsort(cost(pairs), kind="stable")[:STARTS]:
-        pair = pairs.take(np.array([start]))
-        while (smaller := _smaller(pair, allowed, breaks)) is not None:
-            pair = smaller
-        found.append(pair)
-    return min(found, key=lambda pair: float(cost(pair)[0]))
+        pair: MinimalPairs | None = pairs.take(np.array([start]))
+        while pair is not None and (key := pair.rank.tobytes() + _flat(pair).tobytes()) not in seen:
+            seen[key] = pair
+            pair = _smaller(pair, allowed, breaks)
+    return min(seen.values(), key=lambda pair: float(cost(pair)[0]))
 
 
 def _smaller(pair: MinimalPairs, allowed: Judge, breaks: Judge) -> MinimalPairs | None:

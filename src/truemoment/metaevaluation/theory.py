@@ -63,6 +63,9 @@ CUT_IOUS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 MOST_NOISE = 10.0
 """Standard deviation beyond which noise is a mistake: IoUs lie from 0 to 1."""
 
+MOST_NUMBERS = 10_000_000
+"""Draws times answers: half a gigabyte."""
+
 DRAWS = 20_000
 """Draws of the noise."""
 
@@ -238,7 +241,7 @@ def theory(
         raise UsageError("got an empty list of IoUs, expected one or more")
     listed = [iou * (1 - k / ious) for k in range(ious)] if isinstance(ious, int) else list(ious)
     _check_ious([iou, *listed], thresholds)
-    _check_noise(gammas, length_norm, draws)
+    _check_noise(gammas, length_norm, draws, len(listed))
     noise, levels = rng.standard_normal(draws), np.array(gammas, dtype=np.float64)
     at, of_list = np.array(thresholds, dtype=np.float64), np.array(listed, dtype=np.float64)
     noisy = [iou + gamma * noise for gamma in levels]
@@ -392,7 +395,7 @@ def _check_ious(ious: Sequence[float], thresholds: Sequence[float]) -> None:
             raise UsageError(f"got {got}, expected 0 to 1")
 
 
-def _check_noise(gammas: Sequence[float], length_norm: float, draws: int) -> None:
+def _check_noise(gammas: Sequence[float], length_norm: float, draws: int, n_ranks: int) -> None:
     """Refuse noise, lengths and draws out of their range."""
     wrong = [gamma for gamma in gammas if not 0 < gamma <= MOST_NOISE]
     if wrong or not gammas:
@@ -400,5 +403,7 @@ def _check_noise(gammas: Sequence[float], length_norm: float, draws: int) -> Non
         raise UsageError(f"got {got}, expected standard deviations above 0, up to {MOST_NOISE:g}")
     if not 0 < length_norm <= 1:
         raise UsageError(f"got a length of {length_norm:g} of the video, expected above 0, up to 1")
-    if draws < 2:
-        raise UsageError(f"got {draws} draws, expected 2 or more")
+    if draws < 2 or draws * n_ranks > MOST_NUMBERS:
+        raise UsageError(
+            f"got {draws} draws of {n_ranks} answers, expected 2 or more, {MOST_NUMBERS:,} numbers at most"
+        )

@@ -16,15 +16,14 @@ if TYPE_CHECKING:
     import numpy as np
 
     from truemoment.cli.meta.options import Chosen
+    from truemoment.io.matching import OnUnknown
     from truemoment.metaevaluation.ambiguity import Ambiguity
     from truemoment.metaevaluation.noise import NoiseModel
 
 NOISE = ("published", "shift", "annotators")
 
 
-@click.command("ambiguity")
-@system_options
-@click.option(
+noise_option = click.option(
     "--noise",
     "kinds",
     type=click.Choice(NOISE),
@@ -33,12 +32,18 @@ NOISE = ("published", "shift", "annotators")
     show_default=True,
     help="Model of label noise; may be given several times.",
 )
-@click.option(
+annotators_option = click.option(
     "--annotators",
     "marked_by",
     metavar="NAME|FILE",
     help="Learn noise from a dataset that several people marked, e.g. human-charades, or from your own annotations.",
 )
+
+
+@click.command("ambiguity")
+@system_options
+@noise_option
+@annotators_option
 @click.option(
     "--sets",
     type=click.IntRange(2, MOST_RESAMPLES),
@@ -72,7 +77,7 @@ def command(
     out.check(chosen.inputs)
     models = [levels_of(kind, marked_by, chosen.data.data_dir) for kind in dict.fromkeys(kinds)]
     read = chosen.read(seed, show=out.show, need_answers=True)
-    found = under_noise(read, models, chosen, sets=sets, workers=workers, show=out.show)
+    found = under_noise(read, models, read.rng, chosen.how.on_unknown, sets=sets, workers=workers, show=out.show)
     out.deliver([chapter(one, read.systems.first.dataset) for one in found], read, seed)
 
 
@@ -112,18 +117,24 @@ def levels_of(kind: str, marked_by: str | None, data_dir: Path | None) -> Sequen
 def under_noise(
     read: Chosen,
     models: Sequence[Sequence[NoiseModel]],
-    chosen: SystemOptions,
+    rng: np.random.Generator,
+    on_unknown: OnUnknown,
     *,
     sets: int,
     workers: int | None,
     show: bool,
 ) -> list[Ambiguity]:
-    """Hold the systems against each model's noisy labels; every model has a generator of its own."""
+    """Hold the systems of which there are answers against each model's noisy labels; a generator a model.
+
+    Raises
+    ------
+    UsageError
+        If there are no annotations.
+    """
     from truemoment.metaevaluation.ambiguity import ambiguity
 
     if read.annotations is None:
         raise UsageError("noisy labels need annotations: give --dataset NAME with --split NAME, or --annotations FILE")
-    children: list[np.random.Generator] = read.rng.spawn(len(models))
     return [
         ambiguity(
             read.annotations,
@@ -132,10 +143,10 @@ def under_noise(
             child,
             measures=read.systems.measures,
             protocol=read.systems.first.protocol,
-            on_unknown=chosen.how.on_unknown,
+            on_unknown=on_unknown,
             sets=sets,
             workers=workers,
             progress=show,
         )
-        for levels, child in zip(models, children, strict=True)
+        for levels, child in zip(models, rng.spawn(len(models)), strict=True)
     ]

@@ -491,8 +491,8 @@ def systems_figure(result: Agreement) -> Figure:
         for at in members:
             low, high = (100 * result.figure_interval[order, at, end] for end in (0, 1))
             axes.hlines(down, low, high, color=looks[at].colour, linewidth=2.2, alpha=0.35)
-            look = looks[at].of_line() | {"linewidth": 0.7, "markersize": 3.8}
-            axes.plot(100 * systems.figures[order, at], down, **look)
+            drawn_as = looks[at].of_line() | {"linewidth": 0.7, "markersize": 3.8}
+            axes.plot(100 * systems.figures[order, at], down, **drawn_as)
         axes.tick_params(length=0)
     columns[0].set_yticks(down, [shortened(one_line(systems.names[at]), _NAME_WIDTH) for at in order])
     columns[0].set_ylim(len(order) - 0.4, -0.6)

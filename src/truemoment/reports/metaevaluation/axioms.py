@@ -25,6 +25,7 @@ from truemoment.reports.drawing import (
 )
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.template import Cell, Table
+from truemoment.reports.text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,8 +71,8 @@ def chapter(results: Sequence[AxiomResult]) -> Chapter:
 
 _FOUND: dict[tuple[bool | None, bool | None], tuple[str, str]] = {
     (True, True): (
-        "{} holds to both axioms on all pairs tried: redundant answers leave it alone, better best answers raise it.",
-        "{} hold to both axioms on all pairs tried: redundant answers leave them alone, better best answers raise them.",
+        "{} holds to both axioms on all pairs tried: redundant answers leave it alone, better best ones raise it.",
+        "{} hold to both axioms on all pairs tried: redundant answers leave them alone, better best ones raise them.",
     ),
     (None, True): (
         "{} looks at one answer, so that none is redundant, and rewards every better one (MON).",
@@ -139,6 +140,11 @@ def _notes(results: Sequence[AxiomResult]) -> Iterable[str]:
             f"Queries have {references} references here. The axioms know only the best moment: an answer that finds "
             "another reference counts as redundant, so that measures that reward finding all references break INV "
             "because of what they are for."
+        )
+    if any(one.protocol.nms_threshold is not None for one in results):
+        yield (
+            "The convention suppresses near copies before anything is measured, so that a change at one rank can bring "
+            "back or remove answers at others; the axioms speak of the list as it is handed in."
         )
     if results:
         yield f"Convention: {results[0].protocol.name}."
@@ -242,7 +248,7 @@ def _of_case(case: _Case) -> Table:
         (Cell(str(one.measure)), Cell(before), Cell(""), Cell(after), Cell(""))
         for one, (before, after) in ((one, _shown(one.counterexample)) for one in case.results)
     )
-    headings = ("rank, figure", "before", "IoU", "after", "IoU")
+    headings = ("rank", "before", "IoU", "after", "IoU")
     return Table(caption, headings, (("", (*moments, *said)),), text_columns=(0, 1, 3))
 
 
@@ -271,15 +277,22 @@ def _shown(pair: MinimalPair | None) -> tuple[str, str]:
 
 
 def _drawing(cases: Sequence[_Case]) -> Drawing:
-    drawn = cases[:MOST_DRAWN]
+    drawn = _to_draw(cases)
     left_out = f" {len(cases) - len(drawn)} more stand in the tables." if len(drawn) < len(cases) else ""
     return Drawing(
         "axioms-counterexamples",
         "Smallest counterexamples",
-        "Moments by rank before and after a change at one rank (hatched), with their IoU and the figure of the first "
-        f"measure named; the reference stands on top.{left_out}",
+        "Each list by rank before and after a change at one rank (hatched), the reference above them; to the right the "
+        f"IoU of each moment, in the title what the figure does.{left_out}",
         _drawer(drawn),
     )
+
+
+def _to_draw(cases: Sequence[_Case]) -> list[_Case]:
+    """Choose a handful, of either axiom."""
+    of_mon, of_inv = ([case for case in cases if case.axiom == axiom] for axiom in ("MON", "INV"))
+    n_mon = max(MOST_DRAWN - 2, MOST_DRAWN - len(of_inv))
+    return of_mon[:n_mon] + of_inv[: MOST_DRAWN - min(n_mon, len(of_mon))]
 
 
 def _drawer(cases: Sequence[_Case]) -> Callable[[], Figure]:
@@ -297,43 +310,43 @@ def _drawer(cases: Sequence[_Case]) -> Callable[[], Figure]:
 
 def _draw_case(axes: Axes, case: _Case) -> None:
     """Draw reference, list before and list after as bars, from top to bottom."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415 - see truemoment.reports.drawing.drawing_style
+
     pair = case.pair
-    others = f" and {len(case.results) - 1} more" if len(case.results) > 1 else ""
-    name = shortened(str(case.results[0].measure), 30)
-    axes.set_title(f"{case.heading} broken by {name}{others}", loc="left", fontsize=SMALL, color=INK)
+    beside = axes.get_yaxis_transform()
+    axes.set_title(_title_of(case), loc="left", fontsize=SMALL, color=INK)
     for start, end in pair.references:
         axes.barh(0, end - start, left=start, height=0.7, color=FLOOR)
+    axes.text(1.02, 0, "IoU", transform=beside, va="center", fontsize=SMALL, color=SOFT)
     ticks, labels, at = [0.0], ["reference"], 0.0
-    lists = (("before", pair.before, pair.iou_before), ("after", pair.after, pair.iou_after))
-    figures = _shown(pair)
-    for (word, moments, iou), figure in zip(lists, figures, strict=True):
-        at += 1.3
-        axes.text(1.02, at, figure, transform=axes.get_yaxis_transform(), va="center", fontsize=SMALL, color=METHOD)
+    for word, moments, iou in (("before", pair.before, pair.iou_before), ("after", pair.after, pair.iou_after)):
+        at += 0.3
         for k, (start, end) in enumerate(moments):
-            changed = k + 1 == pair.rank
-            axes.barh(
-                at,
-                end - start,
-                left=start,
-                height=0.7,
-                color=METHOD_FAINT if changed else OTHER,
-                edgecolor=METHOD if changed else OTHER,
-                hatch="////" if changed else None,
-                linewidth=0.7,
-            )
-            axes.text(
-                1.14, at, f"{iou[k]:.2f}", transform=axes.get_yaxis_transform(), va="center", fontsize=SMALL, color=SOFT
-            )
+            at += 1.0
+            look = _CHANGED if k + 1 == pair.rank else _SAME
+            axes.barh(at, end - start, left=start, height=0.7, linewidth=0.7, **look)
+            axes.text(1.02, at, f"{iou[k]:.3f}", transform=beside, va="center", fontsize=SMALL, color=SOFT)
             ticks.append(at)
             labels.append(f"{word} {k + 1}")
-            at += 1.0
-        at -= 1.0
     axes.set_yticks(ticks, labels)
     axes.tick_params(axis="y", length=0)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10], integer=True))
     axes.set_xlim(0, pair.duration_s)
     axes.set_ylim(at + 0.6, -0.6)
     axes.grid(axis="x", color=GRID)
     axes.spines["left"].set_visible(False)
+
+
+_CHANGED: dict[str, Any] = {"facecolor": METHOD_FAINT, "edgecolor": METHOD, "hatch": "////"}
+_SAME: dict[str, Any] = {"facecolor": OTHER, "edgecolor": OTHER}
+
+
+def _title_of(case: _Case) -> str:
+    before, after = _shown(case.pair)
+    moves = f"stays {before}" if before == after else f"goes from {before} to {after}"
+    name = shortened(one_line(str(case.results[0].measure)), 26)
+    others = f"; {len(case.results) - 1} more" if len(case.results) > 1 else ""
+    return f"{case.heading}: {name} {moves}{others}"
 
 
 # ------------------------------------------------------------------------------------------- document

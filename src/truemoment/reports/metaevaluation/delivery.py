@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from truemoment.reports.metaevaluation.verdict import Verdict
     from truemoment.scores import Scores
 
+_BOLD, _END = "\ue000", "\ue001"
+"""Private characters that stand for mark-up in a table, which escapes all else in its cells."""
+
 SCHEMA = "truemoment/meta/1"
 
 _NAME_WIDTH, _HEADING_WIDTH = 28, 10
@@ -228,29 +231,38 @@ def _rendered(table: Table, columns: Sequence[int], style: TableStyle, *, with_b
     headings = [_heading(table.headings[column], style) for column in columns]
     numbers = [number for number, column in enumerate(columns) if column not in table.text_columns]
     text = render(headings, rows, style=style, numbers=numbers)
+    if style == "latex":  # whose cells the table itself escapes
+        return text.translate({ord(_BOLD): r"\textbf{", ord(_END): "}"})
     return tightened(text) if style == "plain" else text
 
 
 def _group(title: str, style: TableStyle) -> str:
-    shown = escaped(one_line(title), style)
-    return f"**{shown}**" if style == "md" else rf"\textit{{{shown}}}" if style == "latex" else shown
+    return _bold(_text(title, style), style)
+
+
+def _text(text: str, style: TableStyle) -> str:
+    """Write text from outside for a cell."""
+    text = one_line(text)
+    if style == "latex":
+        return text.replace(_BOLD, "\ufffd").replace(_END, "\ufffd")
+    return escaped(text, style)
+
+
+def _bold(text: str, style: TableStyle) -> str:
+    return f"**{text}**" if style == "md" else f"{_BOLD}{text}{_END}" if style == "latex" else text
 
 
 def _heading(heading: str, style: TableStyle) -> str:
-    heading = one_line(heading)
     if style != "plain":
-        return escaped(heading, style)
-    words = heading.replace(",IoU", ", IoU")  # where a measure may be broken
+        return _text(heading, style)
+    words = one_line(heading).replace(",IoU", ", IoU")  # where a measure may be broken
     return "\n".join(textwrap.wrap(words, _HEADING_WIDTH, break_long_words=False, break_on_hyphens=False))
 
 
 def _cell(cell: Cell, style: TableStyle, *, with_below: bool) -> str:
     """Write a cell on one line: its smaller text in brackets, its mark as a star, which words could be mistaken for."""
-    text = one_line(cell.text)
-    below = f" ({one_line(cell.below)})" if cell.below and with_below else ""
+    below = f" ({_text(cell.below, style)})" if cell.below and with_below else ""
     if style == "plain":
-        return f"{shortened(text, _NAME_WIDTH)}{'*' if cell.marked else ''}{below}"
-    shown = escaped(text, style)
-    if cell.marked:
-        shown = f"**{shown}**" if style == "md" else rf"\textbf{{{shown}}}"
-    return shown + escaped(below, style)
+        return f"{shortened(one_line(cell.text), _NAME_WIDTH)}{'*' if cell.marked else ''}{below}"
+    shown = _text(cell.text, style)
+    return (_bold(shown, style) if cell.marked else shown) + below

@@ -6,6 +6,7 @@ a page of one study and the report of all are the same page.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from truemoment.scores import Scores
 
 QUESTION = "Which measure should a lab select by, and which differences between systems can be trusted?"
+
+MOST_ROWS = 16
+"""Longer tables are folded, and so are all tables where an answer over all studies stands first."""
 
 _SHORT: Mapping[str, str] = {
     "axioms": "Axioms",
@@ -118,7 +122,7 @@ class Section(NamedTuple):
     said, notes
         Sentences.
     tables
-        Its figures, as numbers.
+        Its figures, as numbers, each with the line it is folded under; "" where it stands open.
     figures
         Its figures, as pictures, each drawn.
     """
@@ -128,7 +132,7 @@ class Section(NamedTuple):
     title: str
     said: tuple[str, ...]
     notes: tuple[str, ...]
-    tables: tuple[Table, ...]
+    tables: list[tuple[Table, str]]
     figures: list[tuple[Drawing, str]]
 
 
@@ -161,11 +165,11 @@ def page(
     sections = [
         Section(
             name,
-            _SHORT.get(chapter.name, chapter.name),
+            short_title(chapter.name),
             chapter.title,
             chapter.said,
             chapter.notes,
-            chapter.tables,
+            [(table, _folded_under(table, among_others=verdict is not None)) for table in chapter.tables],
             [(drawing, inline_svg(drawing)) for drawing in chapter.drawings],
         )
         for name, chapter in zip(names_of(chapters), chapters, strict=True)
@@ -176,11 +180,40 @@ def page(
         about=_about(scores, sections),
         verdict=verdict,
         sections=sections,
-        reading=_reading({chapter.name for chapter in chapters}),
+        reading=_reading({_study(chapter.name) for chapter in chapters}),
         signature=signature(scores, seed),
         hashes=_hashes(scores, sources),
         command=command,
     )
+
+
+def short_title(name: str) -> str:
+    """Name a chapter in the list of sections.
+
+    Examples
+    --------
+    >>> short_title("selection"), short_title("ambiguity-annotators"), short_title("mine")
+    ('Model selection', 'Label ambiguity, annotators', 'mine')
+    """
+    study = _study(name)
+    if study not in _SHORT:
+        return name
+    kind = name.removeprefix(study).lstrip("-")
+    return f"{_SHORT[study]}, {kind}" if kind else _SHORT[study]
+
+
+def _study(name: str) -> str:
+    """Which study a chapter is of: ``ambiguity`` has one for each model of label noise."""
+    return name.partition("-")[0]
+
+
+def _folded_under(table: Table, *, among_others: bool) -> str:
+    """Say in a line what a table shows, if it is long, or stands among those of other studies; else ""."""
+    n_rows = sum(len(rows) for _, rows in table.groups)
+    if n_rows <= MOST_ROWS and not among_others:
+        return ""
+    begin = re.split(r"[.;:](?:\s|$)", table.caption, maxsplit=1)[0]
+    return f"{begin} ({n_rows} row{'' if n_rows == 1 else 's'})"
 
 
 def signature(scores: Scores | None, seed: int) -> str:

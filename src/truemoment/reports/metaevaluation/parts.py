@@ -164,7 +164,8 @@ def panels_of(measures: Sequence[Measure | str]) -> list[tuple[str, list[int]]]:
     [('K = 1', [0, 3]), ('K = 5', [2]), ('other', [1])]
     """
     ranks = [look.rank for look in measure_looks(measures)]
-    groups = [(f"K = {rank}", rank) for rank in sorted({rank for rank in ranks if rank is not None})]
+    known = sorted({rank for rank in ranks if rank is not None})
+    groups: list[tuple[str, int | None]] = [(f"K = {rank}", rank) for rank in known]
     if None in ranks:
         groups.append(("other" if groups else "", None))
     return [(title, [at for at, rank in enumerate(ranks) if rank == of]) for title, of in groups]

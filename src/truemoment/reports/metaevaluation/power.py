@@ -43,8 +43,7 @@ def chapter(power: Power) -> Chapter:
         "power-separated",
         "Pairs of systems told apart, by the number of queries",
         f"Share of the {n_pairs} pairs of systems whose difference is significant (level {power.level:g}, corrected by "
-        f"Holm's method), mean over {power.repetitions} random subsets of each size; the band holds 95 % of the "
-        "subsets. On the right the whole split.",
+        f"Holm's method), mean over {power.repetitions} random subsets of each size; on the right the whole split.",
         lambda: _figure(power),
     )
     return Chapter(
@@ -64,16 +63,19 @@ def chapter(power: Power) -> Chapter:
 def _said(power: Power) -> list[str]:
     names = [str(measure) for measure in power.systems.measures]
     n_pairs = len(power.p_holm)
-    pairs = "the one pair" if n_pairs == 1 else f"{n_pairs} pairs"
     found = np.rint(power.separated[-1] * n_pairs).astype(int)
     most, fewest = (_listed([names[at] for at in np.flatnonzero(found == of)]) for of in (found.max(), found.min()))
     split = f"On all {power.queries[-1]:,.0f} queries ({power.units[-1]:,.0f} {_units(power)})"
+    how = f"(paired tests at level {power.level:g}, corrected over the pairs)"
     if found.max() == found.min():
-        said = [f"{split} every measure separates {found.max()} of {pairs} of systems."]
+        whom = "the one pair" if n_pairs == 1 else f"{found.max()} of {n_pairs} pairs"
+        who = names[0] if len(names) == 1 else "every measure"
+        verb = "does not separate" if n_pairs == 1 and found.max() == 0 else "separates"
+        said = [f"{split} {who} {verb} {whom} of systems {how}."]
     else:
         said = [
-            f"{split} {most} separates {found.max()} of {pairs} of systems, the most; {fewest} {found.min()}, the fewest "
-            f"(paired tests at level {power.level:g}, corrected over the pairs)."
+            f"{split} {most} separates {found.max()} of {n_pairs} pairs of systems, the most; {fewest} {found.min()}, "
+            f"the fewest {how}."
         ]
     return [*said, *_on_fewer(power, names), *_needed(power, names), *_price(power, names), *_wrong_way(power, names)]
 
@@ -130,10 +132,10 @@ def _wrong_way(power: Power, names: Sequence[str]) -> list[str]:
         return []
     if not share.any():
         return ["No subset separated a pair the other way round than the whole split ranks it."]
-    row, at = np.unravel_index(int(share.argmax()), share.shape)
+    row, at = divmod(int(share.argmax()), len(names))
     return [
-        f"Some pairs are separated the other way round than the whole split ranks them: at worst {100 * share[row, at]:.1f} "
-        f"% of the pairs, by {names[at]} on {power.queries[row]:,.0f} queries."
+        "Some pairs are separated the other way round than the whole split ranks them: at worst "
+        f"{100 * share[row, at]:.1f} % of the pairs, by {names[at]} on {power.queries[row]:,.0f} queries."
     ]
 
 
@@ -308,7 +310,6 @@ def _figure(power: Power) -> Figure:
         power.systems.measures,
         power.queries,
         100 * power.separated,
-        band=100 * power.separated_interval,
         x_label="queries",
         y_label="% separated",
         x_log=True,

@@ -42,8 +42,8 @@ def chapter(selection: Selection) -> Chapter:
             "selection-z-scores",
             "How good the chosen variants are, by every test measure",
             f"Z-score of the variant that each validation measure chooses of {n_variants}, among all choices, by test "
-            "measure; higher is better. A line that is level and high is a measure to select by; lines that lie on each other chose "
-            "the same variant. AxIoU paper, Fig. 8.",
+            "measure; higher is better. A line that is level and high is a measure to select by; lines that lie "
+            "on each other chose the same variant. AxIoU paper, Fig. 8.",
             lambda: _z_figure(selection),
         ),
         Drawing(
@@ -85,7 +85,10 @@ def _said(selection: Selection) -> list[str]:
             f"{compared} the {_points(lot)} of a variant drawn by lot."
         )
     said += _under_recall(selection, names)
-    if len(names) > 1:
+    if len(set(selection.chosen.tolist())) == 1:
+        who = "every measure chooses the same variant" if len(names) > 1 else f"{names[0]} chooses one"
+        said.append(f"On the whole validation split {who}, {selection.variants[selection.chosen[0]]}.")
+    else:
         above = [name for name, z in zip(names, selection.z, strict=True) if (z >= -ROUNDING).all()]
         whose = (
             f"only {above[0]} chose" if len(above) == 1 else f"{_listed(above)} chose" if above else "no measure chose"
@@ -113,12 +116,12 @@ def _best(selection: Selection, names: Sequence[str], lost: Floats) -> str:
     )
     if len(names) == 1:
         return f"{names[0]} selects: {what.replace('lose least', 'lose')}."
-    level = [int(at) for at in selection.order[1:] if selection.behind[at, 0] <= ROUNDING]
-    if level:
-        return (
-            f"No measure is shown to choose best. {names[first]} comes first: {what}. "
-            f"{_listed([names[at] for at in level])} cannot be told from it on these videos."
-        )
+    alike = [int(at) for at in selection.order if lost[at] <= lost[first] + ROUNDING]
+    level = [int(at) for at in selection.order if selection.behind[at, 0] <= ROUNDING and int(at) not in alike]
+    if len(alike) > 1 or level:
+        come_first = f"{_listed([names[at] for at in alike])} {'comes' if len(alike) == 1 else 'come'} first"
+        others = f" {_listed([names[at] for at in level])} cannot be told from that on these videos." if level else ""
+        return f"No measure is shown to choose best. {come_first}: {what}.{others}"
     second = int(selection.order[1])
     low, high = (100 * selection.behind[second]).tolist()
     return (
@@ -150,6 +153,9 @@ def _notes(selection: Selection) -> list[str]:
         "excludes 0.",
         "Z-scores: mean and standard deviation (ddof 0) of the chosen variants under one test measure.",
     ]
+    ours, theirs = selection.validation_systems.first, selection.test_systems.first
+    if ours.annotations_sha256 == theirs.annotations_sha256 and np.array_equal(ours.query_id, theirs.query_id):
+        notes.insert(0, "Validation and test are the same queries: variants were chosen on what judges them.")
     equal = [str(m) for m, z in zip(selection.test, selection.z.T, strict=True) if not z.any()]
     if equal:
         notes.append(f"All choices score alike by {_listed(equal)}: Z-scores are 0 there.")

@@ -1,0 +1,253 @@
+"""truemoment meta selection: which validation measure selects variants that test well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from truemoment.cli.meta.options import SAVED, Chosen, Output, named_files, result_options
+from truemoment.cli.options import (
+    MOST_RESAMPLES,
+    NamedFile,
+    PredictionOptions,
+    chosen_annotations,
+    data_dir_option,
+    files_of,
+    followed,
+    reading_options,
+    seed_option,
+    told_path,
+)
+from truemoment.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from truemoment.measures import Measure
+    from truemoment.metaevaluation.systems import Systems
+    from truemoment.protocols import Protocol
+    from truemoment.records import Annotations
+    from truemoment.scores import Scores
+
+SATURATED = "R@10,IoU=0.3"
+"""No test measure unless it is asked for: nearly every variant finds everything (AxIoU paper, section 6.6)."""
+
+
+@click.command("selection")
+@click.option(
+    "--validation",
+    "validation_words",
+    multiple=True,
+    required=True,
+    metavar="DIR|FILE",
+    help="Variants on the validation split: a folder, or files one by one.",
+)
+@click.option(
+    "--test",
+    "test_words",
+    multiple=True,
+    required=True,
+    metavar="DIR|FILE",
+    help="The same variants on the test split, equally named.",
+)
+@click.option("--dataset", metavar="NAME", help="A dataset; 'truemoment datasets list' shows them.")
+@click.option("--validation-split", metavar="NAME", help="Split of the dataset the validation files are of, e.g. val.")
+@click.option("--split", metavar="NAME", help="Split of the dataset the test files are of, e.g. test.")
+@click.option(
+    "--validation-annotations",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Your own annotations for validation, in place of --dataset.",
+)
+@click.option(
+    "--annotations", type=click.Path(path_type=Path), metavar="FILE", help="Your own annotations for the test."
+)
+@data_dir_option
+@click.option(
+    "--measures", metavar="'A; B'", help="Measures that select. [default: those of all studies, or all saved]"
+)
+@click.option("--test-measures", metavar="'A; B'", help=f"Measures that judge. [default: the same without {SATURATED}]")
+@click.option("--protocol", metavar="NAME[,FIELD=VALUE...]", help="Evaluation convention. [default: the dataset's]")
+@reading_options
+@click.option(
+    "--resamples",
+    type=click.IntRange(2, MOST_RESAMPLES),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="Resamples of the validation videos.",
+)
+@seed_option("the resamples")
+@result_options
+def command(
+    validation_words: tuple[str, ...],
+    test_words: tuple[str, ...],
+    dataset: str | None,
+    validation_split: str | None,
+    split: str | None,
+    validation_annotations: Path | None,
+    annotations: Path | None,
+    data_dir: Path | None,
+    measures: str | None,
+    test_measures: str | None,
+    protocol: str | None,
+    how: PredictionOptions,
+    resamples: int,
+    seed: int,
+    out: Output,
+) -> None:
+    """Tell which validation measure selects variants that test well, and what each choice loses.
+
+    Variants are called as their files are: a file of --validation and one of --test of the same
+    name are one variant. They are predictions of any format, or scores saved by 'truemoment
+    evaluate --save-scores' (.npz), which need no annotations.
+
+    \b
+    truemoment meta selection --validation val/ --test test/ --dataset charades-cd \\
+        --validation-split val --split test-ood
+    truemoment meta selection --validation val-scores/ --test test-scores/
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    import numpy as np
+
+    from truemoment.metaevaluation.selection import select
+    from truemoment.protocols import get_protocol
+    from truemoment.reports.metaevaluation.selection import chapter
+
+    asked_protocol = None if protocol is None else get_protocol(protocol)
+    validation_files, test_files = named_files(validation_words), named_files(test_words)
+    _check_names(validation_files, test_files)
+    inputs = [file.path for file in (*validation_files, *test_files)]
+    out.check([*inputs, validation_annotations, annotations, *files_of(dataset, data_dir)])
+
+    def read_side(
+        option: str, files: Sequence[NamedFile], own: Path | None, split: str | None, asked: tuple[Measure, ...] | None
+    ) -> tuple[Systems, Annotations | None]:
+        reference = None
+        if any(file.path.suffix.lower() != SAVED for file in files):
+            reference = _annotations(option, dataset, own, split, data_dir)
+        with followed(show=out.show) as tell:
+            systems = _read(files, reference, how, asked, asked_protocol, tell)
+        return systems, reference
+
+    asked, asked_test = _asked(measures), _asked(test_measures)
+    validation, _ = read_side("validation-", validation_files, validation_annotations, validation_split, asked)
+    test, reference = read_side("", test_files, annotations, split, asked if asked_test is None else asked_test)
+    if asked_test is None:
+        test = _without_saturated(test)
+    rng = np.random.default_rng(seed)
+    found = select(validation, test, rng, resamples=resamples, progress=out.show)
+    sources = [*_sources("validation", validation_files), *_sources("test", test_files)]
+    read = Chosen(test, {}, reference, None, sources, rng)
+    out.deliver([chapter(found)], read, seed)
+
+
+def _asked(measures: str | None) -> tuple[Measure, ...] | None:
+    from truemoment.measures import parse_measures
+
+    return None if measures is None else parse_measures(measures)
+
+
+def _check_names(validation: Sequence[NamedFile], test: Sequence[NamedFile]) -> None:
+    """Refuse variants that stand on one side only, before any file is read.
+
+    Raises
+    ------
+    UsageError
+        Naming some of them.
+    """
+    for option, ours, theirs in (("--validation", validation, test), ("--test", test, validation)):
+        known = {file.name for file in theirs}
+        if alone := [file.name for file in ours if file.name not in known]:
+            more = f" and {len(alone) - 3} more" if len(alone) > 3 else ""
+            raise UsageError(
+                f"{option}: {', '.join(alone[:3])}{more} stand{'s' if len(alone) == 1 else ''} on this side only, "
+                "expected files of the same names on both"
+            )
+
+
+def _annotations(
+    option: str, dataset: str | None, own: Path | None, split: str | None, data_dir: Path | None
+) -> Annotations:
+    """Read the annotations of one side.
+
+    Raises
+    ------
+    UsageError
+        If it is not said which.
+    """
+    if own is None and (dataset is None or split is None):
+        raise UsageError(
+            f"which annotations? prediction files need --dataset NAME with --{option}split NAME, or "
+            f"--{option}annotations FILE"
+        )
+    return chosen_annotations(None if own is not None else dataset, own, split, data_dir)
+
+
+def _read(
+    files: Sequence[NamedFile],
+    reference: Annotations | None,
+    how: PredictionOptions,
+    asked: tuple[Measure, ...] | None,
+    protocol: Protocol | None,
+    tell: Callable[[str], None],
+) -> Systems:
+    """Read and measure the variants of one side, by name."""
+    from truemoment.evaluation import evaluate
+    from truemoment.measures import parse_measures
+    from truemoment.metaevaluation.systems import DEFAULT_MEASURES, Systems
+    from truemoment.scores import Scores
+    from truemoment.uncertainty import check_paired
+
+    scores: dict[str, Scores] = {}
+    for file in sorted(files, key=lambda file: (file.path.suffix.lower() != SAVED, file.name)):  # saved ones first
+        tell(f"reading {file.name}")
+        if file.path.suffix.lower() == SAVED:
+            one = Scores.load(file.path)
+            one = one if asked is None else one.only(asked)
+        else:
+            assert reference is not None  # noqa: S101 - answers are read only where there are annotations
+            answers, _ = how.read(file.path, reference, progress=False)
+            first = next(iter(scores.values()), None)
+            measures = asked or (parse_measures(DEFAULT_MEASURES) if first is None else first.measures)
+            one = evaluate(reference, answers, measures, protocol, on_unknown=how.on_unknown)
+        if scores:
+            first_name, first = next(iter(scores.items()))
+            try:
+                check_paired([first, one])
+            except UsageError as error:
+                said = str(error).replace("scores 1 have", "has").replace("as in scores 0", f"as {first_name} has")
+                raise UsageError(f"{told_path(file.path)}: {said}") from None
+            one = _sharing(one, first)
+        scores[file.name] = one
+    return Systems({name: scores[name] for name in sorted(scores)})
+
+
+def _sharing(one: Scores, first: Scores) -> Scores:
+    """The same scores, with what hundreds of variants have in common held in memory once."""
+    import numpy as np
+
+    weight = first.weight if np.array_equal(one.weight, first.weight) else one.weight
+    return replace(one, query_id=first.query_id, video_id=first.video_id, weight=weight)
+
+
+def _without_saturated(systems: Systems) -> Systems:
+    """Leave out the measure that tells no variant from another, if others are left."""
+    from truemoment.metaevaluation.systems import Systems
+
+    kept = [measure for measure in systems.measures if str(measure) != SATURATED]
+    if not kept or len(kept) == len(systems.measures):
+        return systems
+    return Systems({name: one.only(kept) for name, one in systems.scores.items()})
+
+
+def _sources(side: str, files: Sequence[NamedFile]) -> list[dict[str, str]]:
+    from truemoment.files import sha256_of
+
+    return [
+        {"name": file.name, "side": side, "path": told_path(file.path), "sha256": sha256_of(file.path)}
+        for file in files
+    ]

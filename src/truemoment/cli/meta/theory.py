@@ -1,0 +1,92 @@
+"""truemoment meta theory: what noise in the IoU does to measures, in closed form and simulated."""
+
+from __future__ import annotations
+
+import click
+
+from truemoment.cli.meta.options import Output, result_options
+from truemoment.cli.options import seed_option
+from truemoment.exceptions import UsageError
+
+MOST_DRAWS = 1_000_000
+
+
+@click.command("theory")
+@click.option("--iou", type=float, default=0.5, show_default=True, metavar="R", help="True IoU of the answer.")
+@click.option(
+    "--noise",
+    default="0.05 0.1 0.2",
+    show_default=True,
+    metavar="'A B'",
+    help="Standard deviations of the noise in the IoU.",
+)
+@click.option("--ranks", type=click.IntRange(1, 100), metavar="K", help="Length of the list. [default: 10]")
+@click.option(
+    "--ious", metavar="'A B'", help="True IoUs of the list by rank. [default: falling evenly from --iou to --iou / K]"
+)
+@click.option(
+    "--length",
+    type=float,
+    default=0.3,
+    show_default=True,
+    metavar="L",
+    help="Length of the moment as a share of the video, for dR@1.",
+)
+@click.option(
+    "--draws",
+    type=click.IntRange(2, MOST_DRAWS),
+    default=20_000,
+    show_default=True,
+    metavar="N",
+    help="Draws of each simulation.",
+)
+@seed_option("the simulation")
+@result_options
+def command(
+    *,
+    iou: float,
+    noise: str,
+    ranks: int | None,
+    ious: str | None,
+    length: float,
+    draws: int,
+    seed: int,
+    out: Output,
+) -> None:
+    """Compute what noise in the IoU does to measures.
+
+    No systems are needed. After AxIoU, Fig. 10, and beyond: lists, noise that
+    stays within [0, 1], and discounted recall.
+
+    \b
+    truemoment meta theory --figures figures/
+    truemoment meta theory --iou 0.6 --noise "0.02 0.1" --ious "0.6 0.5 0.2"
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    import numpy as np
+
+    from truemoment.metaevaluation.theory import theory
+    from truemoment.reports.metaevaluation.theory import chapter
+
+    if ranks is not None and ious is not None:
+        raise UsageError("got --ranks and --ious, expected one of them")
+    out.check()
+    found = theory(
+        np.random.default_rng(seed),
+        iou=iou,
+        gammas=_numbers("--noise", noise),
+        ious=(10 if ranks is None else ranks) if ious is None else _numbers("--ious", ious),
+        length_norm=length,
+        draws=draws,
+    )
+    out.deliver([chapter(found)], None, seed)
+
+
+def _numbers(option: str, text: str) -> list[float]:
+    """Read numbers separated by blanks or commas."""
+    found = []
+    for word in text.replace(",", " ").split():
+        try:
+            found.append(float(word))
+        except ValueError:
+            raise UsageError(f"{option}: got {word!r}, expected numbers separated by blanks") from None
+    return found

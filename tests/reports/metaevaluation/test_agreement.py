@@ -1,0 +1,161 @@
+"""The chapter of agreement: what it says, shows and writes down."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from truemoment.metaevaluation.agreement import Agreement, agreement
+from truemoment.reports.drawing import save_drawings
+from truemoment.reports.metaevaluation.agreement import N_SHOWN, chapter, conflicts_of, order_of, said
+
+
+@pytest.fixture(scope="module")
+def found(make_systems) -> Agreement:
+    return agreement(make_systems([f"system {at}" for at in range(7)], seed=3), np.random.default_rng(0), resamples=50)
+
+
+def made_up_tau(found: Agreement, tau, low, high) -> Agreement:
+    """Put a made-up tau between all measures, with a made-up interval, in place of what was found."""
+    n = len(found.systems.measures)
+    whole = np.where(np.eye(n, dtype=bool), 1.0, tau)
+    interval = np.stack([np.full((n, n), low), np.full((n, n), high)], axis=-1)
+    return dataclasses.replace(found, tau=whole, interval=interval)
+
+
+def test_it_says_which_measure_agrees_best(found):
+    """Made-up taus, drawn, so that no two measures agree equally well."""
+    tau = np.random.default_rng(0).uniform(-1, 1, (12, 12))
+    made_up = dataclasses.replace(found, tau=np.where(np.eye(12, dtype=bool), 1.0, (tau + tau.T) / 2))
+    best = int(np.argmax(made_up.mean))
+    first = chapter(made_up).said[0]
+    name = str(found.systems.measures[best])
+    assert first.startswith(f"{name} agrees best with all others: mean tau {made_up.mean[best]:.2f} (95 % interval ")
+    others = np.delete(made_up.tau[best], best)
+    assert f"from {others.min():.2f} with " in first
+    assert f" to {others.max():.2f} with " in first
+
+
+def test_measures_that_agree_equally_well_are_all_named(found):
+    same = dataclasses.replace(found, tau=np.ones_like(found.tau))
+    assert said(same)[0].startswith("R@1,IoU=0.3, R@1,IoU=0.5 and 10 more agree best with all others, equally")
+
+
+def test_axiou_at_10_has_a_sentence_of_its_own(found):
+    """Made-up taus: 0.8 between all, but with AxIoU@10 0.6, 0.4 with R@1,IoU=0.3 and 0.7 with R@5,IoU=0.5."""
+    names = [str(measure) for measure in found.systems.measures]
+    at, low, high = (names.index(name) for name in ("AxIoU@10", "R@1,IoU=0.3", "R@5,IoU=0.5"))
+    tau = np.where(np.eye(12, dtype=bool), 1.0, 0.8)
+    for other, value in [*((other, 0.6) for other in range(12) if other != at), (low, 0.4), (high, 0.7)]:
+        tau[at, other] = tau[other, at] = value
+    sentences = said(dataclasses.replace(found, tau=tau))
+    begin = "AxIoU@10 agrees with the others by 0.59 on average"  # (9 x 0.6 + 0.4 + 0.7) / 11
+    assert next(one for one in sentences if one.startswith(begin)).endswith(
+        "from 0.40 with R@1,IoU=0.3 to 0.70 with R@5,IoU=0.5."
+    )
+
+
+@pytest.mark.parametrize(
+    ("tau", "high", "n_conflicts"),
+    [(0.3, 0.49, 66), (0.3, 0.51, 0), (0.6, 0.49, 0), (0.3, math.nan, 0)],
+)
+def test_a_conflict_needs_tau_and_its_whole_interval_below_a_half(found, tau, high, n_conflicts):
+    """Resampling pulls tau down, so the interval alone is not enough; 12 measures are 66 pairs."""
+    made_up = made_up_tau(found, tau, 0.1, high)
+    assert len(conflicts_of(made_up)) == n_conflicts
+    sentence = next(one for one in said(made_up) if "conflict" in one)
+    assert sentence.startswith(f"{n_conflicts} of 66 pairs" if n_conflicts else "None of the 66 pairs")
+
+
+def test_a_system_that_every_measure_calls_best_is_named(make_systems):
+    systems = make_systems(["worse", "better"], "mIoU; R@1,IoU=0.5")
+    systems.scores["better"].numerator[:] = 1.0
+    sentences = said(agreement(systems, np.random.default_rng(0), resamples=5))
+    assert "By every measure the best system is better." in sentences
+    assert not [one for one in sentences if "too easy" in one]  # half of the systems: the median is not above 0.95
+
+
+def test_a_measure_that_is_too_easy_is_told(make_systems):
+    systems = make_systems(["a", "b", "c"], "mIoU; R@10,IoU=0.3")
+    for scores in systems.scores.values():
+        scores.numerator[1] = 1.0
+    made = chapter(agreement(systems, np.random.default_rng(0), resamples=5))
+    assert "R@10,IoU=0.3 is too easy here: half of the systems lie above 95 %." in made.said
+    assert "No tau with R@10,IoU=0.3: by it all systems tie." in made.notes
+    entry = made.document["pairs"][0]
+    assert entry == {"measures": ["mIoU", "R@10,IoU=0.3"], "tau": None, "why": "a measure ties all systems"}
+
+
+def test_systems_stand_in_the_order_of_the_paper(found):
+    """AxIoU, Fig. 5: sorted by R@5,IoU=0.5."""
+    at = [str(measure) for measure in found.systems.measures].index("R@5,IoU=0.5")
+    figures = found.systems.figures[order_of(found.systems), at]
+    assert (np.diff(figures) <= 0).all()
+
+
+def test_of_very_many_systems_some_are_shown_and_the_rest_written_down(make_systems):
+    systems = make_systems([f"variant {at}" for at in range(100)], "mIoU; AxIoU@5", n_queries=40)
+    made = chapter(agreement(systems, np.random.default_rng(0), resamples=5))
+    assert len(made.tables[0].groups[0][1]) == N_SHOWN
+    assert "40 of 100 systems" in made.tables[0].caption
+    assert len(made.document["systems"]) == 100
+
+
+def test_tables_hold_what_was_found(found):
+    made = chapter(found)
+    systems, agreeing, taus = made.tables[:3]
+    percent = found.systems.first.protocol.percent
+    row = {row[0].text: row for row in systems.groups[0][1]}["system 3"]
+    assert [cell.text for cell in row[1:]] == [percent(value) for value in found.systems.figures[3]]
+    assert row[1].below == " to ".join(percent(end) for end in found.figure_interval[3, 0])
+    means = [float(row[1].text) for row in agreeing.groups[0][1]]
+    assert means == sorted(means, reverse=True)
+    assert {row[0].text: row[1].text for row in agreeing.groups[0][1]}["AxIoU@10"] == f"{found.mean[11]:.2f}"
+    assert len(taus.groups[0][1]) == 12
+    assert {len(row) for row in taus.groups[0][1]} == {13}
+
+
+def test_the_best_of_each_measure_is_marked(found):
+    rows = chapter(found).tables[0].groups[0][1]
+    for column in range(12):
+        marked = {row[0].text for row in rows if row[1 + column].marked}
+        best = found.systems.figures[:, column] == found.systems.figures[:, column].max()
+        assert marked == {found.systems.names[at] for at in np.flatnonzero(best)}
+
+
+def test_where_less_is_better_the_least_is_marked_and_it_is_told(make_systems):
+    systems = make_systems(["a", "b"], "mIoU; FalseAbstention")
+    systems.scores["a"].numerator[1], systems.scores["b"].numerator[1] = 0.0, 1.0
+    made = chapter(agreement(systems, np.random.default_rng(0), resamples=5))
+    assert {row[0].text: row[2].marked for row in made.tables[0].groups[0][1]} == {"a": True, "b": False}
+    assert [note for note in made.notes if note.startswith("Of FalseAbstention less is better")]
+
+
+def test_the_document_has_every_pair_and_nothing_that_json_lacks(found):
+    document = chapter(found).document
+    assert len(document["pairs"]) == 66
+    assert len(document["systems"]) == 7
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    first = document["pairs"][0]
+    assert first["tau"] == found.tau[0, 1]
+    assert first["ci95"] == found.interval[0, 1].tolist()
+
+
+@pytest.mark.parametrize("measures", ["mIoU", "mIoU; R@1,IoU=0.5", "DCG@3; mIoU; R@2,IoU=0.5,length=long"])
+def test_few_and_unusual_measures_can_be_drawn(make_systems, measures, tmp_path):
+    made = chapter(agreement(make_systems(["a", "b", "c"], measures), np.random.default_rng(0), resamples=5))
+    assert made.said
+    paths = save_drawings(made.drawings, tmp_path, ("png", "svg"))
+    assert len(paths) == 2 * len(made.drawings) > 0
+
+
+def test_figures_are_named_after_the_study(found):
+    assert [one.name for one in chapter(found).drawings] == [
+        "agreement-systems",
+        "agreement-tau",
+        "agreement-mean",
+    ]

@@ -1,0 +1,138 @@
+"""The chapter on discriminative power: sentences, planning table, document and figure."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from truemoment import get_protocol, parse_measures
+from truemoment.metaevaluation.power import Power, power
+from truemoment.metaevaluation.systems import Systems
+from truemoment.records import as_strings
+from truemoment.reports.drawing import inline_svg
+from truemoment.reports.metaevaluation.delivery import document, lines
+from truemoment.reports.metaevaluation.power import _queries, chapter
+from truemoment.scores import Scores
+
+
+def study(values: np.ndarray, measures: str, **choices: object) -> Power:
+    """Systems of values (S, M, Q), three queries a video."""
+    parsed = parse_measures(measures)
+    n_queries = values.shape[2]
+    systems = Systems(
+        {
+            f"s{number}": Scores(
+                measures=parsed,
+                protocol=get_protocol("default"),
+                query_id=as_strings([f"q{at}" for at in range(n_queries)], "query_id"),
+                video_id=as_strings([f"v{at // 3}" for at in range(n_queries)], "video_id"),
+                numerator=of_system,
+                weight=np.ones_like(of_system),
+                on_threshold=np.full(len(parsed), -1),
+            )
+            for number, of_system in enumerate(values)
+        }
+    )
+    return power(systems, np.random.default_rng(0), **{"repetitions": 10, **choices})
+
+
+@pytest.fixture(scope="module")
+def found() -> Power:
+    """Four systems on 600 queries, a little apart by R@1 and far by AxIoU, whose values vary less."""
+    rng = np.random.default_rng(0)
+    skill = np.array([0.30, 0.31, 0.34, 0.45])[:, None]
+    hits = (rng.random((4, 600)) < skill).astype(np.float64)
+    graded = np.clip(skill + rng.normal(0, 0.15, (4, 600)), 0, 1)
+    return study(np.stack([hits, graded], axis=1), "R@1,IoU=0.5; AxIoU@1")
+
+
+def test_the_finding_comes_first(found):
+    said = chapter(found).said
+    n_by_r, n_by_ax = (found.p_holm <= 0.05).sum(axis=0).tolist()
+    assert said[0] == (
+        f"On all 600 queries (200 videos) AxIoU@1 separates {n_by_ax} of 6 pairs of systems, the most; R@1,IoU=0.5 "
+        f"{n_by_r}, the fewest (paired tests at level 0.05, corrected over the pairs)."
+    )
+    assert 0 < n_by_r < n_by_ax
+    needed = found.needed_median
+    assert f"{needed[0] / needed[1]:.1f} times as many" in said[2]
+    assert said[3].startswith("To show a true difference of 2 points of R@1,IoU=0.5 takes about ")
+
+
+def test_the_planning_table_is_rounded_up_to_three_digits(found):
+    table = chapter(found).tables[1]
+    rows = [row for _, group in table.groups for row in group]
+    for at, row in enumerate(rows):
+        planned = found.planned()[:, at]
+        shown = [(int(cell.text.replace(",", "")), int(cell.below.replace(",", ""))) for cell in row[1:]]
+        assert (np.array(shown) >= planned).all()
+        assert (np.array(shown) <= planned * 1.01 + 1).all()
+    assert table.headings == ("measure", "1 point", "2 points", "3 points", "5 points", "10 points")
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [(0.2, "1"), (17.2, "18"), (999.1, "1,000"), (1000.0, "1,000"), (8401.2, "8,410"), (np.inf, "∞"), (np.nan, "-")],
+)
+def test_queries_are_rounded_up(number, shown):
+    assert _queries(number) == shown
+
+
+def test_comparisons_are_told():
+    values = (np.random.default_rng(1).random((3, 1, 300)) < 0.5).astype(np.float64)
+    made = chapter(study(values, "R@1,IoU=0.5", comparisons=10))
+    assert "for 10 comparisons" in made.tables[1].caption
+    assert any("at level 0.05 for 10 comparisons" in sentence for sentence in made.said)
+
+
+def test_measures_that_separate_alike_are_not_ranked():
+    values = np.repeat(
+        (np.random.default_rng(1).random((2, 1, 300)) < [[[0.2]], [[0.8]]]).astype(np.float64), 2, axis=1
+    )
+    assert chapter(study(values, "R@1,IoU=0.5; R@5,IoU=0.5")).said[0] == (
+        "On all 300 queries (100 videos) every measure separates the one pair of systems "
+        "(paired tests at level 0.05, corrected over the pairs)."
+    )
+
+
+def test_copies_have_no_price():
+    values = np.repeat((np.random.default_rng(1).random((1, 1, 300)) < 0.5).astype(np.float64), 2, axis=0)
+    made = chapter(study(values, "R@1,IoU=0.5"))
+    assert [cell.text for cell in made.tables[1].groups[0][1][0]] == ["R@1,IoU=0.5", *["-"] * 5]
+    assert made.tables[0].groups[0][1][0][-1].text == "∞"
+    text = json.dumps(document([made], scores=None, sources=[], seed=0), allow_nan=False)
+    entry = json.loads(text)["studies"]["power"]["measures"][0]
+    assert entry["needed_median"] == {"value": None, "unit": "queries", "why": "no difference was seen"}
+    assert entry["planning"][0]["why"] == "no two of the systems differ"
+    assert entry["pairs"][0]["p"] == 1
+
+
+def test_the_document_holds_every_pair_and_size(found):
+    study_of = chapter(found).document
+    entry = study_of["measures"][1]
+    assert [one["n_queries"] for one in entry["separated"]] == found.queries.tolist()
+    assert len(entry["pairs"]) == 6
+    assert entry["pairs"][0]["systems"] == ["s0", "s1"]
+    assert entry["pairs"][0]["needed"]["value"] == pytest.approx(found.needed[0, 1])
+    assert entry["planning"][1] == {
+        "difference": 0.02,
+        "typical": pytest.approx(found.planned()[1, 1, 0]),
+        "hard": pytest.approx(found.planned()[1, 1, 1]),
+        "unit": "queries",
+    }
+
+
+def test_what_is_taken_as_independent_is_noted():
+    values = (np.random.default_rng(1).random((2, 1, 300)) < 0.5).astype(np.float64)
+    by_video, by_query = (chapter(study(values, "R@1,IoU=0.5", unit=unit)) for unit in ("video", "query"))
+    assert "3.0 queries a video" in by_video.notes[1]
+    assert "single queries as independent" in by_query.notes[0]
+    assert "(300 single queries)" in by_query.said[0]
+
+
+def test_the_figure_is_drawn_and_the_terminal_is_not_overrun(found):
+    made = chapter(found)
+    assert "% separated" in inline_svg(made.drawings[0])
+    assert max(map(len, lines([made]))) <= 100

@@ -1,0 +1,296 @@
+"""The answer over all studies: the rule, the words, the table. All studies here are made up, figure by figure."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from truemoment.metaevaluation.agreement import agreement
+from truemoment.metaevaluation.ambiguity import Ambiguity, NoiseLevel
+from truemoment.metaevaluation.axioms import AxiomResult, check_axioms
+from truemoment.metaevaluation.power import Power, power
+from truemoment.metaevaluation.selection import select
+from truemoment.metaevaluation.stability import Stability
+from truemoment.metaevaluation.studies import Studies
+from truemoment.metaevaluation.ties import Ties
+from truemoment.reports.metaevaluation.verdict import FEWEST_COLUMNS, columns_of, verdict
+
+MEASURES = "R@1,IoU=0.5; R@5,IoU=0.5; R@10,IoU=0.5; AxIoU@1; AxIoU@5; AxIoU@10"
+
+
+@pytest.fixture(scope="module")
+def systems(make_systems):
+    return make_systems(["weak", "middling", "strong", "best"], MEASURES)
+
+
+def made_up_stability(systems, mean) -> Stability:
+    """Three sizes; `mean` is of the middle one, of 50 queries."""
+    table = np.stack([np.zeros(6), np.asarray(mean, dtype=np.float64), np.ones(6)])
+    return Stability(
+        measures=systems.measures,
+        n_systems=4,
+        unit="query",
+        overlapping=False,
+        sizes=np.array([10, 50, 200]),
+        queries=np.array([10.0, 50.0, 200.0]),
+        trials=10_000,
+        mean=table,
+        variance=np.full((3, 6), 0.04),
+        undefined=np.zeros((3, 6)),
+    )
+
+
+def made_up_ties(systems, all_tied) -> Ties:
+    all_tied = np.asarray(all_tied, dtype=np.float64)
+    return Ties(
+        systems=systems,
+        all_tied=all_tied,
+        interval=np.stack([all_tied - 0.01, all_tied + 0.01], axis=1),
+        at_zero=all_tied,
+        at_one=np.zeros(6),
+        pairs_tied=all_tied,
+        n_queries=np.full(6, 80),
+        resamples=10,
+    )
+
+
+def made_up_noise(systems, error, *, model="published", spread=None) -> Ambiguity:
+    """Three levels of noise, all figures off by `error` of their measure at the middle one."""
+    original = np.outer([0.1, 0.3, 0.5, 0.7], np.ones(6) if spread is None else spread)
+
+    def level(name, times):
+        figures = np.stack([original + times * np.asarray(error), original - times * np.asarray(error)])
+        return NoiseLevel(model, name, 0.9, 0.95, original, figures, systems.direction)
+
+    return Ambiguity(systems.names, systems.measures, tuple(level(f"level {n}", n) for n in (0.5, 1, 2)))
+
+
+def with_agreement(systems, mean) -> object:
+    """Agreement as found, its tau such that each measure has about the mean that is given."""
+    found = agreement(systems, np.random.default_rng(0), resamples=5)
+    mean = np.asarray(mean, dtype=np.float64)
+    tau = np.minimum(mean[:, None], mean[None, :])
+    return dataclasses.replace(found, tau=np.where(np.eye(6, dtype=bool), 1.0, tau))
+
+
+BEST_LAST = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+
+
+def test_a_measure_in_the_best_third_of_everything_is_recommended(systems):
+    """Six measures: the best third are two, AxIoU@5 and AxIoU@10 in each of three columns."""
+    studies = Studies(
+        systems,
+        stability=made_up_stability(systems, BEST_LAST),
+        ties=made_up_ties(systems, BEST_LAST[::-1]),
+        ambiguity=(made_up_noise(systems, np.array(BEST_LAST[::-1]) / 10),),
+    )
+    found = verdict(studies)
+    assert found.document["recommended"] == ["AxIoU@10", "AxIoU@5"]
+    assert found.headline == "On these systems, select by AxIoU@10 or AxIoU@5"
+    assert found.answers[0].said[0].startswith("AxIoU@10 and AxIoU@5 are in the best third of the measures in all 3")
+
+
+def test_nothing_is_recommended_where_no_measure_is_best_at_everything(systems):
+    """Ties speak against what the two other columns are for."""
+    studies = Studies(
+        systems,
+        stability=made_up_stability(systems, BEST_LAST),
+        ties=made_up_ties(systems, BEST_LAST),
+        ambiguity=(made_up_noise(systems, np.array(BEST_LAST[::-1]) / 10),),
+    )
+    found = verdict(studies)
+    assert found.document["recommended"] == []
+    assert found.headline == "No measure is best at everything; AxIoU@10 comes closest"
+    assert found.answers[0].said[0] == (
+        "No measure is in the best third in all 3 respects that were studied. AxIoU@10 is in 2, and falls short in "
+        "queries that tell systems apart. AxIoU@5 is in as many."
+    )
+
+
+def test_too_few_studies_recommend_nothing(systems):
+    found = verdict(
+        Studies(systems, stability=made_up_stability(systems, BEST_LAST), ties=made_up_ties(systems, BEST_LAST[::-1]))
+    )
+    assert len(found.document["columns"]) < FEWEST_COLUMNS
+    assert found.document["recommended"] == []
+    assert "select by" not in found.headline
+    assert [answer.question for answer in found.answers] == ["Which are stable", "Which differences can be trusted"]
+
+
+def test_without_studies_there_is_nothing_to_say(systems):
+    found = verdict(Studies(systems))
+    assert (found.answers, found.glance) == ((), None)
+    assert "4 systems on made-up, test" in found.notes[0]
+
+
+def test_measures_as_good_as_the_last_of_the_third_are_in_it(systems):
+    """Place two of six is shared by three measures: none of them is left out by its place in the list."""
+    (column,) = columns_of(Studies(systems, ties=made_up_ties(systems, [0.5, 0.2, 0.2, 0.2, 0.1, 0.9])))
+    assert column.in_best_third == [False, True, True, True, True, False]
+    assert column.ranks.tolist() == [5, 3, 3, 3, 1, 6]
+
+
+def test_label_noise_is_held_against_the_spread_of_the_systems(systems):
+    """The same error of 1 point; the systems lie twice as far apart by the last measure, which halves it there.
+
+    Figures 0.1, 0.3, 0.5, 0.7 have a standard deviation of sqrt(0.05) = 0.2236.
+    """
+    noise = made_up_noise(systems, np.full(6, 0.01), spread=[1, 1, 1, 1, 1, 2])
+    (column,) = columns_of(Studies(systems, ambiguity=(noise,)))
+    np.testing.assert_allclose(column.values, [0.01 / 0.05**0.5] * 5 + [0.005 / 0.05**0.5])
+    assert [cell.below for cell in column.cells] == ["1.0 points"] * 6
+    assert [cell.text for cell in column.cells] == ["0.04"] * 5 + ["0.02"]
+
+
+def test_noise_like_real_annotators_is_looked_at_first(systems):
+    models = ("published", "annotators", "shift")
+    noise = tuple(made_up_noise(systems, np.full(6, 0.01), model=model) for model in models)
+    (stable, *_) = verdict(Studies(systems, ambiguity=noise)).answers
+    assert stable.question == "Which are stable"
+    assert "(annotators, level 1;" in stable.said[0]
+
+
+def test_self_agreement_is_that_of_the_middle_size(systems):
+    found = verdict(Studies(systems, stability=made_up_stability(systems, BEST_LAST)))
+    assert found.answers[0].said == (
+        "On other 50 queries AxIoU@10 ranks the systems most alike: self-agreement 0.60; R@1,IoU=0.5 least, 0.10.",
+    )
+    assert "self-agreement on 50 queries" in found.glance.headings
+
+
+def test_measures_within_the_error_of_the_trials_are_called_level(systems):
+    """10,000 trials of variance 0.04: twice the standard error is 0.004, and twice that apart is level."""
+    found = verdict(Studies(systems, stability=made_up_stability(systems, [0.1, 0.2, 0.3, 0.4, 0.597, 0.6])))
+    assert "0.60 (with AxIoU@5 level)" in found.answers[0].said[0]
+
+
+def made_up_power(systems, differences, p) -> Power:
+    """Power as found on few subsets, with made-up differences and p values of the six pairs on the whole split."""
+    found = power(systems, np.random.default_rng(0), repetitions=2)
+    whole = dataclasses.replace(found.whole, difference=np.asarray(differences, dtype=np.float64))
+    return dataclasses.replace(found, whole=whole, p_holm=np.asarray(p, dtype=np.float64))
+
+
+def test_differences_that_all_measures_show_are_told_from_those_that_hang_on_the_measure(systems):
+    """Six pairs of four systems: two shown by all, one shown both ways round, two by some, one by none."""
+    differences, p = np.full((6, 6), 0.1), np.full((6, 6), 0.01)
+    differences[2, 3] = -0.1  # the third pair, systems weak and best, the other way round by AxIoU@1
+    p[3:5, :2] = 0.5
+    p[5] = np.nan
+    (answer,) = verdict(Studies(systems, power=made_up_power(systems, differences, p))).answers
+    assert answer.question == "Which differences can be trusted"
+    assert answer.said[0] == (
+        "Trust a difference that every measure shows: 2 of 6 pairs of systems differ significantly by all measures in "
+        "the same direction, 1 by none."
+    )
+    assert answer.said[1].startswith(
+        "1 pair is told apart significantly in opposite directions by different measures, such as weak and best:"
+    )
+    assert "R@10,IoU=0.5 tells most pairs apart (83 %), R@1,IoU=0.5 fewest (50 %)" in answer.said[2]
+
+
+def test_regret_has_its_interval_and_what_a_lot_would_lose(systems):
+    selection = select(systems, systems, np.random.default_rng(0), resamples=20)
+    lost = np.tile(np.array([0.05, 0.04, 0.03, 0.02, 0.02, 0.01]), (20, 1))
+    lost[:, 0] += np.linspace(-0.05, 0.05, 20)
+    selection = dataclasses.replace(selection, lost=lost, by_lot=np.full(6, 0.2))
+    (answer,) = verdict(Studies(systems, selection=selection)).answers
+    # Of 20 even steps the 2.5 % and 97.5 % quantiles lie at 0.0475 from the middle, 4 points above the least.
+    assert answer.said == (
+        "Choosing among 4 variants, AxIoU@10 loses least, 1.00 points on average over 6 test measures, and R@1,IoU=0.5 "
+        "most, 5.00: 4.00 more (95 % interval -0.75 to 8.75, which holds 0: that may be chance). One drawn by lot "
+        "loses 20.00.",
+    )
+
+
+def test_axioms_are_told_and_are_no_column(systems):
+    studies = Studies(systems, axioms=check_axioms(MEASURES, np.random.default_rng(0), pairs=100))
+    found = verdict(studies)
+    assert found.document["columns"] == []
+    assert [answer.question for answer in found.answers] == ["What they reward"]
+    rows = {row[0].text: [cell.text for cell in row[1:]] for row in found.glance.groups[0][1]}
+    # AxIoU, section 5: R@K holds INV and breaks MON, AxIoU@K holds both; INV asks nothing of one answer.
+    assert rows["R@5,IoU=0.5"] == ["holds", "broken"]
+    assert rows["AxIoU@5"] == ["holds", "holds"]
+    assert rows["AxIoU@1"] == ["-", "holds"]
+    assert found.answers[0].said == (
+        "R@1,IoU=0.5, R@5,IoU=0.5 and R@10,IoU=0.5 ignore redundant answers, but do not reward every better best one "
+        "(MON is broken).",
+        "AxIoU@1, AxIoU@5 and AxIoU@10 ignore redundant answers and reward every better best one (neither axiom broken "
+        "in any pair tried).",
+    )
+
+
+def test_axioms_of_one_reference_and_of_two_count_together(systems):
+    """A measure that breaks an axiom with two references only has broken it."""
+    once = check_axioms("AxIoU@5", np.random.default_rng(0), pairs=20)
+    broken = tuple(dataclasses.replace(result, broken=np.ones_like(result.broken)) for result in once)
+    assert all(isinstance(result, AxiomResult) for result in once)
+    found = verdict(Studies(systems, axioms=(*once, *broken)))
+    rows = {row[0].text: [cell.text for cell in row[1:]] for row in found.glance.groups[0][1]}
+    assert rows["AxIoU@5"] == ["broken", "broken"]
+
+
+def test_the_best_of_each_column_is_marked_and_the_best_standing_first(systems):
+    studies = Studies(
+        systems,
+        agreement=with_agreement(systems, BEST_LAST),
+        stability=made_up_stability(systems, BEST_LAST),
+        ties=made_up_ties(systems, [0.2, 0.1, 0.1, 0.3, 0.3, 0.3]),
+    )
+    glance = verdict(studies).glance
+    rows = glance.groups[0][1]
+    assert rows[0][0].text == "AxIoU@10"
+    marked = {heading: {row[0].text for row in rows if row[at].marked} for at, heading in enumerate(glance.headings)}
+    assert marked["self-agreement on 50 queries"] == {"AxIoU@10"}
+    assert marked["all-tied queries, %"] == {"R@5,IoU=0.5", "R@10,IoU=0.5"}
+    assert {row[0].text: row[-1].text for row in rows}["AxIoU@10"] == "2 of 3"
+
+
+def test_studies_of_other_measures_leave_gaps(systems, make_systems):
+    other = make_systems(["weak", "middling", "strong", "best"], "AxIoU@5; mIoU")
+    selection = select(other, other, np.random.default_rng(0), resamples=5)
+    (column,) = columns_of(Studies(systems, selection=selection))
+    assert np.isfinite(column.values).tolist() == [False, False, False, False, True, False]
+    assert column.cells[0].text == "-"
+    assert column.in_best_third == [False, False, False, False, True, False]
+    found = verdict(Studies(systems, selection=selection))
+    assert json.loads(json.dumps(found.document["recommended"])) == []
+
+
+def test_it_can_be_said_of_two_systems_that_score_alike(make_systems):
+    """Nothing is defined: no tau, no pair apart, no spread. Nothing is claimed either."""
+    systems = make_systems(["a", "b"], MEASURES)
+    for scores in systems.scores.values():
+        scores.numerator[:] = 1.0
+    rng = np.random.default_rng(0)
+    figures = np.repeat(systems.figures[None], 3, axis=0)
+    level = NoiseLevel("published", "none", 1.0, 1.0, systems.figures, figures, systems.direction)
+    studies = Studies(
+        systems,
+        agreement=agreement(systems, rng, resamples=5),
+        ties=made_up_ties(systems, np.ones(6)),
+        ambiguity=(Ambiguity(systems.names, systems.measures, (level,)),),
+        power=power(systems, rng, repetitions=2),
+        selection=select(systems, systems, rng, resamples=5),
+    )
+    found = verdict(studies)
+    said = " ".join(sentence for answer in found.answers for sentence in answer.said)
+    assert "0 of 1 pair of systems differ significantly by all measures" in said
+    assert "nan" not in said.lower().split()
+    assert "conflict" not in said
+
+
+def test_hostile_names_are_made_harmless_where_they_are_named(make_systems):
+    names = ["<b>a</b>\u202e\n", "z" * 900]
+    systems = make_systems(names, MEASURES)
+    found = power(systems, np.random.default_rng(0), repetitions=2)
+    difference = np.array([[1.0, 1, 1, -1, -1, -1]])
+    whole = dataclasses.replace(found.whole, difference=difference)
+    studies = Studies(systems, power=dataclasses.replace(found, whole=whole, p_holm=np.full((1, 6), 0.001)))
+    sentence = verdict(studies).answers[0].said[1]
+    assert not {"\u202e", "\n"} & set(sentence)
+    assert len(sentence) < 300
