@@ -14,6 +14,7 @@ import json
 import math
 import os
 import re
+import shutil
 import stat
 import tempfile
 import zlib
@@ -304,6 +305,29 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
             Path(name).unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise InputError(f"cannot be written ({error.strerror})", path=path) from None
+        raise
+
+
+@contextlib.contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """Give a folder to write into that appears under its name only when complete, and only if that is still free.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made, or somebody else has made it and put something into it.
+    """
+    folder: Path | None = None
+    try:
+        folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=".writing-"))
+        yield folder
+        folder.chmod(0o777 & ~current_umask())
+        folder.rename(path)  # in place of an empty folder at most
+    except BaseException as error:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise InputError(f"cannot be made ({error.strerror})", path=path) from None
         raise
 
 

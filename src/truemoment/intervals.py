@@ -214,6 +214,36 @@ def suppress(start: Floats, end: Floats, length: Ints, *, threshold: float, deno
     return kept
 
 
+def first_kept(start: Floats, end: Floats, *, threshold: float, top: int) -> Bools:
+    """Which ranked moments are the first `top` that non-maximum suppression keeps.
+
+    As :func:`suppress` of full lists, cut after `top`; but only moments that are kept are held against all others,
+    which is a third of the work for 10 of 60.
+
+    Parameters
+    ----------
+    start, end : shape (Q, K)
+        Ranked moments, best first; every place is filled.
+    threshold
+        IoU above which the lower-ranked moment goes.
+    top
+        How many are kept at most.
+
+    Returns
+    -------
+    bool array, shape (Q, K)
+    """
+    rows = np.arange(len(start))
+    left = np.ones(start.shape, dtype=bool)
+    kept = np.zeros_like(left)
+    for _ in range(min(top, start.shape[1])):
+        best = left.argmax(axis=1)  # the first that is left, or 0 if none is
+        kept[rows, best] |= left[rows, best]
+        left[rows, best] = False
+        left &= temporal_iou(start, end, start[rows, best, None], end[rows, best, None]) <= threshold
+    return kept
+
+
 def running_best(values: Floats) -> Floats:
     r"""Best value among the first k, for every k (AxIoU paper, eq. 3).
 

@@ -66,8 +66,7 @@ def test_figures_are_those_of_evaluate(call, words, tmp_path, annotations, predi
     assert [one["value"] for one in found] == [scores.value(measure) for measure in scores.measures]
 
 
-def test_the_same_seed_gives_the_same_and_another_does_not(call, words):
-    """Intervals of three queries of two videos differ from seed to seed only in which videos are drawn."""
+def test_the_same_seed_gives_the_same_document(call, words):
     first, second = (call(*words, "--seed", "3", "--json", "-")[1] for _ in range(2))
     assert first == second
     assert json.loads(first)["seed"] == 3
@@ -80,11 +79,11 @@ def test_markdown_is_a_document(call, words):
     assert "|:" in out
 
 
-def test_saved_scores_are_systems_too(call, words, tmp_path, annotations, predictions, other):
+def test_saved_scores_are_systems_too(call, words, tmp_path):
     """What `evaluate --save-scores` saves gives the same taus as the prediction files."""
-    for name, path in (("a", predictions), ("b", other)):
+    for name, word in (("a", words[2]), ("b", words[3])):
         status, _, _ = call(
-            *("evaluate", path, "--annotations", annotations, "--split", "test", "--measures"),
+            *("evaluate", word.partition("=")[2], *words[4:8], "--measures"),
             *("R@1,IoU=0.7; R@5,IoU=0.7; AxIoU@5", "--save-scores", tmp_path / f"{name}.npz"),
         )
         assert status == 0

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from truemoment.intervals import running_best, suppress
+from truemoment.intervals import first_kept, running_best, suppress
 
 
 @pytest.mark.parametrize("threshold", ["0", "0.3", "0.5", "0.7", "1"])
@@ -54,3 +54,14 @@ def test_running_best_against_a_slow_loop():
     before = values.copy()
     assert running_best(values).tolist() == expected
     assert np.array_equal(values, before)  # the table handed over is not changed
+
+
+@pytest.mark.parametrize("top", [1, 4, 30])
+def test_first_kept_is_suppression_cut_after_the_first(top):
+    """Against suppress, which holds every moment against every other."""
+    rng = np.random.default_rng(3)
+    ends = np.sort(rng.random((40, 30, 2)), axis=2)
+    start, end = ends[..., 0], ends[..., 1]
+    whole = suppress(start, end, np.full(40, 30), threshold=0.4)
+    expected = whole & (np.cumsum(whole, axis=1) <= top)
+    assert np.array_equal(first_kept(start, end, threshold=0.4, top=top), expected)

@@ -321,6 +321,7 @@ class Own:
             "sum": iou.sum(axis=1),
             "last": last,
             "miss": 1 - iou.max(axis=1),
+            "penalised": iou.max(axis=1) - 0.1 * iou.sum(axis=1),
             "average miss": 1 - np.maximum.accumulate(iou, axis=1).mean(axis=1),
         }[self.name]
         return Statistic(value, np.ones(len(value)))
@@ -331,6 +332,7 @@ class Own:
     [
         (Own("sum"), False, True),  # a DCG without discount: Properties 5 and 6
         (Own("last"), False, False),  # the last answer may be redundant, and the best need not be last
+        (Own("penalised"), False, False),  # redundancy costs score, and so does a better moment that is outdone later
         (Own("miss", lower_is_better=True), True, False),  # a later answer may be as good
         (Own("average miss", lower_is_better=True), True, True),  # 1 - AxIoU, of which less is better
         (Own("average miss"), True, False),  # the same, taken for better where it is worse
@@ -345,6 +347,11 @@ def test_the_last_answer_changes_at_the_last_rank_only():
     one = check([Own("last", depth=2)])["last", "MON"]
     assert one.broken[0] > 0  # rank 1 of lists of two
     assert one.broken[1] == 0
+
+
+def test_inv_is_broken_by_a_fall_too():
+    one = check([Own("penalised")])["penalised", "INV"]
+    assert one.n_broken == one.n_worse == one.n_pairs  # by 0.1 of what the redundant moment gained
 
 
 def test_a_measure_that_is_worse_where_it_is_better_is_counted_so():

@@ -9,14 +9,13 @@ import pytest
 from truemoment import Annotations, evaluate, load_annotations
 from truemoment.baselines import PriorOnly
 from truemoment.exceptions import InputError, UsageError
-from truemoment.intervals import suppress, temporal_iou
+from truemoment.intervals import temporal_iou
 from truemoment.metaevaluation.population import (
     COPIES,
     PLACES,
     SHORTEST_NORM,
     SimulatedSystem,
     default_population,
-    first_kept,
     simulate,
     simulate_all,
     simulate_each,
@@ -203,17 +202,6 @@ def test_no_two_answers_overlap_more_than_the_threshold(threshold):
         iou = temporal_iou(start[:, None], end[:, None], start, end)
         np.fill_diagonal(iou, 0)
         assert iou.max(initial=0) <= threshold + 1e-9
-
-
-@pytest.mark.parametrize("top", [1, 4, 30])
-def test_first_kept_is_suppression_cut_after_the_first(top):
-    """Against truemoment.intervals.suppress, which holds every moment against every other."""
-    rng = np.random.default_rng(3)
-    ends = np.sort(rng.random((40, 30, 2)), axis=2)
-    start, end = ends[..., 0], ends[..., 1]
-    whole = suppress(start, end, np.full(40, 30), threshold=0.4)
-    expected = whole & (np.cumsum(whole, axis=1) <= top)
-    assert np.array_equal(first_kept(start, end, threshold=0.4, top=top), expected)
 
 
 def test_a_blind_system_is_no_better_than_the_prior():

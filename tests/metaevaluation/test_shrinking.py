@@ -75,6 +75,26 @@ def test_dropping_a_moment_ahead_moves_the_rank():
     assert smallest.length.tolist() == [1]
 
 
+def test_a_pair_may_be_mirrored():
+    # Only the pair itself and its mirror image are let pass; that begins earlier.
+    def breaks(pairs):
+        length = np.diff(pairs.references, axis=2)[:, :, 0]
+        gap = pairs.references[:, 1, 0] - pairs.references[:, 0, 1]
+        whole = (pairs.before == [0.0, 40.0]).all(axis=(1, 2))
+        return (length == 10).all(axis=1) & (gap == 10) & whole & (np.diff(pairs.changed)[:, 0] == 10)
+
+    pair = MinimalPairs(
+        np.array([40.0]),
+        np.array([[[10.0, 20.0], [30.0, 40.0]]]),
+        np.array([[[0.0, 40.0]]]),
+        np.array([[30.0, 40.0]]),
+        np.array([1]),
+    )
+    smallest = shrink(pair, allowed("MON"), breaks)
+    assert smallest.references.tolist() == [[[0.0, 10.0], [20.0, 30.0]]]
+    assert smallest.changed.tolist() == [[0.0, 10.0]]
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

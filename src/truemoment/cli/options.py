@@ -400,6 +400,20 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
         taken.add(os.path.realpath(path))
 
 
+def refuse_folder(out: Path) -> None:
+    """Refuse a folder to make that holds anything, or whose own folder is not there; before any work.
+
+    Raises
+    ------
+    UsageError
+        Naming it.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"-o {told_path(out)}: is there already, expected a new or empty folder")
+    if not out.absolute().parent.is_dir():
+        raise UsageError(f"-o {told_path(out)}: cannot be made, {told_path(out.parent)} is no folder")
+
+
 @dataclass(frozen=True)
 class NamedFile:
     """A prediction file, and what its method is called.

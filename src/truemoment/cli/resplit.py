@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -20,6 +17,7 @@ from truemoment.cli.options import (
     files_of,
     followed,
     output_options,
+    refuse_folder,
     refuse_outputs,
     seed_option,
     told_path,
@@ -28,8 +26,8 @@ from truemoment.cli.options import (
 )
 from truemoment.datasets import DATASETS, get_dataset, load_annotations, read_own_annotations
 from truemoment.datasets.resplit_folder import DATASHEET, Source, write_members
-from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.files import current_umask, read_number
+from truemoment.exceptions import MissingFileError, UsageError
+from truemoment.files import atomic_folder, read_number
 from truemoment.records import Annotations
 
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
@@ -146,7 +144,9 @@ def command(
     reader = get_engine(engine)
     refuse_outputs([annotations, *files_of(dataset, data_dir)], [json_path])
     told, out = told_path(out), Path(os.path.realpath(out))  # behind a link
-    _refuse_folder(out)
+    if out.name in DATASETS:
+        raise UsageError(f"-o {told_path(out)}: is the name of a dataset, expected another one")
+    refuse_folder(out)
     if json_path is not None and json_path != STANDARD_OUTPUT:
         real = Path(os.path.realpath(json_path))
         if out in (real, real.parent):
@@ -172,7 +172,7 @@ def command(
             name=out.name,
             command=shlex.join(["truemoment", *sys.argv[1:]]),
         )
-        with _written(out) as folder:
+        with atomic_folder(out) as folder:
             write_members(folder, {name: found.part(name) for name in found.members})
             save_drawings([report.densities(found)], folder, ("png", "svg"))
             write_text(folder / "datasheet.md", sheet)
@@ -199,45 +199,6 @@ def _share(text: str | None) -> float | None:
     if not 0 < value < 1:
         raise UsageError(f"--longest: got {text!r}, expected a share of more than 0 and less than 1, or none")
     return value
-
-
-def _refuse_folder(out: Path) -> None:
-    """Refuse a folder that holds anything, or whose own folder is not there.
-
-    Raises
-    ------
-    UsageError
-        Naming it.
-    """
-    if out.name in DATASETS:
-        raise UsageError(f"-o {told_path(out)}: is the name of a dataset, expected another one")
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"-o {told_path(out)}: is there already, expected a new or empty folder")
-    if not out.absolute().parent.is_dir():
-        raise UsageError(f"-o {told_path(out)}: cannot be made, {told_path(out.parent)} is no folder")
-
-
-@contextlib.contextmanager
-def _written(out: Path) -> Iterator[Path]:
-    """Give a folder to write into that appears under its name only when complete, and only if that is still free.
-
-    Raises
-    ------
-    InputError
-        If it cannot be made, or somebody else has made it.
-    """
-    folder: Path | None = None
-    try:
-        folder = Path(tempfile.mkdtemp(dir=out.parent, prefix=".writing-"))
-        yield folder
-        folder.chmod(0o777 & ~current_umask())
-        folder.rename(out)  # in place of an empty folder at most
-    except BaseException as error:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, OSError):
-            raise InputError(f"cannot be made ({error.strerror})", path=out) from None
-        raise
 
 
 def _read(

@@ -1,4 +1,4 @@
-"""What measures are worth: do they agree, do they hold still, what do they reward, and which is one to select by?
+"""What measures are worth: whether they agree, hold still and reward what they should, and which to select by.
 
 ===============================================  =======================================================================
 :mod:`~truemoment.metaevaluation.systems`        per-query statistics of several systems, from which all studies start

@@ -42,7 +42,7 @@ from truemoment.baselines.base import fit_density
 from truemoment.baselines.prior_only import start_duration_norm
 from truemoment.density import Density
 from truemoment.exceptions import InputError, UsageError
-from truemoment.intervals import Bools, Floats, Ints, seconds_to_norm, temporal_iou
+from truemoment.intervals import Bools, Floats, Ints, first_kept, seconds_to_norm, temporal_iou
 from truemoment.records import Annotations, Predictions, numbers_of
 from truemoment.references import pad
 
@@ -482,23 +482,6 @@ def _ranked(
     if nms_threshold is None:
         return start, end, score, np.broadcast_to(np.arange(start.shape[1]) < top, start.shape)
     return start, end, score, first_kept(start, end, threshold=nms_threshold, top=top)
-
-
-def first_kept(start: Floats, end: Floats, *, threshold: float, top: int) -> Bools:
-    """Which ranked moments are the first `top` that non-maximum suppression keeps; shapes (n, C).
-
-    As :func:`truemoment.intervals.suppress` of full lists, cut after `top`; but only moments that are kept are held
-    against all others, which is a third of the work for 10 of 60.
-    """
-    rows = np.arange(len(start))
-    left = np.ones(start.shape, dtype=bool)
-    kept = np.zeros_like(left)
-    for _ in range(min(top, start.shape[1])):
-        best = left.argmax(axis=1)  # the first that is left, or 0 if none is
-        kept[rows, best] |= left[rows, best]
-        left[rows, best] = False
-        left &= temporal_iou(start, end, start[rows, best, None], end[rows, best, None]) <= threshold
-    return kept
 
 
 # --------------------------------------------------------------------------------------------------- populations

@@ -35,6 +35,9 @@ from truemoment.measures import Measure
 from truemoment.metaevaluation.systems import Systems
 from truemoment.uncertainty import ROUNDING, interval95, resample_figures
 
+SATURATED = "R@10,IoU=0.3"
+"""What the paper leaves out of the test measures, since nearly everything scores it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Selection:
@@ -257,3 +260,11 @@ def _check_defined(figures: Floats, measures: tuple[Measure, ...], side: str) ->
     for measure, nowhere in zip(measures, undefined, strict=True):
         if nowhere:
             raise UsageError(f"{measure}: is defined for no variant on the {side} side, so nothing is best by it")
+
+
+def without_saturated(systems: Systems) -> Systems:
+    """Leave out the measure that tells no variant from another (:data:`SATURATED`), if others are left."""
+    kept = [measure for measure in systems.measures if str(measure) != SATURATED]
+    if not kept or len(kept) == len(systems.measures):
+        return systems
+    return Systems({name: one.only(kept) for name, one in systems.scores.items()})

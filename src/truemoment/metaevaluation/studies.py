@@ -14,6 +14,7 @@ from truemoment.metaevaluation.systems import Systems
 from truemoment.metaevaluation.theory import Theory
 from truemoment.metaevaluation.ties import Ties
 
+
 @dataclass(frozen=True, eq=False)
 class Studies:
     """What was found of measures, on the same systems.

@@ -6,7 +6,7 @@ import functools
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
@@ -35,7 +35,9 @@ from truemoment.exceptions import UsageError
 if TYPE_CHECKING:
     import numpy as np
 
+    from truemoment.measures import Measure
     from truemoment.metaevaluation.systems import Systems
+    from truemoment.protocols import Protocol
     from truemoment.records import Annotations, Predictions
     from truemoment.reports.metaevaluation.chapter import Chapter
     from truemoment.reports.metaevaluation.verdict import Verdict
@@ -133,11 +135,10 @@ class SystemOptions:
         from truemoment.measures import parse_measures
         from truemoment.metaevaluation.systems import DEFAULT_MEASURES
         from truemoment.protocols import get_protocol
-        from truemoment.scores import Scores
 
         for_population, for_baselines, for_study = np.random.default_rng(seed).spawn(3)
         files = self.files
-        saved = [file for file in files if file.path.suffix.lower() == SAVED]
+        saved = [file for file in files if not _is_answers(file)]
         if need_answers and saved:
             raise UsageError(
                 f"{told_path(saved[0].path)}: saved scores hold no answers, which this study holds against other "
@@ -149,16 +150,10 @@ class SystemOptions:
         fitted_on = None
         if annotations is not None and (self.population or self.baselines):
             fitted_on = self.data.to_fit_on(annotations, self.fit_split, self.fit_annotations)
-        scores: dict[str, Scores] = {}
         answers: dict[str, Predictions] = {}
         with followed(show=show) as tell:
-            for file in files:
-                tell(f"reading {file.name}")
-                if file in saved:
-                    scores[file.name] = Scores.load(file.path) if asked is None else Scores.load(file.path).only(asked)
-                elif annotations is not None:
-                    answers[file.name], _ = self.how.read(file.path, annotations, progress=False)
-            if annotations is not None:
+            scores = measured_files(files, annotations, self.how, asked, asked_protocol, tell, keep=answers)
+            if annotations is not None and (self.population or self.baselines):
                 made: dict[str, Predictions] = {}
                 if self.population:
                     tell("simulating systems")
@@ -166,19 +161,17 @@ class SystemOptions:
                 if self.baselines:
                     tell("running baselines")
                     made |= _baselines(annotations, fitted_on, self.engine, for_baselines)
-                if twice := sorted(made.keys() & (answers.keys() | scores.keys())):
+                if twice := sorted(made.keys() & scores.keys()):
                     raise UsageError(f"{twice[0]!r} is the name of a simulated system or baseline; give NAME=FILE")
-                answers |= made
-                measures = asked if asked is not None else _measures_of(scores) or parse_measures(DEFAULT_MEASURES)
-                for name, of_system in answers.items():
+                measures = asked or _measures_of(scores) or parse_measures(DEFAULT_MEASURES)
+                for name, of_system in made.items():
                     tell(f"measuring {name}")
-                    scores[name] = evaluate(
-                        annotations, of_system, measures, asked_protocol, on_unknown=self.how.on_unknown
-                    )
+                    scores[name] = evaluate(annotations, of_system, measures, asked_protocol)
+                answers |= made
         named = [file.name for file in files]
         scores = {name: scores[name] for name in [*named, *(name for name in scores if name not in named)]}
         return Chosen(
-            systems=_paired(scores),
+            systems=paired_systems(scores, files),
             answers=answers,
             annotations=annotations,
             fitted_on=fitted_on,
@@ -194,23 +187,99 @@ class SystemOptions:
         return self.data.read()
 
 
-def _measures_of(scores: Mapping[str, Scores]) -> tuple[Any, ...] | None:
-    """The measures of saved scores; None where there are none."""
+def measured_files(
+    files: Sequence[NamedFile],
+    annotations: Annotations | None,
+    how: PredictionOptions,
+    measures: Sequence[Measure] | None,
+    protocol: Protocol | None,
+    tell: Callable[[str], None],
+    *,
+    keep: dict[str, Predictions] | None = None,
+) -> dict[str, Scores]:
+    """Read files of answers or saved scores, and measure the former; saved ones first.
+
+    Parameters
+    ----------
+    files
+        What is read.
+    annotations
+        What answers are held against; None where all files are saved scores.
+    how
+        How prediction files are read.
+    measures
+        None for those of the saved scores, or those of all studies where there are none.
+    protocol
+        None for the dataset's own.
+    tell
+        Told what is being done.
+    keep
+        Where answers are put that are needed later; None to forget them.
+
+    Raises
+    ------
+    InputError, MissingFileError, MatchError, MeasureError, ProtocolError
+        If a file cannot be read or measured.
+    """
+    from truemoment.evaluation import evaluate
+    from truemoment.measures import parse_measures
+    from truemoment.metaevaluation.systems import DEFAULT_MEASURES
+    from truemoment.scores import Scores
+
+    scores: dict[str, Scores] = {}
+    for file in sorted(files, key=_is_answers):
+        tell(f"reading {file.name}")
+        if not _is_answers(file):
+            one = Scores.load(file.path)
+            one = one if measures is None else one.only(measures)
+        else:
+            assert annotations is not None  # noqa: S101 - whoever has files of answers reads what they answer
+            answers, _ = how.read(file.path, annotations, progress=False)
+            asked = measures or _measures_of(scores) or parse_measures(DEFAULT_MEASURES)
+            one = evaluate(annotations, answers, asked, protocol, on_unknown=how.on_unknown)
+            if keep is not None:
+                keep[file.name] = answers
+        scores[file.name] = _sharing(one, next(iter(scores.values()), one))
+    return scores
+
+
+def _is_answers(file: NamedFile) -> bool:
+    return file.path.suffix.lower() != SAVED
+
+
+def _measures_of(scores: Mapping[str, Scores]) -> tuple[Measure, ...] | None:
+    """The measures of scores at hand; None where there are none."""
     return next(iter(scores.values())).measures if scores else None
 
 
-def _paired(scores: Mapping[str, Scores]) -> Systems:
-    """Set scores side by side, and name a file that does not fit rather than its number."""
+def _sharing(one: Scores, first: Scores) -> Scores:
+    """The same scores, with what hundreds of systems have in common held in memory once."""
+    import numpy as np
+
+    if not np.array_equal(one.query_id, first.query_id) or not np.array_equal(one.video_id, first.video_id):
+        return one
+    weight = first.weight if np.array_equal(one.weight, first.weight) else one.weight
+    return replace(one, query_id=first.query_id, video_id=first.video_id, weight=weight)
+
+
+def paired_systems(scores: Mapping[str, Scores], files: Sequence[NamedFile]) -> Systems:
+    """Set scores side by side; one that does not fit is called by its file, or its name where it has none.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two, or they are not of the same queries, measures and convention.
+    """
     from truemoment.metaevaluation.systems import Systems
     from truemoment.uncertainty import check_paired
 
-    names = list(scores)
+    names, paths = list(scores), {file.name: told_path(file.path) for file in files}
     for name in names[1:]:
         try:
             check_paired([scores[names[0]], scores[name]])
         except UsageError as error:
             said = str(error).replace("scores 1 have", "has").replace("as in scores 0", f"as {names[0]} has")
-            raise UsageError(f"{name}: {said}") from None
+            raise UsageError(f"{paths.get(name, name)}: {said}") from None
     return Systems(scores)
 
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -19,13 +15,13 @@ from truemoment.cli.options import (
     files_of,
     measuring_options,
     output_options,
+    refuse_folder,
     refuse_outputs,
     seed_option,
     told_path,
     write_json,
 )
-from truemoment.exceptions import InputError, UsageError
-from truemoment.files import current_umask
+from truemoment.files import atomic_folder
 
 MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; R@5,IoU=0.5"
 
@@ -91,7 +87,7 @@ def command(
     from truemoment.reports.metaevaluation import delivery
     from truemoment.reports.metaevaluation.population import PopulationRun, chapter, document
 
-    _refuse_folder(out)
+    refuse_folder(out)
     refuse_outputs([annotations, fit_annotations, *files_of(dataset, data_dir)], [json_path])
     asked = parse_measures(MEASURES if measures is None else measures)
     asked += tuple(measure for measure in parse_measures("mIoU") if measure not in asked)
@@ -103,7 +99,7 @@ def command(
     recipes = default_population() if n_variants is None else variants(n_variants, for_recipes)
     show = not quiet and sys.stderr.isatty()
     scores = {}
-    with _written(out) as folder:
+    with atomic_folder(out) as folder:
         answered = simulate_each(recipes, references, for_answers, fit=train, top=top, progress=show)
         for recipe, (name, answers) in zip(recipes, answered, strict=True):
             made_by = {"simulated": recipe.recipe, "seed": seed, "top": top}
@@ -123,40 +119,3 @@ def command(
         click.echo("\n".join(delivery.lines([chapter(run)], style=style or "plain")))
     if not quiet:
         click.echo(f"\nwritten to {told_path(out)}", err=style is not None or json_path == STANDARD_OUTPUT)
-
-
-def _refuse_folder(out: Path) -> None:
-    """Refuse a folder that holds anything, or whose own folder is not there.
-
-    Raises
-    ------
-    UsageError
-        Naming it.
-    """
-    if (out.is_dir() and any(out.iterdir())) or (out.exists() and not out.is_dir()):
-        raise UsageError(f"-o {told_path(out)}: is there already, expected a new or empty folder")
-    if not out.parent.is_dir():
-        raise UsageError(f"-o {told_path(out)}: cannot be made, {told_path(out.parent)} is no folder")
-
-
-@contextmanager
-def _written(out: Path) -> Iterator[Path]:
-    """Give a folder to write into that appears under its name only when complete.
-
-    Raises
-    ------
-    InputError
-        If it cannot be made.
-    """
-    folder: Path | None = None
-    try:
-        folder = Path(tempfile.mkdtemp(dir=out.parent, prefix=".writing-"))
-        yield folder
-        folder.chmod(0o777 & ~current_umask())
-        folder.rename(out)  # in place of an empty folder at most
-    except BaseException as error:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, OSError):
-            raise InputError(f"cannot be made ({error.strerror})", path=out) from None
-        raise

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from truemoment.cli.meta.options import SAVED, Chosen, Output, named_files, result_options
+from truemoment.cli.meta.options import (
+    SAVED,
+    Chosen,
+    Output,
+    measured_files,
+    named_files,
+    paired_systems,
+    result_options,
+)
 from truemoment.cli.options import (
     MOST_RESAMPLES,
     NamedFile,
@@ -25,16 +32,9 @@ from truemoment.cli.options import (
 from truemoment.exceptions import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from truemoment.measures import Measure
     from truemoment.metaevaluation.systems import Systems
-    from truemoment.protocols import Protocol
     from truemoment.records import Annotations
-    from truemoment.scores import Scores
-
-SATURATED = "R@10,IoU=0.3"
-"""No test measure unless it is asked for: nearly every variant finds everything (AxIoU paper, section 6.6)."""
 
 
 @click.command("selection")
@@ -70,7 +70,7 @@ SATURATED = "R@10,IoU=0.3"
 @click.option(
     "--measures", metavar="'A; B'", help="Measures that select. [default: those of all studies, or all saved]"
 )
-@click.option("--test-measures", metavar="'A; B'", help=f"Measures that judge. [default: the same without {SATURATED}]")
+@click.option("--test-measures", metavar="'A; B'", help="Measures that judge. [default: the same without R@10,IoU=0.3]")
 @click.option("--protocol", metavar="NAME[,FIELD=VALUE...]", help="Evaluation convention. [default: the dataset's]")
 @reading_options
 @click.option(
@@ -113,7 +113,7 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
-    from truemoment.metaevaluation.selection import select
+    from truemoment.metaevaluation.selection import select, without_saturated
     from truemoment.protocols import get_protocol
     from truemoment.reports.metaevaluation.selection import chapter
 
@@ -130,14 +130,15 @@ def command(
         if any(file.path.suffix.lower() != SAVED for file in files):
             reference = _annotations(option, dataset, own, split, data_dir)
         with followed(show=out.show) as tell:
-            systems = _read(files, reference, how, asked, asked_protocol, tell)
+            scores = measured_files(files, reference, how, asked, asked_protocol, tell)
+            systems = paired_systems({name: scores[name] for name in sorted(scores)}, files)
         return systems, reference
 
     asked, asked_test = _asked(measures), _asked(test_measures)
     validation, _ = read_side("validation-", validation_files, validation_annotations, validation_split, asked)
     test, reference = read_side("", test_files, annotations, split, asked if asked_test is None else asked_test)
     if asked_test is None:
-        test = _without_saturated(test)
+        test = without_saturated(test)
     rng = np.random.default_rng(seed)
     found = select(validation, test, rng, resamples=resamples, progress=out.show)
     sources = [*_sources("validation", validation_files), *_sources("test", test_files)]
@@ -185,63 +186,6 @@ def _annotations(
             f"--{option}annotations FILE"
         )
     return chosen_annotations(None if own is not None else dataset, own, split, data_dir)
-
-
-def _read(
-    files: Sequence[NamedFile],
-    reference: Annotations | None,
-    how: PredictionOptions,
-    asked: tuple[Measure, ...] | None,
-    protocol: Protocol | None,
-    tell: Callable[[str], None],
-) -> Systems:
-    """Read and measure the variants of one side, by name."""
-    from truemoment.evaluation import evaluate
-    from truemoment.measures import parse_measures
-    from truemoment.metaevaluation.systems import DEFAULT_MEASURES, Systems
-    from truemoment.scores import Scores
-    from truemoment.uncertainty import check_paired
-
-    scores: dict[str, Scores] = {}
-    for file in sorted(files, key=lambda file: (file.path.suffix.lower() != SAVED, file.name)):  # saved ones first
-        tell(f"reading {file.name}")
-        if file.path.suffix.lower() == SAVED:
-            one = Scores.load(file.path)
-            one = one if asked is None else one.only(asked)
-        else:
-            assert reference is not None  # noqa: S101 - answers are read only where there are annotations
-            answers, _ = how.read(file.path, reference, progress=False)
-            first = next(iter(scores.values()), None)
-            measures = asked or (parse_measures(DEFAULT_MEASURES) if first is None else first.measures)
-            one = evaluate(reference, answers, measures, protocol, on_unknown=how.on_unknown)
-        if scores:
-            first_name, first = next(iter(scores.items()))
-            try:
-                check_paired([first, one])
-            except UsageError as error:
-                said = str(error).replace("scores 1 have", "has").replace("as in scores 0", f"as {first_name} has")
-                raise UsageError(f"{told_path(file.path)}: {said}") from None
-            one = _sharing(one, first)
-        scores[file.name] = one
-    return Systems({name: scores[name] for name in sorted(scores)})
-
-
-def _sharing(one: Scores, first: Scores) -> Scores:
-    """The same scores, with what hundreds of variants have in common held in memory once."""
-    import numpy as np
-
-    weight = first.weight if np.array_equal(one.weight, first.weight) else one.weight
-    return replace(one, query_id=first.query_id, video_id=first.video_id, weight=weight)
-
-
-def _without_saturated(systems: Systems) -> Systems:
-    """Leave out the measure that tells no variant from another, if others are left."""
-    from truemoment.metaevaluation.systems import Systems
-
-    kept = [measure for measure in systems.measures if str(measure) != SATURATED]
-    if not kept or len(kept) == len(systems.measures):
-        return systems
-    return Systems({name: one.only(kept) for name, one in systems.scores.items()})
 
 
 def _sources(side: str, files: Sequence[NamedFile]) -> list[dict[str, str]]:

@@ -244,9 +244,9 @@ def _of_best_system(systems: Systems) -> str:
     (name, times), *rest = best.most_common()
     if not rest:
         return f"By every measure the best system is {name}."
-    others = _listed([f"{other} (by {_few(disagree[other])})" for other, _ in rest[:3]])
-    more = f" and {len(rest) - 3} more" if len(rest) > 3 else ""
-    return f"By {times} of {total} measures the best system is {name}; by the others {others}{more}."
+    others = [f"{other} (by {_few(disagree[other])})" for other, _ in rest[:3]]
+    others += [f"{len(rest) - 3} more"] if len(rest) > 3 else []
+    return f"By {times} of {total} measures the best system is {name}; by the others {_listed(others)}."
 
 
 def _few(names: list[str]) -> str:

@@ -1,0 +1,172 @@
+"""truemoment meta ambiguity: from files to sentences, JSON, figures and a page."""
+
+import json
+
+import numpy as np
+import pytest
+
+DATA = ("--annotations", "mine.jsonl", "--split", "test")
+WORDS = ("runs", *DATA, "--measures", "R@1,IoU=0.7; AxIoU@5", "--sets", "5")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """24 test queries of 12 videos of 40 s, as many to train on, and files that answer 20, 14 and 8 rightly."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = []
+    for split in ("test", "train"):
+        for i in range(24):
+            start = int(rng.integers(0, 30))
+            video = f"{split}{i // 2}"
+            moment = [start, start + int(rng.integers(4, 11))]
+            rows.append(
+                {"video_id": video, "sentence": f"door {i % 2}", "duration_s": 40, "moments": [moment], "split": split}
+            )
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\\n" for row in rows))
+    (tmp_path / "runs").mkdir()
+    for name, right in (("a", 20), ("b", 14), ("c", 8)):
+        lines = []
+        for i, row in enumerate(rows[:24]):
+            moments = [[*row["moments"][0], 1.0], [0, 40, 0.5]]
+            if (i * 7) % 24 >= right:
+                moments = [[0, 2, 1.0], [0, 40, 0.5]]
+            lines.append(json.dumps({"query_id": f"{row['video_id']}#{i % 2}", "moments": moments}))
+        (tmp_path / "runs" / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+@pytest.fixture
+def people(files):
+    """30 queries that two people marked, half a second to two seconds apart."""
+    rows = []
+    for i in range(30):
+        marked = [[5 + i % 9, 15 + i % 7], [5.5 + i % 9, 17 + i % 7]]
+        row = {"video_id": f"p{i}", "sentence": "a door", "duration_s": 40, "moments": marked, "annotators": ["x", "y"]}
+        rows.append(json.dumps(row))
+    (files / "people.jsonl").write_text("\n".join(rows) + "\n")
+    return files / "people.jsonl"
+
+
+@pytest.fixture
+def study(call):
+    """Run it with --json -; it must end well, and say nothing else. Returns the studies by name."""
+
+    def run_words(*words):
+        status, out, err = call("meta", "ambiguity", *WORDS, "--json", "-", *words)
+        assert (status, err) == (0, "")
+        return json.loads(out)["studies"]
+
+    return run_words
+
+
+@pytest.mark.usefixtures("files")
+def test_is_told_and_written(call, tmp_path):
+    status, out, err = call(
+        *("meta", "ambiguity", *WORDS, "--json", "found.json", "--figures", "figures", "--html", "page.html")
+    )
+    assert (status, err) == (0, "")
+    studies = json.loads((tmp_path / "found.json").read_text())["studies"]
+    assert list(studies) == ["ambiguity-published", "ambiguity-shift"]
+    for study in studies.values():
+        assert [level["level"] for level in study["levels"]] == [f"variance {v} s²" for v in (1, 2, 3, 4)]
+        assert study["sets"] == 5
+        iou = [level["mean_iou"] for level in study["levels"]]
+        assert iou == sorted(iou, reverse=True)
+    told = " ".join(out.split())
+    assert f"IoU {studies['ambiguity-shift']['levels'][-1]['mean_iou']:.2f})" in told
+    drawn = {path.name for path in (tmp_path / "figures").iterdir()}
+    kinds = {f"ambiguity-{m}-{k}.png" for m in ("published", "shift") for k in ("rmse", "places")}
+    assert kinds <= drawn
+    assert "others had marked the moments" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.usefixtures("files")
+def test_is_what_the_library_finds(study):
+    """The study's generator is the third child of the seed's, and each model has a child of that."""
+    from truemoment import read_own_annotations, read_predictions
+    from truemoment.metaevaluation.ambiguity import ambiguity
+    from truemoment.metaevaluation.noise import VARIANCES_S2, ShiftNoise
+
+    annotations = read_own_annotations("mine.jsonl", "test")
+    answers = {name: read_predictions(f"runs/{name}.jsonl", annotations)[0] for name in "abc"}
+    rng = np.random.default_rng(3).spawn(3)[2].spawn(1)[0]
+    models = [ShiftNoise(variance_s2) for variance_s2 in VARIANCES_S2]
+    expected = ambiguity(annotations, answers, models, rng, measures="R@1,IoU=0.7; AxIoU@5", sets=5)
+    found = study("--noise", "shift", "--seed", "3")["ambiguity-shift"]
+    assert found["original"] == expected.original.tolist()
+    for told, level in zip(found["levels"], expected.levels, strict=True):
+        assert told["rmse"] == level.rmse.tolist()
+        assert told["mean_tau"] == level.tau.tolist()
+        assert told["mean_iou"] == level.mean_iou
+
+
+@pytest.mark.usefixtures("files")
+def test_workers_do_not_matter_and_seeds_do(study):
+    one, three, other = (study("--noise", "shift", *w) for w in (("--workers", "1"), ("--workers", "3"), ("--seed", "1")))
+    assert one == three
+    assert one != other
+
+
+@pytest.mark.usefixtures("people")
+def test_noise_is_learned_from_ones_own_annotators(study):
+    """Naming people is asking for their noise, beside what else is asked for, each once."""
+    found = study("--annotators", "people.jsonl")
+    assert list(found) == ["ambiguity-published", "ambiguity-shift", "ambiguity-annotators"]
+    learned = found["ambiguity-annotators"]
+    assert [level["level"] for level in learned["levels"]] == [
+        *("median of 5", "median of 3", "median of 2", "one annotator"),
+    ]
+    assert "people" in learned["learned_on"]
+    words = ("--annotators", "people.jsonl", "--noise", "annotators", "--noise", "annotators")
+    assert list(study(*words)) == ["ambiguity-annotators"]
+
+
+@pytest.mark.usefixtures("files")
+def test_population_and_baselines_are_held_against_noise_too(study):
+    found = study("--noise", "shift", "--baselines")["ambiguity-shift"]
+    assert found["systems"][:3] == ["a", "b", "c"]
+    assert len(found["systems"]) > 4
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--noise", "annotators"), "--noise annotators: from whom? give --annotators NAME"),
+        (("--annotators", "gone.jsonl"), "gone.jsonl"),
+        (("--annotators", "mine.jsonl"), "mine"),  # nobody marked a query twice
+        (("--noise", "nonsense"), "nonsense"),
+        (("--sets", "1"), "--sets"),
+        (("--workers", "0"), "--workers"),
+        (("--json", "runs/b.jsonl"), "runs/b.jsonl: is read or written already"),
+    ],
+)
+def test_bad_options_are_one_line(fails, words, said):
+    assert said in fails(2, "meta", "ambiguity", *WORDS, *words)
+
+
+def test_people_are_not_written_over(people, fails):
+    """What noise is learned from is read, as any input."""
+    before = people.read_bytes()
+    words = ("--annotators", "people.jsonl", "--json", "people.jsonl")
+    assert "people.jsonl: is read or written already" in fails(2, "meta", "ambiguity", *WORDS, *words)
+    assert people.read_bytes() == before
+
+
+def test_too_few_people_are_refused(people, fails):
+    people.write_text("".join(people.read_text().splitlines(keepends=True)[:20]))
+    line = fails(2, "meta", "ambiguity", *WORDS, "--annotators", "people.jsonl")
+    assert "got 40 moments beside another annotator's" in line
+
+
+@pytest.mark.usefixtures("files")
+def test_saved_scores_are_refused(call, fails):
+    words = ("evaluate", "runs/a.jsonl", *DATA, "--measures", "mIoU", "--save-scores", "runs/d.npz")
+    assert call(*words)[0] == 0
+    assert fails(2, "meta", "ambiguity", *WORDS).startswith("runs/d.npz: saved scores hold no answers")
+
+
+@pytest.mark.usefixtures("files")
+def test_clip_ratings_are_refused(fails):
+    assert "rate" in fails(2, "meta", "ambiguity", *WORDS[:-4], "--measures", "HIT@1,min=Good")

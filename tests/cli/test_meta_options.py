@@ -1,0 +1,292 @@
+"""What the studies share on the command line: which systems are read, and where results go.
+
+Shown on 'meta ties' and 'meta stability', which need no more than systems.
+"""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+DATA = ("--annotations", "mine.jsonl", "--split", "test")
+MEASURES = ("--measures", "R@1,IoU=0.5; mIoU; AxIoU@5")
+QUICK = ("--resamples", "20")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """24 test queries of 12 videos of 40 s, as many to train on, and files that answer 20, 14 and 8 rightly."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = []
+    for split in ("test", "train"):
+        for i in range(24):
+            start = int(rng.integers(0, 30))
+            video = f"{split}{i // 2}"
+            moment = [start, start + int(rng.integers(4, 11))]
+            rows.append(
+                {"video_id": video, "sentence": f"door {i % 2}", "duration_s": 40, "moments": [moment], "split": split}
+            )
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\\n" for row in rows))
+    (tmp_path / "runs").mkdir()
+    for name, right in (("a", 20), ("b", 14), ("c", 8)):
+        lines = []
+        for i, row in enumerate(rows[:24]):
+            moments = [[*row["moments"][0], 1.0], [0, 40, 0.5]]
+            if (i * 7) % 24 >= right:
+                moments = [[0, 2, 1.0], [0, 40, 0.5]]
+            lines.append(json.dumps({"query_id": f"{row['video_id']}#{i % 2}", "moments": moments}))
+        (tmp_path / "runs" / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+@pytest.fixture
+def saved(files, call):
+    """The same systems as saved scores of three measures, in a folder of their own."""
+    (files / "saved").mkdir()
+    for name in "abc":
+        words = ("evaluate", f"runs/{name}.jsonl", *DATA, *MEASURES, "--save-scores", f"saved/{name}.npz")
+        assert call(*words)[0] == 0
+    return files / "saved"
+
+
+@pytest.fixture
+def study(call):
+    """Run 'meta ties' with --json -, and return its document; it must end well, and say nothing else."""
+
+    def run_words(*words):
+        status, out, err = call("meta", "ties", *words, *QUICK, "--json", "-")
+        assert (status, err) == (0, "")
+        return json.loads(out)
+
+    return run_words
+
+
+def names_of(document):
+    return [source["name"] for source in document["sources"]]
+
+
+# --------------------------------------------------------------------------------------- which systems
+
+
+def test_files_folders_and_saved_scores_give_the_same_figures(files, saved, study):
+    """However the three systems are given, they are the same three, in the order given."""
+    answers = study("runs/a.jsonl", "runs/b.jsonl", "runs/c.jsonl", *DATA, *MEASURES)
+    assert names_of(answers) == ["a", "b", "c"]
+    folder = study("runs", *DATA, *MEASURES)
+    scores = study("saved/a.npz", "saved/b.npz", "saved/c.npz")
+    of_scores = study("saved")
+    mixed = study("runs/a.jsonl", "saved/b.npz", "runs/c.jsonl", *DATA, *MEASURES)
+    for other in (folder, scores, of_scores, mixed):
+        assert names_of(other) == ["a", "b", "c"]
+        assert other["studies"] == answers["studies"]
+    assert study("runs/c.jsonl", "saved/a.npz", *DATA, *MEASURES)["sources"][0]["name"] == "c"
+
+
+def test_sources_name_files_and_their_hashes(files, study):
+    import hashlib
+
+    document = study("ours=runs/a.jsonl", "runs/b.jsonl", *DATA)
+    for source, (name, path) in zip(
+        document["sources"], (("ours", "runs/a.jsonl"), ("b", "runs/b.jsonl")), strict=True
+    ):
+        digest = hashlib.sha256((files / path).read_bytes()).hexdigest()
+        assert source == {"name": name, "path": path, "sha256": digest}
+
+
+@pytest.mark.usefixtures("files")
+def test_the_default_measures_are_those_of_the_paper(study):
+    entries = study("runs", *DATA)["studies"]["ties"]["measures"]
+    assert len(entries) == 14
+    assert entries[0]["measure"] == "R@1,IoU=0.3"
+
+
+@pytest.mark.usefixtures("saved")
+def test_saved_scores_bring_their_measures(study):
+    """Answers beside them are measured by the same; --measures keeps some of them, in its order."""
+    told = [m["measure"] for m in study("runs/a.jsonl", "saved/b.npz", *DATA)["studies"]["ties"]["measures"]]
+    assert told == ["R@1,IoU=0.5", "mIoU", "AxIoU@5"]
+    some = study("saved", "--measures", "AxIoU@5; mIoU")
+    assert [m["measure"] for m in some["studies"]["ties"]["measures"]] == ["AxIoU@5", "mIoU"]
+
+
+@pytest.mark.usefixtures("files")
+def test_population_and_baselines_are_added(call):
+    """Simulated systems and blind baselines stand behind the files; the same seed gives the same, another others."""
+    words = ("meta", "ties", "runs/a.jsonl", *DATA, *MEASURES, *QUICK, "--json", "-")
+    status, out, err = call(*words, "--population")
+    assert (status, err) == (0, "")
+    assert call(*words, "--population")[1] == out
+    assert call(*words, "--population", "--seed", "1")[1] != out
+    assert len(json.loads(out)["sources"]) == 1
+    assert call(*words)[0] == 2  # one system
+    assert call(*words, "--baselines")[0] == 0
+    assert call("meta", "ties", *DATA, *MEASURES, *QUICK, "--baselines", "--fit-split", "none")[0] == 0
+
+
+@pytest.mark.usefixtures("files")
+def test_a_file_named_as_a_baseline_is_refused(fails):
+    line = fails(2, "meta", "ties", "predict_all=runs/a.jsonl", *DATA, "--baselines")
+    assert "'predict_all' is the name of a simulated system or baseline" in line
+
+
+@pytest.mark.usefixtures("files")
+def test_the_protocol_is_the_one_asked_for(study):
+    assert "closer-look" in json.dumps(study("runs", *DATA, *MEASURES, "--protocol", "closer-look"))
+
+
+# ------------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.usefixtures("saved")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("runs/a.jsonl", "gone.jsonl", *DATA), "gone.jsonl"),
+        (("saved/a.npz", "gone.npz"), "gone.npz"),
+        (("runs/a.jsonl", *DATA), "expected two or more"),
+        (("saved/a.npz",), "expected two or more"),
+        ((), "got 0 systems"),
+        (DATA, "got 0 systems"),
+        (("runs",), "which annotations? give --dataset"),
+        (("runs", "--dataset", "charades-sta"), "which split?"),
+        (("runs", "--annotations", "mine.jsonl", "--split", "gone"), "gone"),
+        (("runs", "--annotations", "gone.jsonl"), "gone.jsonl"),
+        (("runs", *DATA, "--measures", "nonsense"), "nonsense"),
+        (("runs", *DATA, "--protocol", "nonsense"), "nonsense"),
+        (("runs", *DATA, "--table", "word"), "word"),
+        (("runs/a.jsonl", "a=runs/b.jsonl", *DATA), "would both be called 'a'; give NAME=SYSTEM"),
+        (("runs/a.jsonl", "runs", *DATA), "would both be called 'a'"),
+        (("runs", "saved", *DATA), "would both be called 'a'"),
+        (("all=runs", *DATA), "leave out NAME="),
+        (("=runs/a.jsonl", "runs/b.jsonl", *DATA), "expected NAME=FILE"),
+        (("saved", "--measures", "mIoU; R@7,IoU=0.5"), "R@7,IoU=0.5: not among the measures computed"),
+        (("runs/a.jsonl", "saved/b.npz", *DATA, "--protocol", "closer-look"), "convention"),
+        (("runs/a.jsonl", "saved/b.npz", "--annotations", "mine.jsonl", "--split", "train"), "runs/a.jsonl"),
+    ],
+)
+def test_bad_input_is_one_line(fails, words, said):
+    assert said in fails(2, "meta", "ties", *words)
+
+
+def test_an_empty_folder_is_refused(files, fails):
+    (files / "empty").mkdir()
+    (files / "empty" / ".hidden").touch()
+    assert fails(2, "meta", "ties", "empty", *DATA).startswith("empty: holds no file")
+
+
+def test_damaged_scores_are_refused_by_name(files, saved, fails):
+    whole = (saved / "b.npz").read_bytes()
+    (saved / "b.npz").write_bytes(whole[: len(whole) // 2])
+    assert "saved/b.npz: is not a file of saved scores" in fails(2, "meta", "ties", "saved")
+    shutil.copy(files / "runs" / "a.jsonl", saved / "b.npz")
+    assert "saved/b.npz: is not a file of saved scores" in fails(2, "meta", "ties", "saved")
+
+
+@pytest.mark.usefixtures("saved")
+def test_scores_of_other_measures_are_refused_by_name(call, fails):
+    """Also where answers stand beside them, which are then measured as the first of the saved ones."""
+    words = ("evaluate", "runs/b.jsonl", *DATA, "--measures", "mIoU; R@1,IoU=0.5", "--save-scores", "saved/b.npz")
+    assert call(*words)[0] == 0
+    assert fails(2, "meta", "ties", "saved").startswith("b: has measures mIoU; R@1,IoU=0.5, expected R@1,IoU=0.5; mIoU")
+    assert "b" in fails(2, "meta", "ties", "c=runs/c.jsonl", "saved/a.npz", "saved/b.npz", *DATA)
+
+
+@pytest.mark.usefixtures("saved")
+def test_scores_of_other_queries_are_refused_by_name(call, fails):
+    import json
+
+    from truemoment.scores import Scores  # noqa: F401 - the same files that the command reads
+
+    with open("mine.jsonl") as stream:
+        rows = [json.loads(line) for line in stream]
+    with open("fewer.jsonl", "w") as stream:
+        stream.writelines(json.dumps(row) + "\n" for row in rows[:22])
+    words = ("evaluate", "runs/b.jsonl", "--annotations", "fewer.jsonl", "--split", "test", "--on-unknown", "ignore")
+    assert call(*words, *MEASURES, "--save-scores", "saved/b.npz")[0] == 0
+    assert fails(2, "meta", "ties", "saved").startswith("b: has ")
+
+
+@pytest.mark.usefixtures("saved")
+def test_a_protocol_that_saved_scores_do_not_have_is_refused(fails):
+    """Saved scores cannot be measured anew: to pass over what was asked for would be a wrong answer."""
+    assert "closer-look" in fails(2, "meta", "ties", "saved", "--protocol", "closer-look")
+
+
+@pytest.mark.usefixtures("saved")
+def test_a_measure_that_a_file_lacks_is_told_with_the_file(fails):
+    assert "saved/a.npz" in fails(2, "meta", "ties", "saved", "--measures", "SetIoU")
+
+
+# ---------------------------------------------------------------------------------- where results go
+
+
+@pytest.mark.usefixtures("files")
+def test_json_to_standard_output_and_nothing_else(call, tmp_path):
+    """With a page and figures too, of which nothing is said there."""
+    words = ("meta", "ties", "runs", *DATA, *MEASURES, *QUICK)
+    status, out, err = call(*words, "--json", "-", "--html", "page.html", "--figures", "figures", "--table", "md")
+    assert status == 0
+    document = json.loads(out)
+    assert document["schema"] == "truemoment/meta/1"
+    assert document["seed"] == 0
+    assert (document["dataset"], document["split"]) == ("mine", "test") or document["split"] == "test"
+    assert err == "page: page.html\n"
+    assert (tmp_path / "page.html").read_text().startswith("<!")
+    assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {".png", ".svg"}
+    assert call(*words, "--json", "-", "--html", "page.html", "--quiet")[2] == ""
+
+
+@pytest.mark.usefixtures("files")
+def test_a_file_holds_what_standard_output_would(call, tmp_path):
+    words = ("meta", "ties", "runs", *DATA, *MEASURES, *QUICK)
+    assert call(*words, "--json", "ties.json")[0] == 0
+    assert (tmp_path / "ties.json").read_text() == call(*words, "--json", "-")[1]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(("style", "sign"), [("md", "| measure"), ("latex", r"\begin{tabular}")])
+def test_tables_for_documents(call, style, sign):
+    status, out, _ = call("meta", "ties", "runs", *DATA, *MEASURES, *QUICK, "--table", style)
+    assert status == 0
+    assert sign.split()[0] in out
+
+
+@pytest.mark.usefixtures("saved")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--json", "runs/a.jsonl"), "runs/a.jsonl: is read or written already"),
+        (("--json", "./runs/../runs/c.jsonl"), "is read or written already"),
+        (("--html", "mine.jsonl"), "mine.jsonl: is read or written already"),
+        (("--json", "both", "--html", "both"), "both: is read or written already"),
+        (("--json", "gone/ties.json"), "gone is no folder"),
+        (("--html", "-"), "--html: expected the name of a file"),
+        (("--open",), "--html: expected the name of a file"),
+        (("--figures", "mine.jsonl"), "--figures: mine.jsonl is no folder"),
+    ],
+)
+def test_outputs_that_cannot_be_are_refused_before_any_work(fails, words, said, tmp_path):
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert said in fails(2, "meta", "ties", "runs", *DATA, *words)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.usefixtures("saved")
+def test_saved_scores_are_not_written_over(fails):
+    assert "saved/b.npz: is read or written already" in fails(2, "meta", "ties", "saved", "--json", "saved/b.npz")
+
+
+# ------------------------------------------------------------------------------------------------ help
+
+
+def test_every_study_is_listed_with_what_it_answers(call):
+    status, out, _ = call("meta", "--help")
+    assert status == 0
+    for study in ("report", "axioms", "agreement", "stability", "ambiguity", "ties", "theory", "selection", "power"):
+        assert f"\n  {study} " in out
+
+
+def test_a_study_that_is_none_is_refused(fails):
+    assert "nonsense" in fails(2, "meta", "nonsense")

@@ -1,0 +1,155 @@
+"""truemoment meta stability: from files to sentences, JSON, figures and a page."""
+
+import json
+
+import numpy as np
+import pytest
+
+WORDS = ("runs", "--annotations", "mine.jsonl", "--split", "test", "--measures", "R@1,IoU=0.5; AxIoU@5")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """24 test queries of 12 videos of 40 s, as many to train on, and files that answer 20, 14 and 8 rightly."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = []
+    for split in ("test", "train"):
+        for i in range(24):
+            start = int(rng.integers(0, 30))
+            video = f"{split}{i // 2}"
+            moment = [start, start + int(rng.integers(4, 11))]
+            rows.append(
+                {"video_id": video, "sentence": f"door {i % 2}", "duration_s": 40, "moments": [moment], "split": split}
+            )
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\\n" for row in rows))
+    (tmp_path / "runs").mkdir()
+    for name, right in (("a", 20), ("b", 14), ("c", 8)):
+        lines = []
+        for i, row in enumerate(rows[:24]):
+            moments = [[*row["moments"][0], 1.0], [0, 40, 0.5]]
+            if (i * 7) % 24 >= right:
+                moments = [[0, 2, 1.0], [0, 40, 0.5]]
+            lines.append(json.dumps({"query_id": f"{row['video_id']}#{i % 2}", "moments": moments}))
+        (tmp_path / "runs" / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+@pytest.fixture
+def study(call):
+    """Run it with --json -; it must end well, and say nothing else. Returns its part of the document."""
+
+    def run_words(*words):
+        status, out, err = call("meta", "stability", *WORDS, "--json", "-", *words)
+        assert (status, err) == (0, "")
+        return json.loads(out)["studies"]["stability"]
+
+    return run_words
+
+
+@pytest.mark.usefixtures("files")
+def test_is_told_and_written(call, tmp_path):
+    status, out, err = call(
+        *("meta", "stability", *WORDS, "--sizes", "4,12", "--trials", "40"),
+        *("--json", "stability.json", "--figures", "figures", "--html", "page.html"),
+    )
+    assert (status, err) == (0, "")
+    found = json.loads((tmp_path / "stability.json").read_text())["studies"]["stability"]
+    assert (found["sizes"], found["queries"], found["trials"]) == ([4, 12], [4, 12], 40)
+    assert (found["unit"], found["subsets"], found["n_systems"]) == ("query", "disjoint", 3)
+    mean = [entry["mean_tau"][1] for entry in found["measures"]]
+    assert f"(mean tau {max(mean):.2f})" in " ".join(out.split())
+    names = ["stability-mean.png", "stability-mean.svg", "stability-variance.png", "stability-variance.svg"]
+    assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == names
+    assert "Self-agreement" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.usefixtures("files")
+def test_is_what_the_library_finds(study):
+    """The study's generator is the third child of the seed's: systems and baselines have the first two."""
+    from truemoment import evaluate, read_own_annotations, read_predictions
+    from truemoment.metaevaluation.stability import stability
+    from truemoment.metaevaluation.systems import Systems
+
+    annotations = read_own_annotations("mine.jsonl", "test")
+    scores = {
+        name: evaluate(annotations, read_predictions(f"runs/{name}.jsonl", annotations)[0], "R@1,IoU=0.5; AxIoU@5")
+        for name in "abc"
+    }
+    expected = stability(Systems(scores), np.random.default_rng(5).spawn(3)[2], sizes=[3, 9], trials=60)
+    found = study("--sizes", "9,3", "--trials", "60", "--seed", "5")
+    assert [entry["mean_tau"] for entry in found["measures"]] == expected.mean.T.tolist()
+    assert [entry["variance"] for entry in found["measures"]] == expected.variance.T.tolist()
+    assert [entry["undefined_share"] for entry in found["measures"]] == expected.undefined.T.tolist()
+
+
+@pytest.mark.usefixtures("files")
+def test_workers_do_not_matter_and_seeds_do(study):
+    one, three, again, other = (
+        study("--trials", "60", "--sizes", "6", *words)
+        for words in (("--workers", "1"), ("--workers", "3"), (), ("--seed", "1"))
+    )
+    assert one == three == again
+    assert one != other
+
+
+@pytest.mark.usefixtures("files")
+def test_default_sizes_end_at_half(study):
+    """24 queries are fewer than the 50 that sizes begin with: one size is left, half of them."""
+    assert study("--trials", "5")["queries"] == [12]
+    assert study("--trials", "5", "--overlapping")["queries"] == [24]
+
+
+@pytest.mark.usefixtures("files")
+def test_by_video_sizes_are_still_queries(study):
+    """Two queries a video: 8 queries are 4 videos."""
+    found = study("--trials", "20", "--by", "video", "--sizes", "8,12")
+    assert (found["unit"], found["sizes"], found["queries"]) == ("video", [4, 6], [8, 12])
+
+
+@pytest.mark.usefixtures("files")
+def test_overlapping_at_full_size_agrees_with_itself(study):
+    found = study("--trials", "20", "--overlapping", "--sizes", "24")
+    assert found["subsets"] == "overlapping"
+    assert [entry["mean_tau"] for entry in found["measures"]] == [[1.0], [1.0]]
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--sizes", "0"), "got '0', expected whole numbers as in 50,100,200"),
+        (("--sizes", "abc"), "got 'abc'"),
+        (("--sizes", ""), "got ''"),
+        (("--sizes", "5,"), "got '5,'"),
+        (("--sizes", "-5"), "got '-5'"),
+        (("--sizes", "1.5"), "got '1.5'"),
+        (("--sizes", "²"), "got '²'"),
+        (("--sizes", "13"), "a subset of 13, expected 1 to 12"),
+        (("--sizes", "25", "--overlapping"), "a subset of 25 queries, expected at most the 24"),
+        (("--sizes", "9" * 30), "expected at most the 24"),
+        (("--trials", "1"), "--trials"),
+        (("--workers", "0"), "--workers"),
+        (("--by", "word"), "--by"),
+        (("--seed", "-1"), "--seed"),
+    ],
+)
+def test_bad_options_are_one_line(fails, words, said):
+    assert said in fails(2, "meta", "stability", *WORDS, *words)
+
+
+@pytest.mark.usefixtures("files")
+def test_sizes_by_video_are_refused_in_queries(fails):
+    """20 queries were asked for: the line must not speak of 10, which nobody asked for, alone."""
+    assert "20" in fails(2, "meta", "stability", *WORDS, "--by", "video", "--sizes", "20")
+
+
+def test_one_video_cannot_be_split(tmp_path, monkeypatch, fails):
+    monkeypatch.chdir(tmp_path)
+    row = {"video_id": "v", "duration_s": 40, "moments": [[1, 9]]}
+    rows = [json.dumps(row | {"sentence": f"door {i}"}) for i in range(3)]
+    (tmp_path / "mine.jsonl").write_text("\n".join(rows) + "\n")
+    for name in "ab":
+        (tmp_path / f"{name}.jsonl").write_text('{"query_id": "v#0", "moments": [[1, 9, 1]]}\n')
+    words = ("a.jsonl", "b.jsonl", "--annotations", "mine.jsonl", "--by", "video")
+    assert "got 1 video, expected 2 or more" in fails(2, "meta", "stability", *words)

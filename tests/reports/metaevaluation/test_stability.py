@@ -1,0 +1,180 @@
+"""What is told of stability: the right numbers in sentences, tables, JSON and pictures."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from truemoment import parse_measures
+from truemoment.metaevaluation.stability import Stability
+from truemoment.reports.drawing import save_drawings
+from truemoment.reports.metaevaluation import delivery
+from truemoment.reports.metaevaluation.stability import ENOUGH, chapter, first_reaching, said
+
+nan = float("nan")
+
+MEAN = [[0.10, 0.40, 0.30, 0.20, 0.05], [0.50, 0.93, 0.60, 0.40, 0.30], [0.80, 0.95, 0.91, 0.70, 0.50]]
+
+
+def made(**changes: object) -> Stability:
+    """Five measures at 10, 40 and 1,200 queries; the middle of the logarithm is 110, so that 1,200 is looked at."""
+    settled = Stability(
+        measures=parse_measures("R@1,IoU=0.3; AxIoU@10; AxIoU@1; R@1,IoU=0.7; mIoU"),
+        n_systems=6,
+        unit="query",
+        overlapping=False,
+        sizes=np.array([10, 40, 1200]),
+        queries=np.array([10.0, 40.0, 1200.0]),
+        trials=5000,
+        mean=np.array(MEAN),
+        variance=np.array(MEAN) / 7,
+        undefined=np.zeros((3, 5)),
+    )
+    return dataclasses.replace(settled, **changes)
+
+
+def test_says_which_is_most_and_least_stable_in_the_middle() -> None:
+    told = said(made(queries=np.array([10.0, 40.0, 160.0]), sizes=np.array([10, 40, 160])))
+    assert told[0] == (
+        "On two subsets of 40 queries, AxIoU@10 ranks the 6 systems most alike (mean tau 0.93), mIoU least (0.30)."
+    )
+    assert told[1] == "Next come AxIoU@1 0.60, R@1,IoU=0.3 0.50, R@1,IoU=0.7 0.40."
+
+
+def test_says_from_how_many_queries_on() -> None:
+    told = said(made())
+    assert told[0].startswith("On two subsets of 1,200 queries, AxIoU@10 ranks the 6 systems most alike (mean tau 0.95")
+    assert "A mean tau of 0.9 is reached by AxIoU@10 from 40, AxIoU@1 from 1,200 queries on." in told
+    assert "R@1,IoU=0.3, R@1,IoU=0.7, mIoU never reach it with up to 1,200 queries a subset." in told
+
+
+def test_says_when_none_or_one_reaches_it() -> None:
+    low = said(made(mean=np.array(MEAN) / 2))
+    assert "No measure reaches a mean tau of 0.9 with up to 1,200 queries a subset." in low
+    assert not any("is reached by" in sentence for sentence in low)
+    high = np.full((3, 5), 0.97)
+    assert not any("never" in sentence or "No measure" in sentence for sentence in said(made(mean=high)))
+    high[:, 3] = 0.2
+    assert "R@1,IoU=0.7 never reaches it with up to 1,200 queries a subset." in said(made(mean=high))
+
+
+def test_says_how_often_all_systems_tie() -> None:
+    undefined = np.zeros((3, 5))
+    undefined[0, 4], undefined[1, 3] = 0.123, 0.02
+    assert said(made(undefined=undefined))[-1] == (
+        "With 10 queries mIoU ties all systems in 12% of the trials, which counts as no agreement."
+    )
+    assert not any("ties all" in sentence for sentence in said(made(undefined=undefined / 100)))
+
+
+def test_reached_is_from_where_on_it_stays() -> None:
+    """0.95 that falls to 0.8 again is not reached there; ENOUGH itself is enough."""
+    mean = np.array([[0.95, 0.95, ENOUGH, 0.1], [0.8, 0.95, 0.95, 0.2], [0.95, 0.95, ENOUGH, 0.89]])
+    np.testing.assert_array_equal(first_reaching(made(mean=mean)), [1200, 10, 10, nan])
+
+
+def test_one_measure_is_not_set_against_itself() -> None:
+    """Best and worst of one are the same: it is said once."""
+    one = made(
+        measures=parse_measures("mIoU"),
+        mean=np.array([[0.2], [0.5], [0.95]]),
+        variance=np.full((3, 1), 0.1),
+        undefined=np.zeros((3, 1)),
+    )
+    told = said(one)[0]
+    assert told.count("mIoU") == 1
+    assert "0.95" in told
+    assert "least" not in told
+
+
+def test_table_has_every_measure_and_size() -> None:
+    table = chapter(made()).tables[0]
+    assert table.headings == ("measure", "10 queries", "40 queries", "1,200 queries")
+    ((_, rows),) = table.groups
+    assert [row[0].text for row in rows] == ["R@1,IoU=0.3", "AxIoU@10", "AxIoU@1", "R@1,IoU=0.7", "mIoU"]
+    for m, row in enumerate(rows):
+        for n in range(3):
+            assert row[n + 1].text == f"{MEAN[n][m]:.3f}"
+            assert row[n + 1].below == f"var {MEAN[n][m] / 7:.3f}"
+            assert row[n + 1].marked == (m == 1)  # AxIoU@10 is best at each size
+
+
+def test_table_shows_some_of_many_sizes_first_and_last_among_them() -> None:
+    sizes = np.arange(1, 11) * 100
+    many = made(
+        sizes=sizes,
+        queries=sizes.astype(float),
+        mean=np.tile(MEAN[0], (10, 1)),
+        variance=np.zeros((10, 5)),
+        undefined=np.zeros((10, 5)),
+    )
+    headings = chapter(many).tables[0].headings
+    assert (len(headings), headings[1], headings[-1]) == (6, "100 queries", "1,000 queries")
+
+
+def test_document_holds_everything_unrounded() -> None:
+    document = chapter(made()).document
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    assert (document["unit"], document["subsets"], document["trials"], document["n_systems"]) == (
+        "query",
+        "disjoint",
+        5000,
+        6,
+    )
+    assert document["sizes"] == [10, 40, 1200]
+    assert document["queries"] == [10, 40, 1200]
+    for m, entry in enumerate(document["measures"]):
+        assert entry["measure"] == str(made().measures[m])
+        assert entry["mean_tau"] == [row[m] for row in MEAN]
+        assert entry["variance"] == (np.array(MEAN)[:, m] / 7).tolist()
+        assert entry["undefined_share"] == [0, 0, 0]
+    assert chapter(made(overlapping=True)).document["subsets"] == "overlapping"
+
+
+def test_notes_say_what_was_drawn() -> None:
+    def notes(**changes: object) -> str:
+        return " ".join(chapter(made(**changes)).notes)
+
+    assert "drawn one by one" in notes()
+    assert "Whole videos" in notes(unit="video")
+    assert "by construction" in notes(overlapping=True)
+    assert "by construction" not in notes()
+    assert "tau counts as 0" in notes()
+
+
+@pytest.mark.parametrize("n_sizes", [1, 2, 3])
+def test_drawings_draw(tmp_path: Path, n_sizes: int) -> None:
+    """Warnings are errors here."""
+    few = made(
+        sizes=np.array([10, 40, 1200])[:n_sizes],
+        queries=np.array([10.0, 40.0, 1200.0])[:n_sizes],
+        mean=np.array(MEAN)[:n_sizes],
+        variance=np.array(MEAN)[:n_sizes],
+        undefined=np.zeros((n_sizes, 5)),
+    )
+    drawings = chapter(few).drawings
+    assert [one.name for one in drawings] == ["stability-mean", "stability-variance"]
+    assert all(one.caption.endswith(".") for one in drawings)
+    save_drawings(drawings, tmp_path, ("png", "svg"))
+    for name in ("stability-mean", "stability-variance"):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / f"{name}.svg").stat().st_size > 2000
+
+
+def test_caption_says_how_many_and_which_subsets() -> None:
+    first = chapter(made()).drawings[0].caption
+    assert first == "Of 5,000 pairs of subsets of each size, sharing none, drawn by query."
+    assert "each drawn for itself, drawn by video" in chapter(made(overlapping=True, unit="video")).drawings[0].caption
+
+
+@pytest.mark.parametrize("style", ["plain", "md", "latex"])
+def test_is_delivered_in_every_style(style) -> None:
+    lines = "\n".join(delivery.lines([chapter(made())], style))
+    assert "0.930" in lines
+    assert "nan" not in lines
+    assert math.isclose(delivery.document([chapter(made())], scores=None, sources=[], seed=1)["seed"], 1)
