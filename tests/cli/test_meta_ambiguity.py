@@ -1,6 +1,7 @@
 """truemoment meta ambiguity: from files to sentences, JSON, figures and a page."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ def files(tmp_path, monkeypatch):
             rows.append(
                 {"video_id": video, "sentence": f"door {i % 2}", "duration_s": 40, "moments": [moment], "split": split}
             )
-    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\\n" for row in rows))
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "runs").mkdir()
     for name, right in (("a", 20), ("b", 14), ("c", 8)):
         lines = []
@@ -88,8 +89,8 @@ def test_is_what_the_library_finds(study):
     from truemoment.metaevaluation.ambiguity import ambiguity
     from truemoment.metaevaluation.noise import VARIANCES_S2, ShiftNoise
 
-    annotations = read_own_annotations("mine.jsonl", "test")
-    answers = {name: read_predictions(f"runs/{name}.jsonl", annotations)[0] for name in "abc"}
+    annotations = read_own_annotations(Path("mine.jsonl"), "test")
+    answers = {name: read_predictions(Path(f"runs/{name}.jsonl"), annotations)[0] for name in "abc"}
     rng = np.random.default_rng(3).spawn(3)[2].spawn(1)[0]
     models = [ShiftNoise(variance_s2) for variance_s2 in VARIANCES_S2]
     expected = ambiguity(annotations, answers, models, rng, measures="R@1,IoU=0.7; AxIoU@5", sets=5)
@@ -103,7 +104,9 @@ def test_is_what_the_library_finds(study):
 
 @pytest.mark.usefixtures("files")
 def test_workers_do_not_matter_and_seeds_do(study):
-    one, three, other = (study("--noise", "shift", *w) for w in (("--workers", "1"), ("--workers", "3"), ("--seed", "1")))
+    one, three, other = (
+        study("--noise", "shift", *w) for w in (("--workers", "1"), ("--workers", "3"), ("--seed", "1"))
+    )
     assert one == three
     assert one != other
 
@@ -169,4 +172,4 @@ def test_saved_scores_are_refused(call, fails):
 
 @pytest.mark.usefixtures("files")
 def test_clip_ratings_are_refused(fails):
-    assert "rate" in fails(2, "meta", "ambiguity", *WORDS[:-4], "--measures", "HIT@1,min=Good")
+    assert "clip ratings" in fails(2, "meta", "ambiguity", *WORDS[:-4], "--measures", "HIT@1,min=Good")

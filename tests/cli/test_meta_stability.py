@@ -1,6 +1,7 @@
 """truemoment meta stability: from files to sentences, JSON, figures and a page."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ def files(tmp_path, monkeypatch):
             rows.append(
                 {"video_id": video, "sentence": f"door {i % 2}", "duration_s": 40, "moments": [moment], "split": split}
             )
-    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\\n" for row in rows))
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "runs").mkdir()
     for name, right in (("a", 20), ("b", 14), ("c", 8)):
         lines = []
@@ -71,9 +72,11 @@ def test_is_what_the_library_finds(study):
     from truemoment.metaevaluation.stability import stability
     from truemoment.metaevaluation.systems import Systems
 
-    annotations = read_own_annotations("mine.jsonl", "test")
+    annotations = read_own_annotations(Path("mine.jsonl"), "test")
     scores = {
-        name: evaluate(annotations, read_predictions(f"runs/{name}.jsonl", annotations)[0], "R@1,IoU=0.5; AxIoU@5")
+        name: evaluate(
+            annotations, read_predictions(Path(f"runs/{name}.jsonl"), annotations)[0], "R@1,IoU=0.5; AxIoU@5"
+        )
         for name in "abc"
     }
     expected = stability(Systems(scores), np.random.default_rng(5).spawn(3)[2], sizes=[3, 9], trials=60)

@@ -77,10 +77,10 @@ def noisy(annotations: Annotations, n: int = 4, seed: int = 0) -> tuple[np.ndarr
     return start_s, end_s
 
 
-def by_evaluate(annotations, predictions, start_s, end_s, measures, protocol) -> list[list[float]]:
+def by_evaluate(annotations, predictions, times, measures, protocol) -> list[list[float]]:
     """Figures the long way: annotations made anew for every set."""
     figures = []
-    for start, end in zip(start_s, end_s, strict=True):
+    for start, end in zip(*times, strict=True):
         other = dataclasses.replace(annotations, start_s=start, end_s=end)
         scores = evaluate(other, predictions, measures, protocol)
         figures.append([scores.value(measure) for measure in measures])
@@ -98,7 +98,7 @@ def test_equals_evaluate(world, protocol, seed) -> None:
     measures = measures_of(protocol)
     start_s, end_s = noisy(annotations)
     found = evaluate_relabelled(annotations, predictions, start_s, end_s, measures, protocol=protocol)
-    expected = by_evaluate(annotations, predictions, start_s, end_s, measures, protocol)
+    expected = by_evaluate(annotations, predictions, (start_s, end_s), measures, protocol)
     assert found.shape == (4, len(measures))
     for m, measure in enumerate(measures):
         # Both add the same per-query numbers, in another order.
@@ -113,7 +113,7 @@ def test_equals_evaluate_where_queries_have_no_moment(world, protocol) -> None:
     measures = [m for m in measures_of(protocol) if not m.startswith("dR@") and "length=" not in m]
     start_s, end_s = noisy(annotations)
     found = evaluate_relabelled(annotations, predictions, start_s, end_s, measures, protocol=protocol)
-    expected = np.array(by_evaluate(annotations, predictions, start_s, end_s, measures, protocol))
+    expected = np.array(by_evaluate(annotations, predictions, (start_s, end_s), measures, protocol))
     for m, measure in enumerate(measures):
         np.testing.assert_allclose(found[:, m], expected[:, m], rtol=0, atol=1e-14, err_msg=measure)
 

@@ -108,7 +108,7 @@ def test_no_noise_changes_nothing(annotations, answers, model) -> None:
 
 
 def test_empty_labels_have_no_overlap_with_themselves() -> None:
-    """An empty moment overlaps nothing (Closer Look, section 3.2), itself included: told as it is, without a warning."""
+    """An empty moment overlaps nothing (Closer Look, section 3.2), itself included: told so, without a warning."""
     annotations = Annotations.from_rows([("v#0", "v", 60.0, "a", 5.0, 5.0), ("v#1", "v", 60.0, "b", 10.0, 20.0)])
     predictions = Predictions.from_lists({"v#0": [(1.0, 2.0)]})
     found = ambiguity(annotations, {"a": predictions}, [PublishedNoise(0), PublishedNoise(1)], rng(), measures="mIoU")
@@ -199,6 +199,13 @@ def test_relative_error_is_undefined_where_all_systems_are_equal(figure) -> None
     assert np.isnan(level.flips).all()
 
 
+def test_mean_of_flips_leaves_ties_out() -> None:
+    """By hand: pair 01 ties as it is; of the others 02 turns in one set of two, and 12 ties there."""
+    original = np.array([[0.5, 0.5], [0.5, 0.5], [0.2, 0.5]])
+    level = NoiseLevel("shift", "", 0.8, 0.8, original, np.stack([original, original[::-1]]), np.ones(2))
+    np.testing.assert_array_equal(level.mean_flips, [0.25, nan])
+
+
 def test_lower_is_better_turns_rankings_not_flips(annotations, answers) -> None:
     """Changing places does not hang on which end is better."""
     level = a_level(5)
@@ -213,14 +220,16 @@ def test_lower_is_better_turns_rankings_not_flips(annotations, answers) -> None:
 
 
 def test_refuses_what_is_no_study(annotations, answers) -> None:
-    def study(of=answers, models=(ShiftNoise(1),), **more: object) -> None:
+    shift = ShiftNoise(1)
+
+    def study(of=answers, models=(shift,), **more: object) -> None:
         ambiguity(annotations, of, models, rng(), **({"measures": "mIoU", "sets": 2} | more))
 
     study()
     for said, arguments in (
         ("no system, or no level", {"of": {}}),
         ("no system, or no level", {"models": ()}),
-        ("got published, shift, expected levels of one model", {"models": (ShiftNoise(1), PublishedNoise(1))}),
+        ("got published, shift, expected levels of one model", {"models": (shift, PublishedNoise(1))}),
         ("got 1 noisy sets, expected 2 or more", {"sets": 1}),
         ("expected 1 or more", {"workers": 0}),
     ):

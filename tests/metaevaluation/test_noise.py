@@ -194,7 +194,7 @@ def marked_by_several(seed: int, *, n_queries: int = 40, most: int = 4, apart_no
         duration_s = float(rng.uniform(20, 200))
         low, high = np.sort(rng.random(2))
         for a in range(int(rng.integers(2, most + 1))):
-            start, end = np.clip(np.sort((low, high) + rng.normal(0, apart_norm, 2)), 0, 1)
+            start, end = np.clip(np.sort(np.array([low, high]) + rng.normal(0, apart_norm, 2)), 0, 1)
             rows.append((f"v{q}#0", f"v{q}", duration_s, "a", start * duration_s, (end + 0.001) * duration_s, f"a{a}"))
     return Annotations.from_rows(rows, dataset="several")
 
@@ -239,7 +239,10 @@ def test_a_label_moves_by_what_two_annotators_like_it_differ(annotators) -> None
                 start, end = np.clip(label + moved, 0, 1)
                 start = min(start, 1 - SHORTEST_NORM)
                 could.add((round(start, 6), round(max(end, start + SHORTEST_NORM), 6)))
-        drawn = {(round(s / duration_s, 6), round(e / duration_s, 6)) for s, e in zip(start_s[:, q], end_s[:, q], strict=True)}
+        drawn = {
+            (round(s / duration_s, 6), round(e / duration_s, 6))
+            for s, e in zip(start_s[:, q], end_s[:, q], strict=True)
+        }
         assert drawn <= could
         assert len(drawn) > 40
 
@@ -257,7 +260,9 @@ def test_all_others_of_a_moment_are_drawn_as_often() -> None:
         "",
     )
     _, end_s = few.draw(labels(1000, 0, 10), generators(2))
-    shares = {round(float(end), 6): float((np.round(end_s, 6) == round(float(end), 6)).mean()) for end in np.unique(end_s)}
+    shares = {
+        round(float(end), 6): float((np.round(end_s, 6) == round(float(end), 6)).mean()) for end in np.unique(end_s)
+    }
     assert sorted(shares) == [20.0, 30.0]
     assert shares[20.0] == pytest.approx(0.5, abs=4 * 0.5 / math.sqrt(2000))
 
@@ -356,7 +361,7 @@ def test_learns_nothing_from_videos_of_unknown_duration() -> None:
     learned = AnnotatorNoise.learn(Annotators.of(Annotations.from_rows(rows)))
     assert len(learned.marked_norm) == NEIGHBOURS == 50
     rows[2], rows[3] = ((q, v, nan, *rest) for q, v, _, *rest in rows[2:4])
-    with pytest.raises(InputError, match="own/all: got 48 moments beside another annotator's .* expected 50 or more"):
+    with pytest.raises(InputError, match=r"own/all: got 48 moments beside another annotator's .* expected 50 or more"):
         AnnotatorNoise.learn(Annotators.of(Annotations.from_rows(rows)))
 
 

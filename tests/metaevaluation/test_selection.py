@@ -12,7 +12,7 @@ import pytest
 from truemoment import Annotations, Predictions, evaluate, get_protocol, parse_measures
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats
-from truemoment.metaevaluation.selection import Selection, best_of, select, z_scores
+from truemoment.metaevaluation.selection import Selection, best_of, mean_over, select, z_scores
 from truemoment.metaevaluation.systems import Systems
 from truemoment.records import as_strings
 from truemoment.scores import Scores
@@ -75,16 +75,17 @@ def systems_of(figures: Floats, measures: str = "R@1,IoU=0.5; mIoU", split: str 
 
 def slow(validation: Systems, test: Systems) -> tuple[list[int], list[int], list[list[float]], list[list[float]]]:
     """Chosen, tied, z and regret, one number at a time (AxIoU paper, section 6.6)."""
-    chosen, tied = [], []
+    chosen, tied, best = [], [], []
     for measure in validation.measures:
         figures = [scores.value(measure) for scores in validation.scores.values()]
-        chosen.append(figures.index(max(figures)))
-        tied.append(sum(figure == max(figures) for figure in figures))
+        best.append([number for number, figure in enumerate(figures) if figure == max(figures)])
+        chosen.append(best[-1][0])
+        tied.append(len(best[-1]))
     z: list[list[float]] = [[] for _ in chosen]
     regret: list[list[float]] = [[] for _ in chosen]
     for measure in test.measures:
         figures = [scores.value(measure) for scores in test.scores.values()]
-        of_chosen = [figures[number] for number in chosen]
+        of_chosen = [statistics.fmean(figures[number] for number in of_best) for of_best in best]
         mean, spread = statistics.fmean(of_chosen), statistics.pstdev(of_chosen)
         for row, figure in enumerate(of_chosen):
             z[row].append((figure - mean) / spread if spread else 0.0)
@@ -118,9 +119,9 @@ def test_resampled_choices_are_those_of_a_loop_over_resamples():
                 (counts * scores.numerator[row]).sum() / (counts * scores.weight[row]).sum()
                 for scores in VALIDATION.scores.values()
             ]
-            best = next(number for number, figure in enumerate(figures) if figure >= max(figures) - 1e-12)
-            again[row] += best == found.chosen[row]
-            of_resample.append(test.max(axis=0) - test[best])
+            best = [number for number, figure in enumerate(figures) if figure >= max(figures) - 1e-12]
+            again[row] += best[0] == found.chosen[row]
+            of_resample.append(test.max(axis=0) - test[best].mean(axis=0))
         regrets.append(of_resample)
     assert found.regret_mean == pytest.approx(np.mean(regrets, axis=0))
     assert found.regret_interval[..., 1] == pytest.approx(np.quantile(regrets, 0.975, axis=0))
@@ -131,7 +132,7 @@ def test_resampled_choices_are_those_of_a_loop_over_resamples():
 
 def test_z_scores_of_the_choices_average_nothing_and_spread_by_one():
     found = study()
-    differ = np.ptp(TEST.figures[found.chosen], axis=0) > 0
+    differ = np.ptp(found.chosen_figures, axis=0) > 0
     assert found.z.mean(axis=0) == pytest.approx(0, abs=1e-12)
     assert found.z[:, differ].std(axis=0) == pytest.approx(1)
 
@@ -158,11 +159,16 @@ def test_less_is_better_where_the_measure_says_so():
     assert found.z == pytest.approx(np.array([[1.0, -1.0], [-1.0, 1.0]]))  # higher is better in both
 
 
-def test_the_first_of_those_that_tie_is_chosen_and_their_number_told():
+def test_of_those_that_tie_one_is_chosen_by_lot_and_their_number_told():
     figures = np.array([[0.1, 0.1], [0.3, 0.1 + 0.2], [0.3, 0.3]])  # 0.1 + 0.2 is 0.30000000000000004
-    found = study(systems_of(figures), systems_of(figures, split="test"))
+    judged = np.array([[0.1, 0.1], [0.2, 0.4], [0.4, 0.3]])
+    found = study(systems_of(figures), systems_of(judged, split="test"))
     assert found.chosen.tolist() == [1, 1]
     assert found.tied.tolist() == [2, 2]
+    assert found.chosen_figures == pytest.approx(np.array([[0.3, 0.35], [0.3, 0.35]]))
+    assert found.regret == pytest.approx(np.array([[0.1, 0.05], [0.1, 0.05]]))
+    turned = study(systems_of(figures[[0, 2, 1]]), systems_of(judged[[0, 2, 1]], split="test"))
+    assert turned.regret == pytest.approx(found.regret)  # the order of files decides nothing
 
 
 def test_only_copies_tie_all_and_lose_nothing():
@@ -221,8 +227,15 @@ def test_the_same_seed_gives_the_same_spread():
 
 
 def test_an_undefined_variant_is_never_chosen():
-    chosen, tied = best_of(np.array([np.nan, 0.2, 0.1]))
-    assert (chosen, tied) == (1, 1)
+    assert best_of(np.array([np.nan, 0.2, 0.1])).tolist() == [False, True, False]
+
+
+def test_a_choice_that_is_undefined_on_the_test_split_is_undefined():
+    among = np.array([[True, True], [True, False], [False, False]])  # (variants, measures)
+    found = mean_over(among, np.array([[0.5, 0.1], [0.25, np.nan], [np.nan, 0.3]]))
+    assert found[0, 0] == 0.375
+    assert np.isnan(found[0, 1])
+    assert found[1].tolist() == [0.5, 0.1]
 
 
 def test_names_on_one_side_only_are_refused_in_a_line():

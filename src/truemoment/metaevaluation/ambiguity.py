@@ -91,6 +91,12 @@ class NoiseLevel:
         return np.where(before != 0, turned, np.nan).T
 
     @property
+    def mean_flips(self) -> Floats:
+        """Share of sets in which a pair changes places, mean over the pairs that do not tie as they are; (M,)."""
+        counts = (~np.isnan(self.flips)).sum(axis=0)
+        return np.where(counts > 0, np.nansum(self.flips, axis=0) / np.maximum(counts, 1), np.nan)
+
+    @property
     def tau(self) -> Floats:
         """Kendall's tau-b of the ranking on noisy labels with that on the labels as they are, mean over sets, (M,)."""
         before = order_of_pairs((self.direction * self.original).T)

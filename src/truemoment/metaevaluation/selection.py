@@ -12,7 +12,8 @@ others, not by how much, nor whether any of them is good.
 choice, and has a scale: what a variant drawn by lot would lose (``by_lot``).
 
 Both are turned round for measures of which less is better, so that a higher z and a lower regret are always the better.
-Variants tie whose figures differ by no more than 1e-12; the first of them is chosen, and how many tie is told.
+Variants tie whose figures differ by no more than 1e-12; one of them is chosen by lot, so that what is told is the mean
+over them: R@1 cannot see what suppression does behind the first answer, and should gain nothing by the order of files.
 
 Another validation split would have led to other choices. How much that matters is seen by choosing anew on resamples of
 the validation videos, the same for every variant and measure, while the test split stays as it is.
@@ -54,9 +55,11 @@ class Selection:
     validation_figures : (N, Mv)
     test_figures : (N, Mt)
     chosen : (Mv,)
-        Number of the variant that each validation measure chooses.
+        Number of the variant that each validation measure chooses; the first of those that tie.
     tied : (Mv,)
         How many variants share the best figure; 1 where none ties.
+    chosen_figures : (Mv, Mt)
+        Figure of each choice under each test measure; the mean over those that tie.
     z, regret : (Mv, Mt)
         Z-score of each choice among all choices, higher is better; and what it loses to the best variant, 0 or more.
     by_lot : (Mt,)
@@ -68,7 +71,7 @@ class Selection:
     lost : (resamples, Mv)
         Mean over the test measures of the regret in each resample, the same resamples for all: differences are paired.
     stays : (Mv,)
-        Share of resamples that choose the same variant as the whole split.
+        Share of resamples that choose the same variant as the whole split, the first of those that tie.
     resamples
         How many were drawn.
     """
@@ -79,6 +82,7 @@ class Selection:
     test_figures: Floats
     chosen: Ints
     tied: Ints
+    chosen_figures: Floats
     z: Floats
     regret: Floats
     by_lot: Floats
@@ -158,20 +162,21 @@ def select(
     ...     resamples=2,
     ... )
     >>> [found.variants[number] for number in found.chosen], found.tied.tolist(), found.regret.tolist()
-    (['far', 'near'], [2, 1], [[0.25], [0.0]])
+    (['far', 'near'], [2, 1], [[0.125], [0.0]])
     """
     _check_same(validation.names, test.names)
     good = validation.figures * validation.direction
     _check_defined(good, validation.measures, "validation")
     test_good = test.figures * test.direction
     _check_defined(test_good, test.measures, "test")
-    chosen, tied = best_of(good)
+    among = best_of(good)  # (N, Mv)
+    chosen = np.argmax(among, axis=0)
     loss = np.nanmax(test_good, axis=0) - test_good  # (N, Mt)
-    z = z_scores(test_good[chosen])
+    figures = mean_over(among, test_good)
     drawn = resample_figures(list(validation.scores.values()), rng, resamples=resamples, progress=progress)
     drawn *= validation.direction
-    chosen_again, _ = best_of(drawn.swapaxes(0, 1))
-    regret = loss[chosen_again]  # (resamples, Mv, Mt)
+    among_again = best_of(drawn.swapaxes(0, 1))  # (N, resamples, Mv)
+    regret = mean_over(among_again, loss)  # (resamples, Mv, Mt)
     regret[np.isnan(drawn).all(axis=1)] = np.nan  # a resample without any weight chooses nothing
     return Selection(
         validation_systems=validation,
@@ -179,39 +184,64 @@ def select(
         validation_figures=validation.figures,
         test_figures=test.figures,
         chosen=chosen,
-        tied=tied,
-        z=z,
-        regret=loss[chosen],
+        tied=among.sum(axis=0),
+        chosen_figures=figures * test.direction,
+        z=z_scores(figures),
+        regret=mean_over(among, loss),
         by_lot=np.nanmean(loss, axis=0),
         regret_mean=regret.mean(axis=0),
         regret_interval=interval95(regret),
         lost=regret.mean(axis=2),
-        stays=(chosen_again == chosen).mean(axis=0),
+        stays=(np.argmax(among_again, axis=0) == chosen).mean(axis=0),
         resamples=resamples,
     )
 
 
-def best_of(figures: Floats) -> tuple[Ints, Ints]:
-    """The variant of the highest figure, the first of those that tie, and how many do.
+def best_of(figures: Floats) -> Bools:
+    """Which variants have the highest figure, to within 1e-12.
 
     Parameters
     ----------
     figures : (N, ...)
-        Of N variants; an undefined one (NaN) is never the best, unless all are.
+        Of N variants; an undefined one (NaN) is never the best.
 
     Returns
     -------
-    chosen, tied : (...)
-        Its number, and how many are within 1e-12 of it.
+    bool array, shape (N, ...)
 
     Examples
     --------
-    >>> [part.tolist() for part in best_of(np.array([[0.1, 0.3], [np.nan, 0.3], [0.2, 0.2]]))]
-    [[2, 0], [1, 2]]
+    >>> best_of(np.array([[0.1, 0.3], [np.nan, 0.3], [0.2, 0.2]])).T.tolist()
+    [[False, False, True], [True, True, False]]
     """
-    best = np.fmax.reduce(figures, axis=0)
-    among: Bools = np.asarray(figures >= best - ROUNDING)  # NaN is in no order
-    return np.argmax(among, axis=0), among.sum(axis=0)
+    return np.asarray(figures >= np.fmax.reduce(figures, axis=0) - ROUNDING)  # NaN is in no order
+
+
+def mean_over(among: Bools, figures: Floats) -> Floats:
+    """Mean figures over the variants that share the best place.
+
+    Parameters
+    ----------
+    among : (N, ...)
+        Which variants do.
+    figures : (N, Mt)
+        NaN where undefined.
+
+    Returns
+    -------
+    array, shape (..., Mt)
+        NaN where one of them is undefined, or none shares the place.
+
+    Examples
+    --------
+    >>> mean_over(np.array([True, False, True]), np.array([[0.25], [0.9], [0.75]])).tolist()
+    [0.5]
+    """
+    share = np.moveaxis(among, 0, -1).astype(np.float64)
+    total, undefined = share @ np.nan_to_num(figures, nan=0.0), share @ np.isnan(figures)
+    counts = share.sum(axis=-1)[..., None]
+    known = (undefined == 0) & (counts > 0)
+    return np.asarray(np.where(known, total / np.maximum(counts, 1), np.nan))
 
 
 def z_scores(figures: Floats) -> Floats:

@@ -57,12 +57,15 @@ def made_up_ties(systems, all_tied) -> Ties:
     )
 
 
-def made_up_noise(systems, error, *, model="published", spread=None) -> Ambiguity:
-    """Three levels of noise, all figures off by `error` of their measure at the middle one."""
-    original = np.outer([0.1, 0.3, 0.5, 0.7], np.ones(6) if spread is None else spread)
+def made_up_noise(systems, turned, *, model="published") -> Ambiguity:
+    """Three levels of noise: at the middle one the first two of four systems change places in a share `turned` of the
+    sets, which is one pair of six."""
+    original = np.outer([0.1, 0.3, 0.5, 0.7], np.ones(6))
 
     def level(name, times):
-        figures = np.stack([original + times * np.asarray(error), original - times * np.asarray(error)])
+        figures = np.repeat(original[None], 100, axis=0)
+        for m, share in enumerate(turned):
+            figures[: round(100 * times * share), :2, m] = original[[1, 0], m]
         return NoiseLevel(model, name, 0.9, 0.95, original, figures, systems.direction)
 
     return Ambiguity(systems.names, systems.measures, tuple(level(f"level {n}", n) for n in (0.5, 1, 2)))
@@ -133,16 +136,16 @@ def test_measures_as_good_as_the_last_of_the_third_are_in_it(systems):
     assert column.ranks.tolist() == [5, 3, 3, 3, 1, 6]
 
 
-def test_label_noise_is_held_against_the_spread_of_the_systems(systems):
-    """The same error of 1 point; the systems lie twice as far apart by the last measure, which halves it there.
+def test_label_noise_is_told_by_the_pairs_that_change_places(systems):
+    """One pair of six, in 36 % of the sets and in none; two of four figures are then off by 0.2, 0.1 on average.
 
-    Figures 0.1, 0.3, 0.5, 0.7 have a standard deviation of sqrt(0.05) = 0.2236.
+    The root mean square error of each of the two is 0.2 sqrt(0.36) = 0.12, and the mean over four systems 0.06.
     """
-    noise = made_up_noise(systems, np.full(6, 0.01), spread=[1, 1, 1, 1, 1, 2])
+    noise = made_up_noise(systems, [0.36, 0.36, 0.36, 0.36, 0.36, 0])
     (column,) = columns_of(Studies(systems, ambiguity=(noise,)))
-    np.testing.assert_allclose(column.values, [0.01 / 0.05**0.5] * 5 + [0.005 / 0.05**0.5])
-    assert [cell.below for cell in column.cells] == ["1.0 points"] * 6
-    assert [cell.text for cell in column.cells] == ["0.04"] * 5 + ["0.02"]
+    np.testing.assert_allclose(column.values, [0.06] * 5 + [0])
+    assert [cell.below for cell in column.cells] == ["off by 6.0"] * 5 + ["off by 0.0"]
+    assert [cell.text for cell in column.cells] == ["6.0"] * 5 + ["0.0"]
 
 
 def test_noise_like_real_annotators_is_looked_at_first(systems):

@@ -450,7 +450,7 @@ class Output:
             text = page(chapters, verdict=verdict, scores=scores, sources=sources, seed=seed, command=words)
             write_text(self.html, text)
         if self.json_path is not None:
-            document = delivery.document(chapters, scores=scores, sources=sources, seed=seed)
+            document = delivery.document(chapters, scores=scores, sources=sources, seed=seed, verdict=verdict)
             write_json(self.json_path, document)
         if self.json_path != STANDARD_OUTPUT:
             click.echo("\n".join(delivery.lines(chapters, style=self.style or "plain", verdict=verdict)))

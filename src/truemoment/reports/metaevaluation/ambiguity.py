@@ -65,29 +65,21 @@ def said(found: Ambiguity) -> list[str]:
             f"Measured against how far the systems lie apart, {names[low]} is moved least ({relative[low]:.2f} "
             f"standard deviations of the systems' figures) and {names[high]} most ({relative[high]:.2f})."
         )
-    turned = mean_flips(most)
+    turned = most.mean_flips
     if np.isfinite(turned).any():
         low, high = int(np.nanargmin(turned)), int(np.nanargmax(turned))
-        told = "" if len(found.levels) == 1 else f", and with {least.level} {mean_flips(least)[low]:.1%}"
+        told = "" if len(found.levels) == 1 else f", and with {least.level} {100 * least.mean_flips[low]:.1f} %"
         sentences.append(
-            f"Two systems change places in {turned[low]:.1%} of the cases by {names[low]}{told}; by {names[high]} in "
-            f"{turned[high]:.1%}."
+            f"Two systems change places in {100 * turned[low]:.1f} % of the cases by {names[low]}{told}; by "
+            f"{names[high]} in {100 * turned[high]:.1f} %."
         )
         often = np.nan_to_num(most.flips, nan=0.0) > OFTEN
-        n_pairs = len(often)
         sentences.append(
-            f"Of {n_pairs} pairs of systems, {int(often.all(axis=1).sum())} change places in more than {OFTEN:.0%} of "
-            f"the sets by every measure, {int((~often.any(axis=1)).sum())} by none: the order of these does not hang "
-            "on the labels."
+            f"Of {len(often)} pairs of systems, {int((~often.any(axis=1)).sum())} change places in {100 * OFTEN:.0f} % of "
+            "the sets or less by every measure: their order does not hang on the labels. "
+            f"{int(often.any(axis=1).sum())} do more often by some measure, {int(often.all(axis=1).sum())} by all."
         )
     return sentences
-
-
-def mean_flips(level: NoiseLevel) -> Floats:
-    """Share of sets in which a pair changes places, mean over the pairs that do not tie as they are; (M,)."""
-    settled = ~np.isnan(level.flips)
-    counts = settled.sum(axis=0)
-    return np.where(counts > 0, np.nansum(level.flips, axis=0) / np.maximum(counts, 1), np.nan)
 
 
 def _levels(found: Ambiguity, dataset: str) -> Table:
@@ -112,7 +104,7 @@ def _is_the_papers(found: Ambiguity) -> bool:
 def _table(found: Ambiguity) -> Table:
     most = found.levels[-1]
     errors = np.stack([level.rmse.mean(axis=0) for level in found.levels])
-    relative, turned = most.relative_rmse, mean_flips(most)
+    relative, turned = most.relative_rmse, most.mean_flips
     rows = tuple(
         (
             Cell(str(measure)),
@@ -156,7 +148,7 @@ def _drawings(found: Ambiguity) -> list[Drawing]:
         return draw
 
     errors = np.stack([level.rmse.mean(axis=0) for level in found.levels])
-    turned = np.stack([mean_flips(level) for level in found.levels])
+    turned = np.stack([level.mean_flips for level in found.levels])
     told = f"Mean over {len(found.names)} systems, {found.sets} noisy sets a level."
     drawings = [
         Drawing(f"ambiguity-{found.model}-rmse", "Error of a figure", told, lines(100 * errors, "RMSE, points")),
@@ -194,7 +186,7 @@ def _pairs_figure(found: Ambiguity, shown: Ints) -> Any:  # noqa: ANN401 - a fig
     ahead = (level.direction * (level.original[first] - level.original[second])).sum(axis=1) >= 0
     names = [one_line(name) for name in found.names]
     labels = [
-        " > ".join(shortened(names[at], 13) for at in ((first[p], second[p]) if ahead[p] else (second[p], first[p])))
+        " > ".join(shortened(names[at], 16) for at in ((first[p], second[p]) if ahead[p] else (second[p], first[p])))
         for p in shown
     ]
     table = level.flips[shown]
@@ -231,7 +223,7 @@ def _document(found: Ambiguity) -> dict[str, Any]:
                         "second": found.names[second[p]],
                         "change_places": [float(value) if np.isfinite(value) else None for value in level.flips[p]],
                     }
-                    for p in range(len(first))
+                    for p in np.flatnonzero(np.nan_to_num(level.flips, nan=0.0).any(axis=1))
                 ],
             }
             for level in found.levels

@@ -161,7 +161,7 @@ def _notes(selection: Selection) -> list[str]:
         notes.append(f"All choices score alike by {_listed(equal)}: Z-scores are 0 there.")
     for measure, tied in zip(selection.validation, selection.tied.tolist(), strict=True):
         if tied > 1:
-            notes.append(f"{measure} ties {tied} variants as the best on the validation split; the first was chosen.")
+            notes.append(f"{measure} ties {tied} variants as the best on the validation split; what is told is the mean over them.")
     return notes
 
 
@@ -292,7 +292,7 @@ def _judged(selection: Selection, at: int, row: int) -> dict[str, Any]:
     regret = float(selection.regret[at, row])
     return {
         "measure": str(selection.test[row]),
-        "value": float(selection.test_figures[selection.chosen[at], row]),
+        "value": float(selection.chosen_figures[at, row]),
         "z": float(selection.z[at, row]),
         "regret": regret,
         "regret_over_resamples": float(selection.regret_mean[at, row]),

@@ -3,7 +3,7 @@
 The rule of recommendation
 --------------------------
 Every study that was made gives each measure a figure of merit (a *column*): mean tau with the other measures,
-self-agreement on subsets, all-tied queries, error under label noise against the spread of the systems, pairs of systems
+self-agreement on subsets, all-tied queries, pairs that change places under label noise, pairs of systems
 separated, mean regret of its choices. In each column a measure is *in the best third* if its figure is at least as good
 as that of place ceil(M / 3) of the M measures that have one. Recommended is a measure that is in the best third of all
 columns, where there are :data:`FEWEST_COLUMNS` or more. If there is none, none is recommended: what is told is which
@@ -272,15 +272,15 @@ def _ambiguity_column(found: Sequence[Ambiguity], names: Sequence[str]) -> Colum
     if looked_at is None:
         return None
     measures, level = looked_at
-    values = _aligned(measures, level.relative_rmse, names)
+    values = _aligned(measures, level.mean_flips, names)
     rmse = _aligned(measures, level.rmse.mean(axis=0), names)
     return Column(
-        "relative_rmse",
-        "label noise, RMSE / spread",
+        "change_places",
+        "label noise: pairs that change places, %",
         "steadiness under label noise",
         "less",
         values,
-        _cells(values, 2, [f"{100 * error:.1f} points" if math.isfinite(error) else "" for error in rmse]),
+        _cells(values, 1, [f"off by {100 * error:.1f}" if math.isfinite(error) else "" for error in rmse], times=100),
     )
 
 
@@ -462,14 +462,14 @@ def _stable_on_labels(found: Sequence[Ambiguity]) -> list[str]:
     if looked_at is None:
         return []
     names, level = looked_at
-    relative, rmse = level.relative_rmse, 100 * level.rmse.mean(axis=0)
-    if not np.isfinite(relative).any():
+    turned, rmse = 100 * level.mean_flips, 100 * level.rmse.mean(axis=0)
+    if not np.isfinite(turned).any():
         return []
-    best, worst = int(np.nanargmin(relative)), int(np.nanargmax(relative))
+    best, worst = int(np.nanargmin(turned)), int(np.nanargmax(turned))
     return [
         f"Under label noise ({level.model}, {level.level}; mean IoU with the labels as they are "
-        f"{level.mean_iou:.2f}) {names[best]} moves least for the spread of the systems: by {relative[best]:.2f} of "
-        f"their standard deviation ({rmse[best]:.1f} points); {names[worst]} most, by {relative[worst]:.2f} "
+        f"{level.mean_iou:.2f}) two systems change places least by {names[best]}, in {turned[best]:.1f} % of the cases "
+        f"(its figures are off by {rmse[best]:.1f} points), and most by {names[worst]}, in {turned[worst]:.1f} % "
         f"({rmse[worst]:.1f} points)."
     ]
 
@@ -626,7 +626,7 @@ def _glance(studies: Studies, standing: Standing) -> Table | None:
         rows.append(tuple(cells))
     return Table(
         "Measures at a glance, the best standing first; the best of each column is marked. Smaller text: 95 % "
-        "intervals, standard deviation over the subsets (sd), and the error under label noise itself."
+        "intervals, standard deviation over the subsets (sd), and the RMSE in points under label noise."
         + (" INV asks nothing of a measure that looks at one answer." if "INV" in axioms else ""),
         ("measure", *axioms, *(column.heading for column in columns), *(("in the best third",) if columns else ())),
         (("", tuple(rows)),),

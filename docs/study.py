@@ -1,0 +1,108 @@
+"""The study of docs/study.md, made again: ``TRUEMOMENT_DATA=... python docs/study.py``.
+
+Runs the commands of the page (about a quarter of an hour on two cores) and keeps what the page shows of them:
+``docs/study.json``, from which docs/refresh.py makes its tables, and figures in ``docs/_static/study``. Needs the
+annotations of Charades-STA, Charades-CD, ActivityNet Captions and human-charades; nothing of them is kept but figures.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parent
+KEPT = DOCS / "study.json"
+PICTURES = DOCS / "_static" / "study"
+
+RECIPE = """\
+truemoment meta report --population --baselines --dataset charades-sta --split test --data-dir data \\
+    --annotators human-charades --json charades-sta.json --figures charades-sta --html charades-sta.html
+truemoment meta report --population --baselines --dataset activitynet-captions --split test --data-dir data \\
+    --json activitynet-captions.json --figures activitynet-captions --html activitynet-captions.html
+truemoment meta population --dataset charades-cd --split val --data-dir data --variants 160 -o charades-val
+truemoment meta population --dataset charades-cd --split test-iid --data-dir data --variants 160 -o charades-test
+truemoment meta selection --validation charades-val --test charades-test --dataset charades-cd \\
+    --validation-split val --split test-iid --data-dir data --json charades-selection.json --figures charades-selection
+truemoment meta population --dataset activitynet-captions --split val_1 --data-dir data --variants 160 -o activitynet-val
+truemoment meta population --dataset activitynet-captions --split val_2 --data-dir data --variants 160 -o activitynet-test
+truemoment meta selection --validation activitynet-val --test activitynet-test --dataset activitynet-captions \\
+    --validation-split val_1 --split val_2 --data-dir data --json activitynet-selection.json --figures activitynet-selection
+"""
+"""The commands, as the page shows them, in an empty folder in which ``data`` holds the annotations."""
+
+REPORTS = ("charades-sta", "activitynet-captions")
+SELECTIONS = ("charades-selection", "activitynet-selection")
+SHOWN = {
+    "charades-sta": ("agreement-tau", "stability-mean", "ambiguity-annotators-rmse", "ambiguity-annotators-places"),
+    "activitynet-captions": ("agreement-tau", "stability-mean"),
+    "charades-selection": ("selection-z-scores",),
+}
+"""Figures that the page shows."""
+
+
+def commands() -> list[list[str]]:
+    """Each command of the recipe as words."""
+    return [shlex.split(line) for line in RECIPE.replace("\\\n", " ").splitlines()]
+
+
+def kept_of_report(document: dict[str, Any]) -> dict[str, Any]:
+    """What the page shows of a report."""
+    studies = document["studies"]
+    noise = {name: study for name, study in studies.items() if name.startswith("ambiguity")}
+    return {
+        "dataset": document["dataset"],
+        "split": document["split"],
+        "annotations": document["annotations"],
+        "convention": document["convention"],
+        "seed": document["seed"],
+        "n_systems": studies["stability"]["n_systems"],
+        "verdict": document["verdict"],
+        "claims": studies["claims"]["claims"],
+        "noise": [
+            {"model": study["model"], "level": level["level"]}
+            | {key: level[key] for key in ("mean_iou", "mean_of_median_iou")}
+            for study in noise.values()
+            for level in study["levels"]
+        ],
+    }
+
+
+def kept_of_selection(document: dict[str, Any]) -> dict[str, Any]:
+    """What the page shows of a study of selection."""
+    study = document["studies"]["selection"]
+    return {"dataset": document["dataset"], "split": document["split"], "seed": document["seed"], **study}
+
+
+def main() -> None:
+    """Run the recipe and keep what the page shows."""
+    data = os.environ.get("TRUEMOMENT_DATA")
+    if not data:
+        raise SystemExit("set TRUEMOMENT_DATA to the folder that holds a folder a dataset")
+    program = Path(sys.executable).parent / "truemoment"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "data").symlink_to(Path(data).resolve())
+        for words in commands():
+            print(shlex.join(words), flush=True)  # noqa: T201 - a quarter of an hour's work says where it is
+            done = subprocess.run([program, *words[1:], "--quiet"], cwd=folder, stdout=subprocess.DEVNULL, check=False)
+            if done.returncode:
+                raise SystemExit(f"failed with status {done.returncode}")
+        kept = {of: kept_of_report(json.loads((folder / f"{of}.json").read_text("utf-8"))) for of in REPORTS}
+        kept |= {of: kept_of_selection(json.loads((folder / f"{of}.json").read_text("utf-8"))) for of in SELECTIONS}
+        KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        shutil.rmtree(PICTURES, ignore_errors=True)
+        PICTURES.mkdir(parents=True)
+        for of, figures in SHOWN.items():
+            for figure in figures:
+                shutil.copy(folder / of / f"{figure}.svg", PICTURES / f"{of}-{figure}.svg")
+
+
+if __name__ == "__main__":
+    main()
