@@ -304,24 +304,41 @@ def evaluate_relabelled(
            [0.333]])
     """
     protocol = chosen_protocol(protocol, annotations)
+    if on_unknown not in get_args(OnUnknown):
+        raise UsageError(f"got on_unknown={on_unknown!r}, expected refuse or ignore")
     if annotations.n_queries == 0:
         raise InputError(f"{annotations.dataset}/{annotations.split} has no query to evaluate on")
     asked = asked_measures(measures, protocol, annotations, predictions)
     if any(measure.needs == "saliency" for measure in asked):
         raise MeasureError("other references rate no clips; ask for measures of moments")
-    if (np.isnan(start_s) != np.isnan(annotations.start_s)).any() or start_s.shape != end_s.shape:
+    if start_s.ndim != 2 or start_s.shape != end_s.shape or start_s.shape[1] != len(annotations):
+        raise InputError(
+            f"got other references of shapes {start_s.shape} and {end_s.shape}, expected (N, {len(annotations)})"
+        )
+    without = np.isnan(annotations.start_s)
+    if any((np.isnan(times) != without).any() for times in (start_s, end_s)):
         raise InputError("other references need a moment wherever the annotations have one, and nowhere else")
     row = _rows_of_predictions(annotations, predictions, on_unknown)
     _check_durations(annotations, asked, protocol)
     task = _Task.prepare(annotations, predictions, row, protocol)
-    counts = _settle_silence(annotations, protocol, task.silent, task.unreadable, {})
+    groups = _by_rule(asked, protocol)
+    counts = {
+        rule: _settle_silence(
+            annotations,
+            protocol,
+            (row < 0) | task.unreadable if rule == "abstentions" else task.silent,
+            task.unreadable,
+            {},
+        )
+        for rule in groups
+    }
     figures = np.empty((len(start_s), len(asked)))
     for n in range(len(start_s)):
         relabelled = task.with_references(annotations, start_s[n], end_s[n])
         sums = np.zeros((len(asked), 2))
-        for rule, rows in _by_rule(asked, protocol).items():
+        for rule, rows in groups.items():
             for at, query, statistic in _found(relabelled, rule, [asked[i] for i in rows]):
-                unit_counts = counts[query]
+                unit_counts = counts[rule][query]
                 sums[rows[at]] += statistic.numerator @ unit_counts, statistic.weight @ unit_counts
         figures[n] = sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
     return figures[:, _as_asked(measures, asked)]

@@ -31,6 +31,7 @@ from truemoment.metaevaluation.rankings import kendall_tau_b, order_of_pairs
 from truemoment.metaevaluation.workers import done_in_order
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
+from truemoment.uncertainty import ROUNDING
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +81,8 @@ class NoiseLevel:
     def relative_rmse(self) -> Floats:
         """Mean RMSE over the systems, in standard deviations of the systems' figures; (M,), NaN where all are equal."""
         spread = self.original.std(axis=0)
-        return np.where(spread > 0, self.rmse.mean(axis=0) / np.where(spread > 0, spread, 1), np.nan)
+        apart = spread > ROUNDING  # of equal figures, the deviation is only nearly 0
+        return np.where(apart, self.rmse.mean(axis=0) / np.where(apart, spread, 1), np.nan)
 
     @property
     def flips(self) -> Floats:
@@ -98,7 +100,7 @@ class NoiseLevel:
 
     @property
     def tau(self) -> Floats:
-        """Kendall's tau-b of the ranking on noisy labels with that on the labels as they are, mean over sets, (M,)."""
+        """Kendall's tau-b of rankings on noisy labels with that as they are, mean over sets, (M,); undefined is 0."""
         before = order_of_pairs((self.direction * self.original).T)
         after = order_of_pairs((self.direction * self.figures).transpose(0, 2, 1))
         return np.asarray(np.nan_to_num(kendall_tau_b(after, before[None]), nan=0.0).mean(axis=0))

@@ -175,19 +175,25 @@ def stability(
     )
 
 
-def units_of(queries: Sequence[int], systems: Systems, unit: Unit) -> Ints:
+def units_of(queries: Sequence[int], systems: Systems, unit: Unit, *, overlapping: bool = False) -> Ints:
     """How many units hold some numbers of queries, on average; 1 at least.
 
     Raises
     ------
     UsageError
-        If a number is more than there are queries.
+        If a number is more than there are queries, or than half of them where two subsets share nothing.
     """
     most = len(systems.first)
     if max(queries) > most:
         raise UsageError(f"got a subset of {max(queries):,} queries, expected at most the {most:,} that there are")
     n_units = systems.first.n_videos if unit == "video" else most
-    return np.unique(np.maximum(np.round(np.asarray(queries) * (n_units / most)), 1).astype(np.int64))
+    units = np.maximum(np.round(np.asarray(queries) * (n_units / most)), 1).astype(np.int64)
+    if not overlapping and units.max() > n_units // 2:
+        raise UsageError(
+            f"got a subset of {max(queries):,} queries, expected at most {most // 2:,}, half of those that there are: "
+            "two subsets share nothing"
+        )
+    return np.unique(units)
 
 
 def running_sums(table: Floats, rows: Ints, sizes: Ints) -> Floats:

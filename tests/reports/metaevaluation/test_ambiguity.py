@@ -156,7 +156,13 @@ def test_document_holds_everything_and_no_nan() -> None:
     (level,) = document["levels"]
     assert (level["level"], level["mean_iou"], level["mean_of_median_iou"]) == ("variance 4 s²", 0.81, 0.84)
     assert level["rmse_over_spread"][1] is None
-    assert level["pairs"] == [{"first": "system 1", "second": "system 2", "change_places": [0.5, None]}]
+    (pair,) = level["pairs"]
+    assert pair["why"] == "null: the two tie as they are"
+    assert {key: pair[key] for key in pair if key != "why"} == {
+        "first": "system 1",
+        "second": "system 2",
+        "change_places": [0.5, None],
+    }
     errors = [[(0.1, 0.1), (0.1, 0.1)], [(0.1, -0.2), (0.1, 0.1)], [(0.1, 0.4), (0.1, 0.1)]]
     np.testing.assert_allclose(level["rmse"], np.sqrt((np.array(errors) ** 2).mean(axis=2)), atol=1e-12)
     np.testing.assert_allclose(level["bias"], np.array(errors).mean(axis=2), atol=1e-12)

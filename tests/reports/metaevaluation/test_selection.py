@@ -108,7 +108,7 @@ def test_the_tables_hold_choices_and_regret(clear):
 
 
 def test_ties_and_choices_that_score_alike_are_noted():
-    made = told(systems_of(flat([[0.9, 0.9], [0.9, 0.5], [0.4, 0.1]]), "R@1,IoU=0.5; AxIoU@5", "val"))
+    made = told(systems_of(flat([[0.9, 0.9], [0.9, 0.9], [0.4, 0.1]]), "R@1,IoU=0.5; AxIoU@5", "val"))
     assert (
         "R@1,IoU=0.5 ties 2 variants as the best on the validation split; what is told is the mean over them."
         in made.notes

@@ -160,7 +160,7 @@ def test_drawings_draw(tmp_path: Path, n_sizes: int) -> None:
     drawings = chapter(few).drawings
     assert [one.name for one in drawings] == ["stability-mean", "stability-variance"]
     assert all(one.caption.endswith(".") for one in drawings)
-    save_drawings(drawings, tmp_path, ("png", "svg")[: n_sizes])
+    save_drawings(drawings, tmp_path, ("png", "svg")[:n_sizes])
     for name in ("stability-mean", "stability-variance"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert n_sizes == 1 or (tmp_path / f"{name}.svg").stat().st_size > 2000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,11 +74,18 @@ def command(
 
     if marked_by is not None and "annotators" not in kinds:
         kinds = (*kinds, "annotators")
-    out.check(chosen.inputs)
-    models = [levels_of(kind, marked_by, chosen.data.data_dir) for kind in dict.fromkeys(kinds)]
+    out.check([*chosen.inputs, *marked_files(marked_by)])
+    models = {kind: levels_of(kind, marked_by, chosen.data.data_dir) for kind in kinds}
     read = chosen.read(seed, show=out.show, need_answers=True)
     found = under_noise(read, models, read.rng, chosen.how.on_unknown, sets=sets, workers=workers, show=out.show)
     out.deliver([chapter(one, read.systems.first.dataset) for one in found], read, seed)
+
+
+def marked_files(marked_by: str | None) -> list[Path]:
+    """The file that noise is learned from, which must not be written over; none where it is a dataset."""
+    from truemoment.datasets import DATASETS
+
+    return [] if marked_by is None or marked_by in DATASETS else [Path(marked_by)]
 
 
 def levels_of(kind: str, marked_by: str | None, data_dir: Path | None) -> Sequence[NoiseModel]:
@@ -116,7 +123,7 @@ def levels_of(kind: str, marked_by: str | None, data_dir: Path | None) -> Sequen
 
 def under_noise(
     read: Chosen,
-    models: Sequence[Sequence[NoiseModel]],
+    models: Mapping[str, Sequence[NoiseModel]],
     rng: np.random.Generator,
     on_unknown: OnUnknown,
     *,
@@ -124,7 +131,9 @@ def under_noise(
     workers: int | None,
     show: bool,
 ) -> list[Ambiguity]:
-    """Hold the systems of which there are answers against each model's noisy labels; a generator a model.
+    """Hold the systems of which there are answers against each model's noisy labels.
+
+    Every model has a generator of its own, whichever others are asked for.
 
     Raises
     ------
@@ -139,7 +148,7 @@ def under_noise(
         ambiguity(
             read.annotations,
             read.answers,
-            levels,
+            models[kind],
             child,
             measures=read.systems.measures,
             protocol=read.systems.first.protocol,
@@ -148,5 +157,6 @@ def under_noise(
             workers=workers,
             progress=show,
         )
-        for levels, child in zip(models, rng.spawn(len(models)), strict=True)
+        for kind, child in zip(NOISE, rng.spawn(len(NOISE)), strict=True)
+        if kind in models
     ]

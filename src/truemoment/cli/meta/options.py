@@ -224,14 +224,12 @@ def measured_files(
     from truemoment.evaluation import evaluate
     from truemoment.measures import parse_measures
     from truemoment.metaevaluation.systems import DEFAULT_MEASURES
-    from truemoment.scores import Scores
 
     scores: dict[str, Scores] = {}
     for file in sorted(files, key=_is_answers):
         tell(f"reading {file.name}")
         if not _is_answers(file):
-            one = Scores.load(file.path)
-            one = one if measures is None else one.only(measures)
+            one = _saved_scores(file.path, measures, protocol)
         else:
             assert annotations is not None  # noqa: S101 - whoever has files of answers reads what they answer
             answers, _ = how.read(file.path, annotations, progress=False)
@@ -245,6 +243,31 @@ def measured_files(
 
 def _is_answers(file: NamedFile) -> bool:
     return file.path.suffix.lower() != SAVED
+
+
+def _saved_scores(path: Path, measures: Sequence[Measure] | None, protocol: Protocol | None) -> Scores:
+    """Load saved scores, and of them the measures asked for.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If they cannot be read.
+    UsageError
+        If they were made by another protocol, or lack a measure.
+    """
+    from truemoment.exceptions import MeasureError
+    from truemoment.scores import Scores
+
+    scores = Scores.load(path)
+    if protocol is not None and scores.protocol.signature() != protocol.signature():
+        raise UsageError(
+            f"{told_path(path)}: was measured by protocol {scores.protocol.name}, and holds no answers to measure by "
+            f"{protocol.name}; expected predictions, or no --protocol"
+        )
+    try:
+        return scores if measures is None else scores.only(measures)
+    except MeasureError as error:
+        raise UsageError(f"{told_path(path)}: {error}") from None
 
 
 def _measures_of(scores: Mapping[str, Scores]) -> tuple[Measure, ...] | None:
@@ -490,12 +513,12 @@ def result_options(function: F) -> F:
 
 
 def workers_option(function: F) -> F:
-    """--workers: processes; results do not depend on it."""
+    """--workers: threads; results do not depend on it."""
     return click.option(
         "--workers",
         type=click.IntRange(1, 256),
         metavar="N",
-        help="Processes. Results are the same for any number. [default: one a core]",
+        help="Threads. Results are the same for any number. [default: one a core]",
     )(function)
 
 

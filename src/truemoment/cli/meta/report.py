@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from truemoment.cli.meta.ambiguity import annotators_option, levels_of, noise_option, under_noise
+from truemoment.cli.meta.ambiguity import annotators_option, levels_of, marked_files, noise_option, under_noise
 from truemoment.cli.meta.options import (
     Output,
     SystemOptions,
@@ -116,8 +116,8 @@ def command(
 
     if marked_by is not None and "annotators" not in kinds:
         kinds = (*kinds, "annotators")
-    out.check(chosen.inputs)
-    models = [levels_of(kind, marked_by, chosen.data.data_dir) for kind in dict.fromkeys(kinds)]
+    out.check([*chosen.inputs, *marked_files(marked_by)])
+    models = {kind: levels_of(kind, marked_by, chosen.data.data_dir) for kind in kinds}
     read = chosen.read(seed, show=out.show)
     validation = _validation(chosen, read, validation_split)
     systems, show = read.systems, out.show

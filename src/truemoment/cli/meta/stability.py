@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     "--sizes",
     metavar="N,N,...",
     callback=numbers,
-    help="Queries of a subset. [default: ten, from 50 to half of the queries]",
+    help="Queries of a subset. [default: ten sizes up to half of the queries, or all where they may overlap]",
 )
 @click.option(
     "--trials",
@@ -72,7 +72,7 @@ def command(
     found = stability(
         read.systems,
         read.rng,
-        sizes=None if sizes is None else units_of(sizes, read.systems, unit),
+        sizes=None if sizes is None else units_of(sizes, read.systems, unit, overlapping=overlapping),
         trials=trials,
         unit=unit,
         overlapping=overlapping,

@@ -10,7 +10,7 @@ import numpy as np
 from truemoment.intervals import Floats, Ints
 from truemoment.metaevaluation.ambiguity import Ambiguity, NoiseLevel
 from truemoment.metaevaluation.noise import VARIANCES_S2
-from truemoment.metaevaluation.rankings import pairs_of
+from truemoment.metaevaluation.rankings import order_of_pairs, pairs_of
 from truemoment.reports.drawing import Drawing, shortened
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.parts import heat_map, lines_figure, short_label
@@ -53,13 +53,25 @@ def said(found: Ambiguity) -> list[str]:
     names = [str(measure) for measure in found.measures]
     least, most = found.levels[0], found.levels[-1]
     error = most.rmse.mean(axis=0)
-    low, high = int(error.argmin()), int(error.argmax())
+    overlap = f"With {most.level} a noisy label overlaps its own with IoU {most.mean_iou:.2f}"
+    if not np.isfinite(error).any():
+        return [f"{overlap}. No measure is defined in every noisy set."]
+    low, high = int(np.nanargmin(error)), int(np.nanargmax(error))
+    told = f"{100 * error[low]:.1f} ({names[low]}) to {100 * error[high]:.1f} points ({names[high]})"
+    if low == high:
+        told = f"{100 * error[low]:.1f} points ({names[low]})"
     sentences = [
         f"With {most.level} (a noisy label overlaps its own with IoU {most.mean_iou:.2f}), a figure is off by "
-        f"{100 * error[low]:.1f} ({names[low]}) to {100 * error[high]:.1f} points ({names[high]}), root mean square."
+        f"{told}, root mean square."
     ]
     relative = most.relative_rmse
-    if np.isfinite(relative).any():
+    if np.isfinite(relative).sum() == 1:
+        low = int(np.nanargmin(relative))
+        sentences.append(
+            f"Measured against how far the systems lie apart, {names[low]} is moved by {relative[low]:.2f} standard "
+            "deviations of the systems' figures."
+        )
+    elif np.isfinite(relative).any():
         low, high = int(np.nanargmin(relative)), int(np.nanargmax(relative))
         sentences.append(
             f"Measured against how far the systems lie apart, {names[low]} is moved least ({relative[low]:.2f} "
@@ -70,13 +82,13 @@ def said(found: Ambiguity) -> list[str]:
         low, high = int(np.nanargmin(turned)), int(np.nanargmax(turned))
         told = "" if len(found.levels) == 1 else f", and with {least.level} {100 * least.mean_flips[low]:.1f} %"
         sentences.append(
-            f"Two systems change places in {100 * turned[low]:.1f} % of the cases by {names[low]}{told}; by "
-            f"{names[high]} in {100 * turned[high]:.1f} %."
+            f"Two systems change places in {100 * turned[low]:.1f} % of the cases by {names[low]}{told}"
+            + (f"; by {names[high]} in {100 * turned[high]:.1f} %." if np.isfinite(turned).sum() > 1 else ".")
         )
         often = np.nan_to_num(most.flips, nan=0.0) > OFTEN
         sentences.append(
-            f"Of {len(often)} pairs of systems, {int((~often.any(axis=1)).sum())} change places in {100 * OFTEN:.0f} % of "
-            "the sets or less by every measure: their order does not hang on the labels. "
+            f"Of {len(often)} pairs of systems, {int((~often.any(axis=1)).sum())} change places in "
+            f"{100 * OFTEN:.0f} % of the sets or less by every measure: their order does not hang on the labels. "
             f"{int(often.any(axis=1).sum())} do more often by some measure, {int(often.all(axis=1).sum())} by all."
         )
     return sentences
@@ -108,10 +120,10 @@ def _table(found: Ambiguity) -> Table:
     rows = tuple(
         (
             Cell(str(measure)),
-            *(Cell(f"{100 * errors[at, m]:.2f}") for at in range(len(found.levels))),
-            Cell(f"{100 * most.bias[:, m].mean():+.2f}"),
-            Cell(_number(relative[m], 2), marked=bool(relative[m] <= np.nanmin(relative))),
-            Cell(_number(100 * turned[m], 1), marked=bool(turned[m] <= np.nanmin(turned))),
+            *(Cell(_number(100 * errors[at, m], 2)) for at in range(len(found.levels))),
+            Cell(_number(100 * most.bias[:, m].mean(), 2, "+")),
+            Cell(_number(relative[m], 2), marked=bool(relative[m] == np.fmin.reduce(relative))),
+            Cell(_number(100 * turned[m], 1), marked=bool(turned[m] == np.fmin.reduce(turned))),
             Cell(f"{most.tau[m]:.3f}", marked=bool(most.tau[m] >= most.tau.max())),
         )
         for m, measure in enumerate(found.measures)
@@ -128,8 +140,8 @@ def _table(found: Ambiguity) -> Table:
     return Table(caption, headings, (("", rows),))
 
 
-def _number(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}" if np.isfinite(value) else "-"
+def _number(value: float, digits: int, sign: str = "") -> str:
+    return f"{value:{sign}.{digits}f}" if np.isfinite(value) else "-"
 
 
 def _brief(level: str) -> str:
@@ -155,7 +167,7 @@ def _drawings(found: Ambiguity) -> list[Drawing]:
         Drawing(
             f"ambiguity-{found.model}-places",
             "Pairs of systems that change places",
-            "Share of noisy sets, mean over all pairs.",
+            "Share of noisy sets, mean over the pairs that do not tie as they are.",
             lines(100 * turned, "% of sets"),
         ),
     ]
@@ -183,7 +195,7 @@ def unsettled_pairs(level: NoiseLevel, most: int = SHOWN_PAIRS) -> Ints:
 def _pairs_figure(found: Ambiguity, shown: Ints) -> Any:  # noqa: ANN401 - a figure of matplotlib
     level = found.levels[-1]
     first, second = pairs_of(len(found.names))
-    ahead = (level.direction * (level.original[first] - level.original[second])).sum(axis=1) >= 0
+    ahead = order_of_pairs((level.direction * level.original).T).sum(axis=0, dtype=np.int64) >= 0
     names = [one_line(name) for name in found.names]
     labels = [
         " > ".join(shortened(names[at], 16) for at in ((first[p], second[p]) if ahead[p] else (second[p], first[p])))
@@ -216,12 +228,14 @@ def _document(found: Ambiguity) -> dict[str, Any]:
                 "rmse": level.rmse.tolist(),
                 "bias": level.bias.tolist(),
                 "rmse_over_spread": [float(value) if np.isfinite(value) else None for value in level.relative_rmse],
+                **({"why": "null: all systems score alike"} if np.isnan(level.relative_rmse).any() else {}),
                 "mean_tau": level.tau.tolist(),
                 "pairs": [
                     {
                         "first": found.names[first[p]],
                         "second": found.names[second[p]],
                         "change_places": [float(value) if np.isfinite(value) else None for value in level.flips[p]],
+                        **({"why": "null: the two tie as they are"} if np.isnan(level.flips[p]).any() else {}),
                     }
                     for p in np.flatnonzero(np.nan_to_num(level.flips, nan=0.0).any(axis=1))
                 ],

@@ -161,7 +161,10 @@ def _notes(selection: Selection) -> list[str]:
         notes.append(f"All choices score alike by {_listed(equal)}: Z-scores are 0 there.")
     for measure, tied in zip(selection.validation, selection.tied.tolist(), strict=True):
         if tied > 1:
-            notes.append(f"{measure} ties {tied} variants as the best on the validation split; what is told is the mean over them.")
+            notes.append(
+                f"{measure} ties {tied} variants as the best on the validation split; "
+                "what is told is the mean over them."
+            )
     return notes
 
 

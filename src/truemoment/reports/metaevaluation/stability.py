@@ -41,10 +41,12 @@ def said(found: Stability) -> list[str]:
     middle = min(middle, len(found.sizes) - 1)
     order = np.argsort(-found.mean[middle], kind="stable")
     best, worst = order[0], order[-1]
+    where = f"On two subsets of {found.queries[middle]:,.0f} queries, {names[best]} ranks the {found.n_systems} systems"
     sentences = [
-        f"On two subsets of {found.queries[middle]:,.0f} queries, {names[best]} ranks the {found.n_systems} systems "
-        f"most alike (mean tau {found.mean[middle, best]:.2f}), {names[worst]} least "
+        f"{where} most alike (mean tau {found.mean[middle, best]:.2f}), {names[worst]} least "
         f"({found.mean[middle, worst]:.2f})."
+        if len(names) > 1
+        else f"{where} alike with a mean tau of {found.mean[middle, best]:.2f}."
     ]
     if len(order) > 3:
         runners = ", ".join(f"{names[at]} {found.mean[middle, at]:.2f}" for at in order[1:4])
