@@ -4,6 +4,7 @@ import pytest
 
 from truemoment import __version__, parse_measure
 from truemoment.cli import COMMANDS
+from truemoment.cli.meta import STUDIES
 from truemoment.measures import FAMILIES
 from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol
 from truemoment.references import REFERENCE_RULES
@@ -29,6 +30,8 @@ VERBS = [
     ["protocols", "show"],
     ["measures"],
     ["measures", "list"],
+    ["meta"],
+    *(["meta", study] for study in STUDIES),
 ]
 
 
@@ -40,6 +43,17 @@ def test_the_verbs(call):
     assert out.startswith("Usage: truemoment [OPTIONS] COMMAND [ARGS]...\n")
     for verb, summary in COMMANDS.items():
         assert any(line.split() == [verb, *summary.split()] for line in out.splitlines())
+
+
+def test_the_studies_of_measures(call):
+    # DESIGN.md, command line.
+    assert set(STUDIES) >= {
+        *("axioms", "agreement", "stability", "ambiguity", "ties", "selection", "power", "theory"),
+    }
+    status, out, err = call("meta", "--help")
+    assert (status, err) == (0, "")
+    for study, summary in STUDIES.items():
+        assert f"{study} {summary}" in " ".join(out.split())
 
 
 @pytest.mark.parametrize("verb", VERBS)
