@@ -16,6 +16,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import io
+import json
 import os
 import re
 import shlex
@@ -26,6 +27,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from truemoment.audit import CHECKS
 from truemoment.baselines import BASELINES
@@ -142,6 +144,104 @@ def checks() -> str:
     return markdown(["check", "what it looks at", "holds when", "its figure"], rows)
 
 
+# -------------------------------------------------------------------------------- the study of measures
+
+STUDY = ROOT / "docs" / "study.json"
+NAMES = {"charades-sta": "Charades-STA", "activitynet-captions": "ActivityNet Captions", "charades-cd": "Charades-CD"}
+
+
+def _study() -> dict[str, Any]:
+    return json.loads(STUDY.read_text(encoding="utf-8"))
+
+
+def study_recipe() -> str:
+    """The commands of the study."""
+    return f"```sh\n{_study()['recipe']}```\n"
+
+
+def study_answers(of: str) -> str:
+    """What a report says in words, and its measures at a glance."""
+    kept = _study()[of]
+    verdict, size = kept["verdict"], kept["annotations"]
+    lines = [
+        f"**{verdict['headline']}.** ({kept['n_systems']} systems, {size['n_queries']:,} queries of "
+        f"{size['n_videos']:,} videos.)\n"
+    ]
+    for answer in verdict["answers"]:
+        lines += [f"*{answer['question']}*\n", *(f"- {sentence}" for sentence in answer["said"]), ""]
+    headings = ["measure", *(column["means"] for column in verdict["columns"]), "in the best third"]
+    rows = [
+        [
+            f"`{one['measure']}`",
+            *(_of_column(column["column"], one[column["column"]]) for column in verdict["columns"]),
+            f"{len(one['in_best_third'])} of {len(verdict['columns'])}",
+        ]
+        for one in verdict["measures"]
+    ]
+    return "\n".join(lines) + "\n" + markdown(headings, rows, numbers=headings[1:])
+
+
+def _of_column(name: str, value: float | None) -> str:
+    if value is None:
+        return "–"
+    if name in ("mean_tau", "self_agreement"):
+        return f"{value:.2f}"
+    return f"{100 * value:.2f} points" if name == "mean_regret" else f"{100 * value:.1f} %"
+
+
+def study_claims() -> str:
+    """The AxIoU paper's claims, and whether they hold on either dataset."""
+    of = [_study()[name]["claims"] for name in ("charades-sta", "activitynet-captions")]
+    rows = [
+        [one["section"], one["claim"], *(f"**{claim['outcome']}**: {claim['found']}" for claim in (one, other))]
+        for one, other in zip(*of, strict=True)
+    ]
+    return markdown(["section", "the paper finds", "Charades-STA", "ActivityNet Captions"], rows)
+
+
+def study_noise() -> str:
+    """IoU of noisy labels with the labels themselves."""
+    rows = [
+        [NAMES[name], level["model"], level["level"], f"{level['mean_iou']:.3f}", f"{level['mean_of_median_iou']:.3f}"]
+        for name in ("charades-sta", "activitynet-captions")
+        for level in _study()[name]["noise"]
+    ]
+    headings = ["dataset", "noise", "level", "mean IoU", "mean of medians"]
+    return markdown(headings, rows, numbers=headings[3:])
+
+
+def study_selection() -> str:
+    """What each measure's choice loses on either dataset, the least first on the first."""
+    kept = [_study()[f"{name}-selection"] for name in ("charades-cd", "activitynet-captions")]
+    by_measure = [{one["measure"]: one for one in of["validation"]} for of in kept]
+    rows = [
+        [
+            f"`{measure}`",
+            *(
+                text
+                for of in by_measure
+                for text in (
+                    f"{100 * of[measure]['mean_regret']['over_resamples']:.2f}",
+                    f"{100 * of[measure]['mean_regret']['worse_than_first']:.0f} %",
+                )
+            ),
+        ]
+        for measure in kept[0]["order"]
+    ]
+    headings = [
+        "select by",
+        "Charades-CD: loses, points",
+        "worse than the first in",
+        "ActivityNet: loses, points",
+        "worse in",
+    ]
+    return (
+        "".join(f"- {sentence}\n" for of in kept for sentence in of["said"][:2])
+        + "\n"
+        + markdown(headings, rows, numbers=headings[1:])
+    )
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     "protocols": protocols,
     "datasets": datasets,
@@ -149,6 +249,12 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "formats": formats,
     "baselines": baselines,
     "checks": checks,
+    "study-recipe": study_recipe,
+    "study-charades": lambda: study_answers("charades-sta"),
+    "study-activitynet": lambda: study_answers("activitynet-captions"),
+    "study-claims": study_claims,
+    "study-noise": study_noise,
+    "study-selection": study_selection,
 }
 
 

@@ -26,23 +26,25 @@ truemoment meta report --population --baselines --dataset charades-sta --split t
     --annotators human-charades --json charades-sta.json --figures charades-sta --html charades-sta.html
 truemoment meta report --population --baselines --dataset activitynet-captions --split test --data-dir data \\
     --json activitynet-captions.json --figures activitynet-captions --html activitynet-captions.html
-truemoment meta population --dataset charades-cd --split val --data-dir data --variants 160 -o charades-val
-truemoment meta population --dataset charades-cd --split test-iid --data-dir data --variants 160 -o charades-test
-truemoment meta selection --validation charades-val --test charades-test --dataset charades-cd \\
-    --validation-split val --split test-iid --data-dir data --json charades-selection.json --figures charades-selection
-truemoment meta population --dataset activitynet-captions --split val_1 --data-dir data --variants 160 -o activitynet-val
-truemoment meta population --dataset activitynet-captions --split val_2 --data-dir data --variants 160 -o activitynet-test
-truemoment meta selection --validation activitynet-val --test activitynet-test --dataset activitynet-captions \\
-    --validation-split val_1 --split val_2 --data-dir data --json activitynet-selection.json --figures activitynet-selection
+truemoment meta population --variants 160 --dataset charades-cd --split val --data-dir data -o charades-val
+truemoment meta population --variants 160 --dataset charades-cd --split test-iid --data-dir data -o charades-test
+truemoment meta selection --validation charades-val --test charades-test --data-dir data \\
+    --dataset charades-cd --validation-split val --split test-iid \\
+    --json charades-cd-selection.json --figures charades-cd-selection
+truemoment meta population --variants 160 --dataset activitynet-captions --split val_1 --data-dir data -o anet-val
+truemoment meta population --variants 160 --dataset activitynet-captions --split val_2 --data-dir data -o anet-test
+truemoment meta selection --validation anet-val --test anet-test --data-dir data \\
+    --dataset activitynet-captions --validation-split val_1 --split val_2 \\
+    --json activitynet-captions-selection.json --figures activitynet-captions-selection
 """
 """The commands, as the page shows them, in an empty folder in which ``data`` holds the annotations."""
 
 REPORTS = ("charades-sta", "activitynet-captions")
-SELECTIONS = ("charades-selection", "activitynet-selection")
+SELECTIONS = ("charades-cd-selection", "activitynet-captions-selection")
 SHOWN = {
     "charades-sta": ("agreement-tau", "stability-mean", "ambiguity-annotators-rmse", "ambiguity-annotators-places"),
     "activitynet-captions": ("agreement-tau", "stability-mean"),
-    "charades-selection": ("selection-z-scores",),
+    "charades-cd-selection": ("selection-z-scores",),
 }
 """Figures that the page shows."""
 
@@ -77,7 +79,18 @@ def kept_of_report(document: dict[str, Any]) -> dict[str, Any]:
 def kept_of_selection(document: dict[str, Any]) -> dict[str, Any]:
     """What the page shows of a study of selection."""
     study = document["studies"]["selection"]
-    return {"dataset": document["dataset"], "split": document["split"], "seed": document["seed"], **study}
+    return {
+        "dataset": document["dataset"],
+        "split": document["split"],
+        "seed": document["seed"],
+        "n_variants": len(study["variants"]),
+        "said": study["said"],
+        "order": study["order"],
+        "by_lot": study["by_lot"],
+        "validation": [
+            {key: of[key] for key in ("measure", "chosen", "tied", "mean_regret")} for of in study["validation"]
+        ],
+    }
 
 
 def main() -> None:
@@ -91,10 +104,13 @@ def main() -> None:
         (folder / "data").symlink_to(Path(data).resolve())
         for words in commands():
             print(shlex.join(words), flush=True)  # noqa: T201 - a quarter of an hour's work says where it is
-            done = subprocess.run([program, *words[1:], "--quiet"], cwd=folder, stdout=subprocess.DEVNULL, check=False)
+            done = subprocess.run(  # noqa: S603 - our own program, with the words above
+                [program, *words[1:], "--quiet"], cwd=folder, stdout=subprocess.DEVNULL, check=False
+            )
             if done.returncode:
                 raise SystemExit(f"failed with status {done.returncode}")
-        kept = {of: kept_of_report(json.loads((folder / f"{of}.json").read_text("utf-8"))) for of in REPORTS}
+        kept: dict[str, Any] = {"recipe": RECIPE}
+        kept |= {of: kept_of_report(json.loads((folder / f"{of}.json").read_text("utf-8"))) for of in REPORTS}
         kept |= {of: kept_of_selection(json.loads((folder / f"{of}.json").read_text("utf-8"))) for of in SELECTIONS}
         KEPT.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         shutil.rmtree(PICTURES, ignore_errors=True)

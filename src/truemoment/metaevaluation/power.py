@@ -143,12 +143,19 @@ class Power:
     def needed(self) -> Floats:
         """Queries that separate each pair if its true difference is the one that was seen, (P, M).
 
-        Infinite for a pair that scores alike; NaN where the difference is undefined. A difference that was seen is
-        uncertain itself, and so is this.
+        As one of P comparisons (level / P, near what Holm's method asks), and never below :data:`FEWEST_UNITS` units.
+        Infinite for a pair that scores alike on every unit; NaN where the difference is undefined. Differences that
+        were seen are larger than true ones on average, the more the fewer pairs are separated, so this is too low.
         """
-        return queries_needed(
-            self.whole.difference, self.sigma, level=self.level, power=self.power, comparisons=self.comparisons
+        needed = queries_needed(
+            self.whole.difference, self.sigma, level=self.level, power=self.power, comparisons=len(self.p_holm)
         )
+        return np.maximum(needed, self.least_queries)
+
+    @property
+    def least_queries(self) -> float:
+        """Queries in as few units as are tested."""
+        return FEWEST_UNITS * float(self.queries[-1] / self.units[-1])
 
     @property
     def needed_median(self) -> Floats:
@@ -166,7 +173,7 @@ class Power:
         Returns
         -------
         array, shape (K, M, 2)
-            NaN for a measure by which no pair differs.
+            NaN for a measure by which no pair differs; never below :data:`FEWEST_UNITS` units.
         """
         sigma = self.sigma
         spread = np.full((len(sigma[0]), len(QUANTILES)), np.nan)
@@ -174,13 +181,14 @@ class Power:
             differing = of_measure[of_measure > 0]  # neither 0 nor NaN
             if len(differing):
                 spread[row] = np.quantile(differing, QUANTILES)
-        return queries_needed(
+        planned = queries_needed(
             np.asarray(differences, dtype=np.float64)[:, None, None],
             spread,
             level=self.level,
             power=self.power,
             comparisons=self.comparisons,
         )
+        return np.maximum(planned, self.least_queries)
 
 
 def queries_needed(

@@ -71,7 +71,8 @@ class Selection:
     lost : (resamples, Mv)
         Mean over the test measures of the regret in each resample, the same resamples for all: differences are paired.
     stays : (Mv,)
-        Share of resamples that choose the same variant as the whole split, the first of those that tie.
+        How often a resample chooses the same variant as the whole split, where either chooses by lot among those that
+        tie; mean over the resamples.
     resamples
         How many were drawn.
     """
@@ -192,7 +193,7 @@ def select(
         regret_mean=regret.mean(axis=0),
         regret_interval=interval95(regret),
         lost=regret.mean(axis=2),
-        stays=(np.argmax(among_again, axis=0) == chosen).mean(axis=0),
+        stays=same_by_lot(among, among_again).mean(axis=0),
         resamples=resamples,
     )
 
@@ -242,6 +243,26 @@ def mean_over(among: Bools, figures: Floats) -> Floats:
     counts = share.sum(axis=-1)[..., None]
     known = (undefined == 0) & (counts > 0)
     return np.asarray(np.where(known, total / np.maximum(counts, 1), np.nan))
+
+
+def same_by_lot(among: Bools, among_again: Bools) -> Floats:
+    """Chance that two choices are the same variant, each by lot among those that share its best place.
+
+    Parameters
+    ----------
+    among : (N, Mv)
+        Which of N variants share it in one choice.
+    among_again : (N, R, Mv)
+        And in R others.
+
+    Returns
+    -------
+    array, shape (R, Mv)
+        0 where one of the two chooses nothing.
+    """
+    both = (among[:, None] & among_again).sum(axis=0)
+    ways = among.sum(axis=0) * among_again.sum(axis=0)
+    return np.asarray(np.where(ways > 0, both / np.maximum(ways, 1), 0.0))
 
 
 def z_scores(figures: Floats) -> Floats:

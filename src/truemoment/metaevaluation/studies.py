@@ -29,6 +29,10 @@ class Studies:
         A study each; None where it was not made.
     ambiguity
         A study for each model of label noise.
+    made_up
+        Which systems are simulated or baselines, in words; "" where none is.
+    simulated_variants
+        Whether the variants that were selected among are simulated.
     """
 
     systems: Systems
@@ -40,3 +44,5 @@ class Studies:
     power: Power | None = None
     selection: Selection | None = None
     theory: Theory | None = None
+    made_up: str = ""
+    simulated_variants: bool = False

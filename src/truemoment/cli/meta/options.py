@@ -67,6 +67,8 @@ class Chosen:
         ``name``, ``path`` and ``sha256`` of each file.
     rng
         Generator of the study's own draws.
+    simulated, baselines
+        Names of the systems that are such.
     """
 
     systems: Systems
@@ -75,6 +77,15 @@ class Chosen:
     fitted_on: Annotations | None
     sources: list[dict[str, str]]
     rng: np.random.Generator
+    simulated: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()
+
+    @property
+    def made_up(self) -> str:
+        """Which systems are simulated or baselines, in words; "" where none is."""
+        kinds = ((len(self.simulated), "simulated ('meta population')"), (len(self.baselines), "blind baselines"))
+        told = [f"{n} {kind}" for n, kind in kinds if n]
+        return f"Of the {len(self.systems)} systems {' and '.join(told)}: no trained models." if told else ""
 
 
 @dataclass(frozen=True)
@@ -151,6 +162,8 @@ class SystemOptions:
         if annotations is not None and (self.population or self.baselines):
             fitted_on = self.data.to_fit_on(annotations, self.fit_split, self.fit_annotations)
         answers: dict[str, Predictions] = {}
+        simulated: tuple[str, ...] = ()
+        blind: tuple[str, ...] = ()
         with followed(show=show) as tell:
             scores = measured_files(files, annotations, self.how, asked, asked_protocol, tell, keep=answers)
             if annotations is not None and (self.population or self.baselines):
@@ -158,6 +171,7 @@ class SystemOptions:
                 if self.population:
                     tell("simulating systems")
                     made |= _population(annotations, fitted_on, for_population)
+                simulated = tuple(made)
                 if self.baselines:
                     tell("running baselines")
                     made |= _baselines(annotations, fitted_on, self.engine, for_baselines)
@@ -168,6 +182,7 @@ class SystemOptions:
                     tell(f"measuring {name}")
                     scores[name] = evaluate(annotations, of_system, measures, asked_protocol)
                 answers |= made
+                blind = tuple(name for name in made if name not in simulated)
         named = [file.name for file in files]
         scores = {name: scores[name] for name in [*named, *(name for name in scores if name not in named)]}
         return Chosen(
@@ -179,6 +194,8 @@ class SystemOptions:
                 {"name": file.name, "path": told_path(file.path), "sha256": sha256_of(file.path)} for file in files
             ],
             rng=for_study,
+            simulated=simulated,
+            baselines=blind,
         )
 
     def _annotations(self, *, needed: bool) -> Annotations | None:
@@ -459,6 +476,8 @@ class Output:
         """
         from truemoment.reports.metaevaluation import delivery
 
+        if read is not None and read.made_up and verdict is None:
+            chapters = [replace(chapter, notes=(read.made_up, *chapter.notes)) for chapter in chapters]
         scores = None if read is None else read.systems.first
         sources = [] if read is None else read.sources
         if self.figures is not None:
@@ -473,7 +492,15 @@ class Output:
             text = page(chapters, verdict=verdict, scores=scores, sources=sources, seed=seed, command=words)
             write_text(self.html, text)
         if self.json_path is not None:
-            document = delivery.document(chapters, scores=scores, sources=sources, seed=seed, verdict=verdict)
+            document = (
+                {"simulated": [], "baselines": []}
+                if read is None
+                else {
+                    "simulated": list(read.simulated),
+                    "baselines": list(read.baselines),
+                }
+            )
+            document |= delivery.document(chapters, scores=scores, sources=sources, seed=seed, verdict=verdict)
             write_json(self.json_path, document)
         if self.json_path != STANDARD_OUTPUT:
             click.echo("\n".join(delivery.lines(chapters, style=self.style or "plain", verdict=verdict)))

@@ -143,7 +143,19 @@ def command(
     noisy: list[Ambiguity] = []
     if read.answers:
         noisy = under_noise(read, models, next(children), chosen.how.on_unknown, sets=sets, workers=workers, show=show)
-    studies = Studies(systems, axioms, agreed, stable, tied, tuple(noisy), separated, selected, in_theory)
+    studies = Studies(
+        systems,
+        axioms=axioms,
+        agreement=agreed,
+        stability=stable,
+        ties=tied,
+        ambiguity=tuple(noisy),
+        power=separated,
+        selection=selected,
+        theory=in_theory,
+        made_up=read.made_up,
+        simulated_variants=True,
+    )
     out.deliver(chapters_of(studies), read, seed, verdict=verdict(studies))
 
 

@@ -93,8 +93,8 @@ def chapter(result: Agreement) -> Chapter:
             Drawing(
                 "agreement-mean",
                 "How well each measure agrees with all others",
-                "Mean tau with the others (mark) with its 95 % interval (thick line), and the lowest and highest tau "
-                "with any of them (thin line).",
+                "Mean tau with the others (mark), where it lies in 95 % of the resamples (thick line), and the lowest "
+                "and highest tau with any of them (thin line).",
                 partial(mean_figure, result),
             ),
         ]
@@ -154,7 +154,7 @@ def _lowest_and_highest(result: Agreement, measure: int) -> tuple[int, int]:
 
 def _ci(result: Agreement, measure: int) -> str:
     low, high = result.mean_interval[measure]
-    return f" (95 % interval {_number(low)} to {_number(high)})" if math.isfinite(low) else ""
+    return f" ({_number(low)} to {_number(high)} in 95 % of the resamples)" if math.isfinite(low) else ""
 
 
 def _with(result: Agreement, measure: int, other: int) -> str:
@@ -209,7 +209,11 @@ def _of_conflicts(result: Agreement) -> str:
     counts = Counter(at for pair in conflicts for at in pair)
     often = [str(measures[at]) for at, times in counts.most_common(3) if times > 1]
     sentence = f"{len(conflicts):,} {does} (tau and its whole interval below 0.5), most of all {lowest}"
-    return f"{sentence}; in most of them is {_listed(often, 'or')}." if often and len(conflicts) > 2 else f"{sentence}."
+    return (
+        f"{sentence}; most often {_listed(often, 'or')} is one of them."
+        if often and len(conflicts) > 2
+        else f"{sentence}."
+    )
 
 
 def _of_families(result: Agreement) -> str:
@@ -389,8 +393,8 @@ def agreement_table(result: Agreement) -> Table:
             )
         )
     return Table(
-        "Tau of each measure with the others. Smaller text: 95 % interval, and with which measure it is lowest and "
-        "highest.",
+        "Tau of each measure with the others. Smaller text: where the mean lies in 95 % of the resamples, which lean "
+        "to low values, and with which measure it is lowest and highest.",
         ("measure", "mean tau", "lowest", "highest", "best in, % of resamples"),
         (("", tuple(rows)),),
     )

@@ -88,8 +88,9 @@ def said(found: Ambiguity) -> list[str]:
         often = np.nan_to_num(most.flips, nan=0.0) > OFTEN
         sentences.append(
             f"Of {len(often)} pairs of systems, {int((~often.any(axis=1)).sum())} change places in "
-            f"{100 * OFTEN:.0f} % of the sets or less by every measure: their order does not hang on the labels. "
-            f"{int(often.any(axis=1).sum())} do more often by some measure, {int(often.all(axis=1).sum())} by all."
+            f"{100 * OFTEN:.0f} % of the {found.sets} noisy sets or less by every measure: such noise hardly touches "
+            f"their order. {int(often.any(axis=1).sum())} do more often by some measure, "
+            f"{int(often.all(axis=1).sum())} by all."
         )
     return sentences
 
@@ -259,6 +260,8 @@ def _notes(found: Ambiguity) -> list[str]:
     if found.model == "annotators":
         notes.append(
             f"Learned on {one_line(found.source)}: a label moves as one annotator's moment lies off another's, among "
-            "the moments that lie most like it in their videos. The labels as they are count as the truth."
+            "the moments that lie most like it in their videos. Noise of one annotator is like that between two real "
+            "ones. Several are too good: they are drawn around the label as if it were the truth, while it is one "
+            "annotator's word itself."
         )
     return notes

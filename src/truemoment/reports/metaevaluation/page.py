@@ -36,6 +36,7 @@ _SHORT: Mapping[str, str] = {
     "selection": "Model selection",
     "power": "Power",
     "population": "Simulated systems",
+    "claims": "The paper's findings",
 }
 """What chapters are called in the list of sections; others by their name."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from truemoment.intervals import Floats
 from truemoment.measures import why_undefined
-from truemoment.metaevaluation.power import DIFFERENCES, Power
+from truemoment.metaevaluation.power import DIFFERENCES, FEWEST_UNITS, Power
 from truemoment.metaevaluation.rankings import pairs_of
 from truemoment.reports.drawing import Drawing
 from truemoment.reports.metaevaluation.chapter import Chapter
@@ -105,8 +105,8 @@ def _needed(power: Power, names: Sequence[str]) -> list[str]:
     best, worst = order[0], order[-1]
     return [
         f"Half of these pairs need no more than {_queries(needed[best])} queries by {names[best]}, the fewest, and "
-        f"{_queries(needed[worst])} by {names[worst]}, {needed[worst] / needed[best]:.1f} times as many, if their true "
-        "differences are those seen here."
+        f"{_queries(needed[worst])} by {names[worst]}, {needed[worst] / needed[best]:.1f} times as many, each as one "
+        f"of {len(power.p_holm)} comparisons, if their true differences are those seen here."
     ]
 
 
@@ -131,7 +131,7 @@ def _wrong_way(power: Power, names: Sequence[str]) -> list[str]:
     if share.size == 0:
         return []
     if not share.any():
-        return ["No subset separated a pair the other way round than the whole split ranks it."]
+        return ["No subset separated a pair the other way round than the whole split, of which it is part, ranks it."]
     row, at = divmod(int(share.argmax()), len(names))
     return [
         "Some pairs are separated the other way round than the whole split ranks them: at worst "
@@ -161,6 +161,11 @@ def _notes(power: Power) -> list[str]:
         ]
     return [
         *notes,
+        f"No number of queries is told that has fewer than {FEWEST_UNITS} {_units(power)} "
+        f"({_queries(power.least_queries)} queries here): the test is not made with fewer.",
+        "Differences that were seen are larger than the true ones on average, most where few pairs are separated; so "
+        "the queries that pairs need are rather more than told. Subsets are part of the split that they are held "
+        "against: how far they vary shrinks to nothing as they grow.",
         "A point of one measure is not a point of another: compare measures by the queries that the same pairs need, "
         "not along a column of the planning table.",
         "Typical and hard: the median and the 90 % quantile over the pairs of the standard deviation of their "
@@ -208,7 +213,8 @@ def _separated(power: Power) -> Table:
         rows.append((Cell(str(measure)), *shares, whole, Cell(_queries(float(needed[at])))))
     return Table(
         caption=f"Share of the {len(power.p_holm)} pairs of systems that are separated on so many queries, in percent "
-        "(with where 95 % of the subsets lie), and the queries that half of the pairs need or fewer.",
+        "(with where 95 % of the subsets lie), and the queries that half of the pairs need or fewer, each as one of "
+        f"{len(power.p_holm)} comparisons.",
         headings=("measure", *(f"{queries:,.0f}" for queries in power.queries), "median pair needs"),
         groups=(("", tuple(rows)),),
     )

@@ -109,8 +109,8 @@ def _said_of_one(result: Theory) -> tuple[str, ...]:
         off = gamma * NormalDist().inv_cdf(1 - gamma**2)
         said.append(
             f"R@1 has the smaller error at thresholds more than {off:.2f} off the true IoU (noise {gamma:g}): there "
-            "noise hardly ever turns a hit into a miss. But there the measure does not tell this answer from others "
-            "on the same side either."
+            f"noise turns a hit into a miss, or a miss into a hit, in fewer than {100 * gamma**2:.2g} % of the cases. "
+            "But there the measure does not tell this answer from others on the same side either."
         )
     return tuple(said)
 

@@ -6,8 +6,10 @@ Every study that was made gives each measure a figure of merit (a *column*): mea
 self-agreement on subsets, all-tied queries, pairs that change places under label noise, pairs of systems
 separated, mean regret of its choices. In each column a measure is *in the best third* if its figure is at least as good
 as that of place ceil(M / 3) of the M measures that have one. Recommended is a measure that is in the best third of all
-columns, where there are :data:`FEWEST_COLUMNS` or more. If there is none, none is recommended: what is told is which
-comes closest (in most best thirds, then by mean rank), and where it falls short.
+columns, where there are :data:`FEWEST_COLUMNS` or more columns and :data:`FEWEST_MEASURES` or more measures: with
+fewer, chance alone would often put one there. If there is none, none is recommended: what is told is which comes
+closest (in most best thirds, then by mean rank), and where it falls short. "Select by" is said only where the study of
+selection shows it.
 
 The axioms are no column: they are properties, told beside. All columns count alike, although some have to do with each
 other. What is found is found of these systems on this split.
@@ -38,8 +40,14 @@ if TYPE_CHECKING:
     from truemoment.metaevaluation.stability import Stability
     from truemoment.metaevaluation.studies import Studies
 
-FEWEST_COLUMNS = 3
-"""Columns below which nothing is recommended."""
+FEWEST_COLUMNS = 5
+"""Columns below which nothing is recommended: of 3, chance names a measure in half of the cases, of 5 in a tenth."""
+
+FEWEST_MEASURES = 6
+"""Measures below which nothing is recommended: the best third of one measure is that measure."""
+
+LEVEL_TAU = 0.02
+"""Self-agreements no further apart are told as level: so much they vary from one pool of queries to the next."""
 
 OFTEN = 0.05
 """Label noise turns a pair of systems often if it does so in more than this share of the noisy sets."""
@@ -255,7 +263,7 @@ def _ties_column(studies: Studies, names: Sequence[str]) -> Column | None:
 def noise_looked_at(found: Sequence[Ambiguity]) -> tuple[tuple[str, ...], NoiseLevel] | None:
     """The level of noise that the table shows, and the measures it has: of the model most like real annotators.
 
-    The middle one of its levels; None where there is no model.
+    One annotator's noise, which is the real one; of other models the middle level. None where there is no model.
     """
     if not found:
         return None
@@ -264,7 +272,8 @@ def noise_looked_at(found: Sequence[Ambiguity]) -> tuple[tuple[str, ...], NoiseL
         return next((at for at, name in enumerate(_MODELS) if name in one.model.lower()), len(_MODELS))
 
     one = min(found, key=closeness)
-    return tuple(map(str, one.measures)), one.levels[len(one.levels) // 2]
+    level = one.levels[-1] if one.model == "annotators" else one.levels[len(one.levels) // 2]
+    return tuple(map(str, one.measures)), level
 
 
 def _ambiguity_column(found: Sequence[Ambiguity], names: Sequence[str]) -> Column | None:
@@ -354,9 +363,14 @@ class Standing:
         return cls(names, columns, thirds, mean_rank, np.lexsort((by_rank, -thirds.sum(axis=0))))
 
     @property
+    def is_ranked(self) -> bool:
+        """Whether there are enough columns and measures to speak of the best."""
+        return len(self.columns) >= FEWEST_COLUMNS and len(self.names) >= FEWEST_MEASURES
+
+    @property
     def recommended(self) -> list[str]:
         """Measures in the best third of every column, the best first; none where there are too few columns."""
-        if len(self.columns) < FEWEST_COLUMNS:
+        if not self.is_ranked:
             return []
         return [self.names[at] for at in self.order if self.in_best_third[:, at].all()]
 
@@ -371,8 +385,9 @@ class Standing:
 
 def _headline(standing: Standing) -> str:
     if standing.recommended:
-        return f"On these systems, select by {_listed(standing.recommended, 'or')}"
-    if len(standing.columns) < FEWEST_COLUMNS:
+        stand = "stands" if len(standing.recommended) == 1 else "stand"
+        return f"{_listed(standing.recommended)} {stand} in the best third in all {len(standing.columns)} respects"
+    if not standing.is_ranked:
         return "What the studies say of these measures"
     return f"No measure is best at everything; {standing.names[standing.order[0]]} comes closest"
 
@@ -393,7 +408,7 @@ def _answers(studies: Studies, standing: Standing) -> list[Answer]:
 def _to_select_by(studies: Studies, standing: Standing) -> list[str]:
     said = []
     n = len(standing.columns)
-    if n >= FEWEST_COLUMNS:
+    if standing.is_ranked:
         best = int(standing.order[0])
         if standing.recommended:
             are = "is" if len(standing.recommended) == 1 else "are"
@@ -409,23 +424,26 @@ def _to_select_by(studies: Studies, standing: Standing) -> list[str]:
                 f"No measure is in the best third in all {n} respects that were studied. {standing.names[best]} is in "
                 f"{count}, and falls short in {_listed(standing.short_of(best))}.{beside}"
             )
-    return said + _regret(studies.selection)
+    if studies.selection is None and said:
+        said.append("What a measure's choices are worth was not studied: that takes variants on two splits.")
+    return said + _regret(studies.selection, simulated=studies.simulated_variants)
 
 
-def _regret(found: Selection | None) -> list[str]:
+def _regret(found: Selection | None, *, simulated: bool) -> list[str]:
     """What choosing by each measure loses."""
     if found is None or not np.isfinite(found.lost).all():
         return []
+    variants = f"{len(found.variants)} {'simulated ' if simulated else ''}variants"
     lost = 100 * found.lost.mean(axis=0)
     names = [str(measure) for measure in found.validation]
     best, worst = int(np.argmin(lost)), int(np.argmax(lost))
     if lost[worst] - lost[best] <= ROUNDING:
-        return [f"All measures choose equally well among {len(found.variants)} variants: {lost[best]:.2f} points lost."]
+        return [f"All measures choose equally well among {variants}: {lost[best]:.2f} points lost."]
     more = 100 * (found.lost[:, worst] - found.lost[:, best])
     low, high = np.quantile(more, (0.025, 0.975))
     sure = "" if low > 0 else ", which holds 0: that may be chance"
     return [
-        f"Choosing among {len(found.variants)} variants, {names[best]} loses least, {lost[best]:.2f} points on average "
+        f"Choosing among {variants}, {names[best]} loses least, {lost[best]:.2f} points on average "
         f"over {len(found.test)} test measures, and {names[worst]} most, {lost[worst]:.2f}: {more.mean():.2f} more "
         f"(95 % interval {low:.2f} to {high:.2f}{sure}). One drawn by lot loses "
         f"{100 * float(np.nanmean(found.by_lot)):.2f}."
@@ -448,9 +466,8 @@ def _stable_on_queries(found: Stability | None) -> list[str]:
     best, worst = int(np.argmax(mean)), int(np.argmin(mean))
     if mean[best] - mean[worst] <= ROUNDING:
         return [f"On {found.queries[at]:,.0f} queries all measures rank the systems equally alike ({mean[best]:.2f})."]
-    error = 1.96 * np.sqrt(found.variance[at] / found.trials)
-    level = [name for name, tau in zip(names, mean, strict=True) if tau >= mean[best] - error[best] - error.max()]
-    beside = f" (with {_listed([name for name in level if name != names[best]])} level)" if len(level) > 1 else ""
+    level = [name for at, name in enumerate(names) if at != best and mean[at] >= mean[best] - LEVEL_TAU]
+    beside = f" ({_few(level)} within {LEVEL_TAU:g})" if level else ""
     return [
         f"On other {found.queries[at]:,.0f} queries {names[best]} ranks the systems most alike: self-agreement "
         f"{mean[best]:.2f}{beside}; {names[worst]} least, {mean[worst]:.2f}."
@@ -493,15 +510,16 @@ def _separated(found: Power | None) -> list[str]:
     best, worst = int(np.argmax(share)), int(np.argmin(share))
     few = f"{n_pairs:,} pair{'' if n_pairs == 1 else 's'} of systems"
     said = [
-        f"Trust a difference that every measure shows: {by_all:,} of {few} differ significantly by all measures in the "
-        f"same direction, {none:,} by none."
+        f"Trust a difference that every measure shows, as far as the choice of videos goes: {by_all:,} of {few} differ "
+        f"significantly by all measures in the same direction, {none:,} by none."
     ]
     if opposed:
         first, second = (of[np.flatnonzero(up & down)[0]] for of in pairs_of(len(found.systems)))
         a, b = (_named(found.systems.names[at]) for at in (first, second))
         said.append(
             f"{opposed:,} pair{' is' if opposed == 1 else 's are'} told apart significantly in opposite directions by "
-            f"different measures, such as {a} and {b}: which is better depends on the measure, more than on chance."
+            f"different measures, such as {a} and {b}: which is better depends on the measure, more than on the choice "
+            "of videos."
         )
     if share[best] - share[worst] > ROUNDING:
         said.append(
@@ -512,8 +530,9 @@ def _separated(found: Power | None) -> list[str]:
     best, worst = int(np.argmin(needed)), int(np.argmax(needed))
     if np.isfinite(needed).all() and needed[best] < needed[worst]:
         said.append(
-            f"If the true differences are those seen, half of the pairs can be told apart with {needed[best]:,.0f} "
-            f"queries by {names[best]}, and with {needed[worst]:,.0f} by {names[worst]}."
+            f"If the true differences are those seen, half of the pairs can be told apart, each as one of {n_pairs:,} "
+            f"comparisons, with {needed[best]:,.0f} queries by {names[best]}, and with {needed[worst]:,.0f} by "
+            f"{names[worst]}."
         )
     return said
 
@@ -589,12 +608,20 @@ def _notes(studies: Studies, columns: Sequence[Column]) -> tuple[str, ...]:
     scores = studies.systems.first
     said = [
         f"These are findings about {len(studies.systems)} systems on {one_line(scores.dataset)}, "
-        f"{one_line(scores.split)}; other systems or data may give others."
+        f"{one_line(scores.split)}; other systems or data, or another seed, may give others."
     ]
+    if studies.made_up:
+        said.insert(0, studies.made_up)
     if len(columns) >= FEWEST_COLUMNS:
         said.append(
-            "A measure is recommended if it is in the best third in every respect studied, each counting alike. The "
-            "rule looks at the figures, not at their intervals: measures close to each other are not shown to differ."
+            "The best third: of the measures, in every respect studied, each counting alike, although stability, pairs "
+            "told apart and ties have much to do with each other. The rule looks at the figures, not at their "
+            "intervals: measures close to each other are not shown to differ."
+        )
+    if studies.agreement is not None:
+        said.append(
+            "Where the mean tau lies in 95 % of the resamples leans to low values, since a resample adds noise; the "
+            "true one may lie above."
         )
     if studies.agreement is not None or studies.selection is not None:
         said.append(
@@ -625,8 +652,8 @@ def _glance(studies: Studies, standing: Standing) -> Table | None:
             cells.append(Cell(f"{standing.in_best_third[:, at].sum()} of {len(columns)}"))
         rows.append(tuple(cells))
     return Table(
-        "Measures at a glance, the best standing first; the best of each column is marked. Smaller text: 95 % "
-        "intervals, standard deviation over the subsets (sd), and the RMSE in points under label noise."
+        "Measures at a glance, the best standing first; the best of each column is marked. Smaller text: where "
+        "95 % of the resamples lie, standard deviation over the subsets (sd), and the RMSE in points under label noise."
         + (" INV asks nothing of a measure that looks at one answer." if "INV" in axioms else ""),
         ("measure", *axioms, *(column.heading for column in columns), *(("in the best third",) if columns else ())),
         (("", tuple(rows)),),
