@@ -20,7 +20,8 @@ from scipy.stats import kendalltau
 from truemoment import Annotations, evaluate
 from truemoment.metaevaluation.ambiguity import ambiguity
 from truemoment.metaevaluation.noise import VARIANCES_S2, ShiftNoise
-from truemoment.metaevaluation.population import default_population, simulate_all
+from truemoment.metaevaluation.population import default_population
+from truemoment.metaevaluation.simulation import simulate_all
 from truemoment.metaevaluation.stability import default_sizes, stability
 from truemoment.metaevaluation.systems import RECALLS, Systems
 from truemoment.records import Predictions

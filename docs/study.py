@@ -24,7 +24,7 @@ PICTURES = DOCS / "_static" / "study"
 RECIPE = """\
 truemoment meta report --population --baselines --dataset charades-sta --split test --data-dir data \\
     --annotators human-charades --json charades-sta.json --figures charades-sta --html charades-sta.html
-truemoment meta report --population --baselines --dataset activitynet-captions --split test --data-dir data \\
+truemoment meta report --population --baselines --dataset activitynet-captions --split val_2 --data-dir data \\
     --json activitynet-captions.json --figures activitynet-captions --html activitynet-captions.html
 truemoment meta population --variants 160 --dataset charades-cd --split val --data-dir data -o charades-val
 truemoment meta population --variants 160 --dataset charades-cd --split test-iid --data-dir data -o charades-test

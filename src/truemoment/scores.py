@@ -22,7 +22,7 @@ from truemoment.files import UNREADABLE, atomic_write, read_bytes
 from truemoment.intervals import Floats, Ints
 from truemoment.measures import Measure, parse_measure, why_undefined
 from truemoment.protocols import Protocol
-from truemoment.records import Strings, as_strings
+from truemoment.records import Strings, as_strings, numbers_of
 from truemoment.version import __version__ as version
 
 DAMAGED = (
@@ -174,8 +174,7 @@ class Scores:
             95 % intervals to set beside them, as fractions; one that is not finite is left out.
         """
         figures = []
-        number = {video_id: n for n, video_id in enumerate(dict.fromkeys(self.video_id))}
-        video = np.array([number[video_id] for video_id in self.video_id], dtype=np.int64)
+        video = numbers_of(self.video_id)
         for row, measure in enumerate(self.measures):
             counts = self.weight[row] > 0
             value = self.value(measure)

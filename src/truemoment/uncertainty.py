@@ -17,6 +17,7 @@ difference: H. S. Bloom, Minimum detectable effects, Evaluation Review 19 (1995)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from statistics import NormalDist
 
@@ -24,6 +25,7 @@ import numpy as np
 
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Bools, Floats, Ints
+from truemoment.records import numbers_of
 from truemoment.scores import Scores
 
 LEVEL = 0.05
@@ -55,10 +57,9 @@ def sums_by_video(scores: Scores) -> tuple[Floats, Floats]:
     numerator, weight : (V, M)
         One row a video, in the order in which the videos first occur.
     """
-    video = {video_id: row for row, video_id in enumerate(dict.fromkeys(scores.video_id))}
-    row = np.array([video[video_id] for video_id in scores.video_id], dtype=np.int64)
+    video = numbers_of(scores.video_id)
     numerator, weight = (
-        np.stack([np.bincount(row, values, len(video)).astype(np.float64) for values in table], axis=1)
+        np.stack([np.bincount(video, values).astype(np.float64) for values in table], axis=1)
         for table in (scores.numerator, scores.weight)
     )
     return numerator, weight
@@ -408,6 +409,17 @@ def _drawn_swaps(block: slice, n_videos: int, rng: np.random.Generator) -> Float
     words = rng.integers(2**64, size=(block.stop - block.start, -(-n_videos // 64)), dtype=np.uint64)
     coins = np.unpackbits(words.astype("<u8").view(np.uint8), axis=1, count=n_videos, bitorder="little")
     return coins.astype(np.float64)
+
+
+def normal_tail(z: Floats) -> Floats:
+    """Chance that a standard normal deviate is more than `z`, accurate in the upper tail; any shape.
+
+    Examples
+    --------
+    >>> normal_tail(np.array([0.0, 1.959964])).round(6).tolist()
+    [0.5, 0.025]
+    """
+    return np.asarray(np.vectorize(math.erfc, otypes=[np.float64])(np.asarray(z) / math.sqrt(2)) / 2)
 
 
 def holm(p: Floats) -> Floats:

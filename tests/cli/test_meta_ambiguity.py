@@ -84,14 +84,15 @@ def test_is_told_and_written(call, tmp_path):
 
 @pytest.mark.usefixtures("files")
 def test_is_what_the_library_finds(study):
-    """The study's generator is the third child of the seed's; of that each model has a child, shift the second."""
+    """The study has a stream of its own, and of that each model a child, shift the second."""
     from truemoment import read_own_annotations, read_predictions
+    from truemoment.cli.meta.options import stream
     from truemoment.metaevaluation.ambiguity import ambiguity
     from truemoment.metaevaluation.noise import VARIANCES_S2, ShiftNoise
 
     annotations = read_own_annotations(Path("mine.jsonl"), "test")
     answers = {name: read_predictions(Path(f"runs/{name}.jsonl"), annotations)[0] for name in "abc"}
-    rng = np.random.default_rng(3).spawn(3)[2].spawn(3)[1]
+    rng = stream(3, "ambiguity").spawn(3)[1]
     models = [ShiftNoise(variance_s2) for variance_s2 in VARIANCES_S2]
     expected = ambiguity(annotations, answers, models, rng, measures="R@1,IoU=0.7; AxIoU@5", sets=5)
     found = study("--noise", "shift", "--seed", "3")["ambiguity-shift"]

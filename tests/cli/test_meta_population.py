@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from truemoment import read_own_annotations, read_predictions
-from truemoment.metaevaluation.population import default_population, simulate_all
+from truemoment.cli.meta import population
+from truemoment.metaevaluation import simulation
+from truemoment.metaevaluation.population import default_population
+from truemoment.metaevaluation.simulation import simulate_all
 
 
 @pytest.fixture
@@ -67,8 +70,20 @@ def test_the_document_holds_recipes_figures_and_correlation(call, mine, tmp_path
     document = json.loads(out)
     assert document["schema"] == "truemoment/population/1"
     assert [one["measure"] for one in document["systems"][0]["figures"]] == ["R@1,IoU=0.5", "mIoU"]
+    assert document["correlation"]["pairs"] <= 24 * 23 // 2 - 8  # but those of one model
     assert -1 <= document["correlation"]["lowest"] <= document["correlation"]["mean"] <= 1
     assert document["fitted_on"] == "mine.jsonl/train"
+
+
+def test_variants_of_one_model_are_not_told_to_be_alike(call, mine, tmp_path):
+    words = ("--annotations", mine, "--split", "test", "--variants", 4, "-o", tmp_path / "systems")
+    _, out, _ = call("meta", "population", *words, "--json", "-")
+    assert json.loads(out)["correlation"] is None
+
+
+def test_the_limits_of_the_command_are_those_of_the_simulation():
+    assert simulation.TOP == population.TOP
+    assert simulation.PLACES * simulation.COPIES == population.MOST_ANSWERS
 
 
 def test_nothing_is_written_over_or_left_half_written(fails, mine, tmp_path):

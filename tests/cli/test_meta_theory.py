@@ -46,7 +46,7 @@ def test_figures_and_page_are_written(call, tmp_path):
     [
         (("--iou", 1.2), "got an IoU of 1.2, expected 0 to 1"),
         (("--noise", "0.1 a lot"), "--noise: got 'a', expected numbers separated by blanks"),
-        (("--noise", ""), "got no noise, expected standard deviations above 0, up to 10"),
+        (("--noise", ""), "got no noise, expected standard deviations from 1e-06 to 10"),
         (("--ious", "0.1", "--ranks", 2), "got --ranks and --ious, expected one of them"),
         (("--length", 0), "got a length of 0 of the video, expected above 0, up to 1"),
         (("--draws", 1_000_000, "--ranks", 11), "got 1000000 draws of 11 answers"),

@@ -31,6 +31,7 @@ class Known:
     by_s: tuple[float, ...]
     name: str = "known"
     level: str = "known"
+    source: str = ""
 
     def draw(self, annotations: Annotations, rngs: Sequence[np.random.Generator]) -> tuple[Floats, Floats]:
         by_s = np.array(self.by_s)[: len(rngs), None]
@@ -85,7 +86,9 @@ def test_ious_are_told_over_sets_and_labels() -> None:
         [("v#0", "v", 60.0, "a", 10.0, 20.0), ("v#1", "v", 60.0, "b", nan, nan), ("v#2", "v", 60.0, "c", 30.0, 35.0)]
     )
     predictions = Predictions.from_lists({"v#0": [(10.0, 20.0)]})
-    found = ambiguity(annotations, {"a": predictions}, [Known((0.0, 2.0, 5.0))], rng(), measures="mIoU", sets=3)
+    found = ambiguity(
+        annotations, {"a": predictions, "b": predictions}, [Known((0.0, 2.0, 5.0))], rng(), measures="mIoU", sets=3
+    )
     level = found.levels[0]
     ten, five = (1, 8 / 12, 5 / 15), (1, 3 / 7, 0)
     assert level.mean_iou == pytest.approx((sum(ten) + sum(five)) / 6)
@@ -111,7 +114,13 @@ def test_empty_labels_have_no_overlap_with_themselves() -> None:
     """An empty moment overlaps nothing (Closer Look, section 3.2), itself included: told so, without a warning."""
     annotations = Annotations.from_rows([("v#0", "v", 60.0, "a", 5.0, 5.0), ("v#1", "v", 60.0, "b", 10.0, 20.0)])
     predictions = Predictions.from_lists({"v#0": [(1.0, 2.0)]})
-    found = ambiguity(annotations, {"a": predictions}, [PublishedNoise(0), PublishedNoise(1)], rng(), measures="mIoU")
+    found = ambiguity(
+        annotations,
+        {"a": predictions, "b": predictions},
+        [PublishedNoise(0), PublishedNoise(1)],
+        rng(),
+        measures="mIoU",
+    )
     assert 0 < found.levels[0].mean_iou < 0.5
     assert found.sets == 100
 
@@ -227,8 +236,8 @@ def test_refuses_what_is_no_study(annotations, answers) -> None:
 
     study()
     for said, arguments in (
-        ("no system, or no level", {"of": {}}),
-        ("no system, or no level", {"models": ()}),
+        ("got answers of 0 systems and 1 levels", {"of": {}}),
+        ("systems and 0 levels of noise", {"models": ()}),
         ("got published, shift, expected levels of one model", {"models": (shift, PublishedNoise(1))}),
         ("got 1 noisy sets, expected 2 or more", {"sets": 1}),
         ("expected 1 or more", {"workers": 0}),
@@ -241,7 +250,7 @@ def test_refuses_what_is_no_study(annotations, answers) -> None:
         (MeasureError, {"measures": ()}),
         (ProtocolError, {"protocol": "nonsense"}),
         (ProtocolError, {"protocol": "default,missing=refuse"}),
-        (InputError, {"of": {"a": Predictions.from_lists({"z#0": [(1.0, 2.0)]})}}),
+        (InputError, {"of": dict.fromkeys("ab", Predictions.from_lists({"z#0": [(1.0, 2.0)]}))}),
     ):
         with pytest.raises(kind):
             study(**arguments)

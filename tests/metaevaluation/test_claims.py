@@ -79,7 +79,9 @@ def test_axiou_must_agree_with_itself_better_than_recalls_do():
     ax = [AT[f"AxIoU@{k}"] for k in (1, 5, 10)]
     tau[np.ix_(ax, ax)] = 0.6
     assert outcome(1, agreement=agreement(tau)).outcome == "holds"
-    assert outcome(1, agreement=agreement(tau_of(0.4))).outcome == "holds in part"  # 0.4, but no better than the recalls
+    assert (
+        outcome(1, agreement=agreement(tau_of(0.4))).outcome == "holds in part"
+    )  # 0.4, but no better than the recalls
 
 
 def test_undefined_tau_is_left_out():

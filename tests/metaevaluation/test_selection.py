@@ -120,7 +120,9 @@ def test_resampled_choices_are_those_of_a_loop_over_resamples():
                 for scores in VALIDATION.scores.values()
             ]
             best = [number for number, figure in enumerate(figures) if figure >= max(figures) - 1e-12]
-            again[row] += best[0] == found.chosen[row]
+            whole = [scores.value(VALIDATION.measures[row]) for scores in VALIDATION.scores.values()]
+            first = [number for number, figure in enumerate(whole) if figure >= max(whole) - 1e-12]
+            again[row] += len(set(best) & set(first)) / (len(best) * len(first))  # two lots that agree
             of_resample.append(test.max(axis=0) - test[best].mean(axis=0))
         regrets.append(of_resample)
     assert found.regret_mean == pytest.approx(np.mean(regrets, axis=0))
@@ -179,7 +181,7 @@ def test_only_copies_tie_all_and_lose_nothing():
     assert found.tied.tolist() == [3] * len(validation.measures)
     assert not found.regret.any()
     assert not found.z.any()
-    assert found.stays.tolist() == [1] * len(validation.measures)
+    assert found.stays == pytest.approx(1 / 3)  # by lot among three, twice
 
 
 def test_a_copy_of_every_variant_leaves_regret_as_it_is():

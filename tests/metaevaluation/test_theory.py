@@ -234,7 +234,7 @@ def test_the_same_seed_gives_the_same_result():
         ({"ious": [0.5, -1.0]}, "got an IoU of -1, expected 0 to 1"),
         ({"ious": []}, "got an empty list of IoUs"),
         ({"ious": 0}, "got an empty list of IoUs"),
-        ({"gammas": [0.0]}, "got noise of 0, expected standard deviations above 0"),
+        ({"gammas": [0.0]}, "got noise of 0, expected standard deviations from 1e-06"),
         ({"gammas": []}, "got no noise"),
         ({"thresholds": []}, "got no thresholds"),
         ({"thresholds": [2.0]}, "got a threshold of 2, expected 0 to 1"),

@@ -443,7 +443,8 @@ class NamedFile:
             If a name or file is empty, or the name is no printable text.
         """
         name, equals, file = word.partition("=")
-        given = bool(equals) and "/" not in name and os.sep not in name and not Path(word).exists()
+        is_path = os.path.exists(word)  # noqa: PTH110 - pathlib raises at a word that is too long for a path
+        given = bool(equals) and "/" not in name and os.sep not in name and not is_path
         path = Path(file if given else word)
         if given:
             name = name.strip()
@@ -451,7 +452,18 @@ class NamedFile:
                 raise UsageError(f"got {word!r}, expected NAME=FILE, or FILE")
         else:
             name = cls.own_name(path)
-        if not name.isprintable():
+        return cls.checked(name, path, given=given)
+
+    @classmethod
+    def checked(cls, name: str, path: Path, *, given: bool) -> NamedFile:
+        """Make one of a name that people can read.
+
+        Raises
+        ------
+        UsageError
+            If the name is blank or no printable text.
+        """
+        if not name.isprintable() or not name.strip():
             raise UsageError(f"got the name {name!r}, expected printable text")
         return cls(name, path, given)
 

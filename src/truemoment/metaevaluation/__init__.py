@@ -12,7 +12,8 @@
 :mod:`~truemoment.metaevaluation.theory`         bias and variance of measures under noise of the IoU
 :mod:`~truemoment.metaevaluation.selection`      which validation measure selects variants that test well
 :mod:`~truemoment.metaevaluation.power`          which differences can be shown with how many queries
-:mod:`~truemoment.metaevaluation.population`     simulated systems, to study measures with
+:mod:`~truemoment.metaevaluation.simulation`     simulated systems: what a recipe makes of a query
+:mod:`~truemoment.metaevaluation.population`     populations of them, and how alike their systems are
 :mod:`~truemoment.metaevaluation.studies`        all studies side by side
 :mod:`~truemoment.metaevaluation.claims`         what the AxIoU paper found, held against what is found here
 ===============================================  =======================================================================

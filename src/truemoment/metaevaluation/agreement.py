@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truemoment.intervals import Floats
-from truemoment.metaevaluation.rankings import Signs, order_of_pairs
+from truemoment.metaevaluation.rankings import order_of_pairs, tau_matrix
 from truemoment.metaevaluation.systems import Systems
 from truemoment.uncertainty import ROUNDING, interval95, resample_figures
 
@@ -118,7 +118,7 @@ def mean_with_others(tau: Floats) -> Floats:
     Parameters
     ----------
     tau : (..., M, M)
-        As :func:`tau_matrix` returns it; an undefined one (NaN) does not count.
+        As :func:`~truemoment.metaevaluation.rankings.tau_matrix` returns it; an undefined one (NaN) does not count.
 
     Returns
     -------
@@ -134,31 +134,6 @@ def mean_with_others(tau: Floats) -> Floats:
     number = counts.sum(axis=-1)
     total = np.where(counts, tau, 0).sum(axis=-1)
     return np.asarray(np.where(number > 0, total / np.maximum(number, 1), np.nan))
-
-
-def tau_matrix(signs: Signs) -> Floats:
-    """Kendall's tau-b between each two of M rankings: one product of matrices.
-
-    Parameters
-    ----------
-    signs : (..., M, P)
-        What each ranking says of each pair of systems, see :func:`~truemoment.metaevaluation.rankings.order_of_pairs`.
-
-    Returns
-    -------
-    array, shape (..., M, M)
-        As :func:`~truemoment.metaevaluation.rankings.kendall_tau_b` of each two; NaN where one ties all systems.
-
-    Examples
-    --------
-    >>> tau_matrix(order_of_pairs(np.array([[0.3, 0.2, 0.1], [0.1, 0.2, 0.3]]))).tolist()
-    [[1.0, -1.0], [-1.0, 1.0]]
-    """
-    number = signs.astype(np.float32 if signs.shape[-1] < 1 << 24 else np.float64)  # whole numbers, exact up to 2^24
-    agree = (number @ np.swapaxes(number, -1, -2)).astype(np.float64)
-    told_apart = np.diagonal(agree, axis1=-2, axis2=-1)
-    both = told_apart[..., :, None] * told_apart[..., None, :]
-    return np.asarray(np.where(both > 0, agree / np.sqrt(np.where(both > 0, both, 1)), np.nan))
 
 
 def _taus(figures: Floats) -> Floats:

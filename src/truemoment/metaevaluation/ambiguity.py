@@ -16,6 +16,7 @@ AxIoU (Togashi et al. 2022), section 6.4 and Fig. 7 (mean RMSE over the systems)
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,9 +26,10 @@ from truemoment.evaluation import chosen_protocol, evaluate_relabelled
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats, temporal_iou
 from truemoment.io.matching import OnUnknown
-from truemoment.measures import Measure, lower_is_better, parse_measures
+from truemoment.measures import Measure, parse_measures
 from truemoment.metaevaluation.noise import NoiseModel
-from truemoment.metaevaluation.rankings import kendall_tau_b, order_of_pairs
+from truemoment.metaevaluation.rankings import Signs, kendall_tau_b, order_of_pairs
+from truemoment.metaevaluation.systems import direction_of
 from truemoment.metaevaluation.workers import done_in_order
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
@@ -62,22 +64,22 @@ class NoiseLevel:
     figures: Floats
     direction: Floats
 
-    @property
+    @functools.cached_property
     def error(self) -> Floats:
         """Difference from the figures on the labels as they are, (N, S, M)."""
         return np.asarray(self.figures - self.original)
 
-    @property
+    @functools.cached_property
     def rmse(self) -> Floats:
         """Root mean squared error of each figure, (S, M)."""
         return np.asarray(np.sqrt((self.error**2).mean(axis=0)))
 
-    @property
+    @functools.cached_property
     def bias(self) -> Floats:
         """Mean error of each figure, (S, M): how far noise moves it one way."""
         return np.asarray(self.error.mean(axis=0))
 
-    @property
+    @functools.cached_property
     def relative_rmse(self) -> Floats:
         """Mean RMSE over the systems, in standard deviations of the systems' figures; (M,), NaN where all are equal."""
         spread = self.original.std(axis=0)
@@ -85,24 +87,29 @@ class NoiseLevel:
         return np.where(apart, self.rmse.mean(axis=0) / np.where(apart, spread, 1), np.nan)
 
     @property
+    def _orders(self) -> tuple[Signs, Signs]:
+        """Who is better of each pair on the labels as they are, (M, P), and on each noisy set, (N, M, P)."""
+        tables = (self.original.T, self.figures.transpose(0, 2, 1))
+        before, after = (order_of_pairs(self.direction[:, None] * table) for table in tables)
+        return before, after
+
+    @functools.cached_property
     def flips(self) -> Floats:
         """Share of sets in which each pair of systems changes places, (P, M); NaN where the two tie as they are."""
-        before = order_of_pairs((self.direction * self.original).T)
-        after = order_of_pairs((self.direction * self.figures).transpose(0, 2, 1))
+        before, after = self._orders
         turned = (after == -before).mean(axis=0)
         return np.where(before != 0, turned, np.nan).T
 
-    @property
+    @functools.cached_property
     def mean_flips(self) -> Floats:
         """Share of sets in which a pair changes places, mean over the pairs that do not tie as they are; (M,)."""
         counts = (~np.isnan(self.flips)).sum(axis=0)
         return np.where(counts > 0, np.nansum(self.flips, axis=0) / np.maximum(counts, 1), np.nan)
 
-    @property
+    @functools.cached_property
     def tau(self) -> Floats:
         """Kendall's tau-b of rankings on noisy labels with that as they are, mean over sets, (M,); undefined is 0."""
-        before = order_of_pairs((self.direction * self.original).T)
-        after = order_of_pairs((self.direction * self.figures).transpose(0, 2, 1))
+        before, after = self._orders
         return np.asarray(np.nan_to_num(kendall_tau_b(after, before[None]), nan=0.0).mean(axis=0))
 
 
@@ -163,9 +170,9 @@ def ambiguity(
     annotations
         Labels as they are; every one is drawn anew.
     answers
-        Of S systems, by name.
+        Of S systems, by name, two or more.
     models
-        One kind of noise at rising levels; each level starts from the same draws, so that levels can be compared.
+        One kind of noise at rising levels; a set has the same seed at every level, so that levels can be compared.
     rng
         Generator; each set has one of its own, so that the result does not depend on `workers`.
     measures, protocol, on_unknown
@@ -180,12 +187,14 @@ def ambiguity(
     Raises
     ------
     UsageError
-        If there is no system or level, the levels are of several kinds, or there are fewer than 2 sets.
+        If there are fewer than two systems or two sets, no level, or levels of several kinds.
     InputError, MeasureError, ProtocolError
         As for :func:`truemoment.evaluation.evaluate_relabelled`, or if a model lacks what it needs.
     """
-    if not answers or not models:
-        raise UsageError("got no system, or no level of noise, expected one or more")
+    if len(answers) < 2 or not models:
+        raise UsageError(
+            f"got answers of {len(answers)} systems and {len(models)} levels of noise, expected two systems and a level"
+        )
     if len({model.name for model in models}) > 1:
         raise UsageError(f"got {', '.join(sorted({m.name for m in models}))}, expected levels of one model of noise")
     if sets < 2:
@@ -193,7 +202,7 @@ def ambiguity(
     asked = parse_measures(measures) if isinstance(measures, str) else tuple(measures)
     protocol = chosen_protocol(protocol, annotations)
     seeds = rng.integers(1 << 62, size=sets)
-    direction = np.array([-1.0 if lower_is_better(measure) else 1.0 for measure in asked])
+    direction = direction_of(asked)
 
     def drawn(model: NoiseModel) -> tuple[Floats, Floats]:
         return model.draw(annotations, [np.random.default_rng(seed) for seed in seeds])
@@ -225,4 +234,4 @@ def ambiguity(
                 direction=direction,
             )
         )
-    return Ambiguity(tuple(answers), asked, tuple(levels), getattr(models[0], "source", ""))
+    return Ambiguity(tuple(answers), asked, tuple(levels), models[0].source)

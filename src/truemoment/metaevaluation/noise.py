@@ -66,6 +66,11 @@ class NoiseModel(Protocol):
         """How much noise, in words."""
         ...
 
+    @property
+    def source(self) -> str:
+        """Where it was learned, or ""."""
+        ...
+
     def draw(self, annotations: Annotations, rngs: Sequence[np.random.Generator]) -> tuple[Floats, Floats]:
         """Draw N sets of labels, each from a generator of its own, a label for each row of the annotations.
 
@@ -89,6 +94,7 @@ class PublishedNoise:
 
     variance_s2: float
     name = "published"
+    source = ""
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""
@@ -122,6 +128,7 @@ class ShiftNoise:
 
     variance_s2: float
     name = "shift"
+    source = ""
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""

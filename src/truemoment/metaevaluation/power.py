@@ -49,10 +49,14 @@ from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats, Ints
 from truemoment.metaevaluation.rankings import pairs_of
 from truemoment.metaevaluation.systems import Systems, Unit, figures_of
-from truemoment.uncertainty import LEVEL, NO_WEIGHT, holm, interval95
+from truemoment.records import numbers_of
+from truemoment.uncertainty import LEVEL, NO_WEIGHT, holm, interval95, normal_tail
 
 FEWEST_UNITS = 30
 """Videos below which the normal approximation says too little about tails that Holm's method looks at."""
+
+LEAST_LEVEL = 1e-12
+"""Levels of tests, divided by the comparisons, are more than this: further out the normal tail means little."""
 
 DIFFERENCES = (0.01, 0.02, 0.03, 0.05, 0.1)
 """True differences (fractions) of the planning table."""
@@ -102,7 +106,8 @@ class Power:
     repetitions
         Subsets of each size; there is one of the whole split.
     separated : (N, M)
-        Share of the pairs whose corrected p is at most `level`, mean over the subsets.
+        Share of the pairs whose corrected p is at most `level`, mean over the subsets; NaN for a measure that is
+        undefined for every system.
     separated_interval : (N, M, 2)
         From where to where 95 % of the subsets lie.
     wrong_way : (N, M)
@@ -134,7 +139,7 @@ class Power:
     comparisons: int
     power: float
 
-    @property
+    @functools.cached_property
     def sigma(self) -> Floats:
         """Standard deviation of a pair's difference a query, clustering by video in it, (P, M); a fraction."""
         return np.asarray(np.sqrt(self.whole.variance * len(self.systems.first)))
@@ -157,7 +162,7 @@ class Power:
         """Queries in as few units as are tested."""
         return FEWEST_UNITS * float(self.queries[-1] / self.units[-1])
 
-    @property
+    @functools.cached_property
     def needed_median(self) -> Floats:
         """Median over the pairs of `needed`, (M,): comparable between measures, since the pairs are the same."""
         return np.asarray(np.nanmedian(np.where(np.isnan(self.needed), np.inf, self.needed), axis=0))
@@ -222,9 +227,10 @@ def queries_needed(
     >>> float(queries_needed(np.array(0.05), np.array(0.5)).round(1))  # 2.80 squared, a hundred times
     784.9
     """
-    for name, value in (("level", level), ("power", power)):
-        if not 0 < value < 1:
-            raise UsageError(f"got {name} {value}, expected more than 0 and less than 1")
+    for name, value in (("level", level / max(comparisons, 1)), ("power", power)):
+        if not LEAST_LEVEL < value < 1 - LEAST_LEVEL:
+            raise UsageError(f"got {name} {value}, expected more than 0 ({LEAST_LEVEL:g} at least) and less than 1")
+
     if comparisons < 1:
         raise UsageError(f"got {comparisons} comparisons, expected 1 or more")
     normal = NormalDist()
@@ -288,6 +294,7 @@ def power(
     sizes = _checked(sizes, counts, unit)
     sums = _Sums.of(numerator, weight)
     whole = sums.total().tested(systems.direction, len(counts))
+    undefined = np.isnan(whole.p).all(axis=0)
     separated = np.empty((len(sizes), repetitions, len(systems.measures)))
     turned, queries, units = np.empty_like(separated), np.empty(separated.shape[:2]), np.empty(separated.shape[:2])
     for repetition in _with_progress(range(repetitions), show=progress):
@@ -299,7 +306,7 @@ def power(
         ]
         for row, (tested, end) in enumerate(zip([*found, whole], ends, strict=True)):
             corrected = holm(tested.p) <= level  # NaN is not
-            separated[row, repetition] = corrected.mean(axis=0)
+            separated[row, repetition] = np.where(undefined, np.nan, corrected.mean(axis=0))
             turned[row, repetition] = (corrected & (tested.difference * whole.difference < 0)).mean(axis=0)
             queries[row, repetition], units[row, repetition] = counts[order[:end]].sum(), end
     return Power(
@@ -417,17 +424,11 @@ class _Products:
         swapped, around = np.where(alike, 0, swapped), np.where(alike | (around < 0), 0, around)
         away = np.abs(difference) - self.half_step[:, None] * over[:, :1]
         z = np.maximum(away, 0) / np.sqrt(np.where(alike, 1, swapped))
-        p = np.where(alike, 1.0, _two_sided(z))
+        p = np.where(alike, 1.0, 2 * normal_tail(z))
         undefined = np.isnan(difference)
         signed = np.where(alike & ~undefined, 0, difference) * direction[:, None]
         variance = np.where(undefined, np.nan, around) * (n_units / max(n_units - 1, 1))
         return PairedTests(signed.T, np.where(undefined, np.nan, p).T, variance.T)
-
-
-def _two_sided(z: Floats) -> Floats:
-    """Chance that a normal deviate is as far from 0 as z or further."""
-    erfc = np.frompyfunc(math.erfc, 1, 1)
-    return np.asarray(erfc(z / math.sqrt(2)), dtype=np.float64)
 
 
 def _queries_of_units(systems: Systems, unit: Unit) -> Ints:
@@ -435,8 +436,7 @@ def _queries_of_units(systems: Systems, unit: Unit) -> Ints:
     video = systems.first.video_id
     if unit == "query":
         return np.ones(len(video), dtype=np.int64)
-    number = {video_id: at for at, video_id in enumerate(dict.fromkeys(video))}
-    return np.bincount([number[video_id] for video_id in video])
+    return np.bincount(numbers_of(video))
 
 
 def _checked(sizes: Sequence[int] | Ints | None, counts: Ints, unit: Unit) -> Ints:

@@ -81,5 +81,34 @@ def kendall_tau_b(a: Signs, b: Signs) -> Floats:
     0.8165
     """
     agree, of_a, of_b = (np.einsum("...p,...p->...", x, y, dtype=np.float64) for x, y in ((a, b), (a, a), (b, b)))
+    return _tau_b(agree, of_a, of_b)
+
+
+def tau_matrix(signs: Signs) -> Floats:
+    """Kendall's tau-b between each two of M rankings: one product of matrices.
+
+    Parameters
+    ----------
+    signs : (..., M, P)
+        What each ranking says of each pair of systems, see :func:`order_of_pairs`.
+
+    Returns
+    -------
+    array, shape (..., M, M)
+        As :func:`kendall_tau_b` of each two; NaN where one ties all systems.
+
+    Examples
+    --------
+    >>> tau_matrix(order_of_pairs(np.array([[0.3, 0.2, 0.1], [0.1, 0.2, 0.3]]))).tolist()
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
+    number = signs.astype(np.float32 if signs.shape[-1] < 1 << 24 else np.float64)  # whole numbers, exact up to 2^24
+    agree = (number @ np.swapaxes(number, -1, -2)).astype(np.float64)
+    told_apart = np.diagonal(agree, axis1=-2, axis2=-1)
+    return _tau_b(agree, told_apart[..., :, None], told_apart[..., None, :])
+
+
+def _tau_b(agree: Floats, of_a: Floats, of_b: Floats) -> Floats:
+    """Tau-b of the three sums of its formula; NaN where a ranking tells no pair apart."""
     both = of_a * of_b
     return np.asarray(np.where(both > 0, agree / np.sqrt(np.where(both > 0, both, 1)), np.nan))

@@ -109,9 +109,19 @@ class Selection:
         return self.test_systems.measures
 
     @property
+    def mean_lost(self) -> Floats:
+        """What the choices of each validation measure lose on average over the resamples, (Mv,)."""
+        return np.asarray(self.lost.mean(axis=0))
+
+    @property
+    def mean_lost_interval(self) -> Floats:
+        """Where 95 % of the resamples lie, (Mv, 2)."""
+        return interval95(self.lost)
+
+    @property
     def order(self) -> Ints:
         """Numbers of the validation measures, the one whose choices lose least (`lost`, on average) first, (Mv,)."""
-        return np.asarray(np.argsort(self.lost.mean(axis=0), kind="stable"))
+        return np.asarray(np.argsort(self.mean_lost, kind="stable"))
 
     @property
     def behind(self) -> Floats:

@@ -70,6 +70,8 @@ class Stability:
         Of Kendall's tau-b over the trials.
     undefined : (N, M)
         Share of trials in which all systems tie on a subset; they count as 0.
+
+    A measure that is undefined for every system has NaN throughout.
     """
 
     measures: tuple[Measure, ...]
@@ -83,8 +85,13 @@ class Stability:
     variance: Floats
     undefined: Floats
 
+    @property
+    def middle(self) -> int:
+        """Number of the size in the middle, by which measures are compared in words."""
+        return len(self.sizes) // 2
 
-def default_sizes(n_units: int, *, overlapping: bool = False, smallest: int = SMALLEST) -> Ints:
+
+def default_sizes(n_units: int, *, overlapping: bool = False) -> Ints:
     """Sizes of subsets in equal steps of their logarithm, up to half of the units, or all where they may overlap.
 
     Examples
@@ -93,7 +100,7 @@ def default_sizes(n_units: int, *, overlapping: bool = False, smallest: int = SM
     [50, 75, 112, 167, 249, 373, 557, 832, 1244, 1860]
     """
     largest = n_units if overlapping else n_units // 2
-    return np.unique(np.geomspace(min(smallest, largest), largest, N_SIZES).round().astype(np.int64))
+    return np.unique(np.geomspace(min(SMALLEST, largest), largest, N_SIZES).round().astype(np.int64))
 
 
 def stability(
@@ -146,21 +153,23 @@ def stability(
 
     def tau_of(block: tuple[np.random.Generator, int]) -> tuple[Floats, Floats]:
         child, n_trials = block
-        orders = np.empty((2, n_trials, len(sizes), n_measures, n_systems * (n_systems - 1) // 2), dtype=np.int8)
+        tau = np.empty((n_trials, len(sizes), n_measures))
         for trial in range(n_trials):
+            orders = []
             drawn = child.permutation(n_units)
             other = child.permutation(n_units)[:largest] if overlapping else drawn[largest : 2 * largest]
-            for side, rows in enumerate((drawn[:largest], other)):
+            for rows in (drawn[:largest], other):
                 sums = running_sums(table, rows, sizes).reshape(len(sizes), n_measures, -1)
                 of_weight = sizes[:, None, None].astype(np.float64) if always else sums[..., n_systems:]
-                orders[side, trial] = order_of_pairs(direction * figures_of(sums[..., :n_systems], of_weight))
-        tau = kendall_tau_b(*orders)
+                orders.append(order_of_pairs(direction * figures_of(sums[..., :n_systems], of_weight)))
+            tau[trial] = kendall_tau_b(*orders)
         return np.nan_to_num(tau, nan=0.0), np.isnan(tau)
 
     counts = [BLOCK_TRIALS] * (trials // BLOCK_TRIALS) + [trials % BLOCK_TRIALS] * bool(trials % BLOCK_TRIALS)
     blocks = list(zip(rng.spawn(len(counts)), counts, strict=True))
     found = list(done_in_order(tau_of, blocks, workers=workers, what="drawing subsets", progress=progress))
     tau, undefined = (np.concatenate([of[part] for of in found]) for part in (0, 1))
+    nowhere = np.where(np.isnan(systems.figures).all(axis=0), np.nan, 0.0)
     return Stability(
         measures=systems.measures,
         n_systems=n_systems,
@@ -169,9 +178,9 @@ def stability(
         sizes=sizes,
         queries=sizes * (len(systems.first) / n_units),
         trials=trials,
-        mean=tau.mean(axis=0),
-        variance=tau.var(axis=0, ddof=1),
-        undefined=undefined.mean(axis=0),
+        mean=tau.mean(axis=0) + nowhere,
+        variance=tau.var(axis=0, ddof=1) + nowhere,
+        undefined=undefined.mean(axis=0) + nowhere,
     )
 
 

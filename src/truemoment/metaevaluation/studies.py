@@ -29,8 +29,8 @@ class Studies:
         A study each; None where it was not made.
     ambiguity
         A study for each model of label noise.
-    made_up
-        Which systems are simulated or baselines, in words; "" where none is.
+    notes
+        What a reader must know of the systems, and which studies could not be made.
     simulated_variants
         Whether the variants that were selected among are simulated.
     """
@@ -44,5 +44,5 @@ class Studies:
     power: Power | None = None
     selection: Selection | None = None
     theory: Theory | None = None
-    made_up: str = ""
+    notes: tuple[str, ...] = ()
     simulated_variants: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,7 +35,7 @@ class Systems:
     Raises
     ------
     UsageError
-        If there are fewer than two, or they are not of the same queries, measures and convention.
+        If there are fewer than two, they are not of the same queries, measures and convention, or have no measure.
 
     Examples
     --------
@@ -56,6 +56,8 @@ class Systems:
             names = ", ".join(self.scores) or "none"
             raise UsageError(f"got {len(self.scores)} systems ({names}), expected two or more")
         check_paired(list(self.scores.values()))
+        if not self.first.measures:
+            raise UsageError("got systems without any measure, expected one or more")
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -83,7 +85,7 @@ class Systems:
     @property
     def direction(self) -> Floats:
         """1 for measures of which more is better, -1 where less is; shape (M,)."""
-        return np.array([-1.0 if lower_is_better(measure) else 1.0 for measure in self.measures])
+        return direction_of(self.measures)
 
     def units(self, unit: Unit) -> tuple[Floats, Floats]:
         """Sums of numerators and of weights over the queries of each unit that is drawn.
@@ -101,6 +103,11 @@ class Systems:
         )
         numerator, weight = tables
         return numerator, weight
+
+
+def direction_of(measures: Sequence[Measure]) -> Floats:
+    """1 for measures of which more is better, -1 where less is; shape (M,)."""
+    return np.array([-1.0 if lower_is_better(measure) else 1.0 for measure in measures])
 
 
 def figures_of(numerator: Floats, weight: Floats) -> Floats:

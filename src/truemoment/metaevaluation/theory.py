@@ -44,6 +44,7 @@ import numpy as np
 
 from truemoment.exceptions import UsageError
 from truemoment.intervals import TIE, Floats, running_best
+from truemoment.uncertainty import normal_tail
 
 GAMMAS = (0.05, 0.1, 0.2)
 """Standard deviations of the noise."""
@@ -59,6 +60,9 @@ CORRELATIONS = (0.0, 0.5, 1.0)
 
 CUT_IOUS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 """True IoUs at which cut noise is looked at."""
+
+LEAST_NOISE = 1e-6
+"""Standard deviations below this are none: what they do is lost in rounding."""
 
 MOST_NOISE = 10.0
 """Standard deviation beyond which noise is a mistake: IoUs lie from 0 to 1."""
@@ -269,7 +273,7 @@ def is_hit(iou: Floats | float, threshold: Floats | float) -> Floats:
 
 def normal_cdf(x: Floats) -> Floats:
     """Distribution function of the standard normal, accurate in its lower tail."""
-    return np.asarray(np.vectorize(math.erfc, otypes=[np.float64])(-np.asarray(x) / math.sqrt(2)) / 2)
+    return normal_tail(-np.asarray(x))
 
 
 def normal_density(x: Floats) -> Floats:
@@ -397,10 +401,10 @@ def _check_ious(ious: Sequence[float], thresholds: Sequence[float]) -> None:
 
 def _check_noise(gammas: Sequence[float], length_norm: float, draws: int, n_ranks: int) -> None:
     """Refuse noise, lengths and draws out of their range."""
-    wrong = [gamma for gamma in gammas if not 0 < gamma <= MOST_NOISE]
+    wrong = [gamma for gamma in gammas if not LEAST_NOISE <= gamma <= MOST_NOISE]
     if wrong or not gammas:
         got = f"noise of {wrong[0]:g}" if wrong else "no noise"
-        raise UsageError(f"got {got}, expected standard deviations above 0, up to {MOST_NOISE:g}")
+        raise UsageError(f"got {got}, expected standard deviations from {LEAST_NOISE:g} to {MOST_NOISE:g}")
     if not 0 < length_norm <= 1:
         raise UsageError(f"got a length of {length_norm:g} of the video, expected above 0, up to 1")
     if draws < 2 or draws * n_ranks > MOST_NUMBERS:

@@ -26,6 +26,7 @@ import numpy as np
 
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.metaevaluation.systems import Systems, figures_of
+from truemoment.records import numbers_of
 from truemoment.uncertainty import ROUNDING, interval95, resample_sums
 
 
@@ -141,5 +142,5 @@ def _pairs_tied(value: Floats) -> Ints:
 
 def _by_video(systems: Systems, table: Floats) -> Floats:
     """Sums over the queries of each video, (V, M), of one row a query."""
-    video = np.unique(systems.first.video_id.astype(str), return_inverse=True)[1]
+    video = numbers_of(systems.first.video_id)
     return np.stack([np.bincount(video, column) for column in table.T], axis=1)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import click
 
-from truemoment.cli.meta.options import Output, SystemOptions, result_options, system_options
-from truemoment.cli.options import MOST_RESAMPLES, seed_option
+from truemoment.cli.meta.options import (
+    Output,
+    SystemOptions,
+    resamples_option,
+    result_options,
+    stream,
+    system_options,
+)
+from truemoment.cli.options import seed_option
 
 
 @click.command("agreement")
 @system_options
-@click.option(
-    "--resamples",
-    type=click.IntRange(2, MOST_RESAMPLES),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="Resamples of the videos, for intervals.",
-)
+@resamples_option
 @seed_option("the resamples, and of what is simulated")
 @result_options
 def command(chosen: SystemOptions, resamples: int, seed: int, out: Output) -> None:
@@ -31,7 +31,7 @@ def command(chosen: SystemOptions, resamples: int, seed: int, out: Output) -> No
     from truemoment.metaevaluation.agreement import agreement
     from truemoment.reports.metaevaluation.agreement import chapter
 
-    out.check(chosen.inputs)
+    out.check(chosen.inputs, chosen.folders)
     read = chosen.read(seed, show=out.show)
-    found = agreement(read.systems, read.rng, resamples=resamples, progress=out.show)
+    found = agreement(read.systems, stream(seed, "agreement"), resamples=resamples, progress=out.show)
     out.deliver([chapter(found)], read, seed)

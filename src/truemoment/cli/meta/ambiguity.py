@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from truemoment.cli.meta.options import Output, SystemOptions, result_options, system_options, workers_option
-from truemoment.cli.options import MOST_RESAMPLES, seed_option
+from truemoment.cli.meta.options import (
+    Output,
+    SystemOptions,
+    result_options,
+    sets_option,
+    stream,
+    system_options,
+    workers_option,
+)
+from truemoment.cli.options import files_of, seed_option
 from truemoment.exceptions import UsageError
 
 if TYPE_CHECKING:
@@ -44,14 +53,7 @@ annotators_option = click.option(
 @system_options
 @noise_option
 @annotators_option
-@click.option(
-    "--sets",
-    type=click.IntRange(2, MOST_RESAMPLES),
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="Noisy sets a level.",
-)
+@sets_option
 @seed_option("the noise, and of what is simulated")
 @workers_option
 @result_options
@@ -74,18 +76,22 @@ def command(
 
     if marked_by is not None and "annotators" not in kinds:
         kinds = (*kinds, "annotators")
-    out.check([*chosen.inputs, *marked_files(marked_by)])
+    out.check([*chosen.inputs, *marked_files(marked_by, chosen.data.data_dir)], chosen.folders)
     models = {kind: levels_of(kind, marked_by, chosen.data.data_dir) for kind in kinds}
     read = chosen.read(seed, show=out.show, need_answers=True)
-    found = under_noise(read, models, read.rng, chosen.how.on_unknown, sets=sets, workers=workers, show=out.show)
+    found = under_noise(
+        read, models, stream(seed, "ambiguity"), chosen.how.on_unknown, sets=sets, workers=workers, show=out.show
+    )
     out.deliver([chapter(one, read.systems.first.dataset) for one in found], read, seed)
 
 
-def marked_files(marked_by: str | None) -> list[Path]:
-    """The file that noise is learned from, which must not be written over; none where it is a dataset."""
+def marked_files(marked_by: str | None, data_dir: Path | None) -> list[Path]:
+    """The files that noise is learned from, which must not be written over."""
     from truemoment.datasets import DATASETS
 
-    return [] if marked_by is None or marked_by in DATASETS else [Path(marked_by)]
+    if marked_by is None:
+        return []
+    return files_of(marked_by, data_dir) if marked_by in DATASETS else [Path(marked_by)]
 
 
 def levels_of(kind: str, marked_by: str | None, data_dir: Path | None) -> Sequence[NoiseModel]:
@@ -118,7 +124,8 @@ def levels_of(kind: str, marked_by: str | None, data_dir: Path | None) -> Sequen
     else:
         marked = read_own_annotations(Path(marked_by), None)
     annotators = Annotators.of(marked)
-    return [AnnotatorNoise.learn(annotators, n_raters) for n_raters in ANNOTATOR_LEVELS]
+    learned = AnnotatorNoise.learn(annotators)
+    return [replace(learned, n_raters=n_raters) for n_raters in ANNOTATOR_LEVELS]
 
 
 def under_noise(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from truemoment.cli.meta.options import Output, result_options
+from truemoment.cli.meta.options import Output, result_options, stream
 from truemoment.cli.options import measuring_options, seed_option
 
 
@@ -54,15 +54,13 @@ def command(
     truemoment meta axioms
     truemoment meta axioms --measures "R@5,IoU=0.5; SetIoU" --references 2
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    import numpy as np
-
     from truemoment.metaevaluation.axioms import MEASURES, check_axioms
     from truemoment.reports.metaevaluation.axioms import chapter
 
     out.check()
     found = check_axioms(
         measures or MEASURES,
-        np.random.default_rng(seed),
+        stream(seed, "axioms"),
         pairs=pairs,
         length=length,
         references=references,

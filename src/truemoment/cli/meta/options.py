@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import os
 import shlex
 import sys
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import click
 
 from truemoment.cli.options import (
+    MOST_RESAMPLES,
     STANDARD_OUTPUT,
     DataOptions,
     NamedFile,
@@ -30,7 +33,7 @@ from truemoment.cli.options import (
     write_json,
     write_text,
 )
-from truemoment.exceptions import UsageError
+from truemoment.exceptions import MissingFileError, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,8 +68,8 @@ class Chosen:
         What baselines and simulated systems learned from; None for nothing.
     sources
         ``name``, ``path`` and ``sha256`` of each file.
-    rng
-        Generator of the study's own draws.
+    notes
+        What became of queries that files do not answer, a sentence a file.
     simulated, baselines
         Names of the systems that are such.
     """
@@ -76,7 +79,7 @@ class Chosen:
     annotations: Annotations | None
     fitted_on: Annotations | None
     sources: list[dict[str, str]]
-    rng: np.random.Generator
+    notes: tuple[str, ...] = ()
     simulated: tuple[str, ...] = ()
     baselines: tuple[str, ...] = ()
 
@@ -115,6 +118,11 @@ class SystemOptions:
         return named_files(self.words)
 
     @property
+    def folders(self) -> list[Path]:
+        """The folders among the words."""
+        return folders_of(self.words)
+
+    @property
     def inputs(self) -> list[Path | None]:
         """What is read, and must not be written over."""
         known = [self.data.annotations, self.fit_annotations, *files_of(self.data.dataset, self.data.data_dir)]
@@ -126,7 +134,7 @@ class SystemOptions:
         Parameters
         ----------
         seed
-            Of all draws; simulated systems, baselines and the study itself each take a generator of their own.
+            Of all draws; simulated systems and baselines each take a generator of their own, see :func:`stream`.
         show
             Whether somebody sees what is being done.
         need_answers
@@ -147,7 +155,7 @@ class SystemOptions:
         from truemoment.metaevaluation.systems import DEFAULT_MEASURES
         from truemoment.protocols import get_protocol
 
-        for_population, for_baselines, for_study = np.random.default_rng(seed).spawn(3)
+        for_population, for_baselines = np.random.default_rng(seed).spawn(2)
         files = self.files
         saved = [file for file in files if not _is_answers(file)]
         if need_answers and saved:
@@ -193,7 +201,7 @@ class SystemOptions:
             sources=[
                 {"name": file.name, "path": told_path(file.path), "sha256": sha256_of(file.path)} for file in files
             ],
-            rng=for_study,
+            notes=_unanswered(scores, named),
             simulated=simulated,
             baselines=blind,
         )
@@ -256,6 +264,23 @@ def measured_files(
                 keep[file.name] = answers
         scores[file.name] = _sharing(one, next(iter(scores.values()), one))
     return scores
+
+
+def stream(seed: int, study: str) -> np.random.Generator:
+    """The generator of a study's own draws: the same whichever other studies are made."""
+    import numpy as np
+
+    return np.random.default_rng([seed, zlib.crc32(study.encode())])
+
+
+def _unanswered(scores: Mapping[str, Scores], names: Sequence[str]) -> tuple[str, ...]:
+    """Say which files leave queries without an answer, or are changed by the protocol."""
+    said = []
+    for name in names:
+        touched = [f"{words}: {n:,} of {len(scores[name]):,} queries" for words, n in scores[name].touched.items() if n]
+        if touched:
+            said.append(f"{name}: {'; '.join(touched)}.")
+    return tuple(said)
 
 
 def _is_answers(file: NamedFile) -> bool:
@@ -326,7 +351,8 @@ def paired_systems(scores: Mapping[str, Scores], files: Sequence[NamedFile]) -> 
 def _population(
     annotations: Annotations, train: Annotations | None, rng: np.random.Generator
 ) -> dict[str, Predictions]:
-    from truemoment.metaevaluation.population import default_population, simulate_all
+    from truemoment.metaevaluation.population import default_population
+    from truemoment.metaevaluation.simulation import simulate_all
 
     return simulate_all(default_population(), annotations, rng, fit=train)
 
@@ -336,7 +362,7 @@ def _baselines(
 ) -> dict[str, Predictions]:
     """Let every blind baseline answer that can be fitted."""
     from truemoment.baselines import BASELINES, Choices, make_baseline
-    from truemoment.metaevaluation.population import TOP
+    from truemoment.metaevaluation.simulation import TOP
 
     floors = [name for name, of in BASELINES.items() if of.kind == "floor"]
     answers = {}
@@ -348,25 +374,37 @@ def _baselines(
     return answers
 
 
+def folders_of(words: Sequence[str]) -> list[Path]:
+    """The folders among some words."""
+    return [named.path for named in map(NamedFile.read, words) if named.path.is_dir()]
+
+
 def named_files(words: Sequence[str]) -> list[NamedFile]:
     """Read the arguments, SYSTEM or NAME=SYSTEM; of a folder every file, by name.
 
     Raises
     ------
+    MissingFileError
+        If there is no such file or folder.
     UsageError
-        If a folder that is given a name, or holds no file; or naming two files that would have one name.
+        If a folder is given a name, holds no file, or something that is none; or naming two files that would have one
+        name.
     """
     files: list[NamedFile] = []
     for named in map(NamedFile.read, words):
+        if not named.path.exists():
+            raise MissingFileError(f"{told_path(named.path)}: there is no such file or folder")
         if not named.path.is_dir():
             files.append(named)
             continue
         if named.given:
             raise UsageError(f"{told_path(named.path)}: is a folder, whose files have their own names; leave out NAME=")
-        inside = sorted(path for path in named.path.iterdir() if path.is_file() and not path.name.startswith("."))
+        inside = sorted(path for path in named.path.iterdir() if not path.name.startswith(".") and not path.is_dir())
         if not inside:
             raise UsageError(f"{told_path(named.path)}: holds no file, expected predictions or saved scores")
-        files += [NamedFile(NamedFile.own_name(path), path, given=False) for path in inside]
+        if unread := next((path for path in inside if not path.is_file()), None):
+            raise UsageError(f"{told_path(unread)}: is no file that can be read, expected predictions or saved scores")
+        files += [NamedFile.checked(NamedFile.own_name(path), path, given=False) for path in inside]
     by_name: dict[str, NamedFile] = {}
     for file in files:
         if file.name in by_name:
@@ -444,8 +482,15 @@ class Output:
         """Whether somebody sees what is being done."""
         return not self.quiet and sys.stderr.isatty()
 
-    def check(self, inputs: Sequence[Path | None] = ()) -> None:
+    def check(self, inputs: Sequence[Path | None] = (), folders: Sequence[Path] = ()) -> None:
         """Refuse what cannot be written, before any work.
+
+        Parameters
+        ----------
+        inputs
+            Files that are read.
+        folders
+            Folders of which every file is read: nothing is put into them.
 
         Raises
         ------
@@ -457,6 +502,16 @@ class Output:
         if self.figures is not None and self.figures.exists() and not self.figures.is_dir():
             raise UsageError(f"--figures: {told_path(self.figures)} is no folder")
         refuse_outputs(inputs, [self.json_path, self.html])
+        outputs = [path for path in (self.json_path, self.html, self.figures) if path not in (None, STANDARD_OUTPUT)]
+        for path in outputs:
+            if path != self.figures and path.is_dir():
+                raise UsageError(f"{told_path(path)}: is a folder, expected a file to write to")
+            above = {os.path.realpath(one) for one in (path, *path.absolute().parents)}
+            if inside := next((one for one in folders if os.path.realpath(one) in above), None):
+                raise UsageError(
+                    f"{told_path(path)}: lies in {told_path(inside)}, every file of which is read as a system; "
+                    "expected another place"
+                )
 
     def deliver(
         self, chapters: Sequence[Chapter], read: Chosen | None, seed: int, *, verdict: Verdict | None = None
@@ -476,8 +531,9 @@ class Output:
         """
         from truemoment.reports.metaevaluation import delivery
 
-        if read is not None and read.made_up and verdict is None:
-            chapters = [replace(chapter, notes=(read.made_up, *chapter.notes)) for chapter in chapters]
+        if read is not None and verdict is None:
+            notes = (*([read.made_up] if read.made_up else []), *read.notes)
+            chapters = [replace(chapter, notes=(*notes, *chapter.notes)) for chapter in chapters]
         scores = None if read is None else read.systems.first
         sources = [] if read is None else read.sources
         if self.figures is not None:
@@ -539,6 +595,54 @@ def result_options(function: F) -> F:
     return cast(F, wrapped)
 
 
+def resamples_option(function: F) -> F:
+    """--resamples, of the videos."""
+    return click.option(
+        "--resamples",
+        type=click.IntRange(2, MOST_RESAMPLES),
+        default=1000,
+        show_default=True,
+        metavar="N",
+        help="Resamples of the videos, for intervals.",
+    )(function)
+
+
+def trials_option(function: F) -> F:
+    """--trials, of stability."""
+    return click.option(
+        "--trials",
+        type=click.IntRange(2, 1_000_000),
+        default=5000,
+        show_default=True,
+        metavar="N",
+        help="Stability: pairs of subsets of each size.",
+    )(function)
+
+
+def sets_option(function: F) -> F:
+    """--sets, of label noise."""
+    return click.option(
+        "--sets",
+        type=click.IntRange(2, MOST_RESAMPLES),
+        default=100,
+        show_default=True,
+        metavar="N",
+        help="Label noise: noisy sets a level.",
+    )(function)
+
+
+def repetitions_option(function: F) -> F:
+    """--repetitions, of power."""
+    return click.option(
+        "--repetitions",
+        type=click.IntRange(2, 100_000),
+        default=50,
+        show_default=True,
+        metavar="N",
+        help="Power: subsets of each size.",
+    )(function)
+
+
 def workers_option(function: F) -> F:
     """--workers: threads; results do not depend on it."""
     return click.option(
@@ -559,7 +663,8 @@ def numbers(ctx: click.Context, param: click.Parameter, text: str | None) -> tup
     """
     if text is None:
         return None
-    read = [int(word) if word.strip().isascii() and word.strip().isdigit() else 0 for word in text.split(",")]
+    words = [word.strip() for word in text.split(",")]
+    read = [int(word) if word.isascii() and word.isdigit() and len(word) <= 12 else 0 for word in words]
     if min(read) < 1:
         raise click.BadParameter(f"got {text!r}, expected whole numbers as in 50,100,200", ctx=ctx, param=param)
     return tuple(read)

@@ -25,9 +25,13 @@ from truemoment.files import atomic_folder
 
 MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; R@5,IoU=0.5"
 
+TOP, MOST_ANSWERS = 10, 60
+"""Those of the simulation, TOP and PLACES * COPIES, which is not read before it is needed."""
+
 
 @click.command("population")
 @data_options
+# fit_options would bring --engine, which finds verbs for baselines: simulated systems read no words
 @click.option("--fit-split", metavar="NAME", help="Split whose moments biased systems lean on. [default: train]")
 @click.option(
     "--fit-annotations",
@@ -42,7 +46,14 @@ MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; R@5,IoU=0.5"
     metavar="N",
     help="Variants of one system, as a search for hyper-parameters leaves, in place of different systems.",
 )
-@click.option("--top", type=click.IntRange(1, 60), default=10, show_default=True, metavar="K", help="Answers a query.")
+@click.option(
+    "--top",
+    type=click.IntRange(1, MOST_ANSWERS),
+    default=TOP,
+    show_default=True,
+    metavar="K",
+    help="Answers a query.",
+)
 @measuring_options
 @seed_option("recipes and draws")
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="The folder to make.")
@@ -81,7 +92,8 @@ def command(
     from truemoment.evaluation import evaluate
     from truemoment.io import write_predictions
     from truemoment.measures import parse_measures
-    from truemoment.metaevaluation.population import default_population, simulate_each, variants
+    from truemoment.metaevaluation.population import default_population, variants
+    from truemoment.metaevaluation.simulation import simulate_each
     from truemoment.metaevaluation.systems import Systems
     from truemoment.protocols import get_protocol
     from truemoment.reports.metaevaluation import delivery

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from truemoment.cli.meta.options import Output, SystemOptions, numbers, result_options, system_options
+from truemoment.cli.meta.options import (
+    Output,
+    SystemOptions,
+    numbers,
+    repetitions_option,
+    result_options,
+    stream,
+    system_options,
+)
 from truemoment.cli.options import seed_option
 from truemoment.exceptions import UsageError
 
@@ -22,14 +30,7 @@ if TYPE_CHECKING:
     callback=numbers,
     help="Queries of a subset. [default: 100, 200, 500, 1000, ... and all]",
 )
-@click.option(
-    "--repetitions",
-    type=click.IntRange(2, 100_000),
-    default=50,
-    show_default=True,
-    metavar="N",
-    help="Subsets of each size.",
-)
+@repetitions_option
 @click.option(
     "--by",
     "unit",
@@ -83,11 +84,11 @@ def command(
     for name, value in (("--level", level), ("--power", power_)):
         if not 0 < value < 1:
             raise UsageError(f"{name}: got {value:g}, expected more than 0 and less than 1")
-    out.check(chosen.inputs)
+    out.check(chosen.inputs, chosen.folders)
     read = chosen.read(seed, show=out.show)
     found = power(
         read.systems,
-        read.rng,
+        stream(seed, "power"),
         sizes=sizes,
         repetitions=repetitions,
         unit=unit,

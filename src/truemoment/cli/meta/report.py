@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -10,12 +11,17 @@ from truemoment.cli.meta.ambiguity import annotators_option, levels_of, marked_f
 from truemoment.cli.meta.options import (
     Output,
     SystemOptions,
+    repetitions_option,
+    resamples_option,
     result_options,
+    sets_option,
+    stream,
     system_options,
+    trials_option,
     workers_option,
 )
-from truemoment.cli.options import MOST_RESAMPLES, apart, followed, seed_option
-from truemoment.exceptions import UsageError
+from truemoment.cli.options import apart, followed, seed_option
+from truemoment.exceptions import InputError, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,42 +32,17 @@ if TYPE_CHECKING:
     from truemoment.records import Annotations
 
 
+Made = TypeVar("Made")
+
+
 @click.command("report")
 @system_options
-@click.option(
-    "--trials",
-    type=click.IntRange(2, 1_000_000),
-    default=5000,
-    show_default=True,
-    metavar="N",
-    help="Stability: pairs of subsets of each size.",
-)
-@click.option(
-    "--sets",
-    type=click.IntRange(2, MOST_RESAMPLES),
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="Label noise: noisy sets a level.",
-)
+@trials_option
+@sets_option
 @noise_option
 @annotators_option
-@click.option(
-    "--repetitions",
-    type=click.IntRange(2, 100_000),
-    default=50,
-    show_default=True,
-    metavar="N",
-    help="Power: subsets of each size.",
-)
-@click.option(
-    "--resamples",
-    type=click.IntRange(2, MOST_RESAMPLES),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="Resamples of the videos, for intervals.",
-)
+@repetitions_option
+@resamples_option
 @click.option(
     "--validation-split",
     metavar="NAME",
@@ -116,64 +97,79 @@ def command(
 
     if marked_by is not None and "annotators" not in kinds:
         kinds = (*kinds, "annotators")
-    out.check([*chosen.inputs, *marked_files(marked_by)])
+    out.check([*chosen.inputs, *marked_files(marked_by, chosen.data.data_dir)], chosen.folders)
     models = {kind: levels_of(kind, marked_by, chosen.data.data_dir) for kind in kinds}
+    validation = None if validation_split is None else chosen.data.read(validation_split)
     read = chosen.read(seed, show=out.show)
-    validation = _validation(chosen, read, validation_split)
+    if validation is not None:
+        _check_apart(validation, read)
     systems, show = read.systems, out.show
-    children = iter(read.rng.spawn(8))
+    left_out: dict[str, str] = {}
+
+    def made(study: str, make: Callable[[np.random.Generator], Made]) -> Made | None:
+        """Make a study, or say why it cannot be made of these systems: the others can."""
+        tell(study)
+        try:
+            return make(stream(seed, study))
+        except (UsageError, InputError) as error:
+            left_out[study] = str(error)
+            return None
+
     with followed(show=show) as tell:
-        tell("axioms")
         ranking = [measure for measure in systems.measures if measure.needs in ("overlaps", "sets")]
-        axioms = check_axioms(ranking, next(children), protocol=systems.first.protocol)
-        tell("agreement")
-        agreed = agreement(systems, next(children), resamples=resamples)
-        tell("ties")
-        tied = ties(systems, next(children), resamples=resamples)
-        tell("power")
-        separated = power(systems, next(children), repetitions=repetitions)
-        tell("theory")
-        in_theory = theory(next(children))
-        for_selection = next(children)
+        axioms = made("axioms", lambda rng: check_axioms(ranking, rng, protocol=systems.first.protocol))
+        agreed = made("agreement", lambda rng: agreement(systems, rng, resamples=resamples))
+        tied = made("ties", lambda rng: ties(systems, rng, resamples=resamples))
+        separated = made("power", lambda rng: power(systems, rng, repetitions=repetitions))
+        in_theory = made("theory", theory)
         selected = None
         if validation is not None:
-            tell("selection")
-            selected = _selection(chosen, read, validation, variants, resamples, for_selection)
-    stable = stability(systems, next(children), trials=trials, workers=workers, progress=show)
-    noisy: list[Ambiguity] = []
+            selected = made("selection", lambda rng: _selection(chosen, read, validation, variants, resamples, rng))
+    stable = made("stability", lambda rng: stability(systems, rng, trials=trials, workers=workers, progress=show))
+    noisy: list[Ambiguity] | None = None
     if read.answers:
-        noisy = under_noise(read, models, next(children), chosen.how.on_unknown, sets=sets, workers=workers, show=show)
+        noisy = made(
+            "ambiguity",
+            lambda rng: under_noise(read, models, rng, chosen.how.on_unknown, sets=sets, workers=workers, show=show),
+        )
+    if silent := [name for name in systems.names if name not in read.answers]:
+        left_out["ambiguity"] = (
+            f"{', '.join(silent[:3])}{f' and {len(silent) - 3} more' if len(silent) > 3 else ''} are saved scores "
+            "without answers to hold against noisy labels"
+        )
     studies = Studies(
         systems,
-        axioms=axioms,
+        axioms=axioms or (),
         agreement=agreed,
         stability=stable,
         ties=tied,
-        ambiguity=tuple(noisy),
+        ambiguity=tuple(noisy or ()),
         power=separated,
         selection=selected,
         theory=in_theory,
-        made_up=read.made_up,
+        notes=(
+            *([read.made_up] if read.made_up else []),
+            *read.notes,
+            *(f"Left out of {study}: {why}." for study, why in left_out.items()),
+        ),
         simulated_variants=True,
     )
     out.deliver(chapters_of(studies), read, seed, verdict=verdict(studies))
 
 
-def _validation(chosen: SystemOptions, read: Chosen, split: str | None) -> Annotations | None:
-    """The split that variants are chosen on; None where selection was not asked for.
+def _check_apart(validation: Annotations, read: Chosen) -> None:
+    """Refuse a split to choose on that holds what is tested on.
 
     Raises
     ------
     UsageError
-        If there is nothing to simulate variants from, or the split holds the queries they are tested on.
+        If it does, or there is nothing to simulate variants from.
     """
-    if split is None:
-        return None
     if read.annotations is None:
         raise UsageError(
             "--validation-split: variants are simulated from annotations: give --dataset, or --annotations"
         )
-    return apart(chosen.data.read(split), read.annotations, "--validation-split")
+    apart(validation, read.annotations, "--validation-split")
 
 
 def _selection(
@@ -192,8 +188,9 @@ def _selection(
         If variants cannot be simulated there.
     """
     from truemoment.evaluation import evaluate
-    from truemoment.metaevaluation.population import simulate_each, variants
+    from truemoment.metaevaluation.population import variants
     from truemoment.metaevaluation.selection import select, without_saturated
+    from truemoment.metaevaluation.simulation import simulate_each
     from truemoment.metaevaluation.systems import Systems
 
     for_recipes, for_validation, for_test, for_study = rng.spawn(4)

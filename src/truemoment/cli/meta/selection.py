@@ -12,13 +12,15 @@ from truemoment.cli.meta.options import (
     SAVED,
     Chosen,
     Output,
+    folders_of,
     measured_files,
     named_files,
     paired_systems,
+    resamples_option,
     result_options,
+    stream,
 )
 from truemoment.cli.options import (
-    MOST_RESAMPLES,
     NamedFile,
     PredictionOptions,
     chosen_annotations,
@@ -73,14 +75,7 @@ if TYPE_CHECKING:
 @click.option("--test-measures", metavar="'A; B'", help="Measures that judge. [default: the same without R@10,IoU=0.3]")
 @click.option("--protocol", metavar="NAME[,FIELD=VALUE...]", help="Evaluation convention. [default: the dataset's]")
 @reading_options
-@click.option(
-    "--resamples",
-    type=click.IntRange(2, MOST_RESAMPLES),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="Resamples of the validation videos.",
-)
+@resamples_option
 @seed_option("the resamples")
 @result_options
 def command(
@@ -111,8 +106,6 @@ def command(
         --validation-split val --split test-ood
     truemoment meta selection --validation val-scores/ --test test-scores/
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    import numpy as np
-
     from truemoment.metaevaluation.selection import select, without_saturated
     from truemoment.protocols import get_protocol
     from truemoment.reports.metaevaluation.selection import chapter
@@ -121,7 +114,10 @@ def command(
     validation_files, test_files = named_files(validation_words), named_files(test_words)
     _check_names(validation_files, test_files)
     inputs = [file.path for file in (*validation_files, *test_files)]
-    out.check([*inputs, validation_annotations, annotations, *files_of(dataset, data_dir)])
+    out.check(
+        [*inputs, validation_annotations, annotations, *files_of(dataset, data_dir)],
+        folders_of([*validation_words, *test_words]),
+    )
 
     def read_side(
         option: str, files: Sequence[NamedFile], own: Path | None, split: str | None, asked: tuple[Measure, ...] | None
@@ -139,10 +135,9 @@ def command(
     test, reference = read_side("", test_files, annotations, split, asked if asked_test is None else asked_test)
     if asked_test is None:
         test = without_saturated(test)
-    rng = np.random.default_rng(seed)
-    found = select(validation, test, rng, resamples=resamples, progress=out.show)
+    found = select(validation, test, stream(seed, "selection"), resamples=resamples, progress=out.show)
     sources = [*_sources("validation", validation_files), *_sources("test", test_files)]
-    read = Chosen(test, {}, reference, None, sources, rng)
+    read = Chosen(test, {}, reference, None, sources)
     out.deliver([chapter(found)], read, seed)
 
 

@@ -11,7 +11,9 @@ from truemoment.cli.meta.options import (
     SystemOptions,
     numbers,
     result_options,
+    stream,
     system_options,
+    trials_option,
     workers_option,
 )
 from truemoment.cli.options import seed_option
@@ -28,14 +30,7 @@ if TYPE_CHECKING:
     callback=numbers,
     help="Queries of a subset. [default: ten sizes up to half of the queries, or all where they may overlap]",
 )
-@click.option(
-    "--trials",
-    type=click.IntRange(2, 1_000_000),
-    default=5000,
-    show_default=True,
-    metavar="N",
-    help="Pairs of subsets of each size.",
-)
+@trials_option
 @click.option(
     "--by",
     "unit",
@@ -67,11 +62,11 @@ def command(
     from truemoment.metaevaluation.stability import stability, units_of
     from truemoment.reports.metaevaluation.stability import chapter
 
-    out.check(chosen.inputs)
+    out.check(chosen.inputs, chosen.folders)
     read = chosen.read(seed, show=out.show)
     found = stability(
         read.systems,
-        read.rng,
+        stream(seed, "stability"),
         sizes=None if sizes is None else units_of(sizes, read.systems, unit, overlapping=overlapping),
         trials=trials,
         unit=unit,

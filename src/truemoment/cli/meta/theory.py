@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from truemoment.cli.meta.options import Output, result_options
+from truemoment.cli.meta.options import Output, result_options, stream
 from truemoment.cli.options import seed_option
 from truemoment.exceptions import UsageError
 
@@ -62,8 +62,6 @@ def command(
     truemoment meta theory --figures figures/
     truemoment meta theory --iou 0.6 --noise "0.02 0.1" --ious "0.6 0.5 0.2"
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    import numpy as np
-
     from truemoment.metaevaluation.theory import theory
     from truemoment.reports.metaevaluation.theory import chapter
 
@@ -71,7 +69,7 @@ def command(
         raise UsageError("got --ranks and --ious, expected one of them")
     out.check()
     found = theory(
-        np.random.default_rng(seed),
+        stream(seed, "theory"),
         iou=iou,
         gammas=_numbers("--noise", noise),
         ious=(10 if ranks is None else ranks) if ious is None else _numbers("--ious", ious),

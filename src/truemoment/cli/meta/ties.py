@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import click
 
-from truemoment.cli.meta.options import Output, SystemOptions, result_options, system_options
-from truemoment.cli.options import MOST_RESAMPLES, seed_option
+from truemoment.cli.meta.options import (
+    Output,
+    SystemOptions,
+    resamples_option,
+    result_options,
+    stream,
+    system_options,
+)
+from truemoment.cli.options import seed_option
 
 
 @click.command("ties")
 @system_options
-@click.option(
-    "--resamples",
-    type=click.IntRange(2, MOST_RESAMPLES),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="Resamples of the videos, for intervals.",
-)
+@resamples_option
 @seed_option("the resamples, and of simulated systems")
 @result_options
 def command(chosen: SystemOptions, resamples: int, seed: int, out: Output) -> None:
@@ -29,6 +29,6 @@ def command(chosen: SystemOptions, resamples: int, seed: int, out: Output) -> No
     from truemoment.metaevaluation.ties import ties
     from truemoment.reports.metaevaluation.ties import chapter
 
-    out.check(chosen.inputs)
+    out.check(chosen.inputs, chosen.folders)
     read = chosen.read(seed, show=out.show)
-    out.deliver([chapter(ties(read.systems, read.rng, resamples=resamples))], read, seed)
+    out.deliver([chapter(ties(read.systems, stream(seed, "ties"), resamples=resamples))], read, seed)

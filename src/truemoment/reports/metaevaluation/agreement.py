@@ -28,12 +28,13 @@ from truemoment.reports.metaevaluation.parts import (
     heat_map,
     legend_of,
     measure_looks,
+    named,
     panels_of,
     short_label,
     short_number,
 )
 from truemoment.reports.template import Cell, Table
-from truemoment.reports.text import one_line
+from truemoment.reports.text import counted, few, listed, low_to_high, number, one_line, percent
 from truemoment.uncertainty import ROUNDING
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ SORTED_BY = "R@5,IoU=0.5"
 CONFLICT = 0.5
 """Two measures conflict if their tau, and its whole interval, lie below this: more than one of four pairs turned."""
 
-SATURATED = 0.95
+TOO_EASY = 0.95
 """A measure by which half of the systems lie above this is too easy to tell them apart."""
 
 N_SHOWN = 40
@@ -55,6 +56,7 @@ N_CONFLICTS = 10
 _NAME_WIDTH = 22
 
 WHY_NO_TAU = "a measure ties all systems"
+WHY_UNDEFINED = "a measure is undefined for all systems"
 WHY_NO_INTERVAL = "in some resamples a measure ties all systems"
 
 
@@ -114,33 +116,56 @@ def chapter(result: Agreement) -> Chapter:
 
 def said(result: Agreement) -> list[str]:
     """Say what was found, the finding first."""
-    sentences = [_best_measure(result), _of_axiou(result), _of_conflicts(result), _of_families(result)]
-    sentences += [_of_best_system(result.systems), _of_saturation(result.systems)]
-    return [sentence for sentence in sentences if sentence]
+    others = (_of_families(result), _of_best_system(result.systems), _of_saturation(result.systems))
+    return [*said_of_measures(result), *(sentence for sentence in others if sentence)]
+
+
+def said_of_measures(result: Agreement) -> list[str]:
+    """Say which measures agree: the best with all others, the deepest AxIoU, and those in conflict."""
+    pairs = _defined_pairs(result)
+    if len(pairs) == 1:
+        return [_of_one_pair(result, pairs[0])]
+    return [sentence for sentence in (_best_measure(result), _of_axiou(result), _of_conflicts(result)) if sentence]
+
+
+def _defined_pairs(result: Agreement) -> list[tuple[int, int]]:
+    """Pairs of measures that have a tau."""
+    return [pair for pair in combinations(range(len(result.tau)), 2) if math.isfinite(result.tau[pair])]
+
+
+def _of_one_pair(result: Agreement, pair: tuple[int, int]) -> str:
+    """Where two measures alone can be compared."""
+    a, b = (str(result.systems.measures[at]) for at in pair)
+    found = (
+        "they conflict: tau and its whole interval lie below 0.5"
+        if conflicts_of(result)
+        else "no conflict is shown, which takes tau and its whole interval below 0.5"
+    )
+    return f"Tau between {a} and {b} is {number(result.tau[pair], 2)}{_between(result.interval[pair])}; {found}."
 
 
 def _best_measure(result: Agreement) -> str:
     """Which measure agrees best with all others, and how sure that is."""
     mean = result.mean
     if not np.isfinite(mean).any():
-        return "" if len(mean) < 2 else "No two measures can be compared: all but one tie all systems."
+        return "" if len(mean) < 2 else "No two measures can be compared: no more than one tells any systems apart."
     order = np.argsort(-np.where(np.isnan(mean), -np.inf, mean), kind="stable")
     best, names = int(order[0]), [str(measure) for measure in result.systems.measures]
     alike = [names[at] for at in order if mean[at] >= mean[best] - ROUNDING]
     last = int(order[np.isfinite(mean).sum() - 1])
     if len(alike) > 1:
-        behind = f"; {names[last]} comes last ({_number(mean[last])})" if names[last] not in alike else ""
+        behind = f"; {names[last]} comes last ({number(mean[last], 2)})" if names[last] not in alike else ""
         return (
-            f"{_few(alike)} agree best with all others, equally: mean tau {_number(mean[best])}{_ci(result, best)}"
+            f"{few(alike)} agree best with all others, equally: mean tau {number(mean[best], 2)}{_ci(result, best)}"
             f"{behind}."
         )
     low, high = _lowest_and_highest(result, best)
     second = int(order[1])
-    behind = f", {names[last]} last ({_number(mean[last])})" if last != second else ""
+    behind = f", {names[last]} last ({number(mean[last], 2)})" if last != second else ""
     return (
-        f"{names[best]} agrees best with all others: mean tau {_number(mean[best])}{_ci(result, best)}, from "
+        f"{names[best]} agrees best with all others: mean tau {number(mean[best], 2)}{_ci(result, best)}, from "
         f"{_with(result, best, low)} to {_with(result, best, high)}; its mean is the highest in "
-        f"{100 * result.highest[best]:.0f} % of the resamples. {names[second]} comes next ({_number(mean[second])})"
+        f"{percent(result.highest[best])} of the resamples. {names[second]} comes next ({number(mean[second], 2)})"
         f"{behind}."
     )
 
@@ -153,12 +178,12 @@ def _lowest_and_highest(result: Agreement, measure: int) -> tuple[int, int]:
 
 
 def _ci(result: Agreement, measure: int) -> str:
-    low, high = result.mean_interval[measure]
-    return f" ({_number(low)} to {_number(high)} in 95 % of the resamples)" if math.isfinite(low) else ""
+    ends = low_to_high(result.mean_interval[measure], 2)
+    return f" ({ends} in 95 % of the resamples)" if ends else ""
 
 
 def _with(result: Agreement, measure: int, other: int) -> str:
-    return f"{_number(result.tau[measure, other])} with {result.systems.measures[other]}"
+    return f"{number(result.tau[measure, other], 2)} with {result.systems.measures[other]}"
 
 
 def _others(result: Agreement, measure: int) -> Ints:
@@ -179,7 +204,7 @@ def _of_axiou(result: Agreement) -> str:
     low, high = _lowest_and_highest(result, at)
     name = str(result.systems.measures[at])
     return (
-        f"{name} agrees with the others by {_number(result.mean[at])} on average{_ci(result, at)}, from "
+        f"{name} agrees with the others by {number(result.mean[at], 2)} on average{_ci(result, at)}, from "
         f"{_with(result, at, low)} to {_with(result, at, high)}."
     )
 
@@ -196,24 +221,22 @@ def conflicts_of(result: Agreement) -> list[tuple[int, int]]:
 
 def _of_conflicts(result: Agreement) -> str:
     measures = result.systems.measures
-    defined = [pair for pair in combinations(range(len(measures)), 2) if math.isfinite(result.tau[pair])]
+    defined = _defined_pairs(result)
     if not defined:
         return ""
     conflicts = conflicts_of(result)
     a, b = min(defined, key=lambda pair: float(result.tau[pair]))
-    lowest = f"{measures[a]} and {measures[b]} (tau {_number(result.tau[a, b])}{_between(result.interval[a, b])})"
-    count = f"{len(defined):,} pair{'' if len(defined) == 1 else 's'} of measures"
+    lowest = f"{measures[a]} and {measures[b]} (tau {number(result.tau[a, b], 2)}{_between(result.interval[a, b])})"
+    count = counted(len(defined), "pair of measures", "pairs of measures")
     if not conflicts:
         return f"None of the {count} conflicts beyond doubt (tau and its interval below 0.5); the lowest are {lowest}."
-    does = "pair of measures conflicts" if len(defined) == 1 else f"of {count} conflict{'s' * (len(conflicts) == 1)}"
+    if len(conflicts) == 1:
+        return f"1 of {count} conflicts (tau and its whole interval below 0.5): {lowest}."
     counts = Counter(at for pair in conflicts for at in pair)
     often = [str(measures[at]) for at, times in counts.most_common(3) if times > 1]
-    sentence = f"{len(conflicts):,} {does} (tau and its whole interval below 0.5), most of all {lowest}"
-    return (
-        f"{sentence}; most often {_listed(often, 'or')} is one of them."
-        if often and len(conflicts) > 2
-        else f"{sentence}."
-    )
+    found = f"{len(conflicts):,} of {count} conflict (tau and its whole interval below 0.5), most of all {lowest}"
+    named = often and len(conflicts) > 2
+    return f"{found}; most often {listed(often, 'or')} is one of them." if named else f"{found}."
 
 
 def _of_families(result: Agreement) -> str:
@@ -225,49 +248,47 @@ def _of_families(result: Agreement) -> str:
         taus = np.array([result.tau[pair] for pair in combinations(members, 2)])
         taus = taus[np.isfinite(taus)]
         if len(taus):
-            low, high = _number(taus.min()), _number(taus.max())
+            low, high = number(taus.min(), 2), number(taus.max(), 2)
             parts.append(f"{low} for {family}" if low == high else f"{low} to {high} for {family}")
-    return f"Within a family, whatever K and threshold, tau is {_listed(parts)}." if parts else ""
+    told = parts and len(_defined_pairs(result)) > 1
+    return f"Within a family, whatever K and threshold, tau is {listed(parts)}." if told else ""
 
 
 def _of_best_system(systems: Systems) -> str:
-    """Which system is best, and by how many measures."""
+    """Which system is best, and by which measures."""
     figures = systems.figures * systems.direction
-    best = Counter[str]()
-    disagree: dict[str, list[str]] = {}
+    by: dict[str, list[str]] = {}  # measures by the system that they call best; "" where several are
     for column, measure in enumerate(systems.measures):
         if not np.isfinite(figures[:, column]).any():
             continue
         at = np.flatnonzero(figures[:, column] >= np.nanmax(figures[:, column]) - ROUNDING)
-        name = _named(systems.names[at[0]]) if len(at) == 1 else "several at once"
-        best[name] += 1
-        disagree.setdefault(name, []).append(str(measure))
-    if not best:
+        by.setdefault(named(systems.names[at[0]]) if len(at) == 1 else "", []).append(str(measure))
+    if not by:
         return ""
-    total = sum(best.values())
-    (name, times), *rest = best.most_common()
-    if not rest:
-        return f"By every measure the best system is {name}."
-    others = [f"{other} (by {_few(disagree[other])})" for other, _ in rest[:3]]
-    others += [f"{len(rest) - 3} more"] if len(rest) > 3 else []
-    return f"By {times} of {total} measures the best system is {name}; by the others {_listed(others)}."
-
-
-def _few(names: list[str]) -> str:
-    return _listed(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2} more"
+    (name, whose), *rest = sorted(by.items(), key=lambda item: -len(item[1]))
+    total = sum(map(len, by.values()))
+    who = whose[0] if len(whose) == 1 else f"{len(whose)} of {total} measures" if rest else "every measure"
+    is_best = f"the best system is {name}" if name else "several systems share the first place"
+    parts = [f"By {who} {is_best}"]
+    parts += [
+        f"by {few(of)} {f'the best is {other}' if other else 'several share the first place'}" for other, of in rest[:3]
+    ]
+    further = sum(len(of) for _, of in rest[3:])
+    parts += [f"by {counted(further, 'further measure')} the best is yet another"] if further else []
+    return f"{'; '.join(parts)}."
 
 
 def _of_saturation(systems: Systems) -> str:
     easy = [
         str(measure)
         for column, measure in enumerate(systems.measures)
-        if systems.direction[column] > 0 and np.nanmedian(_finite(systems.figures[:, column])) > SATURATED
+        if systems.direction[column] > 0 and np.nanmedian(_finite(systems.figures[:, column])) > TOO_EASY
     ]
     if not easy:
         return ""
     return (
-        f"{_listed(easy)} {'is' if len(easy) == 1 else 'are'} too easy here: half of the systems lie above "
-        f"{100 * SATURATED:.0f} %."
+        f"{few(easy)} {'is' if len(easy) == 1 else 'are'} too easy here: half of the systems lie above "
+        f"{100 * TOO_EASY:.0f} %."
     )
 
 
@@ -282,7 +303,7 @@ def notes(result: Agreement) -> list[str]:
     n = len(result.systems)
     pairs = n * (n - 1) // 2
     said_of = [
-        f"Rankings are of {n} systems, so of {pairs:,} pair{'' if pairs == 1 else 's'} of systems: without ties one "
+        f"Rankings are of {n} systems, so of {counted(pairs, 'pair')} of systems: without ties one "
         f"pair turned changes tau by {2 / pairs:.2g}. Other systems may be ranked otherwise; the intervals are of the "
         "videos only.",
         f"95 % percentile intervals of {result.resamples:,} resamples of whole videos, the same for all systems and "
@@ -292,32 +313,21 @@ def notes(result: Agreement) -> list[str]:
         "Figures that differ by no more than 1e-12 are ties.",
     ]
     if lower := [str(m) for m, d in zip(result.systems.measures, result.systems.direction, strict=True) if d < 0]:
-        said_of.append(f"Of {_listed(lower)} less is better, and the systems are ranked accordingly.")
-    undefined = [
-        str(measure) for column, measure in enumerate(result.systems.measures) if math.isnan(result.tau[column, column])
-    ]
-    if undefined:
-        said_of.append(
-            f"No tau with {_listed(undefined, 'or')}: by {'it' if len(undefined) == 1 else 'them'} all systems tie."
-        )
+        said_of.append(f"Of {listed(lower)} less is better, and the systems are ranked accordingly.")
+    nowhere = np.isnan(result.systems.figures).all(axis=0)
+    without = np.isnan(np.diagonal(result.tau))
+    for those, of_one, of_several in (
+        (nowhere, "it is undefined", "they are undefined"),
+        (without & ~nowhere, "by it all systems tie", "by them all systems tie"),
+    ):
+        if names := [str(result.systems.measures[at]) for at in np.flatnonzero(those)]:
+            said_of.append(f"No tau with {few(names)}: {of_one if len(names) == 1 else of_several}.")
     return said_of
 
 
-def _listed(parts: list[str], word: str = "and") -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} {word} {parts[-1]}"
-
-
-def _number(value: float) -> str:
-    """Write a tau with two decimals, without a zero that is negative."""
-    return "undefined" if math.isnan(value) else f"{value + 0:.2f}".replace("-0.00", "0.00")
-
-
 def _between(interval: Floats) -> str:
-    return f", 95 % interval {_number(interval[0])} to {_number(interval[1])}" if np.isfinite(interval).all() else ""
-
-
-def _named(name: str) -> str:
-    return shortened(one_line(name), 40)
+    ends = low_to_high(interval, 2)
+    return f", 95 % interval {ends}" if ends else ""
 
 
 # --------------------------------------------------------------------------------------------- tables
@@ -378,18 +388,17 @@ def agreement_table(result: Agreement) -> Table:
     rows = []
     for at in map(int, order):
         if not len(_others(result, at)):
-            rows.append((Cell(str(measures[at])), Cell("undefined", WHY_NO_TAU), *[Cell("-")] * 3))
+            rows.append((Cell(str(measures[at])), Cell("undefined", _why_no_tau(result, at)), *[Cell("-")] * 3))
             continue
-        interval = result.mean_interval[at]
-        below = f"{_number(interval[0])} to {_number(interval[1])}" if np.isfinite(interval).all() else ""
+        below = low_to_high(result.mean_interval[at], 2)
         low, high = _lowest_and_highest(result, at)
         rows.append(
             (
                 Cell(str(measures[at]), "", marked=False),
-                Cell(_number(result.mean[at]), below),
-                Cell(_number(result.tau[at, low]), str(measures[low])),
-                Cell(_number(result.tau[at, high]), str(measures[high])),
-                Cell(f"{100 * result.highest[at]:.0f}"),
+                Cell(number(result.mean[at], 2), below),
+                Cell(number(result.tau[at, low], 2), str(measures[low])),
+                Cell(number(result.tau[at, high], 2), str(measures[high])),
+                Cell(number(100 * result.highest[at], 0)),
             )
         )
     return Table(
@@ -416,8 +425,8 @@ def _conflicts_table(result: Agreement, conflicts: list[tuple[int, int]]) -> Tab
         (
             Cell(str(measures[a])),
             Cell(str(measures[b])),
-            Cell(_number(result.tau[a, b])),
-            Cell(f"{_number(result.interval[a, b, 0])} to {_number(result.interval[a, b, 1])}"),
+            Cell(number(result.tau[a, b], 2)),
+            Cell(low_to_high(result.interval[a, b], 2)),
         )
         for a, b in conflicts[:N_CONFLICTS]
     )
@@ -440,12 +449,13 @@ def document(result: Agreement) -> dict[str, Any]:
     return {
         "measures": [
             {"measure": name}
-            | _with_why("mean_tau", float(result.mean[at]), result.mean_interval[at])
+            | _with_why("mean_tau", float(result.mean[at]), result.mean_interval[at], _why_no_tau(result, at))
             | {"highest_in": float(result.highest[at])}
             for at, name in enumerate(names)
         ],
         "pairs": [
-            {"measures": [names[a], names[b]]} | _with_why("tau", float(result.tau[a, b]), result.interval[a, b])
+            {"measures": [names[a], names[b]]}
+            | _with_why("tau", float(result.tau[a, b]), result.interval[a, b], _why_no_tau(result, a, b))
             for a, b in combinations(range(len(names)), 2)
         ],
         "conflicts": [[names[a], names[b]] for a, b in conflicts_of(result)],
@@ -460,9 +470,15 @@ def document(result: Agreement) -> dict[str, Any]:
     }
 
 
-def _with_why(key: str, value: float, interval: Floats) -> dict[str, Any]:
+def _why_no_tau(result: Agreement, *measures: int) -> str:
+    """Why a tau with these measures is undefined, where it is."""
+    nowhere = np.isnan(result.systems.figures[:, measures]).all(axis=0)
+    return WHY_UNDEFINED if nowhere.any() else WHY_NO_TAU
+
+
+def _with_why(key: str, value: float, interval: Floats, why: str) -> dict[str, Any]:
     if math.isnan(value):
-        return {key: None, "why": WHY_NO_TAU}
+        return {key: None, "why": why}
     if not np.isfinite(interval).all():
         return {key: value, "ci95": None, "why": WHY_NO_INTERVAL}
     return {key: value, "ci95": interval.tolist()}

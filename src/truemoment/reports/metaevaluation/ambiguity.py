@@ -15,7 +15,8 @@ from truemoment.reports.drawing import Drawing, shortened
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.parts import heat_map, lines_figure, short_label
 from truemoment.reports.template import Cell, Table
-from truemoment.reports.text import one_line
+from truemoment.reports.text import few, number, one_line, percent, points
+from truemoment.uncertainty import ROUNDING
 
 PAPER_IOU = {
     "charades-sta": (0.906, 0.870, 0.835, 0.802),
@@ -51,48 +52,100 @@ def chapter(found: Ambiguity, dataset: str = "") -> Chapter:
 def said(found: Ambiguity) -> list[str]:
     """Say how far noise moves figures, and whether it changes rankings."""
     names = [str(measure) for measure in found.measures]
-    least, most = found.levels[0], found.levels[-1]
+    most = found.levels[-1]
     error = most.rmse.mean(axis=0)
     overlap = f"With {most.level} a noisy label overlaps its own with IoU {most.mean_iou:.2f}"
     if not np.isfinite(error).any():
         return [f"{overlap}. No measure is defined in every noisy set."]
-    low, high = int(np.nanargmin(error)), int(np.nanargmax(error))
-    told = f"{100 * error[low]:.1f} ({names[low]}) to {100 * error[high]:.1f} points ({names[high]})"
-    if low == high:
-        told = f"{100 * error[low]:.1f} points ({names[low]})"
     sentences = [
         f"With {most.level} (a noisy label overlaps its own with IoU {most.mean_iou:.2f}), a figure is off by "
-        f"{told}, root mean square."
+        f"{_span(error, names)}, root mean square."
     ]
-    relative = most.relative_rmse
-    if np.isfinite(relative).sum() == 1:
-        low = int(np.nanargmin(relative))
-        sentences.append(
-            f"Measured against how far the systems lie apart, {names[low]} is moved by {relative[low]:.2f} standard "
-            "deviations of the systems' figures."
-        )
-    elif np.isfinite(relative).any():
-        low, high = int(np.nanargmin(relative)), int(np.nanargmax(relative))
-        sentences.append(
-            f"Measured against how far the systems lie apart, {names[low]} is moved least ({relative[low]:.2f} "
-            f"standard deviations of the systems' figures) and {names[high]} most ({relative[high]:.2f})."
-        )
-    turned = most.mean_flips
-    if np.isfinite(turned).any():
-        low, high = int(np.nanargmin(turned)), int(np.nanargmax(turned))
-        told = "" if len(found.levels) == 1 else f", and with {least.level} {100 * least.mean_flips[low]:.1f} %"
-        sentences.append(
-            f"Two systems change places in {100 * turned[low]:.1f} % of the cases by {names[low]}{told}"
-            + (f"; by {names[high]} in {100 * turned[high]:.1f} %." if np.isfinite(turned).sum() > 1 else ".")
-        )
-        often = np.nan_to_num(most.flips, nan=0.0) > OFTEN
-        sentences.append(
-            f"Of {len(often)} pairs of systems, {int((~often.any(axis=1)).sum())} change places in "
-            f"{100 * OFTEN:.0f} % of the {found.sets} noisy sets or less by every measure: such noise hardly touches "
-            f"their order. {int(often.any(axis=1).sum())} do more often by some measure, "
-            f"{int(often.all(axis=1).sum())} by all."
-        )
+    sentences += [*_against_spread(most.relative_rmse, names), *_change_places(found, names), *_settled(found, names)]
+    if nowhere := [name for name, value in zip(names, error.tolist(), strict=True) if np.isnan(value)]:
+        sentences.append(f"{few(nowhere)} {'is' if len(nowhere) == 1 else 'are'} undefined in some noisy set.")
     return sentences
+
+
+def _ends(values: Floats) -> tuple[int, int, bool]:
+    """Numbers of the lowest and the highest, and whether they differ."""
+    low, high = int(np.nanargmin(values)), int(np.nanargmax(values))
+    return low, high, bool(values[high] - values[low] > ROUNDING)
+
+
+def _by_all(values: Floats, names: list[str]) -> str:
+    """Name the one measure that is defined, or all of them."""
+    defined = np.flatnonzero(np.isfinite(values))
+    return names[defined[0]] if len(defined) == 1 else "every measure"
+
+
+def _span(error: Floats, names: list[str]) -> str:
+    low, high, differ = _ends(error)
+    if differ:
+        return f"{100 * error[low]:.1f} ({names[low]}) to {points(error[high], 1)} ({names[high]})"
+    return f"{points(error[low], 1)} ({_by_all(error, names)})"
+
+
+def _against_spread(relative: Floats, names: list[str]) -> list[str]:
+    """How far noise moves figures, in units of the distance between systems."""
+    if not np.isfinite(relative).any():
+        return []
+    low, high, differ = _ends(relative)
+    begin = "Measured against how far the systems lie apart"
+    if not differ:
+        return [
+            f"{begin}, {_by_all(relative, names)} is moved by {relative[low]:.2f} standard deviations of the systems' "
+            "figures."
+        ]
+    return [
+        f"{begin}, {names[low]} is moved least ({relative[low]:.2f} standard deviations of the systems' figures) and "
+        f"{names[high]} most ({relative[high]:.2f})."
+    ]
+
+
+def _change_places(found: Ambiguity, names: list[str]) -> list[str]:
+    """How often two systems change places, by the measures that see least and most of it."""
+    least, most = found.levels[0], found.levels[-1]
+    turned = most.mean_flips
+    if not np.isfinite(turned).any():
+        return []
+    low, high, differ = _ends(turned)
+    whom = names[low] if differ else _by_all(turned, names)
+    is_one = differ or whom in names
+    before = f", and with {least.level} {percent(least.mean_flips[low], 1)}" if is_one and len(found.levels) > 1 else ""
+    behind = f"; by {names[high]} in {percent(turned[high], 1)}" if differ else ""
+    return [f"Two systems change places in {percent(turned[low], 1)} of the cases by {whom}{before}{behind}."]
+
+
+def _settled(found: Ambiguity, names: list[str]) -> list[str]:
+    """How many pairs of systems noise leaves in their order; pairs that every measure ties have none."""
+    flips = found.levels[-1].flips
+    known = np.isfinite(flips)
+    told = known.any(axis=1)
+    often = np.where(known, flips > OFTEN, False)
+    n_pairs, n_settled = int(told.sum()), int((told & ~often.any(axis=1)).sum())
+    if not n_pairs:
+        return []
+    several = int(known.any(axis=0).sum()) > 1
+    whom = "every measure" if several else _by_all(found.levels[-1].mean_flips, names)
+    rarely = f"in {percent(OFTEN)} of the {found.sets:,} noisy sets or less by {whom}"
+    if n_pairs == 1:
+        if n_settled:
+            return [f"The one pair of systems changes places {rarely}: such noise hardly touches its order."]
+        more = "some measure" if several else whom
+        return [f"The one pair of systems changes places in more than {percent(OFTEN)} of the noisy sets by {more}."]
+    if not n_settled:
+        first = f"None of {n_pairs:,} pairs of systems changes places {rarely}"
+    else:
+        verb = "changes" if n_settled == 1 else "change"
+        whose = "its" if n_settled == 1 else "their"
+        first = (
+            f"Of {n_pairs:,} pairs of systems, {n_settled:,} {verb} places {rarely}: such noise hardly touches {whose} "
+            "order"
+        )
+    by_all = int((told & (often | ~known).all(axis=1)).sum())
+    rest = f"{n_pairs - n_settled:,} more often by some measure, {by_all:,} by all"
+    return [f"{first}; {rest}." if several else f"{first}."]
 
 
 def _levels(found: Ambiguity, dataset: str) -> Table:
@@ -118,14 +171,15 @@ def _table(found: Ambiguity) -> Table:
     most = found.levels[-1]
     errors = np.stack([level.rmse.mean(axis=0) for level in found.levels])
     relative, turned = most.relative_rmse, most.mean_flips
+    tau = np.where(np.isnan(turned), np.nan, most.tau)  # of what ranks nobody as it is, there is none
     rows = tuple(
         (
             Cell(str(measure)),
-            *(Cell(_number(100 * errors[at, m], 2)) for at in range(len(found.levels))),
-            Cell(_number(100 * most.bias[:, m].mean(), 2, "+")),
-            Cell(_number(relative[m], 2), marked=bool(relative[m] == np.fmin.reduce(relative))),
-            Cell(_number(100 * turned[m], 1), marked=bool(turned[m] == np.fmin.reduce(turned))),
-            Cell(f"{most.tau[m]:.3f}", marked=bool(most.tau[m] >= most.tau.max())),
+            *(Cell(number(100 * errors[at, m], 2)) for at in range(len(found.levels))),
+            Cell(number(100 * most.bias[:, m].mean(), 2, sign="+")),
+            Cell(number(relative[m], 2), marked=bool(relative[m] == np.fmin.reduce(relative))),
+            Cell(number(100 * turned[m], 1), marked=bool(turned[m] == np.fmin.reduce(turned))),
+            Cell(number(tau[m], 3), marked=bool(tau[m] == np.fmax.reduce(tau))),
         )
         for m, measure in enumerate(found.measures)
     )
@@ -139,10 +193,6 @@ def _table(found: Ambiguity) -> Table:
     )
     caption = f"RMSE and bias in points, mean over {len(found.names)} systems; the last four at {most.level}"
     return Table(caption, headings, (("", rows),))
-
-
-def _number(value: float, digits: int, sign: str = "") -> str:
-    return f"{value:{sign}.{digits}f}" if np.isfinite(value) else "-"
 
 
 def _brief(level: str) -> str:

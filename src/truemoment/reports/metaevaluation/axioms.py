@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ from truemoment.reports.drawing import (
 )
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.template import Cell, Table
-from truemoment.reports.text import one_line
+from truemoment.reports.text import counted, few, listed, one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -100,17 +100,28 @@ def _said(results: Sequence[AxiomResult]) -> Iterable[str]:
     verdicts: dict[str, dict[Axiom, bool | None]] = {}
     for one in results:
         verdicts.setdefault(str(one.measure), {})[one.axiom] = _verdict(one)
-    for group, (of_one, of_several) in _FOUND.items():
-        if names := [name for name, of in verdicts.items() if (of["INV"], of["MON"]) == group]:
-            yield (of_one if len(names) == 1 else of_several).format(_listed(names))
+    yield from said_of_axioms(verdicts)
     if worse := [one for one in results if one.axiom == "MON" and one.n_worse]:
-        whose = _listed([f"{one.measure} ({one.n_worse:,} of {one.n_pairs:,} pairs)" for one in worse])
+        whose = few([f"{one.measure} ({one.n_worse:,} of {counted(one.n_pairs, 'pair')})" for one in worse])
         yield f"A better best answer can even make the figure worse: that of {whose}."
     for one in results:
         if not one.holds and np.any(one.broken[one.pairs > 0] == 0):
             yield f"{one.measure} breaks {one.axiom} at {_ranks(one.rank[one.broken > 0])} only."
     if undefined := [f"{one.measure} ({one.axiom})" for one in results if len(one.rank) and not one.n_pairs]:
-        yield f"Undefined on every pair: {_listed(undefined)}."
+        yield f"Undefined on every pair: {few(undefined)}."
+
+
+def said_of_axioms(verdicts: Mapping[str, Mapping[Axiom, bool | None]]) -> Iterable[str]:
+    """Say what measures hold to, those that hold to the same together.
+
+    Parameters
+    ----------
+    verdicts
+        Of each measure by axiom; None, or nothing, where there was nothing to try.
+    """
+    for group, (of_one, of_several) in _FOUND.items():
+        if names := [name for name, of in verdicts.items() if (of.get("INV"), of.get("MON")) == group]:
+            yield (of_one if len(names) == 1 else of_several).format(few(names))
 
 
 def _verdict(result: AxiomResult) -> bool | None:
@@ -148,10 +159,6 @@ def _notes(results: Sequence[AxiomResult]) -> Iterable[str]:
         )
     if results:
         yield f"Convention: {results[0].protocol.name}."
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _ranks(ranks: Ints) -> str:
@@ -211,7 +218,7 @@ class _Case(NamedTuple):
 
     @property
     def measures(self) -> str:
-        return _listed([str(one.measure) for one in self.results])
+        return listed([str(one.measure) for one in self.results])
 
 
 def _cases(results: Sequence[AxiomResult]) -> list[_Case]:
@@ -254,7 +261,7 @@ def _of_case(case: _Case) -> Table:
 
 def _references(pair: MinimalPair) -> str:
     word = "reference" if len(pair.references) == 1 else "references"
-    return f"{word} {_listed([_moment(moment) for moment in pair.references])}"
+    return f"{word} {listed([_moment(moment) for moment in pair.references])}"
 
 
 def _moment(moment: Floats) -> str:

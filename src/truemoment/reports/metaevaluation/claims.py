@@ -8,15 +8,19 @@ from collections.abc import Sequence
 from truemoment.metaevaluation.claims import Claim
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.template import Cell, Table
+from truemoment.reports.text import counted
 
 
 def chapter(found: Sequence[Claim]) -> Chapter:
     """Set each claim beside what was found."""
     counts = Counter(claim.outcome for claim in found)
     looked_at = len(found) - counts["not looked at"]
+    holds, fails = counts["holds"], counts["does not hold"]
     said = [
-        f"Of {looked_at} claims that could be looked at, {counts['holds']} hold here, "
-        f"{counts['holds in part']} in part, and {counts['does not hold']} do not."
+        f"Of {counted(looked_at, 'claim')} that could be looked at, {holds} {'holds' if holds == 1 else 'hold'} here, "
+        f"{counts['holds in part']} in part, and {fails} {'does' if fails == 1 else 'do'} not."
+        if looked_at
+        else f"None of {len(found)} claims could be looked at: what they are about was not studied."
     ]
     if failed := [claim.said for claim in found if claim.outcome == "does not hold"]:
         said.append(f"Not here: {' '.join(failed)}")

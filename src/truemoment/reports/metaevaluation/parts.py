@@ -102,6 +102,17 @@ class MeasureLook(NamedTuple):
         }
 
 
+def named(system: str) -> str:
+    r"""Name a system in a sentence: on one line, and cut where it is long.
+
+    Examples
+    --------
+    >>> named("a\nb"), len(named("z" * 900))
+    ('a b', 40)
+    """
+    return shortened(one_line(system), 40)
+
+
 def short_label(measure: Measure | str) -> str:
     """Name a measure in little room.
 

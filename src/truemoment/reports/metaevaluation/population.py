@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -10,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from truemoment.intervals import Floats
-from truemoment.metaevaluation.population import SimulatedSystem
+from truemoment.metaevaluation.population import correlations, of_two_models
+from truemoment.metaevaluation.simulation import SimulatedSystem
 from truemoment.metaevaluation.systems import Systems
 from truemoment.reports.head import head
 from truemoment.reports.metaevaluation.chapter import Chapter
@@ -47,29 +49,22 @@ class PopulationRun:
     top: int
     out: str
 
-
-def correlations(systems: Systems) -> Floats:
-    """Correlation between each two systems' mIoU of single queries, (P,); NaN where that of one never varies."""
-    at = [str(measure) for measure in systems.measures].index("mIoU")
-    table = np.stack([one.numerator[at] for one in systems.scores.values()])
-    table = table - table.mean(axis=1, keepdims=True)
-    spread = np.sqrt((table**2).sum(axis=1))
-    first, second = np.triu_indices(len(table), k=1)
-    both = spread[first] * spread[second]
-    products = (table @ table.T)[first, second]
-    return np.asarray(np.where(both > 0, products / np.where(both > 0, both, 1), np.nan))
+    @functools.cached_property
+    def alike(self) -> Floats:
+        """Correlation of the mIoU of single queries, of each pair of different models that has one; (C,)."""
+        found = correlations(self.systems)[of_two_models(self.recipes)]
+        return np.asarray(found[np.isfinite(found)])
 
 
 def chapter(run: PopulationRun) -> Chapter:
     """Say what was simulated."""
-    alike = correlations(run.systems)
-    known = alike[np.isfinite(alike)]
+    alike = run.alike
     shown = min(len(run.recipes), N_SHOWN)
     said = [f"{len(run.recipes)} simulated systems, {run.top} answers a query at most, seed {run.seed}."]
-    if len(known):
+    if len(alike):
         said.append(
-            f"Their mIoU of single queries correlates by {known.mean():.2f} on average over pairs of systems "
-            f"({known.min():.2f} to {known.max():.2f}): what is hard for one is hard for others."
+            f"Their mIoU of single queries correlates by {alike.mean():.2f} on average over pairs of different models "
+            f"({alike.min():.2f} to {alike.max():.2f})."
         )
     notes = ["They are handed the references and stand in for trained systems only where measures are studied."]
     if run.fitted_on:
@@ -109,16 +104,20 @@ def _row(system: SimulatedSystem, figures: Sequence[float] | Floats) -> tuple[Ce
 
 def document(run: PopulationRun) -> dict[str, Any]:
     """Return the JSON document: recipes, figures as fractions, correlations."""
-    alike = correlations(run.systems)
-    known = alike[np.isfinite(alike)]
+    alike = run.alike
     return {
         **head(SCHEMA, run.systems.first),
         "seed": run.seed,
         "top": run.top,
         "fitted_on": run.fitted_on or None,
         "out": run.out,
-        "correlation": {"mean": float(known.mean()), "lowest": float(known.min()), "highest": float(known.max())}
-        if len(known)
+        "correlation": {
+            "pairs": len(alike),
+            "mean": float(alike.mean()),
+            "lowest": float(alike.min()),
+            "highest": float(alike.max()),
+        }
+        if len(alike)
         else None,
         "systems": [
             {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from truemoment.reports.drawing import Drawing
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.parts import lines_figure
 from truemoment.reports.template import Cell, Table
+from truemoment.reports.text import counted, few, low_to_high, number, percent
+from truemoment.uncertainty import ROUNDING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,8 +44,8 @@ def chapter(power: Power) -> Chapter:
     drawing = Drawing(
         "power-separated",
         "Pairs of systems told apart, by the number of queries",
-        f"Share of the {n_pairs} pairs of systems whose difference is significant (level {power.level:g}, corrected by "
-        f"Holm's method), mean over {power.repetitions} random subsets of each size; on the right the whole split.",
+        f"Share of the {counted(n_pairs, 'pair')} of systems whose difference is significant (level "
+        f"{power.level:g}, corrected by Holm's method), mean over {power.repetitions} random subsets of each size; on the right the whole split.",
         lambda: _figure(power),
     )
     return Chapter(
@@ -62,34 +64,65 @@ def chapter(power: Power) -> Chapter:
 
 def _said(power: Power) -> list[str]:
     names = [str(measure) for measure in power.systems.measures]
+    defined = [int(at) for at in np.flatnonzero(np.isfinite(power.separated[-1]))]
+    if not defined:
+        return ["No measure is defined on these queries."]
+    said = [
+        _on_all(power, names, defined),
+        *_on_fewer(power, names, defined),
+        *_needed(power, names),
+        *_price(power, names),
+        *_wrong_way(power, names),
+    ]
+    if nowhere := [name for at, name in enumerate(names) if at not in defined]:
+        said.append(f"{few(nowhere)} {'is' if len(nowhere) == 1 else 'are'} undefined on these queries.")
+    return said
+
+
+def _on_all(power: Power, names: Sequence[str], defined: Sequence[int]) -> str:
+    """Which measures separate most and fewest pairs on the whole split."""
     n_pairs = len(power.p_holm)
-    found = np.rint(power.separated[-1] * n_pairs).astype(int)
-    most, fewest = (_listed([names[at] for at in np.flatnonzero(found == of)]) for of in (found.max(), found.min()))
-    split = f"On all {power.queries[-1]:,.0f} queries ({power.units[-1]:,.0f} {_units(power)})"
+    found = {at: round(float(power.separated[-1, at]) * n_pairs) for at in defined}
+    most, fewest = max(found.values()), min(found.values())
+    split = f"On all {_queries_and_units(power)}"
     how = f"(paired tests at level {power.level:g}, corrected over the pairs)"
-    if found.max() == found.min():
-        whom = "the one pair" if n_pairs == 1 else f"{found.max()} of {n_pairs} pairs"
-        who = names[0] if len(names) == 1 else "every measure"
-        verb = "does not separate" if n_pairs == 1 and found.max() == 0 else "separates"
-        said = [f"{split} {who} {verb} {whom} of systems {how}."]
-    else:
-        said = [
-            f"{split} {most} separates {found.max()} of {n_pairs} pairs of systems, the most; {fewest} {found.min()}, "
-            f"the fewest {how}."
-        ]
-    return [*said, *_on_fewer(power, names), *_needed(power, names), *_price(power, names), *_wrong_way(power, names)]
+    if most == fewest:
+        is_one = len(defined) == 1
+        if most == 0:
+            who = f"{names[defined[0]]} does not separate" if is_one else "no measure separates"
+            whom = "the one pair" if n_pairs == 1 else f"any of {n_pairs:,} pairs"
+        else:
+            who = f"{names[defined[0]] if is_one else 'every measure'} separates"
+            whom = "the one pair" if n_pairs == 1 else f"{most:,} of {n_pairs:,} pairs"
+        return f"{split} {who} {whom} of systems {how}."
+    first, last = ([names[at] for at in defined if found[at] == of] for of in (most, fewest))
+    if n_pairs == 1:
+        verb = "separates" if len(first) == 1 else "separate"
+        does = "does" if len(last) == 1 else "do"
+        return f"{split} {few(first)} {verb} the one pair of systems; {few(last)} {does} not {how}."
+    return (
+        f"{split} {_each(first)} separates {most:,} of {n_pairs:,} pairs of systems, the most; {_each(last)} "
+        f"{fewest:,}, the fewest {how}."
+    )
 
 
-def _on_fewer(power: Power, names: Sequence[str]) -> list[str]:
+def _each(names: Sequence[str]) -> str:
+    return f"each of {few(names)}" if len(names) > 1 else names[0]
+
+
+def _on_fewer(power: Power, names: Sequence[str], defined: Sequence[int]) -> list[str]:
     """Say how measures compare on the subsets whose size tells them apart most."""
-    if len(power.sizes) < 2 or len(names) < 2:
+    if len(power.sizes) < 2 or len(defined) < 2:
         return []
-    row = int(np.ptp(power.separated[:-1], axis=1).argmax())
-    best, worst = int(power.separated[row].argmax()), int(power.separated[row].argmin())
+    separated = power.separated[:-1, defined]
+    row = int(np.ptp(separated, axis=1).argmax())
+    if np.ptp(separated[row]) <= ROUNDING:
+        return []
+    best, worst = (defined[int(at)] for at in (separated[row].argmax(), separated[row].argmin()))
 
     def share(at: int) -> str:
-        low, high = (100 * power.separated_interval[row, at]).tolist()
-        return f"{100 * power.separated[row, at]:.0f} % of the pairs ({low:.0f} to {high:.0f} % from subset to subset)"
+        ends = low_to_high(power.separated_interval[row, at], 0, times=100)
+        return f"{percent(power.separated[row, at])} of the pairs ({ends} % from subset to subset)"
 
     return [
         f"On {power.queries[row]:,.0f} queries {names[best]} separates {share(best)}, {names[worst]} {share(worst)}."
@@ -99,15 +132,27 @@ def _on_fewer(power: Power, names: Sequence[str]) -> list[str]:
 def _needed(power: Power, names: Sequence[str]) -> list[str]:
     """Say what the same pairs cost by different measures."""
     needed = power.needed_median
-    order = [at for at in np.argsort(needed, kind="stable") if math.isfinite(needed[at])]
+    order = [int(at) for at in np.argsort(needed, kind="stable") if math.isfinite(needed[at])]
     if len(order) < 2 or needed[order[0]] <= 0:
         return []
     best, worst = order[0], order[-1]
+    if rounded_up(needed[best]) == rounded_up(needed[worst]):
+        return []
+    n_pairs = len(power.p_holm)
+    whose = "The one pair needs" if n_pairs == 1 else "Half of these pairs need no more than"
+    seen = (
+        "if the true difference is that"
+        if n_pairs == 1
+        else f"each as {_as_one_of(n_pairs)}, if their true differences are those"
+    )
     return [
-        f"Half of these pairs need no more than {_queries(needed[best])} queries by {names[best]}, the fewest, and "
-        f"{_queries(needed[worst])} by {names[worst]}, {needed[worst] / needed[best]:.1f} times as many, each as one "
-        f"of {len(power.p_holm)} comparisons, if their true differences are those seen here."
+        f"{whose} {rounded_up(needed[best])} queries by {names[best]}, the fewest, and {rounded_up(needed[worst])} by "
+        f"{names[worst]}, {needed[worst] / needed[best]:.1f} times as many, {seen} seen here."
     ]
+
+
+def _as_one_of(comparisons: int) -> str:
+    return "one comparison" if comparisons == 1 else f"one of {comparisons:,} comparisons"
 
 
 def _price(power: Power, names: Sequence[str]) -> list[str]:
@@ -120,8 +165,8 @@ def _price(power: Power, names: Sequence[str]) -> list[str]:
     comparisons = "one comparison" if power.comparisons == 1 else f"{power.comparisons} comparisons"
     typical, hard = planned[at].tolist()
     return [
-        f"To show a true difference of {_TOLD[1]} of {names[at]} takes about {_queries(typical)} queries for a typical "
-        f"pair of systems and {_queries(hard)} for a hard one ({100 * power.power:.0f} % of such test sets find it, at "
+        f"To show a true difference of {_TOLD[1]} of {names[at]} takes about {rounded_up(typical)} queries for a "
+        f"typical pair of systems and {rounded_up(hard)} for a hard one ({100 * power.power:.0f} % of such test sets find it, at "
         f"level {power.level:g} for {comparisons})."
     ]
 
@@ -162,7 +207,7 @@ def _notes(power: Power) -> list[str]:
     return [
         *notes,
         f"No number of queries is told that has fewer than {FEWEST_UNITS} {_units(power)} "
-        f"({_queries(power.least_queries)} queries here): the test is not made with fewer.",
+        f"({rounded_up(power.least_queries)} queries here): the test is not made with fewer.",
         "Differences that were seen are larger than the true ones on average, most where few pairs are separated; so "
         "the queries that pairs need are rather more than told. Subsets are part of the split that they are held "
         "against: how far they vary shrinks to nothing as they grow.",
@@ -173,29 +218,27 @@ def _notes(power: Power) -> list[str]:
     ]
 
 
+def _queries_and_units(power: Power) -> str:
+    units = f"{power.units[-1]:,.0f} {_units(power)}"
+    return f"{power.queries[-1]:,.0f} queries ({units})"
+
+
 def _units(power: Power) -> str:
     return "videos" if power.unit == "video" else "single queries"
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Name some measures: the first three, and how many more."""
-    if len(names) > 4:
-        return f"each of {', '.join(names[:3])} and {len(names) - 3} more"
-    return f"each of {', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
-
-
-def _queries(number: float) -> str:
+def rounded_up(queries: float) -> str:
     """Write a number of queries, rounded up to three digits: more would say more than is known.
 
     Examples
     --------
-    >>> _queries(8401.2), _queries(17.2), _queries(0.2)
+    >>> rounded_up(8401.2), rounded_up(17.2), rounded_up(0.2)
     ('8,410', '18', '1')
     """
-    if not math.isfinite(number):
-        return "-" if math.isnan(number) else "∞"
-    step = 10 ** max(math.floor(math.log10(max(number, 1))) - 2, 0)
-    return f"{max(math.ceil(number / step - 1e-9), 1) * step:,}"
+    if not math.isfinite(queries):
+        return "-" if math.isnan(queries) else "∞"
+    step = 10 ** max(math.floor(math.log10(max(queries, 1))) - 2, 0)
+    return f"{max(math.ceil(queries / step - 1e-9), 1) * step:,}"
 
 
 # --------------------------------------------------------------------------------------------- tables
@@ -206,29 +249,31 @@ def _separated(power: Power) -> Table:
     rows = []
     for at, measure in enumerate(power.systems.measures):
         shares = [
-            Cell(f"{100 * power.separated[row, at]:.0f}", _range(power.separated_interval[row, at]))
-            for row in range(len(power.sizes) - 1)
+            Cell(
+                number(100 * power.separated[row, at], 0),
+                low_to_high(power.separated_interval[row, at], 0, times=100) if row < len(power.sizes) - 1 else "",
+            )
+            for row in range(len(power.sizes))
         ]
-        whole = Cell(f"{100 * power.separated[-1, at]:.0f}")
-        rows.append((Cell(str(measure)), *shares, whole, Cell(_queries(float(needed[at])))))
+        is_defined = bool(np.isfinite(power.separated[-1, at]))
+        rows.append((Cell(str(measure)), *shares, Cell(rounded_up(float(needed[at])) if is_defined else "-")))
+    n_pairs = len(power.p_holm)
     return Table(
-        caption=f"Share of the {len(power.p_holm)} pairs of systems that are separated on so many queries, in percent "
-        "(with where 95 % of the subsets lie), and the queries that half of the pairs need or fewer, each as one of "
-        f"{len(power.p_holm)} comparisons.",
+        caption=f"Share of the {counted(n_pairs, 'pair')} of systems separated on so many queries, in percent (with "
+        "where 95 % of the subsets lie), and the queries that half of the pairs need or fewer, each as "
+        f"{_as_one_of(n_pairs)}.",
         headings=("measure", *(f"{queries:,.0f}" for queries in power.queries), "median pair needs"),
         groups=(("", tuple(rows)),),
     )
 
 
-def _range(interval: Floats) -> str:
-    low, high = (100 * interval).tolist()
-    return f"{low:.0f}-{high:.0f}"
-
-
 def _planning(power: Power) -> Table:
     planned = power.planned()
     rows = [
-        (Cell(str(measure)), *(Cell(_queries(typical), _queries(hard)) for typical, hard in planned[:, at].tolist()))
+        (
+            Cell(str(measure)),
+            *(Cell(rounded_up(typical), rounded_up(hard)) for typical, hard in planned[:, at].tolist()),
+        )
         for at, measure in enumerate(power.systems.measures)
     ]
     comparisons = "" if power.comparisons == 1 else f" for {power.comparisons} comparisons"
@@ -247,45 +292,6 @@ def _planning(power: Power) -> Table:
 def _document(power: Power) -> dict[str, Any]:
     names = power.systems.names
     a, b = pairs_of(len(names))
-    planned, needed = power.planned(), power.needed
-    entries = []
-    for at, measure in enumerate(power.systems.measures):
-        why = {"why": why_undefined(measure)} if np.isnan(power.p_holm[:, at]).any() else {}
-        entries.append(
-            {
-                "measure": str(measure),
-                "separated": [
-                    {
-                        "n_queries": float(power.queries[row]),
-                        "value": float(power.separated[row, at]),
-                        "unit": "fraction",
-                        "interval95": power.separated_interval[row, at].tolist(),
-                        "wrong_way": float(power.wrong_way[row, at]),
-                    }
-                    for row in range(len(power.sizes))
-                ],
-                "needed_median": _or_why(float(power.needed_median[at])),
-                "clustering": float(power.clustering[at]),
-                "pairs": [
-                    {
-                        "systems": [names[a[pair]], names[b[pair]]],
-                        "better_by": float(power.whole.difference[pair, at]),
-                        "unit": "fraction",
-                        "p": float(power.whole.p[pair, at]),
-                        "p_holm": float(power.p_holm[pair, at]),
-                        "sigma_per_query": float(power.sigma[pair, at]),
-                        "needed": _or_why(float(needed[pair, at])),
-                        **why,
-                    }
-                    for pair in range(len(a))
-                ],
-                "planning": [
-                    {"difference": difference, "typical": float(typical), "hard": float(hard), "unit": "queries"}
-                    | ({"why": "no two of the systems differ"} if math.isnan(typical) else {})
-                    for difference, (typical, hard) in zip(DIFFERENCES, planned[:, at].tolist(), strict=True)
-                ],
-            }
-        )
     return {
         "systems": list(names),
         "unit": power.unit,
@@ -297,15 +303,72 @@ def _document(power: Power) -> dict[str, Any]:
             {"asked": int(size), "n_queries": float(queries), "n_units": float(units)}
             for size, queries, units in zip(power.sizes, power.queries, power.units, strict=True)
         ],
-        "measures": entries,
+        "pairs": [[names[first], names[second]] for first, second in zip(a, b, strict=True)],
+        "measures": _entries(power),
     }
 
 
-def _or_why(needed: float) -> dict[str, Any]:
+def _entries(power: Power) -> list[dict[str, Any]]:
+    """An entry a measure: by size of the subset, by pair of systems (a column each), and the planning."""
+    planned, needed, sigma, median = power.planned(), power.needed, power.sigma, power.needed_median
+    entries = []
+    for at, measure in enumerate(power.systems.measures):
+        why = why_undefined(measure)
+        is_defined = bool(np.isfinite(power.separated[-1, at]))
+        by_pair = {
+            "better_by": power.whole.difference[:, at],
+            "p": power.whole.p[:, at],
+            "p_holm": power.p_holm[:, at],
+            "sigma_per_query": sigma[:, at],
+            "needed": needed[:, at],
+        }
+        entries.append(
+            {
+                "measure": str(measure),
+                "unit": "fraction",
+                "separated": [
+                    {
+                        "n_queries": float(power.queries[row]),
+                        "value": float(power.separated[row, at]),
+                        "interval95": power.separated_interval[row, at].tolist(),
+                        "wrong_way": float(power.wrong_way[row, at]),
+                        **({} if is_defined else {"why": why}),
+                    }
+                    for row in range(len(power.sizes))
+                ],
+                "needed_median": _or_why(float(median[at]) if is_defined else math.nan, why),
+                "clustering": float(power.clustering[at]),
+                **{name: _column(values) for name, values in by_pair.items()},
+                **_why_null(by_pair, why),
+                "planning": [
+                    {"difference": difference, "typical": float(typical), "hard": float(hard), "unit": "queries"}
+                    | ({"why": "no two of the systems differ"} if math.isnan(typical) else {})
+                    for difference, (typical, hard) in zip(DIFFERENCES, planned[:, at].tolist(), strict=True)
+                ],
+            }
+        )
+    return entries
+
+
+def _column(values: Floats) -> list[float | None]:
+    """Values of JSON; null where undefined or infinite."""
+    return [value if math.isfinite(value) else None for value in values.tolist()]
+
+
+def _why_null(by_pair: Mapping[str, Floats], undefined: str) -> dict[str, str]:
+    """Say why some are null, if any is."""
+    known = np.isfinite(by_pair["better_by"])
+    reasons = [] if known.all() else [f"for some system {undefined}" if known.any() else undefined]
+    if np.isinf(by_pair["needed"]).any():
+        reasons.append("needed: no difference was seen")
+    return {"why": "; ".join(reasons)} if reasons else {}
+
+
+def _or_why(needed: float, undefined: str) -> dict[str, Any]:
     """A number of queries, or None and why."""
     if math.isfinite(needed):
         return {"value": needed, "unit": "queries"}
-    return {"value": None, "unit": "queries", "why": "undefined" if math.isnan(needed) else "no difference was seen"}
+    return {"value": None, "unit": "queries", "why": undefined if math.isnan(needed) else "no difference was seen"}
 
 
 # -------------------------------------------------------------------------------------------- figures

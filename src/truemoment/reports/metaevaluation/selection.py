@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truemoment.intervals import Floats
 from truemoment.measures import Measure, why_undefined
 from truemoment.metaevaluation.selection import Selection
 from truemoment.reports.drawing import INK, OTHER, PAPER, SMALL, SOFT, Drawing, new_figure
 from truemoment.reports.metaevaluation.chapter import Chapter
-from truemoment.reports.metaevaluation.parts import MeasureLook, label_ends, measure_looks, short_label
+from truemoment.reports.metaevaluation.parts import MeasureLook, label_ends, measure_looks, named, short_label
 from truemoment.reports.template import Cell, Table
+from truemoment.reports.text import few, low_to_high, number, percent, points
 from truemoment.uncertainty import ROUNDING
 
 if TYPE_CHECKING:
@@ -71,76 +71,97 @@ def chapter(selection: Selection) -> Chapter:
 
 def _said(selection: Selection) -> list[str]:
     names = [str(measure) for measure in selection.validation]
-    lost = selection.lost.mean(axis=0)
-    if not np.isfinite(lost).all():
-        undefined = _listed([name for name, value in zip(names, lost.tolist(), strict=True) if math.isnan(value)])
-        return [f"What choosing loses cannot be told of {undefined}: some resamples leave a measure undefined."]
-    said = [_best(selection, names, lost)]
-    lot = float(selection.by_lot.mean())
-    if len(names) > 1:
-        poorest = int(selection.order[-1])
-        compared = "more than" if lost[poorest] > lot else "as against"
-        said.append(
-            f"The poorest to select by is {names[poorest]}: its choices lose {_points(lost[poorest])} on average, "
-            f"{compared} the {_points(lot)} of a variant drawn by lot."
-        )
-    said += _under_recall(selection, names)
-    if len(set(selection.chosen.tolist())) == 1:
-        who = "every measure chooses the same variant" if len(names) > 1 else f"{names[0]} chooses one"
-        said.append(f"On the whole validation split {who}, {selection.variants[selection.chosen[0]]}.")
-    else:
-        above = [name for name, z in zip(names, selection.z, strict=True) if (z >= -ROUNDING).all()]
-        whose = (
-            f"only {above[0]} chose" if len(above) == 1 else f"{_listed(above)} chose" if above else "no measure chose"
-        )
-        said.append(
-            f"On the whole validation split, {whose} a variant that is no worse than the average choice by every test "
-            "measure."
-        )
+    lost = selection.mean_lost
+    told = [int(at) for at in selection.order if math.isfinite(lost[at])]  # what loses least first
+    said = [_best(selection, names, told), *_poorest(selection, names, told)] if told else []
+    if unknown := [name for at, name in enumerate(names) if at not in told]:
+        said.append(f"What choosing loses cannot be told of {few(unknown)}: some resamples leave a measure undefined.")
+    if not told:
+        return said
+    said += [*_under_recall(selection, names, told), _on_the_whole(selection, names)]
     steady, fickle = int(selection.stays.argmax()), int(selection.stays.argmin())
-    how = f"in {_percent(selection.stays[steady])} of the resamples by {names[steady]}"
-    if selection.stays[fickle] < selection.stays[steady]:
-        how += f", the most, and in {_percent(selection.stays[fickle])} by {names[fickle]}, the fewest"
-    said.append(f"Other validation videos would choose otherwise: the same variant is chosen again {how}.")
+    how = f"in {percent(selection.stays[steady])} of the resamples by "
+    if selection.stays[steady] - selection.stays[fickle] > ROUNDING:
+        how += f"{names[steady]}, the most, and in {percent(selection.stays[fickle])} by {names[fickle]}, the fewest"
+    else:
+        how += names[0] if len(names) == 1 else "every measure"
+    said.append(f"Other validation videos may choose otherwise: the same variant is chosen again {how}.")
     return said
 
 
-def _best(selection: Selection, names: Sequence[str], lost: Floats) -> str:
+def _best(selection: Selection, names: Sequence[str], told: Sequence[int]) -> str:
     """Say which measure selects best, or which cannot be told apart."""
-    first = int(selection.order[0])
-    worst = int(selection.regret[first].argmax())
+    lost, first = selection.mean_lost, told[0]
+    regret = selection.regret[first]
+    n_tests = len(selection.test)
+    worst = int(np.nan_to_num(regret, nan=-1).argmax())
+    whole = f"on the whole split {points(regret.mean())}"
+    if n_tests > 1 and regret.max() - regret.min() > ROUNDING:
+        whole += f", {points(regret[worst])} at worst (by {selection.test[worst]})"
     what = (
-        f"its choices lose least on the test split, {_points(lost[first])} a test measure on average over resamples of "
-        f"the validation videos; its choice on the whole split loses {_points(selection.regret[first].mean())}, "
-        f"{_points(selection.regret[first, worst])} at worst (by {selection.test[worst]})"
+        f"on the test split, {points(lost[first])} {'a test measure ' if n_tests > 1 else ''}on average over resamples "
+        f"of the validation videos; {whole}"
     )
-    if len(names) == 1:
-        return f"{names[0]} selects: {what.replace('lose least', 'lose')}."
-    alike = [int(at) for at in selection.order if lost[at] <= lost[first] + ROUNDING]
-    level = [int(at) for at in selection.order if selection.behind[at, 0] <= ROUNDING and int(at) not in alike]
+    if len(told) == 1:
+        return f"{names[first]} selects: its choices lose, {what}."
+    alike = [at for at in told if lost[at] <= lost[first] + ROUNDING]
+    level = [at for at in told if selection.behind[at, 0] <= ROUNDING and at not in alike]
+    if len(alike) == len(told):
+        return f"No measure is shown to choose best: the choices of all lose alike, {what}."
     if len(alike) > 1 or level:
-        come_first = f"{_listed([names[at] for at in alike])} {'comes' if len(alike) == 1 else 'come'} first"
-        others = f" {_listed([names[at] for at in level])} cannot be told from that on these videos." if level else ""
-        return f"No measure is shown to choose best. {come_first}: {what}.{others}"
-    second = int(selection.order[1])
-    low, high = (100 * selection.behind[second]).tolist()
+        its, come = ("its", "comes") if len(alike) == 1 else ("their", "come")
+        others = f" {few([names[at] for at in level])} cannot be told from that on these videos." if level else ""
+        return (
+            f"No measure is shown to choose best. {few([names[at] for at in alike])} {come} first: {its} choices lose "
+            f"least, {what}.{others}"
+        )
+    second = told[1]
     return (
-        f"Select by {names[first]}: {what}. The next, {names[second]}, loses {_points(lost[second] - lost[first])} "
-        f"more (95 % interval {low:.2f} to {high:.2f})."
+        f"Select by {names[first]}: its choices lose least, {what}. The next, {names[second]}, loses "
+        f"{points(lost[second] - lost[first])} more (95 % interval "
+        f"{low_to_high(selection.behind[second], 2, times=100)})."
     )
 
 
-def _under_recall(selection: Selection, names: Sequence[str]) -> list[str]:
+def _poorest(selection: Selection, names: Sequence[str], told: Sequence[int]) -> list[str]:
+    """Say what the poorest measure loses, beside a variant drawn by lot."""
+    lost, poorest = selection.mean_lost, told[-1]
+    lot = float(selection.by_lot.mean())
+    if lost[poorest] - lost[told[0]] <= ROUNDING:
+        return [f"A variant drawn by lot loses {points(lot)} on average."]
+    compared = "more than" if lost[poorest] > lot + ROUNDING else "as against"
+    return [
+        f"The poorest to select by is {names[poorest]}: its choices lose {points(lost[poorest])} on average, "
+        f"{compared} the {points(lot)} of a variant drawn by lot."
+    ]
+
+
+def _on_the_whole(selection: Selection, names: Sequence[str]) -> str:
+    """Which choices on the whole validation split are good by every test measure."""
+    if len(set(selection.chosen.tolist())) == 1:
+        who = "every measure chooses the same variant" if len(names) > 1 else f"{names[0]} chooses"
+        return f"On the whole validation split {who}{',' * (len(names) > 1)} {named(selection.variants[selection.chosen[0]])}."
+    above = [name for name, z in zip(names, selection.z, strict=True) if (z >= -ROUNDING).all()]
+    whose = "no measure" if not above else f"only {above[0]}" if len(above) == 1 else few(above)
+    by = "every test measure" if len(selection.test) > 1 else str(selection.test[0])
+    return f"On the whole validation split, {whose} chose a variant that is no worse than the average choice by {by}."
+
+
+def _under_recall(selection: Selection, names: Sequence[str], told: Sequence[int]) -> list[str]:
     """Say what loses least under R@K alone, where other measures judge as well."""
     looks = measure_looks(selection.test)
     recall = [at for at, look in enumerate(looks) if look.family == "R" and look.threshold]
-    if not 0 < len(recall) < len(looks) or len(names) < 2:
+    if not 0 < len(recall) < len(looks) or len(told) < 2:
         return []
     lost = selection.regret_mean[:, recall].mean(axis=1)
-    first = int(lost.argmin())
+    least = min(float(lost[at]) for at in told)
+    best = [names[at] for at in told if lost[at] <= least + ROUNDING]
+    alone = f"the {len(recall)} R@K,IoU" if len(recall) > 1 else str(selection.test[recall[0]])
+    loses = "loses" if len(best) == 1 else "lose"
+    who = "all measures lose alike" if len(best) == len(told) else f"{few(best)} {loses} least"
     return [
-        f"Judged by the {len(recall)} R@K,IoU alone, which share most with other R@K, {names[first]} loses least: "
-        f"{_points(lost[first])} on average; a variant drawn by lot {_points(selection.by_lot[recall].mean())}."
+        f"Judged by {alone} alone, which {'share' if len(recall) > 1 else 'shares'} most with other R@K, {who}: "
+        f"{points(least)} on average; a variant drawn by lot {points(selection.by_lot[recall].mean())}."
     ]
 
 
@@ -158,7 +179,7 @@ def _notes(selection: Selection) -> list[str]:
         notes.insert(0, "Validation and test are the same queries: variants were chosen on what judges them.")
     equal = [str(m) for m, z in zip(selection.test, selection.z.T, strict=True) if not z.any()]
     if equal:
-        notes.append(f"All choices score alike by {_listed(equal)}: Z-scores are 0 there.")
+        notes.append(f"All choices score alike by {few(equal)}: Z-scores are 0 there.")
     for measure, tied in zip(selection.validation, selection.tied.tolist(), strict=True):
         if tied > 1:
             notes.append(
@@ -168,44 +189,32 @@ def _notes(selection: Selection) -> list[str]:
     return notes
 
 
-def _listed(names: Sequence[str]) -> str:
-    """Name some measures: the first three, and how many more."""
-    if len(names) > 4:
-        return f"{', '.join(names[:3])} and {len(names) - 3} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def _points(fraction: float) -> str:
-    return f"{100 * fraction:.2f} points"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
 def _number(fraction: float) -> str:
-    return f"{100 * fraction:.2f}" if math.isfinite(fraction) else "-"
+    return number(100 * fraction, 2)
 
 
 # --------------------------------------------------------------------------------------------- tables
 
 
 def _choices(selection: Selection) -> Table:
-    interval = _interval_of_mean(selection)
+    lost, interval = selection.mean_lost, selection.mean_lost_interval
     rows = []
     for at in selection.order:
         tied = f"of {selection.tied[at]} that tie" if selection.tied[at] > 1 else ""
         worst = int(np.nan_to_num(selection.regret[at], nan=-1).argmax())
-        low, high = interval[at].tolist()
         rows.append(
             (
                 Cell(str(selection.validation[at])),
                 Cell(selection.variants[selection.chosen[at]], tied),
-                Cell(_number(selection.lost[:, at].mean()), f"{_number(low)} to {_number(high)}"),
+                Cell(_number(lost[at]), low_to_high(interval[at], 2, times=100)),
                 Cell(_number(selection.regret[at].mean())),
                 Cell(_number(selection.regret[at, worst]), short_label(selection.test[worst])),
-                Cell(_percent(selection.stays[at])),
-                Cell("-" if at == selection.order[0] else _percent(selection.worse_than_first[at])),
+                Cell(percent(selection.stays[at])),
+                Cell(
+                    "-"
+                    if at == selection.order[0] or not math.isfinite(lost[at])
+                    else percent(selection.worse_than_first[at])
+                ),
             )
         )
     return Table(
@@ -241,16 +250,11 @@ def _regrets(selection: Selection) -> Table:
     )
 
 
-def _interval_of_mean(selection: Selection) -> Floats:
-    """95 % interval of what each measure loses on average, (Mv, 2)."""
-    return np.quantile(selection.lost, (0.025, 0.975), axis=0).T
-
-
 # ------------------------------------------------------------------------------------------- document
 
 
 def _document(selection: Selection) -> dict[str, Any]:
-    lost, interval = selection.lost.mean(axis=0), _interval_of_mean(selection)
+    lost, interval = selection.mean_lost, selection.mean_lost_interval
     entries = []
     for at, measure in enumerate(selection.validation):
         entries.append(
@@ -352,12 +356,12 @@ def _z_figure(selection: Selection) -> Figure:
 
 
 def _regret_figure(selection: Selection) -> Figure:
-    looks, lost = measure_looks(selection.validation), selection.lost.mean(axis=0)
+    looks, lost = measure_looks(selection.validation), selection.mean_lost
     order = selection.order
     figure = new_figure(0.75 + 0.2 * len(order))
     axes = figure.subplots()
     place = np.arange(len(order))
-    low, high = 100 * _interval_of_mean(selection)[order].T
+    low, high = 100 * selection.mean_lost_interval[order].T
     axes.hlines(place, low, high, color=[looks[at].colour for at in order], linewidth=1.4)
     here = 100 * selection.regret.mean(axis=1)
     for at, number in enumerate(order):

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from truemoment.intervals import Floats
+from truemoment.measures import why_undefined
 from truemoment.metaevaluation.stability import Stability
 from truemoment.reports.drawing import Drawing
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.parts import lines_figure
 from truemoment.reports.template import Cell, Table
+from truemoment.reports.text import counted, few, listed, number, percent
+from truemoment.uncertainty import ROUNDING
 
 ENOUGH = 0.9
 """A ranking whose mean self-agreement is this or more changes in one pair of twenty."""
+
+WORTH_SAYING = 0.01
+"""Share of the trials from which on it is told that all systems tie."""
 
 SHOWN_SIZES = 5
 
@@ -37,39 +42,72 @@ def chapter(found: Stability) -> Chapter:
 def said(found: Stability) -> list[str]:
     """Say which measures are stable, and from how many queries on."""
     names = [str(measure) for measure in found.measures]
-    middle = int(np.searchsorted(found.queries, math.sqrt(found.queries[0] * found.queries[-1])))
-    middle = min(middle, len(found.sizes) - 1)
-    order = np.argsort(-found.mean[middle], kind="stable")
+    at = found.middle
+    mean = found.mean[at]
+    order = [int(number) for number in np.argsort(-mean, kind="stable") if np.isfinite(mean[number])]
+    if not order:
+        return ["No measure is defined on these queries."]
     best, worst = order[0], order[-1]
-    where = f"On two subsets of {found.queries[middle]:,.0f} queries, {names[best]} ranks the {found.n_systems} systems"
-    sentences = [
-        f"{where} most alike (mean tau {found.mean[middle, best]:.2f}), {names[worst]} least "
-        f"({found.mean[middle, worst]:.2f})."
-        if len(names) > 1
-        else f"{where} alike with a mean tau of {found.mean[middle, best]:.2f}."
-    ]
-    if len(order) > 3:
-        runners = ", ".join(f"{names[at]} {found.mean[middle, at]:.2f}" for at in order[1:4])
-        sentences.append(f"Next come {runners}.")
-    reached = first_reaching(found)
-    enough = [at for at in np.argsort(np.nan_to_num(reached, nan=np.inf), kind="stable") if np.isfinite(reached[at])]
-    if enough:
-        told = ", ".join(f"{names[at]} from {reached[at]:,.0f}" for at in enough[:4])
-        sentences.append(f"A mean tau of {ENOUGH:g} is reached by {told} queries on.")
-    if never := [names[at] for at in range(len(names)) if not np.isfinite(reached[at])]:
-        many = ", ".join(never[:4]) + (f" and {len(never) - 4} more" if len(never) > 4 else "")
-        whom = f"{many} never reach{'es' if len(never) == 1 else ''} it"
-        if len(never) == len(names):
-            whom = f"No measure reaches a mean tau of {ENOUGH:g}"
-        sentences.append(f"{whom} with up to {found.queries[-1]:,.0f} queries a subset.")
-    empty = float(found.undefined.max())
-    if empty >= 0.01:
-        size, at = np.unravel_index(int(found.undefined.argmax()), found.undefined.shape)
+    where = f"On two subsets of {_queries(found.queries[at])}"
+    if mean[best] - mean[worst] > ROUNDING:
+        sentences = [
+            f"{where}, {names[best]} ranks the {found.n_systems} systems most alike (mean tau {mean[best]:.2f}), "
+            f"{names[worst]} least ({number(mean[worst], 2)})."
+        ]
+    elif len(order) > 1:
+        sentences = [
+            f"{where}, all measures rank the {found.n_systems} systems equally alike (mean tau {_tau(mean, best)})."
+        ]
+    else:
+        sentences = [
+            f"{where}, {names[best]} ranks the {found.n_systems} systems alike with a mean tau of {_tau(mean, best)}."
+        ]
+    if mean[best] - mean[worst] > ROUNDING and len(order) > 2:
+        runners = order[1:-1][:3]
         sentences.append(
-            f"With {found.queries[size]:,.0f} queries {names[at]} ties all systems in {empty:.0%} of the trials, which "
-            "counts as no agreement."
+            f"Next {'comes' if len(runners) == 1 else 'come'} "
+            f"{listed([f'{names[one]} ({_tau(mean, one)})' for one in runners])}."
         )
+    sentences += [*_enough(found, names, order), *_all_tied(found, names, order)]
+    if nowhere := [name for one, name in enumerate(names) if one not in order]:
+        sentences.append(f"{few(nowhere)} {'is' if len(nowhere) == 1 else 'are'} undefined on these queries.")
     return sentences
+
+
+def _queries(count: float) -> str:
+    return counted(round(count), "query", "queries")
+
+
+def _tau(mean: Floats, at: int) -> str:
+    return number(float(mean[at]), 2)
+
+
+def _enough(found: Stability, names: Sequence[str], defined: Sequence[int]) -> list[str]:
+    """From how many queries on measures rank alike enough."""
+    reached = first_reaching(found)
+    largest = f"with up to {_queries(found.queries[-1])} a subset"
+    enough = sorted((at for at in defined if np.isfinite(reached[at])), key=lambda at: float(reached[at]))
+    never = [names[at] for at in defined if not np.isfinite(reached[at])]
+    if not enough:
+        who = "No measure reaches" if len(never) > 1 else f"{never[0]} does not reach"
+        return [f"{who} a mean tau of {ENOUGH:g} {largest}."]
+    told = few([f"{names[at]} from {_queries(reached[at])} on" for at in enough])
+    sentences = [f"A mean tau of {ENOUGH:g} is reached by {told}."]
+    if never:
+        sentences.append(f"{few(never)} never reach{'es' if len(never) == 1 else ''} it {largest}.")
+    return sentences
+
+
+def _all_tied(found: Stability, names: Sequence[str], defined: Sequence[int]) -> list[str]:
+    """Where all systems tie on a subset most often, if that happens."""
+    share = found.undefined[:, defined]
+    size, column = np.unravel_index(int(share.argmax()), share.shape)
+    if share[size, column] < WORTH_SAYING:
+        return []
+    return [
+        f"With {_queries(found.queries[size])} {names[defined[int(column)]]} ties all systems in "
+        f"{percent(share[size, column])} of the trials, which counts as no agreement."
+    ]
 
 
 def first_reaching(found: Stability) -> Floats:
@@ -80,22 +118,22 @@ def first_reaching(found: Stability) -> Floats:
 
 def _table(found: Stability) -> Table:
     shown = np.unique(np.linspace(0, len(found.sizes) - 1, SHOWN_SIZES).round().astype(int))
-    best = found.mean.max(axis=1)
+    best = np.fmax.reduce(found.mean, axis=1)
     rows = tuple(
         (
             Cell(str(measure)),
             *(
                 Cell(
-                    f"{found.mean[n, m]:.3f}",
-                    f"var {found.variance[n, m]:.3f}",
-                    marked=bool(found.mean[n, m] >= best[n]),
+                    number(found.mean[n, m], 3),
+                    f"var {found.variance[n, m]:.3f}" if np.isfinite(found.mean[n, m]) else "",
+                    marked=bool(found.mean[n, m] >= best[n] - ROUNDING),
                 )
                 for n in shown
             ),
         )
         for m, measure in enumerate(found.measures)
     )
-    headings = ("measure", *(f"{found.queries[n]:,.0f} queries" for n in shown))
+    headings = ("measure", *(_queries(found.queries[n]) for n in shown))
     return Table("Self-agreement: mean and variance of tau over the trials", headings, (("", rows),))
 
 
@@ -142,6 +180,7 @@ def _document(found: Stability) -> dict[str, Any]:
                 "mean_tau": found.mean[:, m].tolist(),
                 "variance": found.variance[:, m].tolist(),
                 "undefined_share": found.undefined[:, m].tolist(),
+                **({"why": why_undefined(measure)} if np.isnan(found.mean[:, m]).any() else {}),
             }
             for m, measure in enumerate(found.measures)
         ],

@@ -21,6 +21,7 @@ from truemoment.reports.drawing import FLOOR, METHOD, SMALL, SOFT, Drawing, new_
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.parts import legend_of, measure_looks
 from truemoment.reports.template import Cell, Table
+from truemoment.reports.text import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -189,10 +190,8 @@ def _widest(result: Theory) -> float:
     return float(distance.max(initial=0.0))
 
 
-def _signed(value: float, digits: int) -> str:
-    """Write a number with its sign, and none where it is rounded to 0."""
-    shown = f"{value:+.{digits}f}"
-    return shown[1:] if float(shown) == 0 else shown
+def _signed(value: float, decimals: int) -> str:
+    return number(value, decimals, sign="+")
 
 
 def _ious(result: Theory) -> str:

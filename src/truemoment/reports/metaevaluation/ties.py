@@ -14,6 +14,7 @@ from truemoment.reports.drawing import FLOOR_FAINT, INK, METHOD, METHOD_FAINT, P
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.parts import short_label
 from truemoment.reports.template import Cell, Table
+from truemoment.reports.text import few, low_to_high, number, percent
 from truemoment.uncertainty import ROUNDING
 
 if TYPE_CHECKING:
@@ -37,9 +38,9 @@ def chapter(ties: Ties) -> Chapter:
     """
     n_systems = len(ties.systems)
     caption = (
-        f"Share of the queries on which all {n_systems} systems have the same value, by measure: the bar, in parts for "
-        "which all fail and all are fully right, with its 95 % interval. The diamond is the mean share of pairs of "
-        "systems that tie on a query. AxIoU paper, Fig. 9."
+        f"Share of the queries on which all {n_systems} systems have the same value, by measure: the bar, with its "
+        "95 % interval, in parts on which all have the value 0, the value 1, and another one. The diamond is the mean "
+        "share of pairs of systems that tie on a query. AxIoU paper, Fig. 9."
     )
     drawing = Drawing("ties-ratio", "Queries on which all systems tie", caption, lambda: _figure(ties))
     return Chapter(
@@ -62,64 +63,58 @@ def _said(ties: Ties) -> list[str]:
     defined = np.flatnonzero(np.isfinite(ties.all_tied))
     if len(defined) == 0:
         return ["No measure is defined on any query."]
-    order = defined[np.argsort(ties.all_tied[defined], kind="stable")]
-    most = int(order[-1])
+    order = [int(at) for at in defined[np.argsort(ties.all_tied[defined], kind="stable")]]
+    fewest, most = order[0], order[-1]
+    least = float(ties.all_tied[fewest])
     whom = "the two systems" if len(ties.systems) == 2 else f"all {len(ties.systems)} systems"
+    how_often = f"on {_share(ties, fewest)} of the queries" if least > 0 else "on no query"
     if len(order) == 1:
-        return [
-            f"{names[most]} gives {whom} the same value on {_share(ties, most)} of the queries.",
-            *_why(ties, names),
-        ]
-    least = float(ties.all_tied[order[0]])
-    fewest = [at for at in order if ties.all_tied[at] <= least + ROUNDING]
-    how_often = f"on {_share(ties, int(order[0]))} of the queries" if least > 0 else "on no query"
-    first = (
-        f"{_listed([names[at] for at in fewest])} {'ties' if len(fewest) == 1 else 'tie'} {whom} {how_often}, the "
-        f"fewest of {len(order)} measures; {names[most]} on {_share(ties, most)}, the most: it says nothing there."
-    )
-    return [first, *_why(ties, names)]
+        first = f"{names[most]} gives {whom} the same value {how_often}."
+    elif ties.all_tied[most] - least <= ROUNDING:
+        first = f"Every measure ties {whom} {how_often}." if least > 0 else f"No measure ties {whom} on any query."
+    else:
+        alike = [names[at] for at in order if ties.all_tied[at] <= least + ROUNDING]
+        first = (
+            f"{few(alike)} {'ties' if len(alike) == 1 else 'tie'} {whom} {how_often}, the fewest of "
+            f"{len(order)} measures; {names[most]} on {_share(ties, most)}, the most: it says nothing there."
+        )
+    nowhere = [name for at, name in enumerate(names) if at not in order]
+    last = [f"{few(nowhere)} {'is' if len(nowhere) == 1 else 'are'} undefined on every query."] if nowhere else []
+    return [first, *_why(ties, names), *last]
 
 
 def _why(ties: Ties, names: Sequence[str]) -> list[str]:
     """Say which measures tie because they demand too much, and which because they demand too little."""
+    more = ties.systems.direction > 0
+    failed = np.where(more, ties.at_zero, ties.at_one)
+    perfect = np.where(more, ties.at_one, ties.at_zero)
     said = []
-    for share, reason, cure in (
-        (ties.at_zero, "no system scores above 0", "demands the most"),
-        (ties.at_one, "every system scores 1", "demands the least"),
+    for share, demand, of_more, of_less in (
+        (failed, "most", "no system scores above 0", "every system scores 1, the worst there is"),
+        (perfect, "least", "every system scores 1", "every system scores 0, the best there is"),
     ):
         if np.isfinite(share).any() and np.nanmax(share) >= _WORTH_SAYING:
             at = int(np.nanargmax(share))
-            said.append(f"{names[at]} {cure}: on {_percent(share[at])} of the queries {reason}.")
+            reason = of_more if more[at] else of_less
+            said.append(f"{names[at]} demands the {demand}: on {percent(share[at], 1)} of the queries {reason}.")
     return said
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Name some measures: the first three, and how many more."""
-    if len(names) > 4:
-        return f"{', '.join(names[:3])} and {len(names) - 3} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _share(ties: Ties, at: int) -> str:
     """A share with its interval, where there is one."""
-    low, high = (100 * ties.interval[at]).tolist()
-    interval = f" (95 % interval {low:.1f} to {high:.1f})" if math.isfinite(low) else ""
-    return f"{_percent(ties.all_tied[at])}{interval}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+    ends = low_to_high(ties.interval[at], 1, times=100)
+    return f"{percent(ties.all_tied[at], 1)}{f' (95 % interval {ends})' if ends else ''}"
 
 
 def _table(ties: Ties) -> Table:
     rows = []
     for at, measure in enumerate(ties.systems.measures):
-        low, high = (100 * ties.interval[at]).tolist()
+        parts = (100 * ties.at_zero, 100 * ties.at_one, 100 * ties.pairs_tied)
         rows.append(
             (
                 Cell(str(measure)),
-                Cell(_number(ties.all_tied[at]), f"{low:.1f} to {high:.1f}" if math.isfinite(low) else ""),
-                *(Cell(_number(share[at])) for share in (ties.at_zero, ties.at_one, ties.pairs_tied)),
+                Cell(number(100 * ties.all_tied[at], 1), low_to_high(ties.interval[at], 1, times=100)),
+                *(Cell(number(share[at], 1)) for share in parts),
             )
         )
     return Table(
@@ -127,10 +122,6 @@ def _table(ties: Ties) -> Table:
         headings=("measure", "all systems", "all at 0", "all at 1", "a pair, on average"),
         groups=(("", tuple(rows)),),
     )
-
-
-def _number(share: float) -> str:
-    return f"{100 * share:.1f}" if math.isfinite(share) else "-"
 
 
 def _document(ties: Ties) -> dict[str, Any]:
@@ -180,7 +171,9 @@ def _figure(ties: Ties) -> Figure:
         clip_on=False,
     )
     for at, share in enumerate(ties.all_tied):
-        axes.text(1.02, at, _number(share), transform=axes.get_yaxis_transform(), va="center_baseline", fontsize=SMALL)
+        axes.text(
+            1.02, at, number(100 * share, 1), transform=axes.get_yaxis_transform(), va="center_baseline", fontsize=SMALL
+        )
     axes.set_yticks(place, [short_label(measure) for measure in ties.systems.measures])
     axes.set_ylim(n_measures - 0.4, -0.6)
     axes.set_xlim(0, 100)

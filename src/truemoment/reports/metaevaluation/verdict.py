@@ -610,8 +610,7 @@ def _notes(studies: Studies, columns: Sequence[Column]) -> tuple[str, ...]:
         f"These are findings about {len(studies.systems)} systems on {one_line(scores.dataset)}, "
         f"{one_line(scores.split)}; other systems or data, or another seed, may give others."
     ]
-    if studies.made_up:
-        said.insert(0, studies.made_up)
+    said = [*map(one_line, studies.notes), *said]
     if len(columns) >= FEWEST_COLUMNS:
         said.append(
             "The best third: of the measures, in every respect studied, each counting alike, although stability, pairs "
