@@ -236,8 +236,8 @@ def test_refuses_what_is_no_study(annotations, answers) -> None:
 
     study()
     for said, arguments in (
-        ("got answers of 0 systems and 1 levels", {"of": {}}),
-        ("systems and 0 levels of noise", {"models": ()}),
+        ("got 0 of the two systems", {"of": {}}),
+        ("0 of the one level of noise", {"models": ()}),
         ("got published, shift, expected levels of one model", {"models": (shift, PublishedNoise(1))}),
         ("got 1 noisy sets, expected 2 or more", {"sets": 1}),
         ("expected 1 or more", {"workers": 0}),

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truemoment.evaluation import chosen_protocol, evaluate_relabelled
-from truemoment.exceptions import UsageError
+from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import Floats, temporal_iou
 from truemoment.io.matching import OnUnknown
 from truemoment.measures import Measure, parse_measures
@@ -193,8 +193,10 @@ def ambiguity(
     """
     if len(answers) < 2 or not models:
         raise UsageError(
-            f"got answers of {len(answers)} systems and {len(models)} levels of noise, expected two systems and a level"
+            f"got {len(answers)} of the two systems or more, {len(models)} of the one level of noise or more"
         )
+    if np.isnan(annotations.start_s).all():
+        raise InputError(f"{annotations.dataset}/{annotations.split}: no query has a moment to mark anew")
     if len({model.name for model in models}) > 1:
         raise UsageError(f"got {', '.join(sorted({m.name for m in models}))}, expected levels of one model of noise")
     if sets < 2:

@@ -53,8 +53,8 @@ class Systems:
     def __post_init__(self) -> None:
         """Refuse what cannot be compared."""
         if len(self.scores) < 2:
-            names = ", ".join(self.scores) or "none"
-            raise UsageError(f"got {len(self.scores)} systems ({names}), expected two or more")
+            came = f"one system ({next(iter(self.scores))})" if self.scores else "no system"
+            raise UsageError(f"got {came}, expected two or more")
         check_paired(list(self.scores.values()))
         if not self.first.measures:
             raise UsageError("got systems without any measure, expected one or more")

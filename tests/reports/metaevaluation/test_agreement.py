@@ -34,7 +34,8 @@ def test_it_says_which_measure_agrees_best(found):
     best = int(np.argmax(made_up.mean))
     first = chapter(made_up).said[0]
     name = str(found.systems.measures[best])
-    assert first.startswith(f"{name} agrees best with all others: mean tau {made_up.mean[best]:.2f} (95 % interval ")
+    assert first.startswith(f"{name} agrees best with all others: mean tau {made_up.mean[best]:.2f} (")
+    assert f"{made_up.mean_interval[best, 1]:.2f} in 95 % of the resamples), from " in first
     others = np.delete(made_up.tau[best], best)
     assert f"from {others.min():.2f} with " in first
     assert f" to {others.max():.2f} with " in first

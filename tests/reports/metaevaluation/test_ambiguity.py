@@ -78,8 +78,8 @@ def test_says_who_changes_places() -> None:
         "13.3%."
     )
     assert told[3] == (
-        "Of 3 pairs of systems, 2 change places in 5% of the sets or less by every measure: their order does not hang "
-        "on the labels. 1 do more often by some measure, 1 by all."
+        "Of 3 pairs of systems, 2 change places in 5% of the 10 noisy sets or less by every measure: such noise hardly "
+        "touches their order; 1 more often by some measure, 1 by all."
     )
 
 

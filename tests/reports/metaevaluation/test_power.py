@@ -13,7 +13,7 @@ from truemoment.metaevaluation.systems import Systems
 from truemoment.records import as_strings
 from truemoment.reports.drawing import inline_svg
 from truemoment.reports.metaevaluation.delivery import document, lines
-from truemoment.reports.metaevaluation.power import _queries, chapter
+from truemoment.reports.metaevaluation.power import chapter, rounded_up
 from truemoment.scores import Scores
 
 
@@ -77,7 +77,7 @@ def test_the_planning_table_is_rounded_up_to_three_digits(found):
     [(0.2, "1"), (17.2, "18"), (999.1, "1,000"), (1000.0, "1,000"), (8401.2, "8,410"), (np.inf, "∞"), (np.nan, "-")],
 )
 def test_queries_are_rounded_up(number, shown):
-    assert _queries(number) == shown
+    assert rounded_up(number) == shown
 
 
 def test_comparisons_are_told():
@@ -106,16 +106,18 @@ def test_copies_have_no_price():
     entry = json.loads(text)["studies"]["power"]["measures"][0]
     assert entry["needed_median"] == {"value": None, "unit": "queries", "why": "no difference was seen"}
     assert entry["planning"][0]["why"] == "no two of the systems differ"
-    assert entry["pairs"][0]["p"] == 1
+    assert (entry["p"], entry["needed"], entry["why"]) == ([1], [None], "needed: no difference was seen")
 
 
 def test_the_document_holds_every_pair_and_size(found):
     study_of = chapter(found).document
     entry = study_of["measures"][1]
     assert [one["n_queries"] for one in entry["separated"]] == found.queries.tolist()
-    assert len(entry["pairs"]) == 6
-    assert entry["pairs"][0]["systems"] == ["s0", "s1"]
-    assert entry["pairs"][0]["needed"]["value"] == pytest.approx(found.needed[0, 1])
+    assert study_of["pairs"] == [["s0", "s1"], ["s0", "s2"], ["s0", "s3"], ["s1", "s2"], ["s1", "s3"], ["s2", "s3"]]
+    columns = (("better_by", found.whole.difference), ("p", found.whole.p), ("p_holm", found.p_holm))
+    for name, table in (*columns, ("sigma_per_query", found.sigma), ("needed", found.needed)):
+        assert entry[name] == table[:, 1].tolist()
+    assert "why" not in entry
     assert entry["planning"][1] == {
         "difference": 0.02,
         "typical": pytest.approx(found.planned()[1, 1, 0]),

@@ -12,11 +12,12 @@ from truemoment.metaevaluation.agreement import agreement
 from truemoment.metaevaluation.ambiguity import Ambiguity, NoiseLevel
 from truemoment.metaevaluation.axioms import AxiomResult, check_axioms
 from truemoment.metaevaluation.power import Power, power
-from truemoment.metaevaluation.selection import select
+from truemoment.metaevaluation.selection import Selection, select
 from truemoment.metaevaluation.stability import Stability
 from truemoment.metaevaluation.studies import Studies
 from truemoment.metaevaluation.ties import Ties
-from truemoment.reports.metaevaluation.verdict import FEWEST_COLUMNS, columns_of, verdict
+from truemoment.reports.metaevaluation.standing import FEWEST_COLUMNS, FEWEST_MEASURES, columns_of, noise_looked_at
+from truemoment.reports.metaevaluation.verdict import verdict
 
 MEASURES = "R@1,IoU=0.5; R@5,IoU=0.5; R@10,IoU=0.5; AxIoU@1; AxIoU@5; AxIoU@10"
 
@@ -82,35 +83,88 @@ def with_agreement(systems, mean) -> object:
 BEST_LAST = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
 
 
-def test_a_measure_in_the_best_third_of_everything_is_recommended(systems):
-    """Six measures: the best third are two, AxIoU@5 and AxIoU@10 in each of three columns."""
+def made_up_selection(systems, lost) -> Selection:
+    """Four variants; by each measure `lost` in every resample."""
+    found = select(systems, systems, np.random.default_rng(0), resamples=2)
+    return dataclasses.replace(found, lost=np.tile(np.asarray(lost, dtype=np.float64), (2, 1)))
+
+
+def all_for_the_last(systems, **other) -> Studies:
+    """Five columns, in each of which the measures get better from the first to the last, unless there is another."""
     studies = Studies(
         systems,
+        agreement=with_agreement(systems, BEST_LAST),
         stability=made_up_stability(systems, BEST_LAST),
         ties=made_up_ties(systems, BEST_LAST[::-1]),
         ambiguity=(made_up_noise(systems, np.array(BEST_LAST[::-1]) / 10),),
+        selection=made_up_selection(systems, np.array(BEST_LAST[::-1]) / 10),
     )
-    found = verdict(studies)
+    return dataclasses.replace(studies, **other)
+
+
+def test_a_measure_in_the_best_third_of_everything_is_recommended(systems):
+    """Six measures: the best third are two, AxIoU@5 and AxIoU@10 in each of five columns.
+
+    Their mean taus, of the smaller of two each time, are equal: the mean of 0.1 to 0.5.
+    """
+    found = verdict(all_for_the_last(systems))
+    assert len(found.document["columns"]) == FEWEST_COLUMNS
     assert found.document["recommended"] == ["AxIoU@10", "AxIoU@5"]
-    assert found.headline == "On these systems, select by AxIoU@10 or AxIoU@5"
-    assert found.answers[0].said[0].startswith("AxIoU@10 and AxIoU@5 are in the best third of the measures in all 3")
+    assert found.headline == "AxIoU@10 and AxIoU@5 stand in the best third in all 5 respects"
+    assert found.answers[0].said[0].startswith("AxIoU@10 and AxIoU@5 are in the best third of the measures in all 5")
+
+
+def test_one_that_stands_there_alone_has_a_verb_of_its_own(systems):
+    """R@1,IoU=0.5 takes a place in the best third of ties that AxIoU@5 had."""
+    ties = made_up_ties(systems, [0.1, 0.5, 0.6, 0.7, 0.4, 0.2])
+    found = verdict(all_for_the_last(systems, ties=ties))
+    assert found.document["recommended"] == ["AxIoU@10"]
+    assert found.headline == "AxIoU@10 stands in the best third in all 5 respects"
 
 
 def test_nothing_is_recommended_where_no_measure_is_best_at_everything(systems):
-    """Ties speak against what the two other columns are for."""
-    studies = Studies(
-        systems,
-        stability=made_up_stability(systems, BEST_LAST),
-        ties=made_up_ties(systems, BEST_LAST),
-        ambiguity=(made_up_noise(systems, np.array(BEST_LAST[::-1]) / 10),),
-    )
-    found = verdict(studies)
+    """Ties speak against what the four other columns are for."""
+    found = verdict(all_for_the_last(systems, ties=made_up_ties(systems, BEST_LAST)))
     assert found.document["recommended"] == []
     assert found.headline == "No measure is best at everything; AxIoU@10 comes closest"
     assert found.answers[0].said[0] == (
-        "No measure is in the best third in all 3 respects that were studied. AxIoU@10 is in 2, and falls short in "
+        "No measure is in the best third in all 5 respects that were studied. AxIoU@10 is in 4, and falls short in "
         "queries that tell systems apart. AxIoU@5 is in as many."
     )
+
+
+def test_measures_without_figures_do_not_make_up_the_number(systems):
+    """Of six measures one has no figure anywhere: the best third of five is not spoken of."""
+    without = {"mean_interval": np.full((6, 2), np.nan)}
+    studies = all_for_the_last(systems)
+    tau = studies.agreement.tau.copy()
+    tau[0], tau[:, 0] = np.nan, np.nan
+    noise = studies.ambiguity[0]
+    levels = tuple(
+        dataclasses.replace(level, original=spoilt(level.original), figures=spoilt(level.figures))
+        for level in noise.levels
+    )
+    found = verdict(
+        dataclasses.replace(
+            studies,
+            agreement=dataclasses.replace(studies.agreement, tau=tau, **without),
+            stability=made_up_stability(systems, [np.nan, *BEST_LAST[1:]]),
+            ties=made_up_ties(systems, [np.nan, *BEST_LAST[:0:-1]]),
+            ambiguity=(dataclasses.replace(noise, levels=levels),),
+            selection=made_up_selection(systems, [np.nan, *BEST_LAST[:0:-1]]),
+        )
+    )
+    assert len(found.document["columns"]) == FEWEST_COLUMNS
+    assert len(systems.measures) == FEWEST_MEASURES
+    assert found.document["recommended"] == []
+    assert found.headline == "What the studies say of these measures"
+
+
+def spoilt(figures):
+    """The first measure undefined, (..., M)."""
+    figures = figures.copy()
+    figures[..., 0] = np.nan
+    return figures
 
 
 def test_too_few_studies_recommend_nothing(systems):
@@ -153,7 +207,14 @@ def test_noise_like_real_annotators_is_looked_at_first(systems):
     noise = tuple(made_up_noise(systems, np.full(6, 0.01), model=model) for model in models)
     (stable, *_) = verdict(Studies(systems, ambiguity=noise)).answers
     assert stable.question == "Which are stable"
-    assert "(annotators, level 1;" in stable.said[0]
+    assert "(annotators, level 2;" in stable.said[0]  # the last level, one annotator's own noise
+
+
+def test_models_are_told_apart_by_their_whole_names(systems):
+    """A model whose name holds another's is not taken for it."""
+    noise = tuple(made_up_noise(systems, np.full(6, 0.01), model=model) for model in ("my annotators", "shift"))
+    _, level = noise_looked_at(noise)
+    assert (level.model, level.level) == ("shift", "level 1")
 
 
 def test_self_agreement_is_that_of_the_middle_size(systems):
@@ -164,10 +225,10 @@ def test_self_agreement_is_that_of_the_middle_size(systems):
     assert "self-agreement on 50 queries" in found.glance.headings
 
 
-def test_measures_within_the_error_of_the_trials_are_called_level(systems):
-    """10,000 trials of variance 0.04: twice the standard error is 0.004, and twice that apart is level."""
-    found = verdict(Studies(systems, stability=made_up_stability(systems, [0.1, 0.2, 0.3, 0.4, 0.597, 0.6])))
-    assert "0.60 (with AxIoU@5 level)" in found.answers[0].said[0]
+def test_measures_within_two_hundredths_are_told_beside_the_best(systems):
+    """0.597 and 0.58 lie within 0.02 of 0.6, 0.579 does not."""
+    found = verdict(Studies(systems, stability=made_up_stability(systems, [0.1, 0.2, 0.579, 0.58, 0.597, 0.6])))
+    assert "self-agreement 0.60 (AxIoU@1 and AxIoU@5 within 0.02)" in found.answers[0].said[0]
 
 
 def made_up_power(systems, differences, p) -> Power:
@@ -186,8 +247,8 @@ def test_differences_that_all_measures_show_are_told_from_those_that_hang_on_the
     (answer,) = verdict(Studies(systems, power=made_up_power(systems, differences, p))).answers
     assert answer.question == "Which differences can be trusted"
     assert answer.said[0] == (
-        "Trust a difference that every measure shows: 2 of 6 pairs of systems differ significantly by all measures in "
-        "the same direction, 1 by none."
+        "Trust a difference that every measure shows, as far as the choice of videos goes: 2 of 6 pairs of systems "
+        "differ significantly by all measures in the same direction, 1 by none."
     )
     assert answer.said[1].startswith(
         "1 pair is told apart significantly in opposite directions by different measures, such as weak and best:"
@@ -220,10 +281,12 @@ def test_axioms_are_told_and_are_no_column(systems):
     assert rows["AxIoU@5"] == ["holds", "holds"]
     assert rows["AxIoU@1"] == ["-", "holds"]
     assert found.answers[0].said == (
-        "R@1,IoU=0.5, R@5,IoU=0.5 and R@10,IoU=0.5 ignore redundant answers, but do not reward every better best one "
-        "(MON is broken).",
-        "AxIoU@1, AxIoU@5 and AxIoU@10 ignore redundant answers and reward every better best one (neither axiom broken "
-        "in any pair tried).",
+        "AxIoU@5 and AxIoU@10 hold to both axioms on all pairs tried: redundant answers leave them alone, better best "
+        "ones raise them.",
+        "AxIoU@1 looks at one answer, so that none is redundant, and rewards every better one (MON).",
+        "R@5,IoU=0.5 and R@10,IoU=0.5 ignore redundant answers (INV), but do not reward every better best one (MON is "
+        "broken).",
+        "R@1,IoU=0.5 looks at one answer, and does not reward every better one (MON is broken).",
     )
 
 

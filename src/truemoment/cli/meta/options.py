@@ -149,10 +149,9 @@ class SystemOptions:
         """
         import numpy as np
 
-        from truemoment.evaluation import evaluate
+        from truemoment.evaluation import chosen_protocol, evaluate
         from truemoment.files import sha256_of
         from truemoment.measures import parse_measures
-        from truemoment.metaevaluation.systems import DEFAULT_MEASURES
         from truemoment.protocols import get_protocol
 
         for_population, for_baselines = np.random.default_rng(seed).spawn(2)
@@ -185,7 +184,9 @@ class SystemOptions:
                     made |= _baselines(annotations, fitted_on, self.engine, for_baselines)
                 if twice := sorted(made.keys() & scores.keys()):
                     raise UsageError(f"{twice[0]!r} is the name of a simulated system or baseline; give NAME=FILE")
-                measures = asked or _measures_of(scores) or parse_measures(DEFAULT_MEASURES)
+                measures = (
+                    asked or _measures_of(scores) or default_measures(chosen_protocol(asked_protocol, annotations))
+                )
                 for name, of_system in made.items():
                     tell(f"measuring {name}")
                     scores[name] = evaluate(annotations, of_system, measures, asked_protocol)
@@ -246,9 +247,7 @@ def measured_files(
     InputError, MissingFileError, MatchError, MeasureError, ProtocolError
         If a file cannot be read or measured.
     """
-    from truemoment.evaluation import evaluate
-    from truemoment.measures import parse_measures
-    from truemoment.metaevaluation.systems import DEFAULT_MEASURES
+    from truemoment.evaluation import chosen_protocol, evaluate
 
     scores: dict[str, Scores] = {}
     for file in sorted(files, key=_is_answers):
@@ -258,7 +257,7 @@ def measured_files(
         else:
             assert annotations is not None  # noqa: S101 - whoever has files of answers reads what they answer
             answers, _ = how.read(file.path, annotations, progress=False)
-            asked = measures or _measures_of(scores) or parse_measures(DEFAULT_MEASURES)
+            asked = measures or _measures_of(scores) or default_measures(chosen_protocol(protocol, annotations))
             one = evaluate(annotations, answers, asked, protocol, on_unknown=how.on_unknown)
             if keep is not None:
                 keep[file.name] = answers
@@ -315,6 +314,15 @@ def _saved_scores(path: Path, measures: Sequence[Measure] | None, protocol: Prot
 def _measures_of(scores: Mapping[str, Scores]) -> tuple[Measure, ...] | None:
     """The measures of scores at hand; None where there are none."""
     return next(iter(scores.values())).measures if scores else None
+
+
+def default_measures(protocol: Protocol) -> tuple[Measure, ...]:
+    """The measures of all studies, as far as a protocol can compute them: answers pooled into one have no ends."""
+    from truemoment.measures import parse_measures
+    from truemoment.metaevaluation.systems import DEFAULT_MEASURES
+
+    pooled = protocol.references == "pooled"
+    return tuple(of for of in parse_measures(DEFAULT_MEASURES) if not (pooled and of.needs_duration))
 
 
 def _sharing(one: Scores, first: Scores) -> Scores:

@@ -44,8 +44,9 @@ def chapter(power: Power) -> Chapter:
     drawing = Drawing(
         "power-separated",
         "Pairs of systems told apart, by the number of queries",
-        f"Share of the {counted(n_pairs, 'pair')} of systems whose difference is significant (level "
-        f"{power.level:g}, corrected by Holm's method), mean over {power.repetitions} random subsets of each size; on the right the whole split.",
+        f"Share of the {counted(n_pairs, 'pair')} of systems whose difference is significant (level {power.level:g}, "
+        f"corrected by Holm's method), mean over {power.repetitions} random subsets of each size; on the right the "
+        "whole split.",
         lambda: _figure(power),
     )
     return Chapter(
@@ -166,8 +167,8 @@ def _price(power: Power, names: Sequence[str]) -> list[str]:
     typical, hard = planned[at].tolist()
     return [
         f"To show a true difference of {_TOLD[1]} of {names[at]} takes about {rounded_up(typical)} queries for a "
-        f"typical pair of systems and {rounded_up(hard)} for a hard one ({100 * power.power:.0f} % of such test sets find it, at "
-        f"level {power.level:g} for {comparisons})."
+        f"typical pair of systems and {rounded_up(hard)} for a hard one ({percent(power.power)} of such test sets find "
+        f"it, at level {power.level:g} for {comparisons})."
     ]
 
 

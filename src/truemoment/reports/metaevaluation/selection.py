@@ -140,7 +140,8 @@ def _on_the_whole(selection: Selection, names: Sequence[str]) -> str:
     """Which choices on the whole validation split are good by every test measure."""
     if len(set(selection.chosen.tolist())) == 1:
         who = "every measure chooses the same variant" if len(names) > 1 else f"{names[0]} chooses"
-        return f"On the whole validation split {who}{',' * (len(names) > 1)} {named(selection.variants[selection.chosen[0]])}."
+        comma = "," if len(names) > 1 else ""
+        return f"On the whole validation split {who}{comma} {named(selection.variants[selection.chosen[0]])}."
     above = [name for name, z in zip(names, selection.z, strict=True) if (z >= -ROUNDING).all()]
     whose = "no measure" if not above else f"only {above[0]}" if len(above) == 1 else few(above)
     by = "every test measure" if len(selection.test) > 1 else str(selection.test[0])
@@ -364,11 +365,9 @@ def _regret_figure(selection: Selection) -> Figure:
     low, high = 100 * selection.mean_lost_interval[order].T
     axes.hlines(place, low, high, color=[looks[at].colour for at in order], linewidth=1.4)
     here = 100 * selection.regret.mean(axis=1)
-    for at, number in enumerate(order):
-        axes.plot(
-            100 * lost[number], at, "o", markersize=5, markerfacecolor=PAPER, markeredgecolor=looks[number].colour
-        )
-        axes.plot(here[number], at, "D", markersize=3.5, color=looks[number].colour)
+    for at, row in enumerate(order):
+        axes.plot(100 * lost[row], at, "o", markersize=5, markerfacecolor=PAPER, markeredgecolor=looks[row].colour)
+        axes.plot(here[row], at, "D", markersize=3.5, color=looks[row].colour)
     lot = 100 * float(selection.by_lot.mean())
     axes.axvline(lot, color=OTHER, linewidth=1.0, linestyle=(0, (4, 2)))
     axes.annotate(
