@@ -136,9 +136,9 @@ def test_ties_of_axiou_and_of_recalls():
     few = per_measure(0.3, **{"AxIoU@1": 0.1, "AxIoU@5": 0.1, "AxIoU@10": 0.1, "R@10,IoU=0.3": 0.8, "R@1,IoU=0.7": 0.7})
     found = claims(made_up(ties=SimpleNamespace(systems=systems, all_tied=few)))
     assert found[7].outcome == "holds"
-    assert found[7].found == "3 of 3 cases; AxIoU at most 10.0% of the queries, R@K at least 30.0%"
+    assert found[7].found == "3 of 3 cases; AxIoU at most 10.0 % of the queries, R@K at least 30.0 %"
     assert found[8].outcome == "holds"
-    assert found[8].found.endswith("most tied: R@10,IoU=0.3 80.0%, R@1,IoU=0.7 70.0%, R@1,IoU=0.3 30.0%")
+    assert found[8].found.endswith("most tied: R@10,IoU=0.3 80.0 %, R@1,IoU=0.7 70.0 %, R@1,IoU=0.3 30.0 %")
 
 
 def test_selection_asks_for_every_test_measure_and_for_no_other_choice():
@@ -153,3 +153,25 @@ def test_selection_asks_for_every_test_measure_and_for_no_other_choice():
     assert "R@5,IoU=0.5, AxIoU@10" in found.found
     z[AT["AxIoU@10"], 0] = -0.1
     assert outcome(9, selection=selection).outcome == "does not hold"
+
+
+def test_what_is_undefined_decides_nothing():
+    nowhere = {"R@5,IoU=0.3": np.nan}
+    found = claims(
+        made_up(
+            agreement=agreement(np.full((12, 12), np.nan)),
+            stability=stability(per_measure(0.5, **nowhere)),
+            ties=SimpleNamespace(systems=SimpleNamespace(measures=MEASURES), all_tied=per_measure(0.5, **nowhere)),
+        )
+    )
+    assert [claim.outcome for claim in found] == ["not looked at"] * len(CLAIMS)
+    assert found[0].found == "tau is undefined: a measure ties all systems"
+    assert found[4].found == "R@5,IoU=0.3 is undefined here"
+
+
+def test_a_test_measure_by_which_all_choices_tie_judges_none():
+    z = np.full((12, 2), -0.5)
+    z[:, 1] = 0
+    z[AT["AxIoU@10"], 0] = 0.5
+    selection = SimpleNamespace(validation=MEASURES, test=parse_measures("R@1,IoU=0.5; R@5,IoU=0.7"), z=z)
+    assert outcome(9, selection=selection).outcome == "holds"

@@ -72,6 +72,14 @@ def _rows(measures: Sequence[Measure], *wanted: str) -> list[int]:
     return [names.index(name) for name in wanted]
 
 
+def _defined(names: Sequence[str], values: Floats) -> Floats:
+    """Figures of some measures, each of which must have one."""
+    for name, value in zip(names, values.tolist(), strict=True):
+        if not np.isfinite(value):
+            raise _Missing(f"{name} is undefined here")
+    return values
+
+
 def _recall(k: int, theta: str) -> str:
     return f"R@{k},IoU={theta}"
 
@@ -130,7 +138,7 @@ def _self_agreement(studies: Studies, *names: str) -> Floats:
     """Mean self-agreement over all sizes, a figure a measure."""
     if studies.stability is None:
         raise _Missing("stability was not studied")
-    return np.asarray(studies.stability.mean.mean(axis=0)[_rows(studies.stability.measures, *names)])
+    return _defined(names, studies.stability.mean.mean(axis=0)[_rows(studies.stability.measures, *names)])
 
 
 def _strict_is_stable(studies: Studies) -> tuple[Sequence[bool], str]:
@@ -161,7 +169,8 @@ def _error_between(studies: Studies) -> tuple[Sequence[bool], str]:
     for study in studies.ambiguity:
         errors = study.levels[-1].rmse.mean(axis=0)
         for k in RANKS:
-            loose, strict, of_axiou = errors[_rows(study.measures, _recall(k, "0.3"), _recall(k, "0.7"), f"AxIoU@{k}")]
+            names = (_recall(k, "0.3"), _recall(k, "0.7"), f"AxIoU@{k}")
+            loose, strict, of_axiou = _defined(names, errors[_rows(study.measures, *names)])
             cases.append(bool(loose < of_axiou < strict))
         told.append(f"{study.model}, K = 10: {100 * loose:.1f}, {100 * of_axiou:.1f}, {100 * strict:.1f} points")
     return cases, f"RMSE of R at 0.3, AxIoU, R at 0.7 under {'; '.join(told)}"
@@ -173,13 +182,13 @@ def _error_between(studies: Studies) -> tuple[Sequence[bool], str]:
 def _all_tied(studies: Studies, *names: str) -> Floats:
     if studies.ties is None:
         raise _Missing("ties were not studied")
-    return np.asarray(studies.ties.all_tied[_rows(studies.ties.systems.measures, *names)])
+    return _defined(names, studies.ties.all_tied[_rows(studies.ties.systems.measures, *names)])
 
 
 def _axiou_ties_less(studies: Studies) -> tuple[Sequence[bool], str]:
     of_axiou = _all_tied(studies, *[f"AxIoU@{k}" for k in RANKS])
     of_recall = _all_tied(studies, *_recalls())
-    said = f"AxIoU at most {of_axiou.max():.1%} of the queries, R@K at least {of_recall.min():.1%}"
+    said = f"AxIoU at most {100 * of_axiou.max():.1f} % of the queries, R@K at least {100 * of_recall.min():.1f} %"
     return [bool(value < of_recall.min()) for value in of_axiou], said
 
 
@@ -187,7 +196,7 @@ def _ends_tie_most(studies: Studies) -> tuple[Sequence[bool], str]:
     of_recall = dict(zip(_recalls(), _all_tied(studies, *_recalls()), strict=True))
     most = sorted(of_recall, key=of_recall.__getitem__, reverse=True)
     named = ("R@10,IoU=0.3", "R@1,IoU=0.7")
-    told = ", ".join(f"{name} {of_recall[name]:.1%}" for name in most[:3])
+    told = ", ".join(f"{name} {100 * of_recall[name]:.1f} %" for name in most[:3])
     return [name in most[:3] for name in named], f"most tied: {told}"
 
 

@@ -43,7 +43,9 @@ def test_it_says_which_measure_agrees_best(found):
 
 def test_measures_that_agree_equally_well_are_all_named(found):
     same = dataclasses.replace(found, tau=np.ones_like(found.tau))
-    assert said(same)[0].startswith("R@1,IoU=0.3, R@1,IoU=0.5 and 10 more agree best with all others, equally")
+    assert said(same)[0].startswith(
+        "R@1,IoU=0.3, R@1,IoU=0.5, R@1,IoU=0.7 and 9 more agree best with all others, equally"
+    )
 
 
 def test_axiou_at_10_has_a_sentence_of_its_own(found):
@@ -70,6 +72,48 @@ def test_a_conflict_needs_tau_and_its_whole_interval_below_a_half(found, tau, hi
     assert len(conflicts_of(made_up)) == n_conflicts
     sentence = next(one for one in said(made_up) if "conflict" in one)
     assert sentence.startswith(f"{n_conflicts} of 66 pairs" if n_conflicts else "None of the 66 pairs")
+
+
+def test_the_conflict_that_is_named_is_one(found):
+    """The lowest tau of all has an interval beyond 0.5: another pair is named."""
+    made_up = made_up_tau(found, 0.3, 0.1, 0.4)
+    made_up.tau[0, 1] = made_up.tau[1, 0] = -0.5
+    made_up.interval[0, 1, 1] = made_up.interval[1, 0, 1] = 0.9
+    sentence = next(one for one in said(made_up) if "conflict" in one)
+    assert sentence.startswith("65 of 66 pairs of measures conflict")
+    assert "most of all R@1,IoU=0.3 and R@1,IoU=0.7 (tau 0.30, 95 % interval 0.10 to 0.40)" in sentence
+
+
+def test_two_measures_have_one_sentence(make_systems):
+    systems = make_systems(["a", "b", "c"], "mIoU; R@1,IoU=0.5")
+    made_up = made_up_tau(agreement(systems, np.random.default_rng(0), resamples=5), 0.2, 0.1, 0.4)
+    told = [one for one in said(made_up) if "tau" in one]
+    assert told == [
+        "Tau between mIoU and R@1,IoU=0.5 is 0.20, 95 % interval 0.10 to 0.40; they conflict: tau and its whole "
+        "interval lie below 0.5."
+    ]
+
+
+def test_best_systems_are_told_with_those_that_share_the_place(make_systems):
+    systems = make_systems(["a", "b"], "mIoU; R@1,IoU=0.5; R@5,IoU=0.5; AxIoU@5")
+    a, b = systems.scores.values()
+    b.numerator[:2], a.numerator[:2] = 1.0, 0.0
+    b.numerator[2] = a.numerator[2]
+    a.numerator[3], b.numerator[3] = 1.0, 0.0
+    told = said(agreement(systems, np.random.default_rng(0), resamples=5))
+    assert (
+        "By 2 of 4 measures the best system is b; by R@5,IoU=0.5 several share the first place; by AxIoU@5 the best is "
+        "a." in told
+    )
+
+
+def test_an_undefined_measure_is_not_said_to_tie(make_systems):
+    systems = make_systems(["a", "b", "c"], "mIoU; R@1,IoU=0.5; R@5,IoU=0.5")
+    for scores in systems.scores.values():
+        scores.weight[0], scores.numerator[0] = 0.0, 0.0
+    made = chapter(agreement(systems, np.random.default_rng(0), resamples=5))
+    assert "No tau with mIoU: it is undefined." in made.notes
+    assert made.document["pairs"][0]["why"] == "a measure is undefined for all systems"
 
 
 def test_a_system_that_every_measure_calls_best_is_named(make_systems):

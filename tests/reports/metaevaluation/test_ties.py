@@ -84,6 +84,23 @@ def test_measures_that_share_the_least_are_named_together():
     assert said[0].startswith("R@1,IoU=0.7 and AxIoU@1 tie the two systems on no query, the fewest of 3 measures;")
 
 
+def test_where_less_is_better_zero_is_no_failure():
+    """Nobody abstains falsely on 15 of 20 queries: that is the best outcome; all do on 3, the worst."""
+    values = np.zeros((2, 1, 20))
+    values[:, 0, 15:18] = 1
+    values[0, 0, 18:] = 1
+    made = told(systems_of(values, "FalseAbstention"))
+    assert made.said[1:] == (
+        "FalseAbstention demands the most: on 15.0 % of the queries every system scores 1, the worst there is.",
+        "FalseAbstention demands the least: on 75.0 % of the queries every system scores 0, the best there is.",
+    )
+    assert [cell.text for cell in made.tables[0].groups[0][1][0]] == ["FalseAbstention", "90.0", "75.0", "15.0", "90.0"]
+
+
+def test_measures_that_tie_alike_are_not_ranked():
+    assert told(systems_of(np.ones((2, 3, 20)))).said[0].startswith("Every measure ties the two systems on 100.0 %")
+
+
 def test_one_measure_is_compared_with_none(three):
     only = Systems({name: one.only(parse_measures("R@5,IoU=0.3")) for name, one in three.scores.items()})
     assert told(only).said[0].startswith("R@5,IoU=0.3 gives all 3 systems the same value on 75.0 % (95 % interval")

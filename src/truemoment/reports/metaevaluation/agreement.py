@@ -84,22 +84,25 @@ def chapter(result: Agreement) -> Chapter:
         tables += [agreement_table(result), tau_table(result)]
         if conflicts := conflicts_of(result):
             tables.append(_conflicts_table(result, conflicts))
-        drawings += [
+        drawings.append(
             Drawing(
                 "agreement-tau",
                 "How far each two measures rank the systems alike",
                 "Kendall's tau-b: 1 for equal rankings, 0 for unrelated, below 0 (marked) for rather reversed ones. "
                 "After AxIoU, Fig. 4.",
                 partial(tau_figure, result),
-            ),
+            )
+        )
+    if np.isfinite(result.mean).any():
+        drawings.append(
             Drawing(
                 "agreement-mean",
                 "How well each measure agrees with all others",
                 "Mean tau with the others (mark), where it lies in 95 % of the resamples (thick line), and the lowest "
                 "and highest tau with any of them (thin line).",
                 partial(mean_figure, result),
-            ),
-        ]
+            )
+        )
     return Chapter(
         name="agreement",
         title="Do the measures rank systems alike?",
@@ -225,7 +228,7 @@ def _of_conflicts(result: Agreement) -> str:
     if not defined:
         return ""
     conflicts = conflicts_of(result)
-    a, b = min(defined, key=lambda pair: float(result.tau[pair]))
+    a, b = conflicts[0] if conflicts else min(defined, key=lambda pair: float(result.tau[pair]))
     lowest = f"{measures[a]} and {measures[b]} (tau {number(result.tau[a, b], 2)}{_between(result.interval[a, b])})"
     count = counted(len(defined), "pair of measures", "pairs of measures")
     if not conflicts:

@@ -15,7 +15,7 @@ from truemoment.reports.drawing import Drawing, shortened
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.parts import heat_map, lines_figure, short_label
 from truemoment.reports.template import Cell, Table
-from truemoment.reports.text import few, number, one_line, percent, points
+from truemoment.reports.text import counted, few, number, one_line, percent, points
 from truemoment.uncertainty import ROUNDING
 
 PAPER_IOU = {
@@ -228,8 +228,8 @@ def _drawings(found: Ambiguity) -> list[Drawing]:
             Drawing(
                 f"ambiguity-{found.model}-pairs",
                 "Which pairs change places",
-                f"% of noisy sets at {found.levels[-1].level}, for the {len(shown)} pairs that do most often; "
-                "the first of a pair is the better one by most measures.",
+                f"% of noisy sets at {found.levels[-1].level}, by pair, those that do most often first "
+                f"({counted(len(shown), 'pair')}); the first of a pair is the better one by most measures.",
                 lambda: _pairs_figure(found, shown),
             )
         )

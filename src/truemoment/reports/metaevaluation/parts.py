@@ -240,10 +240,17 @@ def lines_figure(
     if x_ticks is not None:
         label_ticks(rows[-1], x_ticks)
     rows[-1].set_xlabel(x_label)
-    rows[-1].set_ylim(*y_limits)
+    rows[-1].set_ylim(y_limits[0], _high(y_limits, y))
     for axes, (_, members) in zip(rows, panels, strict=True):
         label_ends(axes, [looks[at] for at in members], [_last(x, y[:, at]) for at in members], panel_height_in)
     return figure
+
+
+def _high(limits: tuple[float | None, float | None], y: Floats) -> float | None:
+    """High end of y: the one asked for, or 1 above the low end where no value is."""
+    low, high = limits
+    is_flat = low is not None and high is None and not (y > low).any()
+    return low + 1 if is_flat and low is not None else high
 
 
 def _last(x: Floats, y: Floats) -> tuple[float, float]:

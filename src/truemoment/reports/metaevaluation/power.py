@@ -165,10 +165,12 @@ def _price(power: Power, names: Sequence[str]) -> list[str]:
     at = names.index("R@1,IoU=0.5") if "R@1,IoU=0.5" in names and names.index("R@1,IoU=0.5") in priced else priced[0]
     comparisons = "one comparison" if power.comparisons == 1 else f"{power.comparisons} comparisons"
     typical, hard = planned[at].tolist()
+    whom = f"for a typical pair of systems and {rounded_up(hard)} for a hard one"
+    if len(power.p_holm) == 1:
+        whom = "for two systems like these"
     return [
-        f"To show a true difference of {_TOLD[1]} of {names[at]} takes about {rounded_up(typical)} queries for a "
-        f"typical pair of systems and {rounded_up(hard)} for a hard one ({percent(power.power)} of such test sets find "
-        f"it, at level {power.level:g} for {comparisons})."
+        f"To show a true difference of {_TOLD[1]} of {names[at]} takes about {rounded_up(typical)} queries {whom} "
+        f"({percent(power.power)} of such test sets find it, at level {power.level:g} for {comparisons})."
     ]
 
 

@@ -95,30 +95,34 @@ def _best(selection: Selection, names: Sequence[str], told: Sequence[int]) -> st
     regret = selection.regret[first]
     n_tests = len(selection.test)
     worst = int(np.nan_to_num(regret, nan=-1).argmax())
-    whole = f"on the whole split {points(regret.mean())}"
+    whole = f"on the whole validation split loses {points(regret.mean())}"
     if n_tests > 1 and regret.max() - regret.min() > ROUNDING:
         whole += f", {points(regret[worst])} at worst (by {selection.test[worst]})"
     what = (
-        f"on the test split, {points(lost[first])} {'a test measure ' if n_tests > 1 else ''}on average over resamples "
-        f"of the validation videos; {whole}"
+        f"{points(lost[first])} {'a test measure ' if n_tests > 1 else ''}on average over resamples of the validation "
+        "videos"
     )
     if len(told) == 1:
-        return f"{names[first]} selects: its choices lose, {what}."
+        return f"{names[first]} selects: on the test split its choices lose {what}; its choice {whole}."
     alike = [at for at in told if lost[at] <= lost[first] + ROUNDING]
     level = [at for at in told if selection.behind[at, 0] <= ROUNDING and at not in alike]
     if len(alike) == len(told):
-        return f"No measure is shown to choose best: the choices of all lose alike, {what}."
+        return (
+            f"No measure is shown to choose best: the choices of all lose alike on the test split, {what}; that of "
+            f"{names[first]} {whole}."
+        )
     if len(alike) > 1 or level:
-        its, come = ("its", "comes") if len(alike) == 1 else ("their", "come")
+        one = len(alike) == 1
+        come_first = f"{few([names[at] for at in alike])} {'comes' if one else 'come'} first"
         others = f" {few([names[at] for at in level])} cannot be told from that on these videos." if level else ""
         return (
-            f"No measure is shown to choose best. {few([names[at] for at in alike])} {come} first: {its} choices lose "
-            f"least, {what}.{others}"
+            f"No measure is shown to choose best. {come_first}: {'its' if one else 'their'} choices lose least on the "
+            f"test split, {what}; {'its choice' if one else f'that of {names[first]}'} {whole}.{others}"
         )
     second = told[1]
     return (
-        f"Select by {names[first]}: its choices lose least, {what}. The next, {names[second]}, loses "
-        f"{points(lost[second] - lost[first])} more (95 % interval "
+        f"Select by {names[first]}: its choices lose least on the test split, {what}; its choice {whole}. The next, "
+        f"{names[second]}, loses {points(lost[second] - lost[first])} more (95 % interval "
         f"{low_to_high(selection.behind[second], 2, times=100)})."
     )
 

@@ -59,8 +59,9 @@ def said(found: Stability) -> list[str]:
             f"{where}, all measures rank the {found.n_systems} systems equally alike (mean tau {_tau(mean, best)})."
         ]
     else:
+        tau = _tau(mean, best)
         sentences = [
-            f"{where}, {names[best]} ranks the {found.n_systems} systems alike with a mean tau of {_tau(mean, best)}."
+            f"{where}, {names[best]} ranks the {found.n_systems} systems with a mean tau of {tau} between them."
         ]
     if mean[best] - mean[worst] > ROUNDING and len(order) > 2:
         runners = order[1:-1][:3]

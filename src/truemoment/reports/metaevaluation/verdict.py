@@ -215,10 +215,12 @@ def _stable_on_labels(found: Sequence[Ambiguity]) -> list[str]:
     if turned[worst] - turned[best] <= ROUNDING:
         whom = names[best] if np.isfinite(turned).sum() == 1 else "every measure"
         return [f"{begin} in {percent(turned[best], 1)} of the cases by {whom}."]
+    of_best, of_worst = (points(rmse[at], 1) for at in (best, worst))
+    known = np.isfinite(rmse[best]) and np.isfinite(rmse[worst])
     return [
-        f"{begin} least by {names[best]}, in {percent(turned[best], 1)} of the cases (its figures are off by "
-        f"{points(rmse[best], 1)}), and most by {names[worst]}, in {percent(turned[worst], 1)} "
-        f"({points(rmse[worst], 1)})."
+        f"{begin} least by {names[best]}, in {percent(turned[best], 1)} of the cases"
+        f"{f' (its figures are off by {of_best})' if known else ''}, and most by {names[worst]}, in "
+        f"{percent(turned[worst], 1)}{f' ({of_worst})' if known else ''}."
     ]
 
 
