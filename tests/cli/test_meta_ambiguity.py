@@ -174,3 +174,17 @@ def test_saved_scores_are_refused(call, fails):
 @pytest.mark.usefixtures("files")
 def test_clip_ratings_are_refused(fails):
     assert "clip ratings" in fails(2, "meta", "ambiguity", *WORDS[:-4], "--measures", "HIT@1,min=Good")
+
+
+@pytest.mark.usefixtures("files")
+def test_files_that_noise_is_learned_from_are_not_written_over(fails, monkeypatch, tmp_path):
+    """Those of a dataset as well as a file of one's own: the re-annotations, and what they re-annotate."""
+    data = tmp_path / "data"
+    for name in ("human-charades/test_00.csv", "charades-sta/charades_sta_test.txt"):
+        (data / name).parent.mkdir(parents=True)
+        (data / name).write_text("precious")
+    monkeypatch.setenv("TRUEMOMENT_DATA", str(data))
+    for name in ("human-charades/test_00.csv", "charades-sta/charades_sta_test.txt"):
+        words = ("runs", "--annotations", "mine.jsonl", "--annotators", "human-charades", "--html", str(data / name))
+        assert "is read or written already" in fails(2, "meta", "ambiguity", *words)
+        assert (data / name).read_text() == "precious"

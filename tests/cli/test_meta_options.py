@@ -9,6 +9,8 @@ import shutil
 import numpy as np
 import pytest
 
+from truemoment.cli.meta.options import stream
+
 DATA = ("--annotations", "mine.jsonl", "--split", "test")
 MEASURES = ("--measures", "R@1,IoU=0.5; mIoU; AxIoU@5")
 QUICK = ("--resamples", "20")
@@ -272,6 +274,9 @@ def test_tables_for_documents(call, style, sign):
         (("--html", "-"), "--html: expected the name of a file"),
         (("--open",), "--html: expected the name of a file"),
         (("--figures", "mine.jsonl"), "--figures: mine.jsonl is no folder"),
+        (("--figures", "runs"), "runs: lies in runs, every file of which is read as a system"),
+        (("--html", "runs/../runs/page.html"), "lies in runs"),
+        (("--html", "."), ".: is a folder, expected a file"),
     ],
 )
 def test_outputs_that_cannot_be_are_refused_before_any_work(fails, words, said, tmp_path):
@@ -283,6 +288,34 @@ def test_outputs_that_cannot_be_are_refused_before_any_work(fails, words, said, 
 @pytest.mark.usefixtures("saved")
 def test_saved_scores_are_not_written_over(fails):
     assert "saved/b.npz: is read or written already" in fails(2, "meta", "ties", "saved", "--json", "saved/b.npz")
+
+
+@pytest.mark.usefixtures("files")
+def test_queries_without_an_answer_are_told(study, tmp_path):
+    """A file that answers one of 24 queries: whoever reads a ranking must know."""
+    first = (tmp_path / "runs" / "a.jsonl").read_text().splitlines()[0]
+    (tmp_path / "one.jsonl").write_text(first + "\n")
+    notes = study("runs/a.jsonl", "one.jsonl", *DATA, *MEASURES)["studies"]["ties"]["notes"]
+    assert "one: no answer (worst value): 23 of 24 queries." in notes
+
+
+@pytest.mark.usefixtures("files")
+def test_what_is_simulated_is_told_and_named(study):
+    document = study("runs/a.jsonl", "--population", *DATA, *MEASURES)
+    assert len(document["simulated"]) == 24
+    assert document["baselines"] == []
+    assert any("Of the 25 systems 24 simulated" in note for note in document["studies"]["ties"]["notes"])
+
+
+@pytest.mark.usefixtures("files")
+def test_a_folder_holds_nothing_that_cannot_be_read(fails, tmp_path):
+    (tmp_path / "runs" / "d.jsonl").symlink_to(tmp_path / "gone.jsonl")
+    assert "runs/d.jsonl: is no file that can be read" in fails(2, "meta", "ties", "runs", *DATA)
+
+
+def test_a_study_draws_the_same_whatever_else_is_made():
+    assert stream(0, "ties").random() == stream(0, "ties").random()
+    assert len({stream(seed, study).random() for seed in (0, 1) for study in ("ties", "power")}) == 4
 
 
 # ------------------------------------------------------------------------------------------------ help

@@ -16,6 +16,7 @@ import pytest
 
 from truemoment import Predictions, evaluate
 from truemoment.cli import run
+from truemoment.cli.meta import STUDIES
 from truemoment.datasets import load_annotations
 from truemoment.io import MatchReport
 from truemoment.measures import FAMILIES
@@ -152,6 +153,16 @@ def test_every_field_of_the_json_is_explained(page_folder, capsys):
     assert run([*audit.split(), "--measures", "mIoU; R@1,IoU=0.5", "--permutations", "20"]) == 0
     names = set(json.loads(capsys.readouterr().out))
     assert set(first_column("docs/json.md", "## What `audit` writes")) == names
+
+    studied = "meta ties a=examples/predictions.jsonl b=examples/predictions.jsonl --json - --quiet"
+    assert run([*studied.split(), "--annotations", "examples/annotations.jsonl", "--resamples", "20"]) == 0
+    explained = set(first_column("docs/json.md", "## What `meta` writes"))
+    assert {name for name in explained if "-" not in name and "." not in name} == {
+        *json.loads(capsys.readouterr().out),
+        "verdict",  # of a report
+    }
+    told = " ".join(explained)
+    assert all(f"studies.{study}" in told for study in STUDIES if study not in ("report", "population"))
 
     lines = '{"video_id": "v", "duration_s": 9.0, "sentence": "s", "moments": [[1, 10]]}\n'
     (page_folder / "mine.jsonl").write_text(lines, encoding="utf-8")

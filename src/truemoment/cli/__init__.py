@@ -33,7 +33,7 @@ COMMANDS = MappingProxyType(
         "compare": "Compare methods: paired, with corrected p values.",
         "bias": "Tell what a dataset gives away before anybody looks at a video.",
         "resplit": "Split a dataset anew, so that guessing stops working.",
-        "meta": "Study measures: which agree, which are stable, which to select by.",
+        "meta": "Study measures: which agree, which are stable, which select well.",
         "humans": "Hold several annotators against references and each other.",
         "predict": "Ask a served model, and keep every raw answer.",
         "convert": "Write a prediction file in another format.",
