@@ -304,7 +304,7 @@ def test_what_is_simulated_is_told_and_named(study):
     document = study("runs/a.jsonl", "--population", *DATA, *MEASURES)
     assert len(document["simulated"]) == 24
     assert document["baselines"] == []
-    assert any("Of the 25 systems 24 simulated" in note for note in document["studies"]["ties"]["notes"])
+    assert any("Of the 25 systems 24 are simulated" in note for note in document["studies"]["ties"]["notes"])
 
 
 @pytest.mark.usefixtures("files")

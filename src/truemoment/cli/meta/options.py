@@ -86,9 +86,9 @@ class Chosen:
     @property
     def made_up(self) -> str:
         """Which systems are simulated or baselines, in words; "" where none is."""
-        kinds = ((len(self.simulated), "simulated ('meta population')"), (len(self.baselines), "blind baselines"))
-        told = [f"{n} {kind}" for n, kind in kinds if n]
-        return f"Of the {len(self.systems)} systems {' and '.join(told)}: no trained models." if told else ""
+        kinds = ((len(self.simulated), "simulated (see 'meta population')"), (len(self.baselines), "blind baselines"))
+        told = [f"{n} {'is' if n == 1 else 'are'} {kind}" for n, kind in kinds if n]
+        return f"Of the {len(self.systems)} systems {' and '.join(told)}." if told else ""
 
 
 @dataclass(frozen=True)
