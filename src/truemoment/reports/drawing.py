@@ -237,7 +237,7 @@ def _for_page(svg: str, name: str) -> tuple[str, str]:
     body = re.sub(r' fill="(#[0-9a-f]{6})"', r' style="fill: \1"', body)
     body = re.sub(r"(?<=[: ])#[0-9a-f]{6}(?=[;\"])", lambda found: _variable(found[0]), body)
     body = re.sub(r'(?<= d=")[^"]+', lambda found: _shorter(found[0]), body)
-    body = re.sub(r"(?<=[ (\"])-?\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", body)
+    body = re.sub(r"<[^>]+>", lambda tag: _rounded(tag[0]), body)
     body = re.sub(r"<defs>\s*</defs>", "", body)
     body = re.sub(r">\s*\n\s*<", "><", body).strip()
     return box[1] if box else "", body
@@ -245,6 +245,11 @@ def _for_page(svg: str, name: str) -> tuple[str, str]:
 
 def _variable(colour: str) -> str:
     return f"var(--{_NAMES[colour]})" if colour in _NAMES else colour
+
+
+def _rounded(tag: str) -> str:
+    """Write the numbers of a tag in hundredths; those of the text are what the figure says, and stay."""
+    return re.sub(r"(?<=[ (\"])-?\d+\.\d{3,}", lambda found: f"{float(found[0]):.2f}", tag)
 
 
 def _shorter(path: str) -> str:
