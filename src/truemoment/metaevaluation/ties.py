@@ -2,7 +2,7 @@ r"""On how many queries a measure says nothing: all systems score the same.
 
 The all-tied query ratio of a measure is the share of queries on which every system has exactly the same value,
 
-.. math:: \frac{\#\{q : x_{1 q} = x_{2 q} = \dots = x_{S q}\}}{Q}
+.. math:: \frac{\#\{q : x_{1 q} = x_{2 q} = ... = x_{S q}\}}{Q}
 
 with :math:`x_{s q}` the numerator over the weight of system s on query q. Such a query tells no system from any other,
 whatever their figures are. It is tied for one of two reasons, which call for opposite cures: all systems fail (the
