@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from truemoment.cli import run
@@ -80,3 +81,30 @@ def evaluate(call, annotations, predictions):
 def evaluate_fails(fails, annotations, predictions):
     """Evaluate these predictions on these annotations, with options that must fail."""
     return lambda *options: fails(2, "evaluate", predictions, "--annotations", annotations, *options)
+
+
+@pytest.fixture
+def three_runs(tmp_path, monkeypatch):
+    """24 test queries of 12 videos of 40 s, as many to train on, and files that answer 20, 14 and 8 rightly."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = []
+    for split in ("test", "train"):
+        for i in range(24):
+            start = int(rng.integers(0, 30))
+            video = f"{split}{i // 2}"
+            moment = [start, start + int(rng.integers(4, 11))]
+            rows.append(
+                {"video_id": video, "sentence": f"door {i % 2}", "duration_s": 40, "moments": [moment], "split": split}
+            )
+    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "runs").mkdir()
+    for name, right in (("a", 20), ("b", 14), ("c", 8)):
+        lines = []
+        for i, row in enumerate(rows[:24]):
+            moments = [[*row["moments"][0], 1.0], [0, 40, 0.5]]
+            if (i * 7) % 24 >= right:
+                moments = [[0, 2, 1.0], [0, 40, 0.5]]
+            lines.append(json.dumps({"query_id": f"{row['video_id']}#{i % 2}", "moments": moments}))
+        (tmp_path / "runs" / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
+    return tmp_path

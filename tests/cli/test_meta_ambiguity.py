@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 DATA = ("--annotations", "mine.jsonl", "--split", "test")
@@ -11,42 +10,15 @@ WORDS = ("runs", *DATA, "--measures", "R@1,IoU=0.7; AxIoU@5", "--sets", "5")
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
-    """24 test queries of 12 videos of 40 s, as many to train on, and files that answer 20, 14 and 8 rightly."""
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    rows = []
-    for split in ("test", "train"):
-        for i in range(24):
-            start = int(rng.integers(0, 30))
-            video = f"{split}{i // 2}"
-            moment = [start, start + int(rng.integers(4, 11))]
-            rows.append(
-                {"video_id": video, "sentence": f"door {i % 2}", "duration_s": 40, "moments": [moment], "split": split}
-            )
-    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "runs").mkdir()
-    for name, right in (("a", 20), ("b", 14), ("c", 8)):
-        lines = []
-        for i, row in enumerate(rows[:24]):
-            moments = [[*row["moments"][0], 1.0], [0, 40, 0.5]]
-            if (i * 7) % 24 >= right:
-                moments = [[0, 2, 1.0], [0, 40, 0.5]]
-            lines.append(json.dumps({"query_id": f"{row['video_id']}#{i % 2}", "moments": moments}))
-        (tmp_path / "runs" / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
-    return tmp_path
-
-
-@pytest.fixture
-def people(files):
+def people(three_runs):
     """30 queries that two people marked, half a second to two seconds apart."""
     rows = []
     for i in range(30):
         marked = [[5 + i % 9, 15 + i % 7], [5.5 + i % 9, 17 + i % 7]]
         row = {"video_id": f"p{i}", "sentence": "a door", "duration_s": 40, "moments": marked, "annotators": ["x", "y"]}
         rows.append(json.dumps(row))
-    (files / "people.jsonl").write_text("\n".join(rows) + "\n")
-    return files / "people.jsonl"
+    (three_runs / "people.jsonl").write_text("\n".join(rows) + "\n")
+    return three_runs / "people.jsonl"
 
 
 @pytest.fixture
@@ -61,7 +33,7 @@ def study(call):
     return run_words
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_is_told_and_written(call, tmp_path):
     status, out, err = call(
         *("meta", "ambiguity", *WORDS, "--json", "found.json", "--figures", "figures", "--html", "page.html")
@@ -82,7 +54,7 @@ def test_is_told_and_written(call, tmp_path):
     assert "others had marked the moments" in (tmp_path / "page.html").read_text()
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_is_what_the_library_finds(study):
     """The study has a stream of its own, and of that each model a child, shift the second."""
     from truemoment import read_own_annotations, read_predictions
@@ -103,7 +75,7 @@ def test_is_what_the_library_finds(study):
         assert told["mean_iou"] == level.mean_iou
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_workers_do_not_matter_and_seeds_do(study):
     one, three, other = (
         study("--noise", "shift", *w) for w in (("--workers", "1"), ("--workers", "3"), ("--seed", "1"))
@@ -126,7 +98,7 @@ def test_noise_is_learned_from_ones_own_annotators(study):
     assert list(study(*words)) == ["ambiguity-annotators"]
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_population_and_baselines_are_held_against_noise_too(study):
     found = study("--noise", "shift", "--baselines")["ambiguity-shift"]
     assert found["systems"][:3] == ["a", "b", "c"]
@@ -164,19 +136,19 @@ def test_too_few_people_are_refused(people, fails):
     assert "got 40 moments beside another annotator's" in line
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_saved_scores_are_refused(call, fails):
     words = ("evaluate", "runs/a.jsonl", *DATA, "--measures", "mIoU", "--save-scores", "runs/d.npz")
     assert call(*words)[0] == 0
     assert fails(2, "meta", "ambiguity", *WORDS).startswith("runs/d.npz: saved scores hold no answers")
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_clip_ratings_are_refused(fails):
     assert "clip ratings" in fails(2, "meta", "ambiguity", *WORDS[:-4], "--measures", "HIT@1,min=Good")
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_files_that_noise_is_learned_from_are_not_written_over(fails, monkeypatch, tmp_path):
     """Those of a dataset as well as a file of one's own: the re-annotations, and what they re-annotate."""
     data = tmp_path / "data"

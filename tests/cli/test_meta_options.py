@@ -6,7 +6,6 @@ Shown on 'meta ties' and 'meta stability', which need no more than systems.
 import json
 import shutil
 
-import numpy as np
 import pytest
 
 from truemoment.cli.meta.options import stream
@@ -17,40 +16,13 @@ QUICK = ("--resamples", "20")
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
-    """24 test queries of 12 videos of 40 s, as many to train on, and files that answer 20, 14 and 8 rightly."""
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    rows = []
-    for split in ("test", "train"):
-        for i in range(24):
-            start = int(rng.integers(0, 30))
-            video = f"{split}{i // 2}"
-            moment = [start, start + int(rng.integers(4, 11))]
-            rows.append(
-                {"video_id": video, "sentence": f"door {i % 2}", "duration_s": 40, "moments": [moment], "split": split}
-            )
-    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "runs").mkdir()
-    for name, right in (("a", 20), ("b", 14), ("c", 8)):
-        lines = []
-        for i, row in enumerate(rows[:24]):
-            moments = [[*row["moments"][0], 1.0], [0, 40, 0.5]]
-            if (i * 7) % 24 >= right:
-                moments = [[0, 2, 1.0], [0, 40, 0.5]]
-            lines.append(json.dumps({"query_id": f"{row['video_id']}#{i % 2}", "moments": moments}))
-        (tmp_path / "runs" / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
-    return tmp_path
-
-
-@pytest.fixture
-def saved(files, call):
+def saved(three_runs, call):
     """The same systems as saved scores of three measures, in a folder of their own."""
-    (files / "saved").mkdir()
+    (three_runs / "saved").mkdir()
     for name in "abc":
         words = ("evaluate", f"runs/{name}.jsonl", *DATA, *MEASURES, "--save-scores", f"saved/{name}.npz")
         assert call(*words)[0] == 0
-    return files / "saved"
+    return three_runs / "saved"
 
 
 @pytest.fixture
@@ -87,18 +59,18 @@ def test_files_folders_and_saved_scores_give_the_same_figures(study):
     assert study("runs/c.jsonl", "saved/a.npz", *DATA, *MEASURES)["sources"][0]["name"] == "c"
 
 
-def test_sources_name_files_and_their_hashes(files, study):
+def test_sources_name_files_and_their_hashes(three_runs, study):
     import hashlib
 
     document = study("ours=runs/a.jsonl", "runs/b.jsonl", *DATA)
     for source, (name, path) in zip(
         document["sources"], (("ours", "runs/a.jsonl"), ("b", "runs/b.jsonl")), strict=True
     ):
-        digest = hashlib.sha256((files / path).read_bytes()).hexdigest()
+        digest = hashlib.sha256((three_runs / path).read_bytes()).hexdigest()
         assert source == {"name": name, "path": path, "sha256": digest}
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_the_default_measures_are_those_of_the_paper(study):
     entries = study("runs", *DATA)["studies"]["ties"]["measures"]
     assert len(entries) == 14
@@ -114,7 +86,7 @@ def test_saved_scores_bring_their_measures(study):
     assert [m["measure"] for m in some["studies"]["ties"]["measures"]] == ["AxIoU@5", "mIoU"]
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_population_and_baselines_are_added(call):
     """Simulated systems and blind baselines stand behind the files; the same seed gives the same, another others."""
     words = ("meta", "ties", "runs/a.jsonl", *DATA, *MEASURES, *QUICK, "--json", "-")
@@ -128,13 +100,13 @@ def test_population_and_baselines_are_added(call):
     assert call("meta", "ties", *DATA, *MEASURES, *QUICK, "--baselines", "--fit-split", "none")[0] == 0
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_a_file_named_as_a_baseline_is_refused(fails):
     line = fails(2, "meta", "ties", "predict-all=runs/a.jsonl", *DATA, "--baselines")
     assert "'predict-all' is the name of a simulated system or baseline" in line
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_the_protocol_is_the_one_asked_for(study):
     assert "closer-look" in json.dumps(study("runs", *DATA, *MEASURES, "--protocol", "closer-look"))
 
@@ -173,17 +145,17 @@ def test_bad_input_is_one_line(fails, words, said):
     assert said in fails(2, "meta", "ties", *words)
 
 
-def test_an_empty_folder_is_refused(files, fails):
-    (files / "empty").mkdir()
-    (files / "empty" / ".hidden").touch()
+def test_an_empty_folder_is_refused(three_runs, fails):
+    (three_runs / "empty").mkdir()
+    (three_runs / "empty" / ".hidden").touch()
     assert fails(2, "meta", "ties", "empty", *DATA).startswith("empty: holds no file")
 
 
-def test_damaged_scores_are_refused_by_name(files, saved, fails):
+def test_damaged_scores_are_refused_by_name(three_runs, saved, fails):
     whole = (saved / "b.npz").read_bytes()
     (saved / "b.npz").write_bytes(whole[: len(whole) // 2])
     assert "saved/b.npz: is not a file of saved scores" in fails(2, "meta", "ties", "saved")
-    shutil.copy(files / "runs" / "a.jsonl", saved / "b.npz")
+    shutil.copy(three_runs / "runs" / "a.jsonl", saved / "b.npz")
     assert "saved/b.npz: is not a file of saved scores" in fails(2, "meta", "ties", "saved")
 
 
@@ -199,10 +171,10 @@ def test_scores_of_other_measures_are_refused_by_name(call, fails):
 
 
 @pytest.mark.usefixtures("saved")
-def test_scores_of_other_queries_are_refused_by_name(files, call, fails):
-    rows = (files / "mine.jsonl").read_text().splitlines(keepends=True)
-    (files / "fewer").mkdir()
-    (files / "fewer" / "mine.jsonl").write_text("".join(rows[:22]))
+def test_scores_of_other_queries_are_refused_by_name(three_runs, call, fails):
+    rows = (three_runs / "mine.jsonl").read_text().splitlines(keepends=True)
+    (three_runs / "fewer").mkdir()
+    (three_runs / "fewer" / "mine.jsonl").write_text("".join(rows[:22]))
     words = (
         "evaluate",
         "runs/b.jsonl",
@@ -231,7 +203,7 @@ def test_a_measure_that_a_file_lacks_is_told_with_the_file(fails):
 # ---------------------------------------------------------------------------------- where results go
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_json_to_standard_output_and_nothing_else(call, tmp_path):
     """With a page and figures too, of which nothing is said there."""
     words = ("meta", "ties", "runs", *DATA, *MEASURES, *QUICK)
@@ -247,14 +219,14 @@ def test_json_to_standard_output_and_nothing_else(call, tmp_path):
     assert call(*words, "--json", "-", "--html", "page.html", "--quiet")[2] == ""
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_a_file_holds_what_standard_output_would(call, tmp_path):
     words = ("meta", "ties", "runs", *DATA, *MEASURES, *QUICK)
     assert call(*words, "--json", "ties.json")[0] == 0
     assert (tmp_path / "ties.json").read_text() == call(*words, "--json", "-")[1]
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 @pytest.mark.parametrize(("style", "sign"), [("md", "| measure"), ("latex", r"\begin{tabular}")])
 def test_tables_for_documents(call, style, sign):
     status, out, _ = call("meta", "ties", "runs", *DATA, *MEASURES, *QUICK, "--table", style)
@@ -290,7 +262,7 @@ def test_saved_scores_are_not_written_over(fails):
     assert "saved/b.npz: is read or written already" in fails(2, "meta", "ties", "saved", "--json", "saved/b.npz")
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_queries_without_an_answer_are_told(study, tmp_path):
     """A file that answers one of 24 queries: whoever reads a ranking must know."""
     first = (tmp_path / "runs" / "a.jsonl").read_text().splitlines()[0]
@@ -299,7 +271,7 @@ def test_queries_without_an_answer_are_told(study, tmp_path):
     assert "one: no answer (worst value): 23 of 24 queries." in notes
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_what_is_simulated_is_told_and_named(study):
     document = study("runs/a.jsonl", "--population", *DATA, *MEASURES)
     assert len(document["simulated"]) == 24
@@ -307,7 +279,7 @@ def test_what_is_simulated_is_told_and_named(study):
     assert any("Of the 25 systems 24 are simulated" in note for note in document["studies"]["ties"]["notes"])
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_a_folder_holds_nothing_that_cannot_be_read(fails, tmp_path):
     (tmp_path / "runs" / "d.jsonl").symlink_to(tmp_path / "gone.jsonl")
     assert "runs/d.jsonl: is no file that can be read" in fails(2, "meta", "ties", "runs", *DATA)

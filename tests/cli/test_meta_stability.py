@@ -3,37 +3,9 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 WORDS = ("runs", "--annotations", "mine.jsonl", "--split", "test", "--measures", "R@1,IoU=0.5; AxIoU@5")
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    """24 test queries of 12 videos of 40 s, as many to train on, and files that answer 20, 14 and 8 rightly."""
-    monkeypatch.chdir(tmp_path)
-    rng = np.random.default_rng(0)
-    rows = []
-    for split in ("test", "train"):
-        for i in range(24):
-            start = int(rng.integers(0, 30))
-            video = f"{split}{i // 2}"
-            moment = [start, start + int(rng.integers(4, 11))]
-            rows.append(
-                {"video_id": video, "sentence": f"door {i % 2}", "duration_s": 40, "moments": [moment], "split": split}
-            )
-    (tmp_path / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    (tmp_path / "runs").mkdir()
-    for name, right in (("a", 20), ("b", 14), ("c", 8)):
-        lines = []
-        for i, row in enumerate(rows[:24]):
-            moments = [[*row["moments"][0], 1.0], [0, 40, 0.5]]
-            if (i * 7) % 24 >= right:
-                moments = [[0, 2, 1.0], [0, 40, 0.5]]
-            lines.append(json.dumps({"query_id": f"{row['video_id']}#{i % 2}", "moments": moments}))
-        (tmp_path / "runs" / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
-    return tmp_path
 
 
 @pytest.fixture
@@ -48,7 +20,7 @@ def study(call):
     return run_words
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_is_told_and_written(call, tmp_path):
     status, out, err = call(
         *("meta", "stability", *WORDS, "--sizes", "4,12", "--trials", "40"),
@@ -65,7 +37,7 @@ def test_is_told_and_written(call, tmp_path):
     assert "Self-agreement" in (tmp_path / "page.html").read_text()
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_is_what_the_library_finds(study):
     """The study has a stream of its own, whatever else the seed is used for."""
     from truemoment import evaluate, read_own_annotations, read_predictions
@@ -87,7 +59,7 @@ def test_is_what_the_library_finds(study):
     assert [entry["undefined_share"] for entry in found["measures"]] == expected.undefined.T.tolist()
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_workers_do_not_matter_and_seeds_do(study):
     one, three, again, other = (
         study("--trials", "60", "--sizes", "6", *words)
@@ -97,28 +69,28 @@ def test_workers_do_not_matter_and_seeds_do(study):
     assert one != other
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_default_sizes_end_at_half(study):
     """24 queries are fewer than the 50 that sizes begin with: one size is left, half of them."""
     assert study("--trials", "5")["queries"] == [12]
     assert study("--trials", "5", "--overlapping")["queries"] == [24]
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_by_video_sizes_are_still_queries(study):
     """Two queries a video: 8 queries are 4 videos."""
     found = study("--trials", "20", "--by", "video", "--sizes", "8,12")
     assert (found["unit"], found["sizes"], found["queries"]) == ("video", [4, 6], [8, 12])
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_overlapping_at_full_size_agrees_with_itself(study):
     found = study("--trials", "20", "--overlapping", "--sizes", "24")
     assert found["subsets"] == "overlapping"
     assert [entry["mean_tau"] for entry in found["measures"]] == [[1.0], [1.0]]
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -142,7 +114,7 @@ def test_bad_options_are_one_line(fails, words, said):
     assert said in fails(2, "meta", "stability", *WORDS, *words)
 
 
-@pytest.mark.usefixtures("files")
+@pytest.mark.usefixtures("three_runs")
 def test_sizes_by_video_are_refused_in_queries(fails):
     """20 queries were asked for: the line must not speak of 10, which nobody asked for, alone."""
     assert "20" in fails(2, "meta", "stability", *WORDS, "--by", "video", "--sizes", "20")

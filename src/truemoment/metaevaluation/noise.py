@@ -83,7 +83,25 @@ class NoiseModel(Protocol):
 
 
 @dataclass(frozen=True)
-class PublishedNoise:
+class _OfVariance:
+    """Noise of a stated variance, which is its level."""
+
+    variance_s2: float
+    source = ""
+
+    def __post_init__(self) -> None:
+        """Refuse impossible values."""
+        if not 0 <= self.variance_s2 < np.inf:
+            raise UsageError(f"got a variance of {self.variance_s2:g} s², expected 0 or more")
+
+    @property
+    def level(self) -> str:
+        """The variance."""
+        return f"variance {self.variance_s2:g} s²"
+
+
+@dataclass(frozen=True)
+class PublishedNoise(_OfVariance):
     r"""The paper's model as it is written: medians of starts and of ends over five raters.
 
     Parameters
@@ -92,18 +110,7 @@ class PublishedNoise:
         :math:`\beta^2`, of a rater's start.
     """
 
-    variance_s2: float
     name = "published"
-    source = ""
-
-    def __post_init__(self) -> None:
-        """Refuse impossible values."""
-        _checked_variance(self.variance_s2)
-
-    @property
-    def level(self) -> str:
-        """The variance."""
-        return f"variance {self.variance_s2:g} s²"
 
     def draw(self, annotations: Annotations, rngs: Sequence[np.random.Generator]) -> tuple[Floats, Floats]:
         """Draw sets of labels; a rater's length is exponential with the label's own as its mean."""
@@ -117,7 +124,7 @@ class PublishedNoise:
 
 
 @dataclass(frozen=True)
-class ShiftNoise:
+class ShiftNoise(_OfVariance):
     r"""The reading that comes near the paper's IoUs: a label moves as a whole, by a median of five draws.
 
     Parameters
@@ -126,18 +133,7 @@ class ShiftNoise:
         :math:`\beta^2`, of a rater's shift.
     """
 
-    variance_s2: float
     name = "shift"
-    source = ""
-
-    def __post_init__(self) -> None:
-        """Refuse impossible values."""
-        _checked_variance(self.variance_s2)
-
-    @property
-    def level(self) -> str:
-        """The variance."""
-        return f"variance {self.variance_s2:g} s²"
 
     def draw(self, annotations: Annotations, rngs: Sequence[np.random.Generator]) -> tuple[Floats, Floats]:
         """Draw sets of labels, each as long as before."""
@@ -269,8 +265,3 @@ def nearest_rows(points: Floats, places: Floats, k: int) -> Ints:
 def _median(rated: Floats) -> Floats:
     """Median over raters, (R, ...) to (...)."""
     return np.asarray(rated[0] if len(rated) == 1 else np.median(rated, axis=0))
-
-
-def _checked_variance(variance_s2: float) -> None:
-    if not 0 <= variance_s2 < np.inf:
-        raise UsageError(f"got a variance of {variance_s2:g} s², expected 0 or more")
