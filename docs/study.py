@@ -31,8 +31,8 @@ truemoment meta population --variants 160 --dataset charades-cd --split test-iid
 truemoment meta selection --validation charades-val --test charades-test --data-dir data \\
     --dataset charades-cd --validation-split val --split test-iid \\
     --json charades-cd-selection.json --figures charades-cd-selection
-truemoment meta population --variants 160 --dataset activitynet-captions --split val_1 --data-dir data -o anet-val
-truemoment meta population --variants 160 --dataset activitynet-captions --split val_2 --data-dir data -o anet-test
+truemoment meta population --variants 64 --dataset activitynet-captions --split val_1 --data-dir data -o anet-val
+truemoment meta population --variants 64 --dataset activitynet-captions --split val_2 --data-dir data -o anet-test
 truemoment meta selection --validation anet-val --test anet-test --data-dir data \\
     --dataset activitynet-captions --validation-split val_1 --split val_2 \\
     --json activitynet-captions-selection.json --figures activitynet-captions-selection

@@ -115,6 +115,21 @@ def first_column(page: str, heading: str) -> list[str]:
     return [name for row in rows for name in re.findall(r"`([^`]+)`", row)]
 
 
+def test_findings_of_the_study_are_its_figures():
+    """Whatever number the page says first stands below in what the commands found."""
+    page = TEXTS["docs/study.md"]
+    findings, _, found = page[page.index("What came out:") :].partition("## The recipe")
+    for number in re.findall(r"(?<![\w@.=])\d[\d,]*(?:\.\d+)?", findings):
+        if number not in ("640", "0.13"):  # of the paper: its variants, and 2 pairs of 15
+            assert re.search(rf"(?<![\d.]){re.escape(number)}(?![\d.]\d)", found), number
+
+
+def test_the_recipe_of_the_study_is_the_one_that_made_it():
+    source = (REFRESH.parent / "study.py").read_text(encoding="utf-8")
+    recipe = json.loads((REFRESH.parent / "study.json").read_text(encoding="utf-8"))["recipe"]
+    assert recipe.replace("\\\n", "\\\\\n") in source
+
+
 def test_every_measure_has_its_section():
     headings = re.findall(r"^### `([A-Za-z0-9-]+)", TEXTS["docs/measures.md"], re.MULTILINE)
     assert sorted(headings) == sorted(FAMILIES)
