@@ -97,7 +97,7 @@ def default_sizes(n_units: int, *, overlapping: bool = False) -> Ints:
     Examples
     --------
     >>> default_sizes(3720).tolist()
-    [50, 75, 112, 167, 249, 373, 557, 832, 1244, 1860]
+    [50, 75, 112, 167, 249, 373, 557, 833, 1245, 1860]
     """
     largest = n_units if overlapping else n_units // 2
     return np.unique(np.geomspace(min(SMALLEST, largest), largest, N_SIZES).round().astype(np.int64))
