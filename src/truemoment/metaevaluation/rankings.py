@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 from truemoment.intervals import Floats, Ints
 from truemoment.uncertainty import ROUNDING
 
-Signs = NDArray[np.int8]
-"""Who is better of each pair of systems: 1 the first, -1 the second, 0 neither."""
+Signs = NDArray[np.int8]  # who is better of each pair of systems: 1 the first, -1 the second, 0 neither
 
 
 def pairs_of(n_systems: int) -> tuple[Ints, Ints]:
