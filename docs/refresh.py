@@ -150,6 +150,17 @@ STUDY = ROOT / "docs" / "study.json"
 NAMES = {"charades-sta": "Charades-STA", "activitynet-captions": "ActivityNet Captions", "charades-cd": "Charades-CD"}
 
 
+COLUMNS = {
+    "mean_tau": "mean tau with the others",
+    "self_agreement": "self-agreement",
+    "all_tied": "all-tied queries",
+    "change_places": "pairs that change places under label noise",
+    "separated": "pairs separated",
+    "mean_regret": "mean regret",
+}
+"""What the figures of merit are called in the tables of the study."""
+
+
 def _study() -> dict[str, Any]:
     return json.loads(STUDY.read_text(encoding="utf-8"))
 
@@ -169,7 +180,7 @@ def study_answers(of: str) -> str:
     ]
     for answer in verdict["answers"]:
         lines += [f"*{answer['question']}*\n", *(f"- {sentence}" for sentence in answer["said"]), ""]
-    headings = ["measure", *(column["means"] for column in verdict["columns"]), "in the best third"]
+    headings = ["measure", *(COLUMNS[column["column"]] for column in verdict["columns"]), "in the best third"]
     rows = [
         [
             f"`{one['measure']}`",
