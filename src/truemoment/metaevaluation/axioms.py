@@ -24,10 +24,10 @@ import numpy as np
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import MeasureError, UsageError
 from truemoment.intervals import Bools, Floats, Ints
-from truemoment.measures import Measure, lower_is_better, parse_measure, parse_measures
+from truemoment.measures import Measure, parse_measure, parse_measures
 from truemoment.metaevaluation.minimal_pairs import Axiom, MinimalPairs, draw_pairs, fulfils, relevance
 from truemoment.metaevaluation.shrinking import shrink
-from truemoment.metaevaluation.systems import figures_of
+from truemoment.metaevaluation.systems import direction_of, figures_of
 from truemoment.protocols import Protocol, get_protocol
 from truemoment.records import Annotations, Predictions, as_strings
 from truemoment.uncertainty import ROUNDING
@@ -266,7 +266,7 @@ def _smallest(measure: Measure, axiom: Axiom, drawn: MinimalPairs, rise: Floats,
 def _rises(measures: Sequence[Measure], pairs: MinimalPairs, protocol: Protocol) -> Floats:
     """Say what measures make of the change: 1 better, 0 as good, -1 worse, NaN undefined; shape (M, P)."""
     before, after = values(measures, pairs, protocol)
-    direction = np.array([[-1.0 if lower_is_better(measure) else 1.0] for measure in measures])
+    direction = direction_of(measures)[:, None]
     slack = ROUNDING if protocol.precision == "float64" else 4 * float(np.finfo(protocol.precision).eps)
     change = direction * (after - before)
     return np.asarray(np.where(np.abs(change) <= slack, 0.0, np.sign(change)))
