@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -51,6 +52,15 @@ HEADLINE = "R@1,IoU=0.5"
 OF_MOMENTS = ("overlaps", "sets")
 """What measures need that floors can be held to: they rate no clips, and never abstain."""
 
+ORIGINAL = "original"
+"""Among answers on changed videos: those on the videos as they are."""
+
+SAME_PLACE_NORM = 0.001
+"""A first answer whose ends lie this far from another's, as a share of the video, is taken for the same."""
+
+MAY_DIFFER = 0.01
+"""Share of the first answers that may differ while the answers are still called a model's."""
+
 EVALUATORS = tuple(protocol for protocol in PROTOCOLS.values() if protocol.empty != "abstain")
 """Named protocols that may tell different figures where there is a moment to find."""
 
@@ -74,7 +84,13 @@ class Case:
     iid
         Annotations and answers of the test-iid split, where this one is test-ood.
     shuffled
-        Answers of the same method on shuffled videos.
+        Answers of the same method on shuffled videos. Where they are not given, those of `changed` stand for them,
+        provided that the model answers on the original videos as `predictions` do.
+    changed
+        Answers of the same model on changed videos, by the way these were changed, as
+        :func:`truemoment.diagnosis.randomised_video.randomised` gives them: also on the ``original`` ones.
+    caution
+        What must be said of every figure, for instance of what the model was shown; "" where there is nothing.
     text_only
         Answers of the same model to the same prompts without the frames.
     engine
@@ -100,6 +116,8 @@ class Case:
     others: tuple[Annotations, ...] = ()
     iid: tuple[Annotations, Predictions] | None = None
     shuffled: Predictions | None = None
+    changed: Mapping[str, Predictions] = field(default_factory=dict)
+    caution: str = ""
     text_only: Predictions | None = None
     engine: str = "lexicon"
     resamples: int = 1000
@@ -107,6 +125,11 @@ class Case:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be audited."""
+        object.__setattr__(self, "changed", MappingProxyType(dict(self.changed)))
+        if self.changed and ORIGINAL not in self.changed:
+            raise UsageError(
+                f"got answers on changed videos ({', '.join(self.changed)}), expected those on the original too"
+            )
         located = self.annotations.with_moments()
         queries = located.queries
         if self.annotations.n_queries and not len(queries):
@@ -129,6 +152,7 @@ class Case:
             (self.predictions, ""),
             (self.shuffled, " on shuffled videos"),
             (self.text_only, " without the frames"),
+            *((answers, f" on {way} videos") for way, answers in self.changed.items()),
         ):
             if answers is not None:
                 self._refuse_dropped(located, answers, which)
@@ -138,14 +162,14 @@ class Case:
         row = answers.rows_of(located.queries.query_id)
         unread = (row >= 0) & np.append(answers.unreadable, False)[row]
         silent = ~((row >= 0) & (np.append(answers.lengths, 0)[row] > 0)) & ~unread
-        for field, dropped, words in (
+        for rule, dropped, words in (
             ("missing", silent, "without an answer"),
             ("unreadable", unread, "with an answer that could not be read"),
         ):
-            if getattr(self.protocol, field) == "drop" and dropped.any():
+            if getattr(self.protocol, rule) == "drop" and dropped.any():
                 raise UsageError(
                     f"protocol {self.protocol.name} drops the {int(dropped.sum()):,} queries {words}{which}, and "
-                    f"floors answer all; say {field}=worst in --protocol"
+                    f"floors answer all; say {rule}=worst in --protocol"
                 )
 
     def located(self) -> Case:
@@ -168,6 +192,7 @@ class Case:
             iid=None if self.iid is None else (_located(self.iid[0]), _answers_to_located(*self.iid)),
             shuffled=answers[0],
             text_only=answers[1],
+            changed={way: _answers_to_located(self.annotations, of) for way, of in self.changed.items()},
         )
 
     @property
@@ -264,6 +289,58 @@ class ShuffledVideos(NamedTuple):
     fall: Paired
 
 
+class ChangedWay(NamedTuple):
+    """The same model on videos changed in one way; a row a measure.
+
+    Parameters
+    ----------
+    way
+        How videos were changed, as :data:`truemoment.features.changed.WAYS` calls it.
+    answers, scores
+        Of the model on these videos.
+    ci95 : (M, 2)
+        95 % intervals of its figures.
+    displacement
+        How first answers moved.
+    fall
+        Figures on the original videos less those on these.
+    """
+
+    way: str
+    answers: Predictions
+    scores: Scores
+    ci95: Floats
+    displacement: Displacement
+    fall: Paired
+
+
+class ChangedVideos(NamedTuple):
+    """The same model on the original videos and on changed ones.
+
+    Parameters
+    ----------
+    scores
+        On the original videos, as the model answers now.
+    ci95 : (M, 2)
+        95 % intervals of its figures.
+    n_differing
+        Queries whose first answer now is not the audited one: elsewhere by more than 0.001 of the video, or one of the
+        two is missing.
+    ways
+        The changes, in the order given.
+    """
+
+    scores: Scores
+    ci95: Floats
+    n_differing: int
+    ways: tuple[ChangedWay, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the audited answers are the model's, but for some that another machine may round otherwise."""
+        return self.n_differing <= MAY_DIFFER * len(self.scores)
+
+
 class Abstaining(NamedTuple):
     """Where the method says that there is no such moment; figures are fractions, NaN where undefined.
 
@@ -335,7 +412,7 @@ class Material:
         The headline's figure under each named protocol that takes these answers.
     leaks
         What other splits share with this one.
-    gap, shuffled
+    gap, shuffled, changed
         Where the answers for them were given.
     abstaining
         Where the method says that there is no such moment; None where all queries have one and it never does.
@@ -371,6 +448,7 @@ class Material:
     leaks: tuple[Leak, ...]
     gap: Gap | None
     shuffled: ShuffledVideos | None
+    changed: ChangedVideos | None
     abstaining: Abstaining | None
     loose: tuple[Recall, DiscountedRecall]
     loose_whole: Floats
@@ -417,7 +495,7 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
     """
     handed, case = case, case.located()
     annotations, predictions, measures, protocol = case.annotations, case.predictions, case.measures, case.protocol
-    for_floors, for_draws, for_tests, for_slices, for_gap, for_shuffled, for_abstaining = rng.spawn(7)
+    for_floors, for_draws, for_tests, for_slices, for_gap, for_shuffled, for_abstaining, for_changed = rng.spawn(8)
     tell("measuring")
     scores = evaluate(annotations, predictions, measures, protocol)
     top = answers_a_query(predictions, measures)
@@ -481,6 +559,7 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
     answered += [(whole.title, whole.predictions)] if whole is not floor else []
     answered += [(of.title, of.predictions) for of in floors if of.name == TEXT_ONLY]
     loose = _loosest(measures)
+    changed = _changed(case, for_changed, tell)
     threshold = headline.iou if isinstance(headline, Recall | DiscountedRecall) else 0.5
     material = Material(
         case=case,
@@ -510,7 +589,8 @@ def gather(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = l
         conventions=_conventions(case, headline),
         leaks=_leaks(handed),
         gap=_gap(case, scores, [floors[f] for f in chosen], for_gap, tell),
-        shuffled=_shuffled(case, scores, for_shuffled, tell),
+        shuffled=_shuffled(case, scores, changed, for_shuffled, tell),
+        changed=changed,
         abstaining=_abstaining(handed, for_abstaining),
         loose=loose,
         loose_whole=np.array([_if_defined(annotations, whole.predictions, measure, protocol) for measure in loose]),
@@ -656,17 +736,60 @@ def _abstaining(case: Case, rng: np.random.Generator) -> Abstaining | None:
 
 
 def _shuffled(
-    case: Case, scores: Scores, rng: np.random.Generator, tell: Callable[[str], None]
+    case: Case,
+    scores: Scores,
+    changed: ChangedVideos | None,
+    rng: np.random.Generator,
+    tell: Callable[[str], None],
 ) -> ShuffledVideos | None:
-    if case.shuffled is None:
+    answers = case.shuffled
+    if answers is None and changed is not None and changed.agrees:
+        answers = case.changed.get("shuffled")
+    if answers is None:
         return None
     tell("shuffled videos")
-    shuffled = evaluate(case.annotations, case.shuffled, case.measures, case.protocol)
+    shuffled = evaluate(case.annotations, answers, case.measures, case.protocol)
     draws, tests = rng.spawn(2)
     figures = resample_figures([scores, shuffled], draws, resamples=case.resamples)
     return ShuffledVideos(
-        case.shuffled,
+        answers,
         shuffled,
-        compare_shuffled(case.annotations, case.predictions, case.shuffled, ranking=case.protocol.ranking),
+        compare_shuffled(case.annotations, case.predictions, answers, ranking=case.protocol.ranking),
         _paired(scores, shuffled, figures[:, 0] - figures[:, 1], tests, case.permutations),
     )
+
+
+def _changed(case: Case, rng: np.random.Generator, tell: Callable[[str], None]) -> ChangedVideos | None:
+    """Hold the model's answers on each kind of changed videos against its own on the original ones."""
+    ways = [way for way in case.changed if way != ORIGINAL]
+    if not ways:
+        return None
+    tell("changed videos")
+    annotations, measures, ranking = case.annotations, case.measures, case.protocol.ranking
+    now = case.changed[ORIGINAL]
+    scores = [evaluate(annotations, case.changed[way], measures, case.protocol) for way in (ORIGINAL, *ways)]
+    for_draws, *for_tests = rng.spawn(1 + len(ways))
+    figures = resample_figures(scores, for_draws, resamples=case.resamples)
+    found = [
+        ChangedWay(
+            way,
+            case.changed[way],
+            of,
+            _interval(figures[:, number], annotations.n_videos),
+            compare_shuffled(annotations, now, case.changed[way], ranking=ranking),
+            _paired(scores[0], of, figures[:, 0] - figures[:, number], child, case.permutations),
+        )
+        for number, (way, of, child) in enumerate(zip(ways, scores[1:], for_tests, strict=True), start=1)
+    ]
+    return ChangedVideos(
+        scores[0], _interval(figures[:, 0], annotations.n_videos), _n_differing(case, now), tuple(found)
+    )
+
+
+def _n_differing(case: Case, now: Predictions) -> int:
+    """Count the queries whose first answer is not the audited one."""
+    ranking = case.protocol.ranking
+    moved = compare_shuffled(case.annotations, case.predictions, now, ranking=ranking)
+    stays = np.maximum(moved.d_start, moved.d_end) <= SAME_PLACE_NORM  # NaN does not
+    silent = moved.left_out.get("answered on neither video", 0)
+    return case.annotations.n_queries - int(stays.sum()) - silent

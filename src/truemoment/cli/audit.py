@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import click
 
@@ -31,7 +32,10 @@ from truemoment.cli.options import (
     write_text,
 )
 from truemoment.exceptions import UsageError
-from truemoment.records import Annotations
+from truemoment.records import Annotations, Predictions
+
+if TYPE_CHECKING:
+    from truemoment.measures import Measure
 
 
 @click.command("audit")
@@ -50,6 +54,13 @@ from truemoment.records import Annotations
     metavar="PREDICTIONS",
     help="The same model's answers without the frames, a floor of its own.",
 )
+@click.option(
+    "--model",
+    type=click.Path(path_type=Path),
+    metavar="RUN",
+    help="Folder of the model ('truemoment train'), to ask it again on changed videos.",
+)
+@click.option("--features", metavar="SOURCE", help="What --model looks at. [default: as in training]")
 @measuring_options
 @reading_options
 @testing_options
@@ -75,6 +86,8 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     iid_split: str,
     shuffled: Path | None,
     text_only: Path | None,
+    model: Path | None,
+    features: str | None,
     measures: str | None,
     protocol: str | None,
     how: PredictionOptions,
@@ -94,6 +107,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     \b
     truemoment audit preds.jsonl --dataset charades-cd --split test-ood --html audit.html --open
     truemoment audit preds.jsonl --annotations mine.jsonl --split test --gate better-than-guessing
+    truemoment audit preds.jsonl --dataset charades-cd --split test-ood --model runs/tan2d
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
@@ -109,8 +123,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
 
     # Mistakes in the options are told before files are read.
     conditions = () if gate is None else read_gate(gate)
-    if (open_it and html is None) or html == STANDARD_OUTPUT:
-        raise UsageError("--html: expected the name of a file, to write (and open) the page")
+    refuse_options(html, model, open_it=open_it, features=features)
     read_files = [predictions, annotations, fit_annotations, iid, shuffled, text_only, *files_of(dataset, data_dir)]
     refuse_outputs(read_files, [html, json_path])
     get_engine(engine)
@@ -137,10 +150,15 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
         of_iid = apart(data.read(iid_split), reference, "--iid-split")
         on_iid = of_iid, read(iid, of_iid)[0]
     convention = chosen_protocol(convention, reference)
+    asked = tuple(m for m in asked_measures(measures, convention, reference, answers) if m.needs in OF_MOMENTS)
+    with followed(show=show) as tell:
+        again = (
+            Again() if model is None else ask_again(model, features, data_dir, reference, answers, asked, seed, tell)
+        )
     case = Case(
         annotations=reference,
         predictions=answers,
-        measures=tuple(m for m in asked_measures(measures, convention, reference, answers) if m.needs in OF_MOMENTS),
+        measures=asked,
         protocol=convention,
         match=match,
         train=train,
@@ -149,11 +167,13 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
         iid=on_iid,
         shuffled=None if shuffled is None else read(shuffled, reference)[0],
         text_only=None if text_only is None else read(text_only, reference)[0],
+        changed=again.changed,
+        caution=again.caution,
         engine=engine,
         resamples=resamples,
         permutations=permutations,
     )
-    source = source_of(predictions, {"iid": iid, "shuffled": shuffled, "text-only": text_only})
+    source = source_of(predictions, {"iid": iid, "shuffled": shuffled, "text-only": text_only}) | dict(again.source)
     conditions = settled(conditions, case.measures)
     with followed(show=show) as tell:
         found = audit(case, np.random.default_rng(seed), tell)
@@ -176,6 +196,70 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
             click.echo(f"page: {html}{' (opened)' if opened else ''}", err=json_path == STANDARD_OUTPUT)
     if not all(outcome.passed for outcome in outcomes):
         context.exit(1)
+
+
+def refuse_options(html: Path | None, model: Path | None, *, open_it: bool, features: str | None) -> None:
+    """Refuse options that need another one.
+
+    Raises
+    ------
+    UsageError
+        If a page is to be opened, or features to be looked at, and there is no file or no model for it.
+    """
+    if (open_it and html is None) or html == STANDARD_OUTPUT:
+        raise UsageError("--html: expected the name of a file, to write (and open) the page")
+    if features is not None and model is None:
+        raise UsageError("--features: is what a model looks at, and there is none; give its folder (--model)")
+
+
+class Again(NamedTuple):
+    """What a model answers now.
+
+    Parameters
+    ----------
+    changed
+        By the way videos were changed; empty where there is no model.
+    caution
+        What must be said of what it looks at.
+    source
+        Which model it is, as a report tells it.
+    """
+
+    changed: Mapping[str, Predictions] = MappingProxyType({})
+    caution: str = ""
+    source: Mapping[str, Any] = MappingProxyType({})
+
+
+def ask_again(
+    folder: Path,
+    features: str | None,
+    data_dir: Path | None,
+    reference: Annotations,
+    answers: Predictions,
+    measures: Sequence[Measure],
+    seed: int,
+    tell: Callable[[str], None],
+) -> Again:
+    """Ask a trained model the same of original and of changed videos, as many answers a query as were audited.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If the run or its features cannot be read.
+    UsageError
+        If the model sees no video.
+    """
+    from truemoment.audit.floors import answers_a_query
+    from truemoment.diagnosis.randomised_video import randomised
+    from truemoment.training.grounder import load_grounder
+
+    tell("loading the model")
+    grounder = load_grounder(folder, features=features, data_dir=data_dir)
+    top = answers_a_query(answers, measures)
+    changed = randomised(grounder, reference.queries, top=top, seed=seed, tell=tell)
+    looks_at = grounder.features
+    told = {"path": told_path(folder), "name": grounder.name, "features": "" if looks_at is None else looks_at.name}
+    return Again(changed, getattr(looks_at, "caution", ""), {"model": told})
 
 
 def source_of(predictions: Path, beside: Mapping[str, Path | None]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""truemoment predict: ask a served model every query of a split."""
+"""truemoment predict: ask a served model, or a trained one, every query of a split."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from truemoment.cli.options import (
     told_path,
     write_json,
 )
+from truemoment.cli.trained import answer, first_queries
 from truemoment.exceptions import MissingFileError, UsageError
 
 if TYPE_CHECKING:
@@ -31,9 +32,11 @@ EXIT_NOT_ALL = 1
 
 
 @click.command("predict")
-@click.argument("endpoint", metavar="ENDPOINT")
-@click.option("--model", required=True, metavar="NAME", help="The model's name at the endpoint.")
+@click.argument("endpoint", metavar="ENDPOINT|RUN")
+@click.option("--model", metavar="NAME", help="The model's name at the endpoint.")
 @data_options
+@click.option("--features", metavar="SOURCE", help="What a RUN sees, in place of what it was trained on.")
+@click.option("--change", metavar="WAY", help="Show a RUN its videos shuffled, reversed, frozen or other-video.")
 @click.option("--videos", type=click.Path(path_type=Path), metavar="DIR", help="Folder of videos, VIDEO.mp4 and so on.")
 @click.option(
     "--on-missing-video",
@@ -89,11 +92,13 @@ EXIT_NOT_ALL = 1
 @click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
 def command(
     endpoint: str,
-    model: str,
+    model: str | None,
     dataset: str | None,
     annotations: Path | None,
     split: str | None,
     data_dir: Path | None,
+    features: str | None,
+    change: str | None,
     videos: Path | None,
     on_missing_video: str,
     prompt_name: str,
@@ -115,15 +120,16 @@ def command(
     json_path: Path | None,
     quiet: bool,
 ) -> None:
-    """Ask a served model when things happen in videos.
+    """Ask a served model, or one of truemoment train, when things happen in videos.
 
-    ENDPOINT is the address of an OpenAI-compatible interface, e.g. http://localhost:8000/v1. The key, if it asks for
-    one, comes from the environment.
+    RUN is a folder made by truemoment train. ENDPOINT is the address of an OpenAI-compatible interface, e.g.
+    http://localhost:8000/v1. The key, if it asks for one, comes from the environment.
 
     Every raw answer is kept. The same command goes on where it was broken off, and asks nothing twice.
     Exit status 1 says that some queries could not be asked.
 
     \b
+    truemoment predict runs/tan2d --dataset charades-cd --split test-ood -o preds.jsonl
     truemoment predict http://localhost:8000/v1 --model qwen --videos videos/ -o answers.jsonl ...
     truemoment predict ... --prompt text-only -o floor.jsonl   for audit --text-only floor.jsonl
     truemoment predict ... --shuffled -o shuffled.jsonl        for audit --shuffled shuffled.jsonl
@@ -132,6 +138,17 @@ def command(
     from truemoment.served import Endpoint, ServedModel, get_prompt, key_from_environment, report
     from truemoment.video import Sampling
 
+    data = DataOptions(dataset, annotations, split, data_dir)
+    if Path(endpoint).is_dir():
+        _refuse_others(Path(endpoint))
+        answer(
+            Path(endpoint), data, features, change, out=out, json_path=json_path, limit=limit, seed=seed, quiet=quiet
+        )
+        return
+    if features is not None or change is not None:
+        raise UsageError(f"--features, --change: are of a folder made by truemoment train, and {endpoint} is none")
+    if model is None:
+        raise UsageError("which model? give --model NAME, as the endpoint calls it")
     # Mistakes in the options are told before files are read.
     key, variable = key_from_environment(endpoint, key_variable)
     options = {"temperature": 0, "max_tokens": max_tokens, "seed": seed} | _fields(fields)
@@ -152,8 +169,8 @@ def command(
     own_prompt = Path(prompt_name) if prompt_name.lower().endswith(".toml") else None
     refuse_outputs([annotations, own_prompt], [out, raw, json_path])
 
-    reference = DataOptions(dataset, annotations, split, data_dir).read()
-    queries = _first(reference.queries, limit)
+    reference = data.read()
+    queries = first_queries(reference.queries, limit)
     paths = {} if videos is None or sampling is None else _videos(videos, queries, skip=on_missing_video == "skip")
     method = ServedModel(
         served,
@@ -184,6 +201,25 @@ def command(
         click.echo(note, err=True)
     if asked.unanswered:
         click.get_current_context().exit(EXIT_NOT_ALL)
+
+
+OF_RUNS = ("endpoint", "dataset", "annotations", "split", "data_dir", "features", "change", "seed", "limit", "out")
+"""Options that a trained method takes too, beside --json and --quiet."""
+
+
+def _refuse_others(folder: Path) -> None:
+    """Refuse options of an endpoint that were given with a trained method."""
+    from click.core import ParameterSource
+
+    context = click.get_current_context()
+    given = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if parameter.name not in (*OF_RUNS, "json_path", "quiet")
+        and context.get_parameter_source(parameter.name or "") == ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise UsageError(f"{', '.join(given)}: is of an endpoint, and {told_path(folder)} is a folder")
 
 
 def _tell(told: Any, *, err: bool, evaluate: str) -> None:  # noqa: ANN401 - its module is imported late
@@ -218,13 +254,6 @@ def _price(text: str) -> Price:
     if len(parts) != 2 or not all(part >= 0 for part in parts):
         raise UsageError(f"--price: got {text!r}, expected two prices of a million tokens, in and out, e.g. 2.5,10")
     return Price(*parts)
-
-
-def _first(queries: Queries, limit: int | None) -> Queries:
-    from truemoment.records import Queries
-
-    columns = ("query_id", "video_id", "duration_s", "sentence")
-    return Queries(*(getattr(queries, name)[:limit] for name in columns))
 
 
 def _videos(folder: Path, queries: Queries, *, skip: bool) -> dict[str, Path]:

@@ -12,26 +12,36 @@ Definitions
     authors' notebook "How randomization change the output" for SCDM (mayu-ot/hidden-challenges-MR at e0c4546; it
     takes 0.05 for 2D-TAN). Unchanged answers are slightly changed ones too.
 
-To make the shuffled run, :func:`shuffle_features` reorders frame features, and :func:`segment_order` says in which
-order to join the segments of a real video.
+To make the shuffled run, :func:`~truemoment.features.shuffling.shuffle_features` reorders frame features, and
+:func:`segment_order` says in which order to join the segments of a real video.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from truemoment.diagnosis.answers import first_answers
 from truemoment.exceptions import UsageError
+from truemoment.features.shuffling import generator_of, shuffle_features, shuffle_segments
 from truemoment.intervals import Bools, Floats, Ints, seconds_to_norm
 from truemoment.protocols.base import Ranking
 from truemoment.records import Annotations, Predictions
+
+__all__ = [
+    "SLIGHT_NORM",
+    "Displacement",
+    "DisplacementDensity",
+    "compare_shuffled",
+    "generator_of",
+    "segment_order",
+    "shuffle_features",
+    "shuffle_segments",
+]
 
 SLIGHT_NORM = 0.1
 """Displacement of start and end together, as a fraction of the video, below which an answer changed slightly."""
@@ -181,99 +191,6 @@ def compare_shuffled(
     return Displacement(shifts[0], shifts[1], np.all(shifts == 0, axis=0), left_out)
 
 
-def shuffle_segments(n_rows: int, rng: np.random.Generator, *, segment_rows: int) -> Ints:
-    """Draw an order of rows that moves whole segments and keeps the order within each.
-
-    All orders of the segments but the original one are equally likely.
-
-    Parameters
-    ----------
-    n_rows
-        Rows of a video, 0 or more.
-    rng
-        Generator of the order.
-    segment_rows
-        Rows a segment, 1 or more; the last segment may be shorter.
-
-    Returns
-    -------
-    int array, shape (n_rows,)
-        ``features[order]`` is the shuffled video. The original order comes only where there is one segment.
-
-    Raises
-    ------
-    UsageError
-        If a number is out of range.
-
-    Examples
-    --------
-    >>> shuffle_segments(5, np.random.default_rng(0), segment_rows=3)  # of two segments there is one other order
-    array([3, 4, 0, 1, 2])
-    """
-    if n_rows < 0 or segment_rows < 1:
-        raise UsageError(f"got {n_rows} rows and {segment_rows} a segment, expected 0 or more and 1 or more")
-    segment = np.arange(n_rows) // segment_rows
-    n_segments = -(-n_rows // segment_rows)
-    place = rng.permutation(n_segments)
-    while n_segments > 1 and np.array_equal(place, np.arange(n_segments)):
-        place = rng.permutation(n_segments)
-    return np.argsort(place[segment], kind="stable").astype(np.int64)
-
-
-def shuffle_features(
-    features: Mapping[str, npt.NDArray[Any]], rng: np.random.Generator, *, segment_rows: int
-) -> dict[str, npt.NDArray[Any]]:
-    """Shuffle the segments of each video's frame features.
-
-    Every video has a generator of its own (:func:`generator_of`), seeded by two numbers drawn from `rng` and by
-    its id: its order depends on the seed and on its id, not on which other videos there are or how they stand.
-
-    Parameters
-    ----------
-    features
-        (T, ...) features by video id, a row a time step.
-    rng
-        Generator; 2 numbers are drawn.
-    segment_rows
-        Rows a segment, 1 or more.
-
-    Returns
-    -------
-    dict
-        The same with rows in another order, in new arrays.
-
-    Raises
-    ------
-    UsageError
-        If `segment_rows` is less than 1.
-
-    Examples
-    --------
-    >>> video = np.arange(6).reshape(6, 1)
-    >>> shuffle_features({"v": video}, np.random.default_rng(0), segment_rows=4)["v"].ravel()
-    array([4, 5, 0, 1, 2, 3])
-    """
-    seed = rng.integers(2**63, size=2).tolist()
-    return {
-        video_id: table[shuffle_segments(len(table), generator_of(video_id, seed), segment_rows=segment_rows)]
-        for video_id, table in features.items()
-    }
-
-
-def generator_of(video_id: str, seed: Sequence[int]) -> np.random.Generator:
-    """Return the generator of one video: of the seed and the first 16 bytes of the SHA-256 of the id in UTF-8.
-
-    Parameters
-    ----------
-    video_id
-        The video.
-    seed
-        Whole numbers of 0 or more, the same for all videos.
-    """
-    digest = hashlib.sha256(video_id.encode("utf-8", "surrogatepass")).digest()
-    return np.random.default_rng([*seed, int.from_bytes(digest[:16])])
-
-
 def segment_order(duration_s: float, segment_s: float, rng: np.random.Generator) -> list[tuple[float, float]]:
     """Draw the order in which to join the segments of a real video.
 
@@ -284,7 +201,7 @@ def segment_order(duration_s: float, segment_s: float, rng: np.random.Generator)
     segment_s
         Seconds a segment, above 0; the last one may be shorter.
     rng
-        Generator of the order; :func:`generator_of` gives one a video.
+        Generator of the order; :func:`~truemoment.features.shuffling.generator_of` gives one a video.
 
     Returns
     -------

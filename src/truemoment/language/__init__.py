@@ -1,4 +1,6 @@
-"""Tokens, parts of speech, lemmas and the verbs of sentences: one small interface, engines behind it.
+"""Tokens, parts of speech, lemmas, verbs and phrases of sentences, and vectors of words.
+
+What reads sentences is one small interface with engines behind it:
 
 ===============  ===================================================================================================
 lexicon          the default: a lexicon of English (lemminflect) and rules of context; needs no download
@@ -16,21 +18,29 @@ from __future__ import annotations
 from truemoment.exceptions import UsageError
 from truemoment.language.base import Engine, Tag, Token
 from truemoment.language.lexicon import LexiconEngine
+from truemoment.language.phrases import PhraseTree, phrase_trees
 from truemoment.language.remembered import Remembered
 from truemoment.language.spacy_engine import DEFAULT_MODEL, SpacyEngine
+from truemoment.language.tokens import tokenise
+from truemoment.language.vectors import WordVectors, read_glove
 from truemoment.language.verbs import STOP_FORMS, coverage, first_verb, verb_counts, verbs_of
 
 __all__ = [
     "STOP_FORMS",
     "Engine",
     "LexiconEngine",
+    "PhraseTree",
     "Remembered",
     "SpacyEngine",
     "Tag",
     "Token",
+    "WordVectors",
     "coverage",
     "first_verb",
     "get_engine",
+    "phrase_trees",
+    "read_glove",
+    "tokenise",
     "verb_counts",
     "verbs_of",
 ]

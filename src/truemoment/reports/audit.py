@@ -103,6 +103,8 @@ def document(audit: Audit, *, source: Mapping[str, Any], seed: int, outcomes: Se
         "leaks": [leak._asdict() for leak in material.leaks],
         "gap": _gap(material),
         "shuffled": _shuffled(material),
+        "changed": _changed(material),
+        "caution": case.caution,
         "text_only": _text_only(material),
         "abstention": _abstention(material),
         "findings": [_finding(finding) for finding in audit.findings],
@@ -308,6 +310,33 @@ def _shuffled(material: Material) -> dict[str, Any] | None:
     }
 
 
+def _changed(material: Material) -> dict[str, Any] | None:
+    """The same model on the original videos and on changed ones."""
+    changed = material.changed
+    if changed is None:
+        return None
+    why = "no query is answered on both videos"
+    return {
+        "n_differing": changed.n_differing,
+        "agrees": changed.agrees,
+        "original": _measured(changed.scores, changed.ci95),
+        "ways": [
+            {
+                "way": one.way,
+                "measures": [
+                    figure | {"fall": _paired(material, one.fall, m)}
+                    for m, figure in enumerate(_measured(one.scores, one.ci95))
+                ],
+                "unchanged": _figure(one.displacement.share_unchanged, why),
+                "slightly_changed": _figure(one.displacement.share_within(), why),
+                "n_queries": int(one.displacement.compared.sum()),
+                "left_out": dict(one.displacement.left_out),
+            }
+            for one in changed.ways
+        ],
+    }
+
+
 def _text_only(material: Material) -> dict[str, Any] | None:
     """The same model without the frames; its figures stand among the floors."""
     if material.text_only is None:
@@ -432,6 +461,12 @@ def preamble(audit: Audit, source: Mapping[str, Any]) -> list[str]:
     if annotated:
         said.append(f"ceilings of annotators: over {annotated:,} of {len(scores):,} queries, which several marked")
     said += [f"left out: {line}" for line in audit.material.left_out]
+    if "model" in source:
+        said.append(
+            f"model: {source['model']['name']} ({source['model']['path']}), looking at {source['model']['features']}"
+        )
+    if case.caution:
+        said.append(f"caution: {case.caution}")
     return [one_line(line) for line in said]
 
 

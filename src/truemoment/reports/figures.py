@@ -7,6 +7,7 @@
 ``by-length``       hits and misses by length of the reference (Hidden Challenges, Fig. 6)
 ``slices-...``      the headline measure by class of query, a figure a family
 ``densities``       where moments lie: train, references, answers (Closer Look, Fig. 2 and 4)
+``changed``         the model on changed videos: original, each change, the floor (Hidden Challenges, Fig. 5)
 ``displacement``    how answers move when the video is shuffled (Hidden Challenges, Fig. F)
 ``errors``          in which way first answers are wrong, and what mending adds
 ``conventions``     the same answers under each named protocol
@@ -29,6 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from truemoment.audit import Audit, Material
+from truemoment.audit.checks.guessing import WAYS_IN_WORDS
 from truemoment.audit.floors import Rival
 from truemoment.diagnosis.answers import first_answers
 from truemoment.diagnosis.curves import LengthCounts
@@ -130,6 +132,16 @@ def drawings(audit: Audit) -> list[Drawing]:
             partial(densities_figure, material),
         )
     )
+    if material.changed is not None:
+        listed.append(
+            Drawing(
+                "changed",
+                f"{measure} on changed videos",
+                "The same model asked the same of videos that are shuffled, reversed, frozen or exchanged. One that "
+                "looks loses on each; the dashed line is the floor to beat. After Hidden Challenges, Fig. 5.",
+                partial(changed_figure, material),
+            )
+        )
     if material.shuffled is not None and material.shuffled.displacement.compared.any():
         listed.append(
             Drawing(
@@ -465,6 +477,44 @@ def _cloud(axes: Axes, cloud: _Cloud) -> None:
         axes.plot(*place, "o", ms=11, mfc="none", mec=FLOOR, mew=1.5, clip_on=False)
         share = f"{100 * counts.max() / len(cloud.points):.0f} % at {place[0]:.2f} to {place[1]:.2f}"
         axes.text(0.97, 0.06, share, ha="right", fontsize=SMALL)
+
+
+def changed_figure(material: Material) -> Figure:
+    """Draw the headline measure on original and on changed videos, the floor beside (Hidden Challenges, Fig. 5).
+
+    Raises
+    ------
+    UsageError
+        If there are no answers on changed videos.
+    """
+    changed, m = material.changed, material.case.headline
+    if changed is None:
+        raise UsageError("there are no answers on changed videos to show")
+    measure = material.case.measures[m]
+    names = ["original", *(WAYS_IN_WORDS.get(one.way, one.way) for one in changed.ways)]
+    values = 100 * np.array([of.value(measure) for of in (changed.scores, *(one.scores for one in changed.ways))])
+    intervals = np.stack([changed.ci95[m], *(one.ci95[m] for one in changed.ways)])
+    floor = 100 * material.floor_scores.value(measure)
+    with drawing_style():
+        figure = new_figure(0.85 + 0.3 * len(names))
+        axes = figure.add_subplot()
+        for row, value in enumerate(values.tolist()):
+            face, hatch = (METHOD, None) if row == 0 else (METHOD_FAINT, "////")
+            end = 0.0
+            if np.isfinite(value):
+                axes.barh(row, value, height=0.62, color=face, edgecolor=METHOD, hatch=hatch, linewidth=0.8)
+                end = max(value, _strokes(axes, row, 100 * intervals[row]))
+            write_beside(axes, f"{value:.1f}" if np.isfinite(value) else "undefined", end, row)
+        if np.isfinite(floor):
+            label = f"floor to beat, {shortened(one_line(material.to_beat(m)), 30)}"
+            axes.axvline(floor, color=FLOOR, linewidth=1.1, linestyle=(0, (4, 3)), zorder=0.5, label=label)
+            figure.legend(loc="outside upper center", handletextpad=0.5)
+        axes.set_yticks(range(len(names)), [wrapped(name, 20) for name in names])
+        axes.get_yticklabels()[0].set_fontweight("bold")
+        axes.set_ylim(len(names) - 0.5, -0.5)
+        axes.tick_params(axis="y", length=0, pad=7)
+        _percent_axis(axes, np.append(values, floor), intervals, f"{measure}, %")
+    return figure
 
 
 DISPLACEMENT_BOUNDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)

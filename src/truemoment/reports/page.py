@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from truemoment.audit import Audit, Finding, Material, Outcome
+from truemoment.audit.checks.guessing import WAYS_IN_WORDS
 from truemoment.audit.material import Paired
 from truemoment.diagnosis.answers import first_answers
 from truemoment.diagnosis.errors import HIT, KINDS
@@ -37,6 +38,7 @@ from truemoment.scores import Scores
 TITLES: Mapping[str, str] = {
     "shortcut-share": "Shortcut share",
     "uses-video": "Shuffled videos",
+    "looks-at-video": "Changed videos",
     "text-only": "Without the frames",
     "iid-ood-gap": "From test-iid to here",
     "loose-threshold": "Low thresholds",
@@ -167,6 +169,7 @@ def page(
         in_words=IN_WORDS,
         figures_table=_figures_table(material),
         versus_table=_versus_table(material),
+        changed_table=_changed_table(material),
         overview=[one for one in drawn if one[0].name in ("floors", "measures")],
         behind=[one for one in drawn if one[0].name not in ("floors", "measures") and not _is_slice(one[0])],
         by_class=[one for one in drawn if _is_slice(one[0])],
@@ -228,6 +231,11 @@ def _facts(material: Material, source: Mapping[str, Any]) -> list[tuple[str, str
     facts.append(("Floor to beat", f"chosen on {_chosen_on(material)}" if _chosen_on(material) else "PredictAll"))
     if case.iid is not None:
         facts.append(("Beside it", _counted(case.iid[0])))
+    if "model" in source:
+        model = source["model"]
+        facts.append(("Model", f"{model['name']} ({model['path']}), looking at {model['features']}"))
+    if case.caution:
+        facts.append(("Caution", case.caution))
     return facts
 
 
@@ -359,6 +367,37 @@ def _versus_table(material: Material) -> Table:
     headings = ("measure", "floor to beat", "difference, points", "p (Holm)", "resolves, points", "shortcut share")
     caption = "The method less the floor to beat, with 95 % intervals."
     return Table(caption, headings, (("", tuple(rows)),), text_columns=(0, 1))
+
+
+def _changed_table(material: Material) -> Table | None:
+    """The model on the original videos and on changed ones, a row each; None where it was not run on any."""
+    changed, m = material.changed, material.case.headline
+    if changed is None:
+        return None
+    measure = material.case.measures[m]
+
+    def share(value: float) -> Cell:
+        return Cell("undefined" if math.isnan(value) else f"{100 * value:.1f}")
+
+    original = _figure_cell(material, measure, changed.scores.value(measure), changed.ci95[m])
+    rows = [(Cell("original"), original, *[Cell("")] * 4)]
+    rows += [
+        (
+            Cell(WAYS_IN_WORDS.get(one.way, one.way)),
+            _figure_cell(material, measure, one.scores.value(measure), one.ci95[m]),
+            _difference_cell(material, one.fall, m),
+            Cell(_p(one.fall.p[m])),
+            share(one.displacement.share_unchanged),
+            share(one.displacement.share_within()),
+        )
+        for one in changed.ways
+    ]
+    headings = ("videos", f"{measure}, %", "fall, points", "p", "unchanged, %", "moved by less than 0.1, %")
+    caption = (
+        "The same model on changed videos, with 95 % intervals; first answers that are unchanged, or move by less than "
+        "a tenth of the video, start and end together."
+    )
+    return Table(caption, headings, (("", tuple(rows)),))
 
 
 def _slice_tables(material: Material) -> list[Table]:

@@ -15,95 +15,16 @@ amplitude: 1/3 at 0.25, 1 at 0.5, 3 at 0.75.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.exceptions import InputError
+from truemoment.features.base import Features, Frames
 from truemoment.intervals import Floats, Ints
 from truemoment.worlds.timelines import Events
 
-Frames = npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True, eq=False)
-class Features:
-    """Frame features by video.
-
-    Parameters
-    ----------
-    by_video
-        For each video id an array (T, D): T frames in order of time, D numbers each.
-    fps
-        Frames a second: row i stands for the time from ``i / fps`` to ``(i + 1) / fps``.
-
-    Raises
-    ------
-    InputError
-        If `fps` is not positive, or an array has not a row a frame and the width of the others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> features = Features({"v": np.zeros((60, 8), dtype=np.float32)}, fps=2.0)
-    >>> features["v"].shape, features.n_dimensions, "w" in features
-    ((60, 8), 8, False)
-
-    A changed video is a new mapping:
-
-    >>> import dataclasses
-    >>> backwards = {video_id: features[video_id][::-1] for video_id in features}
-    >>> dataclasses.replace(features, by_video=backwards)["v"].shape
-    (60, 8)
-    """
-
-    by_video: Mapping[str, Frames]
-    fps: float
-
-    def __post_init__(self) -> None:
-        """Check the arrays, and keep callers from exchanging them."""
-        if not (np.isfinite(self.fps) and self.fps > 0):
-            raise InputError(f"got {self.fps}, expected frames a second above 0", field="fps")
-        width = None
-        for video_id, frames in self.by_video.items():
-            if frames.ndim != 2 or len(frames) == 0 or (width is not None and frames.shape[1] != width):
-                raise InputError(
-                    f"got shape {frames.shape} for video {video_id!r}, expected (frames, {width or 'numbers'})",
-                    field="features",
-                )
-            width = frames.shape[1]
-        object.__setattr__(self, "by_video", MappingProxyType(dict(self.by_video)))
-
-    def __getitem__(self, video_id: str) -> Frames:
-        """Return the frames of a video.
-
-        Raises
-        ------
-        InputError
-            If the video has none.
-        """
-        try:
-            return self.by_video[video_id]
-        except KeyError:
-            raise InputError(f"there are no features of video {video_id!r}", field="features") from None
-
-    def __contains__(self, video_id: object) -> bool:
-        return video_id in self.by_video
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.by_video)
-
-    def __len__(self) -> int:
-        return len(self.by_video)
-
-    @property
-    def n_dimensions(self) -> int:
-        """Numbers a frame; 0 if there is no video."""
-        return next((frames.shape[1] for frames in self.by_video.values()), 0)
+__all__ = ["Features", "Frames", "coverage", "frame_features", "frames_of", "prototypes"]
 
 
 def prototypes(n_concepts: int, n_dimensions: int, rng: np.random.Generator) -> Floats:

@@ -11,7 +11,14 @@ from dataclasses import dataclass
 
 from truemoment.audit.checks.answers import abstention, unread_share
 from truemoment.audit.checks.files import answer_pattern, leakage, references, validity
-from truemoment.audit.checks.guessing import better_than_guessing, gap, shortcut_share, text_only, uses_video
+from truemoment.audit.checks.guessing import (
+    better_than_guessing,
+    gap,
+    looks_at_video,
+    shortcut_share,
+    text_only,
+    uses_video,
+)
 from truemoment.audit.checks.score import (
     conventions,
     errors,
@@ -69,9 +76,16 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "uses-video",
         uses_video,
-        "the same method on shuffled videos (`--shuffled`)",
+        "the same method on shuffled videos (`--shuffled`, `--model`)",
         "its figure falls, significantly",
         "the fall",
+    ),
+    Check(
+        "looks-at-video",
+        looks_at_video,
+        "the same model on videos shuffled, reversed, frozen and exchanged (`--model`)",
+        "its figure falls on each, significantly, and the file is what the model answers",
+        "the smallest fall",
     ),
     Check(
         "text-only",

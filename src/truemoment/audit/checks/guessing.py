@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 import numpy as np
 
 from truemoment.audit.checks.words import SIGNIFICANT, interval, is_better, p_value, points, resolves, some
 from truemoment.audit.findings import Finding, Level
-from truemoment.audit.material import Material, Paired
+from truemoment.audit.material import ChangedVideos, Material, Paired
 from truemoment.diagnosis.answers import first_answers
 from truemoment.records import STATUSES
 from truemoment.uncertainty import smallest_p
@@ -18,6 +20,17 @@ FEW_ANSWERED = 0.8
 
 MOSTLY = 0.8
 """A floor that reaches this share of a score makes it mostly a guesser's."""
+
+
+WAYS_IN_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "shuffled": "segments shuffled",
+        "reversed": "played backwards",
+        "frozen": "frozen",
+        "other-video": "another video",
+    }
+)
+"""How videos are changed, in words; other ways by their name."""
 
 
 def better_than_guessing(material: Material) -> Finding:
@@ -191,6 +204,65 @@ def uses_video(material: Material) -> Finding | None:
     )
     return Finding(
         "uses-video", "good" if falls else "serious", verdict, tuple(lines), float(fall.difference[m]), falls
+    )
+
+
+def looks_at_video(material: Material) -> Finding | None:
+    """Tell whether the model is shown to lose on every kind of changed videos: all tests must succeed."""
+    changed = material.changed
+    if changed is None:
+        return None
+    case, m = material.case, material.case.headline
+    name, measure, percent = "looks-at-video", case.measures[m], case.protocol.percent
+    told = [one for one in changed.ways if np.isfinite(one.fall.difference[m])]
+    if not told:
+        return Finding(name, "note", f"{measure} is undefined here, so changed videos cannot be told to cost anything.")
+    costs = {one.way: is_better(one.fall, m) for one in told}
+    least = min(told, key=lambda one: one.fall.difference[m])
+    level: Level = "good" if all(costs.values()) else "serious"
+    holds: bool | None = all(costs.values())
+    figures = ", ".join(f"{percent(one.scores.value(measure))} ({WAYS_IN_WORDS.get(one.way, one.way)})" for one in told)
+    verdict = (
+        f"On changed videos {measure} goes from {percent(changed.scores.value(measure))} to {figures}. The least costs "
+        f"{points(least.fall.difference[m])} points, {interval(least.fall.ci95[m])}, {p_value(least.fall.p[m])}"
+    )
+    if why := _too_few(material, least.fall):
+        level, holds = "warning", None
+        verdict += f"; {why}."
+    elif holds:
+        verdict += "."
+    else:
+        blind = [WAYS_IN_WORDS.get(way, way) for way, cost in costs.items() if not cost]
+        verdict += f"; {resolves(least.fall, m)}: not shown to lose by these changes: {', '.join(blind)}."
+    if not changed.agrees:
+        level, holds = "warning" if level == "good" else level, None
+        verdict += (
+            f" The file is not what the model answers now: {changed.n_differing:,} of "
+            f"{some(len(changed.scores), 'first answer differs', 'first answers differ')}, so this says nothing of it."
+        )
+    return Finding(name, level, verdict, tuple(_by_way(material, changed)), float(least.fall.difference[m]), holds)
+
+
+def _by_way(material: Material, changed: ChangedVideos) -> Iterator[str]:
+    """What each kind of changed videos costs and moves, and how far the answers are the model's."""
+    case, m = material.case, material.case.headline
+    for one in changed.ways:
+        words = WAYS_IN_WORDS.get(one.way, one.way)
+        for i in (m, *(i for i in range(len(case.measures)) if i != m)):
+            if np.isfinite(one.fall.difference[i]):
+                yield (
+                    f"{words}: {case.measures[i]} {points(-one.fall.difference[i], sign=True)}, "
+                    f"{interval(-one.fall.ci95[i][::-1], sign=True)}, {p_value(one.fall.p_holm[i])} (Holm)"
+                )
+        moved = one.displacement
+        if np.isfinite(moved.share_unchanged):
+            yield (
+                f"{words}: {100 * moved.share_unchanged:.1f} % of the first answers unchanged, "
+                f"{100 * moved.share_within():.1f} % stay or move by less than a tenth of the video"
+            )
+        yield from (f"{words}, left out: {count:,} {why}" for why, count in moved.left_out.items() if count)
+    yield (
+        f"first answers of the file that are not the model's of now: {changed.n_differing:,} of {len(changed.scores):,}"
     )
 
 

@@ -1,0 +1,198 @@
+"""truemoment features: what a store of features holds, and how it fits annotations."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import click
+
+from truemoment.cli import EXIT_CHECK_FAILED
+from truemoment.cli.options import (
+    STANDARD_OUTPUT,
+    DataOptions,
+    data_options,
+    files_of,
+    refuse_folder,
+    refuse_outputs,
+    seed_option,
+    told_path,
+    write_json,
+)
+
+if TYPE_CHECKING:
+    from truemoment.features import Alignment, FeatureStore
+    from truemoment.features.own import DType
+    from truemoment.records import Annotations
+
+SHOWN = 20
+"""Videos of a kind that are listed; --json lists all."""
+
+
+@click.command("features")
+@click.argument("source", metavar="SOURCE")
+@data_options
+@click.option("--fps", type=float, metavar="F", help="Rows a second. [default: as stated, or rows cover each video]")
+@seed_option("simulated features")
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write all of it in our own format.")
+@click.option(
+    "--dtype",
+    type=click.Choice(["float32", "float16"]),
+    default="float32",
+    show_default=True,
+    help="Numbers that -o writes.",
+)
+@click.option(
+    "--json",
+    "json_path",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write JSON with every video named ('-': to standard output).",
+)
+@click.option("--quiet", is_flag=True, help="Only what does not fit, and no progress.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    source: str,
+    dataset: str | None,
+    annotations: Path | None,
+    split: str | None,
+    data_dir: Path | None,
+    fps: float | None,
+    seed: int,
+    out: Path | None,
+    dtype: str,
+    json_path: Path | None,
+    quiet: bool,
+) -> None:
+    """Tell what a store of features holds, and whether every video of a split has some.
+
+    SOURCE is an HDF5 file (FILE.hdf5, FILE.h5), a folder with VIDEO.npy or VIDEO.npz files, one of
+    our own format, FILE.npz of a synthetic world, or perception:Q.
+
+    Exit status 1 if a video has no features, or damaged ones, or if the rows of most videos end
+    elsewhere than the videos do.
+
+    \b
+    truemoment features i3d.hdf5 --dataset charades-sta --split test
+    truemoment features clip/ --fps 0.5 --dataset qvhighlights --split val -o clip-mapped
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    from truemoment.features import check, open_features, write_store
+
+    path = Path(source)
+    refuse_outputs([annotations, path, *files_of(dataset, data_dir)], [json_path])
+    if out is not None:
+        refuse_folder(out)
+    data = DataOptions(dataset, annotations, split, data_dir)
+    asked = any(value is not None for value in (dataset, annotations, split))
+    reference = data.read() if asked else None
+    store = open_features(path if path.exists() else source, data_dir=data_dir, seed=seed, fps=fps)
+    show = not quiet and sys.stderr.isatty()
+    found = None if reference is None else check(store, reference, follow=_followed("reading", show=show))
+    tell = _teller(quiet=quiet, to_error=json_path == STANDARD_OUTPUT)
+    _describe(store, tell)
+    if found is not None:
+        _report(found, tell)
+    if out is not None:
+        write_store(out, store, dtype=cast("DType", dtype), follow=_followed("writing", show=show))
+        tell(f"written to {told_path(out)}: {len(store):,} videos as {dtype}", False)
+    if json_path is not None:
+        write_json(json_path, _document(store, reference, found, seed if source.startswith("perception:") else None))
+    ctx.exit(0 if found is None or found.complete else EXIT_CHECK_FAILED)
+
+
+def _followed(what: str, *, show: bool) -> Callable[[list[str]], Iterable[str]]:
+    """Go through videos under a progress bar, if there is someone to see it."""
+
+    def follow(video_ids: list[str]) -> Iterator[str]:
+        from tqdm import tqdm
+
+        yield from tqdm(video_ids, desc=what, unit="video", leave=False)
+
+    return follow if show else iter
+
+
+def _teller(*, quiet: bool, to_error: bool) -> Callable[[str, bool], None]:
+    """Print a line; with --quiet only those that tell of something that does not fit."""
+
+    def tell(line: str, wrong: bool) -> None:
+        if wrong or not quiet:
+            click.echo(line, err=to_error)
+
+    return tell
+
+
+def _describe(store: FeatureStore, tell: Callable[[str, bool], None]) -> None:
+    time = "rows cover each video evenly" if store.fps is None else f"{store.fps:g} rows a second"
+    tell(f"{store.name}: {len(store):,} videos, {store.n_dimensions:,} numbers a row, {time}", False)
+    for note in getattr(store, "notes", ()):
+        tell(f"note: {note}", False)
+
+
+def _report(found: Alignment, tell: Callable[[str, bool], None]) -> None:
+    n_usable = len(found.usable)
+    rate = f", {found.implied_fps:.4g} a second of video (median)" if n_usable else ""
+    counts = f"{n_usable:,} of {len(found.video_ids):,} videos have features, {found.n_rows:,} rows{rate}"
+    tell(f"{found.annotations}: {counts}", False)
+    if found.missing:
+        tell(f"missing: {_listed(found.missing)}", True)
+    if found.damaged:
+        tell(f"damaged: {_listed([f'{name} ({why})' for name, why in found.damaged.items()])}", True)
+    if found.off:
+        ends = [f"{name} ({end_s:.1f} of {length_s:.1f} s)" for name, (end_s, length_s) in found.off.items()]
+        tell(f"rows end elsewhere than the video: {_listed(ends)}", found.mostly_off)
+    if found.mostly_off:
+        tell(f"wrong rows a second: stated {found.fps:g}, by the durations about {found.implied_fps:.4g}", True)
+    if found.zero_rows:
+        zeros = [f"{name} ({count:,})" for name, count in found.zero_rows.items()]
+        tell(f"rows of zeros: {_listed(zeros)}", False)
+    if found.renamed:
+        tell(f"found under another prefix or ending: {_listed(found.renamed)}", False)
+    if found.complete:
+        tell("every video has features", False)
+
+
+def _listed(names: Iterable[str]) -> str:
+    """Count and name the first ones; --json names all."""
+    every = list(names)
+    return f"{len(every):,}: " + ", ".join(every[:SHOWN]) + (", ... (--json lists all)" if len(every) > SHOWN else "")
+
+
+def _document(
+    store: FeatureStore, reference: Annotations | None, found: Alignment | None, seed: int | None
+) -> dict[str, Any]:
+    from truemoment.version import __version__
+
+    document: dict[str, Any] = {
+        "schema": "truemoment/features-check/1",
+        "truemoment": __version__,
+        "features": store.name,
+        "seed": seed,
+        "n_videos": len(store),
+        "n_dimensions": store.n_dimensions,
+        "fps": store.fps,
+        "notes": list(getattr(store, "notes", ())),
+    }
+    if found is None or reference is None:
+        return document | {"annotations": None}
+    rate = None if math.isnan(found.implied_fps) else found.implied_fps
+    return document | {
+        "annotations": {
+            "dataset": reference.dataset,
+            "split": reference.split,
+            "sha256": reference.sha256,
+            "n_videos": len(found.video_ids),
+        },
+        "complete": found.complete,
+        "n_usable": len(found.usable),
+        "n_rows": found.n_rows,
+        "implied_fps": rate,
+        "missing": list(found.missing),
+        "damaged": dict(found.damaged),
+        "off": {name: {"rows_end_s": end_s, "duration_s": length_s} for name, (end_s, length_s) in found.off.items()},
+        "zero_rows": dict(found.zero_rows),
+        "renamed": list(found.renamed),
+    }

@@ -1,0 +1,92 @@
+"""The randomised-video check on a model: the same questions about the same videos, changed in several ways.
+
+Whatever answers from frame features can be run on changed ones (:class:`~truemoment.features.changed.ChangedFeatures`):
+segments of the video in another order, the video backwards, one moment of it frozen, another video in its place. If the
+model looks at the video, its figures must fall and its answers must move (Hidden Challenges, Otani et al. 2020,
+section 4 and Fig. 5, which shuffles segments). References stay where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol, Self, runtime_checkable
+
+from truemoment.exceptions import UsageError
+from truemoment.features.base import FeatureStore
+from truemoment.features.changed import WAYS, ChangedFeatures
+from truemoment.records import Predictions, Queries
+
+
+@runtime_checkable
+class SeesVideo(Protocol):
+    """A fitted method that answers from frame features, and can be given others."""
+
+    @property
+    def name(self) -> str:
+        """What to call the method in reports."""
+        ...
+
+    @property
+    def features(self) -> FeatureStore | None:
+        """What it looks at; None for a method that sees no video."""
+        ...
+
+    def ground(self, queries: Queries, top: int = 1) -> Predictions:
+        """Answer each query with ranked moments."""
+        ...
+
+    def with_features(self, features: FeatureStore, /) -> Self:
+        """Return the same method, as it was fitted, looking at other features."""
+        ...
+
+
+def randomised(
+    grounder: SeesVideo,
+    queries: Queries,
+    *,
+    top: int,
+    seed: int,
+    ways: Sequence[str] = WAYS,
+    tell: Callable[[str], None] = lambda _: None,
+) -> dict[str, Predictions]:
+    """Let a method answer the same queries on the original videos and on changed ones.
+
+    Parameters
+    ----------
+    grounder
+        The method, fitted.
+    queries
+        What is asked of which video.
+    top
+        Most answers a query.
+    seed
+        Of what is drawn to change a video; its id does the rest, so that a video changes in one way in all runs.
+    ways
+        Which changes, any of :data:`~truemoment.features.changed.WAYS`.
+    tell
+        Told what is being done.
+
+    Returns
+    -------
+    dict
+        Answers by way, in the order of `ways`.
+
+    Raises
+    ------
+    UsageError
+        If there is no such way, or the method sees no video.
+    InputError
+        If a video has no features.
+    """
+    unknown = [way for way in ways if way not in WAYS]
+    if unknown:
+        raise UsageError(f"got way {unknown[0]!r}, expected one of {', '.join(WAYS)}")
+    seen = grounder.features
+    if seen is None:
+        raise UsageError(f"{grounder.name} sees no video, so there is none to change")
+    answers = {}
+    for way in ways:
+        tell(f"{way} videos")
+        store = seen if way == "original" else ChangedFeatures(seen, way, seed)
+        answers[way] = grounder.with_features(store).ground(queries, top)
+    return answers

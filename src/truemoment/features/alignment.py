@@ -1,0 +1,208 @@
+"""Whether features and annotations belong together: which videos are missing, damaged, or of another length.
+
+Nothing is passed over in silence: a video without features is named, and left out only if that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from truemoment.exceptions import InputError
+from truemoment.features.base import FeatureStore
+from truemoment.features.reading import count_not_finite
+from truemoment.records import Annotations
+
+TOLERANCE_NORM = 0.05
+"""The rows of a video may end so far from the end of the video, as a fraction of it."""
+
+TOLERANCE_ROWS = 2
+"""And in any case so many rows: features of windows of frames leave out the last ones."""
+
+SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """How features and annotations fit together.
+
+    Parameters
+    ----------
+    features, annotations
+        What was compared: the store's name, and dataset/split.
+    video_ids
+        Videos of the annotations, each once, in their order.
+    missing
+        Videos without features.
+    damaged
+        Videos whose features cannot be used, and why: not finite, of another width, unreadable.
+    off
+        Videos whose rows end before or after the video does, by more than the tolerance: the time at which the rows
+        end and the duration, both in seconds. Only where the store states rows a second.
+    zero_rows
+        How many rows of a video are 0 throughout, where there are any: features that were never made look so.
+    renamed
+        Videos that the store has under a name with another prefix or ending.
+    n_rows
+        Rows of all videos that can be used.
+    implied_fps
+        Median of rows by duration over these; NaN where no duration is known.
+    fps
+        Rows a second that the store states.
+    """
+
+    features: str
+    annotations: str
+    video_ids: tuple[str, ...]
+    missing: tuple[str, ...]
+    damaged: Mapping[str, str]
+    off: Mapping[str, tuple[float, float]]
+    zero_rows: Mapping[str, int]
+    renamed: tuple[str, ...]
+    n_rows: int
+    implied_fps: float
+    fps: float | None
+
+    @property
+    def usable(self) -> tuple[str, ...]:
+        """Videos with features that can be used."""
+        lost = {*self.missing, *self.damaged}
+        return tuple(video_id for video_id in self.video_ids if video_id not in lost)
+
+    @property
+    def mostly_off(self) -> bool:
+        """Whether the rows of more than half of the videos end elsewhere: the rows a second are wrong."""
+        return len(self.off) > len(self.usable) / 2
+
+    @property
+    def complete(self) -> bool:
+        """Whether every video has features that can be used, and time is right for most."""
+        return not (self.missing or self.damaged or self.mostly_off)
+
+    def require(self, *, skip_missing: bool = False) -> tuple[str, ...]:
+        """Refuse features that do not fit.
+
+        Parameters
+        ----------
+        skip_missing
+            Pass over videos that are missing or damaged, as long as one is left.
+
+        Returns
+        -------
+        tuple of text
+            The videos to use.
+
+        Raises
+        ------
+        InputError
+            Naming the first videos that are missing or damaged, or saying which rows a second would fit.
+        """
+        if self.missing and not skip_missing:
+            problem = f"{self._part(len(self.missing))} have no features: {_some(self.missing)}"
+            raise InputError(problem, path=self.features)
+        if self.damaged and not skip_missing:
+            first, why = next(iter(self.damaged.items()))
+            more = "" if len(self.damaged) == 1 else f" (and {len(self.damaged) - 1} more)"
+            problem = f"{self._part(len(self.damaged))} have damaged features: {first!r}: {why}{more}"
+            raise InputError(problem, path=self.features)
+        if not self.usable:
+            raise InputError(f"{self._part(len(self.video_ids))} have no features", path=self.features)
+        if self.mostly_off:
+            raise InputError(
+                f"the rows of {self._part(len(self.off))} end elsewhere than the video at {self.fps:g} rows a second",
+                path=self.features,
+                hint=f"by the durations there are about {self.implied_fps:.4g}",
+            )
+        return self.usable
+
+    def _part(self, n: int) -> str:
+        return f"{n:,} of {len(self.video_ids):,} videos of {self.annotations}"
+
+
+def check(
+    store: FeatureStore,
+    annotations: Annotations,
+    *,
+    tolerance_norm: float = TOLERANCE_NORM,
+    follow: Callable[[list[str]], Iterable[str]] = lambda ids: ids,
+) -> Alignment:
+    """Read the features of every video of the annotations and say how they fit.
+
+    Parameters
+    ----------
+    store
+        The features.
+    annotations
+        The videos and their durations.
+    tolerance_norm
+        How far from the end of the video its rows may end, as a fraction of it; two rows in any case.
+    follow
+        Wraps the list of videos, e.g. in a progress bar.
+
+    Returns
+    -------
+    Alignment
+
+    Examples
+    --------
+    >>> from truemoment.features import Features
+    >>> rows = [("a#0", "a", 30.0, "a door opens", 2.0, 5.0), ("b#0", "b", 20.0, "a dog runs", 0.0, 9.0)]
+    >>> store = Features({"a": np.ones((60, 8), dtype=np.float32)}, fps=1.0)
+    >>> found = check(store, Annotations.from_rows(rows))
+    >>> found.missing, dict(found.off), found.implied_fps
+    (('b',), {'a': (60.0, 30.0)}, 2.0)
+    """
+    queries = annotations.queries
+    duration_s = dict(zip(queries.video_id, queries.duration_s.tolist(), strict=True))
+    ids = [str(video_id) for video_id in duration_s]
+    names = frozenset(store)
+    missing, renamed, n_rows = [], [], 0
+    damaged: dict[str, str] = {}
+    off: dict[str, tuple[float, float]] = {}
+    zero_rows: dict[str, int] = {}
+    rates: list[float] = []
+    for video_id in follow(ids):
+        if video_id not in store:
+            missing.append(video_id)
+            continue
+        if video_id not in names:
+            renamed.append(video_id)
+        try:
+            rows = store[video_id]
+            if rows.ndim != 2 or len(rows) == 0 or rows.shape[1] != store.n_dimensions:
+                raise InputError(f"got shape {rows.shape}, expected (rows, {store.n_dimensions})")  # noqa: TRY301 - told as others are
+            if wrong := count_not_finite(rows):
+                raise InputError(f"{wrong} of {len(rows)} rows hold numbers that are not finite")  # noqa: TRY301 - as above
+        except InputError as error:
+            damaged[video_id] = error.problem
+            continue
+        n_rows += len(rows)
+        if zeros := int((~rows.any(axis=1)).sum()):
+            zero_rows[video_id] = zeros
+        length_s = duration_s[video_id]
+        if length_s > 0:
+            rates.append(len(rows) / length_s)
+            end_s = float(store.edges_s(video_id, length_s)[-1])
+            allowed_s = max(tolerance_norm * length_s, TOLERANCE_ROWS * end_s / len(rows))
+            if store.fps is not None and abs(end_s - length_s) > allowed_s:
+                off[video_id] = end_s, length_s
+    return Alignment(
+        store.name,
+        f"{annotations.dataset}/{annotations.split}",
+        tuple(ids),
+        tuple(missing),
+        MappingProxyType(damaged),
+        MappingProxyType(off),
+        MappingProxyType(zero_rows),
+        tuple(renamed),
+        n_rows,
+        float(np.median(rates)) if rates else float("nan"),
+        store.fps,
+    )
+
+
+def _some(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")

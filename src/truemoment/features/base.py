@@ -1,0 +1,222 @@
+"""What a feature store is: the rows of each video, and which seconds each row stands for.
+
+A store is a mapping from video ids to arrays (T, D): T rows in order of time, D numbers each. Where the rows lie in
+time is known in one of two ways: the store states its rows a second (`fps`), so that row i stands for the time from
+``i / fps`` to ``(i + 1) / fps``; or it does not, and the rows cover the video evenly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from truemoment.exceptions import InputError
+from truemoment.intervals import Floats
+
+Frames = npt.NDArray[np.float32]
+"""Rows of features, (T, D)."""
+
+
+@runtime_checkable
+class FeatureStore(Protocol):
+    """Features by video, to be read.
+
+    Examples
+    --------
+    >>> store = Features({"v": np.zeros((60, 8), dtype=np.float32)}, fps=2.0)
+    >>> isinstance(store, FeatureStore)
+    True
+    """
+
+    @property
+    def name(self) -> str:
+        """What to call it in signatures: where the rows come from, and a fingerprint or settings."""
+        ...
+
+    @property
+    def n_dimensions(self) -> int:
+        """D, numbers a row; 0 if there is no video."""
+        ...
+
+    @property
+    def fps(self) -> float | None:
+        """Rows a second; None where the rows cover each video evenly."""
+        ...
+
+    def __contains__(self, video_id: object) -> bool: ...
+
+    def __iter__(self) -> Iterator[str]:
+        """Go through the videos, as the store calls them."""
+        ...
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, video_id: str) -> Frames:
+        """Return the rows of a video (T, D), T at least 1, in order of time.
+
+        Raises
+        ------
+        InputError
+            If the video has none, or they are damaged.
+        """
+        ...
+
+    def edges_s(self, video_id: str, duration_s: float) -> Floats:
+        """Return the times at which rows begin and end, (T + 1,): row i from ``edges_s[i]`` to ``edges_s[i + 1]``.
+
+        Parameters
+        ----------
+        video_id
+            The video.
+        duration_s
+            Its duration, which the rows cover where the store states no rows a second.
+
+        Raises
+        ------
+        InputError
+            If the video has no rows, or no duration is known where one is needed.
+        """
+        ...
+
+
+def edges_of(n_rows: int, fps: float | None, duration_s: float) -> Floats:
+    """Times at which rows begin and end.
+
+    Parameters
+    ----------
+    n_rows
+        T.
+    fps
+        Rows a second; None where the rows cover the video evenly.
+    duration_s
+        Duration of the video, needed without `fps`.
+
+    Returns
+    -------
+    array (T + 1,), seconds
+
+    Raises
+    ------
+    InputError
+        If neither is known.
+
+    Examples
+    --------
+    >>> edges_of(3, 2.0, 9.0), edges_of(3, None, 9.0)
+    (array([0. , 0.5, 1. , 1.5]), array([0., 3., 6., 9.]))
+    """
+    if fps is not None:
+        return np.asarray(np.arange(n_rows + 1) / fps)
+    if not (np.isfinite(duration_s) and duration_s > 0):
+        raise InputError(
+            f"got a video of {duration_s} s, expected a duration above 0: the features state no rows a second"
+        )
+    return np.asarray(np.linspace(0.0, duration_s, n_rows + 1))
+
+
+def checked_fps(fps: float | None) -> float | None:
+    """Return frames a second, a row each, as they are.
+
+    Raises
+    ------
+    InputError
+        If they are not above 0.
+    """
+    if fps is not None and not (np.isfinite(fps) and fps > 0):
+        raise InputError(f"got {fps}, expected frames a second above 0", field="fps")
+    return fps
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Features in memory.
+
+    Parameters
+    ----------
+    by_video
+        For each video id an array (T, D): T rows in order of time, D numbers each.
+    fps
+        Rows a second: row i stands for the time from ``i / fps`` to ``(i + 1) / fps``.
+    name
+        What to call them in signatures.
+
+    Raises
+    ------
+    InputError
+        If `fps` is not positive, or an array has not a row a frame and the width of the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> features = Features({"v": np.zeros((60, 8), dtype=np.float32)}, fps=2.0)
+    >>> features["v"].shape, features.n_dimensions, "w" in features
+    ((60, 8), 8, False)
+    >>> features.edges_s("v", 30.0)[-2:]
+    array([29.5, 30. ])
+
+    A changed video is a new mapping:
+
+    >>> import dataclasses
+    >>> backwards = {video_id: features[video_id][::-1] for video_id in features}
+    >>> dataclasses.replace(features, by_video=backwards)["v"].shape
+    (60, 8)
+    """
+
+    by_video: Mapping[str, Frames]
+    fps: float
+    name: str = "memory"
+
+    def __post_init__(self) -> None:
+        """Check the arrays, and keep callers from exchanging them."""
+        checked_fps(self.fps)
+        width = None
+        for video_id, frames in self.by_video.items():
+            if frames.ndim != 2 or len(frames) == 0 or (width is not None and frames.shape[1] != width):
+                raise InputError(
+                    f"got shape {frames.shape} for video {video_id!r}, expected (frames, {width or 'numbers'})",
+                    field="features",
+                )
+            width = frames.shape[1]
+        object.__setattr__(self, "by_video", MappingProxyType(dict(self.by_video)))
+
+    def __getitem__(self, video_id: str) -> Frames:
+        """Return the rows of a video.
+
+        Raises
+        ------
+        InputError
+            If the video has none.
+        """
+        try:
+            return self.by_video[video_id]
+        except KeyError:
+            raise InputError(f"there are no features of video {video_id!r}", field="features") from None
+
+    def __contains__(self, video_id: object) -> bool:
+        return video_id in self.by_video
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.by_video)
+
+    def __len__(self) -> int:
+        return len(self.by_video)
+
+    @property
+    def n_dimensions(self) -> int:
+        """Numbers a row; 0 if there is no video."""
+        return next((frames.shape[1] for frames in self.by_video.values()), 0)
+
+    def edges_s(self, video_id: str, duration_s: float) -> Floats:
+        """Return the times at which rows begin and end, (T + 1,); the duration is not looked at.
+
+        Raises
+        ------
+        InputError
+            If the video has no rows.
+        """
+        return edges_of(len(self[video_id]), self.fps, duration_s)

@@ -1,0 +1,169 @@
+"""Other features under the same names: what a method is shown to find out whether it looks.
+
+===============  ===================================================================================================
+original         the features as they are
+shuffled         cut into 16 segments of equal length, which are put in another order (:data:`N_SEGMENTS`)
+reversed         the last row first
+frozen           the middle row throughout: what the video shows, and nothing of when
+other-video      the features of another video, brought to as many rows
+===============  ===================================================================================================
+
+A method that finds moments must do worse on all but the first, since nothing is at its place any more. Shuffling is
+the randomisation of Hidden Challenges (Otani et al. 2020, section 4): "we divide input videos into short segments and
+randomly reorder them before evaluating the models". How short is not told there. A sixteenth of the video is 2 s of
+Charades-STA and 7 s of ActivityNet Captions on average, a quarter of the mean moment of either and less: moments are
+taken apart, while what happens within a segment can still be seen.
+
+All is drawn from the seed and the video's id alone (:func:`~truemoment.features.shuffling.generator_of`): neither the
+order in which videos are asked for nor the other videos matter; but for `other-video`, which depends on what videos
+there are to choose from.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from truemoment.exceptions import InputError, UsageError
+from truemoment.features.base import FeatureStore, Frames
+from truemoment.features.naming import bare_name
+from truemoment.features.resampling import resample
+from truemoment.features.shuffling import generator_of, shuffle_segments
+from truemoment.intervals import Floats
+
+WAYS = ("original", "shuffled", "reversed", "frozen", "other-video")
+"""Ways to change features, see the top of :mod:`truemoment.features.changed`."""
+
+N_SEGMENTS = 16
+"""Segments that a shuffled video is cut into; rows are never cut, so that a video of fewer has fewer."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedFeatures:
+    """A FeatureStore that shows another one's videos changed.
+
+    Rows stay as many as they were, and stand for the same times.
+
+    Parameters
+    ----------
+    store
+        The features as they are.
+    way
+        One of :data:`WAYS`.
+    seed
+        Of what is drawn, 0 or above.
+
+    Raises
+    ------
+    UsageError
+        If there is no such way or seed.
+
+    Examples
+    --------
+    >>> from truemoment.features import Features
+    >>> store = Features({"v": np.arange(4, dtype=np.float32)[:, None]}, fps=1.0)
+    >>> [ChangedFeatures(store, way)["v"].ravel().tolist() for way in ("reversed", "frozen")]
+    [[3.0, 2.0, 1.0, 0.0], [2.0, 2.0, 2.0, 2.0]]
+    """
+
+    store: FeatureStore
+    way: str
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what is unknown."""
+        if self.way not in WAYS:
+            raise UsageError(f"unknown way {self.way!r} to change features, expected one of {', '.join(WAYS)}")
+        if self.seed < 0:
+            raise UsageError(f"got seed {self.seed}, expected 0 or above")
+
+    @property
+    def name(self) -> str:
+        """That of the store, the way, and the seed where something is drawn."""
+        if self.way == "original":
+            return self.store.name
+        drawn = f", seed={self.seed}" if self.way in ("shuffled", "other-video") else ""
+        return f"{self.store.name} ({self.way}{drawn})"
+
+    @property
+    def n_dimensions(self) -> int:
+        """D, numbers a row."""
+        return self.store.n_dimensions
+
+    @property
+    def fps(self) -> float | None:
+        """Rows a second; None where the rows cover each video evenly."""
+        return self.store.fps
+
+    def __contains__(self, video_id: object) -> bool:
+        return video_id in self.store
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.store)
+
+    def __len__(self) -> int:
+        return len(self.store)
+
+    def __getitem__(self, video_id: str) -> Frames:
+        """Return the changed rows of a video, (T, D).
+
+        Raises
+        ------
+        InputError
+            If the video has none, or there is no other video.
+        """
+        rows = self.store[video_id]
+        if self.way == "shuffled":
+            segment_rows = -(-len(rows) // N_SEGMENTS)
+            rng = generator_of(video_id, [self.seed])
+            return np.asarray(rows[shuffle_segments(len(rows), rng, segment_rows=segment_rows)])
+        if self.way == "reversed":
+            return rows[::-1]
+        if self.way == "frozen":
+            return np.repeat(rows[len(rows) // 2][None], len(rows), axis=0)
+        if self.way == "other-video":
+            return resample(self.store[self.other_than(video_id)], len(rows))
+        return rows
+
+    def edges_s(self, video_id: str, duration_s: float) -> Floats:
+        """Return the times at which rows begin and end, (T + 1,): those of the video itself.
+
+        Raises
+        ------
+        InputError
+            If the video has no rows, or no duration is known where one is needed.
+        """
+        return self.store.edges_s(video_id, duration_s)
+
+    def other_than(self, video_id: str) -> str:
+        """Return the video that `other-video` shows in place of one: any other of the store, all equally likely.
+
+        Raises
+        ------
+        InputError
+            If there is no other.
+        """
+        own = self._places.get(bare_name(video_id), ())
+        n_others = len(self._others) - len(own)
+        if n_others < 1:
+            raise InputError(f"there is no other video than {video_id!r}", field="features")
+        drawn = int(generator_of(video_id, [self.seed]).integers(n_others))
+        for place in own:  # rising: step over the video itself
+            drawn += place <= drawn
+        return self._others[drawn]
+
+    @functools.cached_property
+    def _others(self) -> tuple[str, ...]:
+        return tuple(sorted(self.store))
+
+    @functools.cached_property
+    def _places(self) -> MappingProxyType[str, tuple[int, ...]]:
+        """Places of each video in the sorted list, by its bare name: the same video may go by two names."""
+        places: dict[str, tuple[int, ...]] = {}
+        for place, video_id in enumerate(self._others):
+            places[bare_name(video_id)] = (*places.get(bare_name(video_id), ()), place)
+        return MappingProxyType(places)

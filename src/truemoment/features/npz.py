@@ -1,0 +1,74 @@
+"""Features of all videos in one NPZ file, as synthetic worlds are written.
+
+The file holds ``frames`` (the rows of all videos one behind the other, float32), ``offsets`` (the rows of video v are
+``offsets[v]:offsets[v + 1]``), ``video_id`` (a JSON list, as bytes) and ``fps``. Nothing in it is a pickle.
+"""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from truemoment.exceptions import InputError, MissingFileError
+from truemoment.features.base import Features, Frames
+from truemoment.features.fingerprints import fingerprint
+from truemoment.features.reading import UNREADABLE
+from truemoment.files import atomic_write
+
+
+def write_features(path: Path, features: Features) -> None:
+    """Write frame features as NPZ.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be made.
+    """
+    lengths = [len(features[video_id]) for video_id in features]
+    none = np.zeros((0, features.n_dimensions), dtype=np.float32)
+    frames = np.concatenate([none, *(features[video_id] for video_id in features)])
+    with atomic_write(path) as stream:
+        np.savez(
+            stream,
+            frames=frames.astype("<f4", copy=False),
+            offsets=np.concatenate([[0], np.cumsum(lengths)]).astype("<i8"),
+            video_id=np.frombuffer(msgspec.json.encode(list(features)), dtype=np.uint8),
+            fps=np.array(features.fps, dtype="<f8"),
+        )
+
+
+def read_features(path: Path | str) -> Features:
+    """Read what :func:`write_features` wrote.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If there is no such file, it is not such a file, or it is damaged.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            frames, offsets, fps = arrays["frames"], arrays["offsets"], float(arrays["fps"])
+            names = msgspec.json.decode(arrays["video_id"].tobytes(), type=list[str])
+        _check(frames, offsets, names)
+        bounds = itertools.pairwise(offsets.tolist())
+        by_video = {name: frames[low:high] for name, (low, high) in zip(names, bounds, strict=True)}
+        return Features(by_video, fps, name=f"npz:{path.name}#{fingerprint([path])}")
+    except FileNotFoundError:
+        raise MissingFileError(f"{path}: no such file") from None
+    except UNREADABLE as error:
+        raise InputError(f"is not a file of frame features ({error})", path=path) from None
+
+
+def _check(frames: Frames, offsets: np.ndarray, names: list[str]) -> None:
+    """Refuse parts that do not fit together."""
+    if frames.ndim != 2 or frames.dtype != np.float32 or not np.all(np.isfinite(frames)):
+        raise InputError(f"got {frames.dtype} of shape {frames.shape}, expected finite float32", field="frames")
+    whole = offsets.dtype.kind == "i" and offsets.shape == (len(names) + 1,)
+    if not whole or offsets[0] != 0 or offsets[-1] != len(frames) or np.any(np.diff(offsets) < 1):
+        raise InputError(f"expected rising positions from 0 to {len(frames)}", field="offsets")
+    if len(set(names)) != len(names):
+        raise InputError("a video stands twice, expected each once", field="video_id")

@@ -1,0 +1,209 @@
+"""Rows from files: what every kind of feature file has to pass, and what their stores share."""
+
+from __future__ import annotations
+
+import abc
+import functools
+import math
+import struct
+import tokenize
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from truemoment.exceptions import InputError
+from truemoment.features.base import Frames, checked_fps, edges_of
+from truemoment.features.fingerprints import fingerprint
+from truemoment.features.naming import Names
+from truemoment.intervals import Floats
+from truemoment.scores import DAMAGED
+
+UNREADABLE = (*DAMAGED, ArithmeticError, struct.error, tokenize.TokenError)
+"""What NumPy, zipfile and h5py raise on files of rows of which any byte may be wrong."""
+
+MOST_NUMBERS = 1 << 30
+"""Numbers of a video beyond which a file is not believed: 4 GiB as float32, 77 hours of CLIP features at 5 fps."""
+
+
+def shape_of(shape: tuple[int, ...]) -> tuple[int, int] | None:
+    """Return (T, D) of an array whose other axes have length 1; None if it has no such shape.
+
+    Examples
+    --------
+    >>> shape_of((60, 1, 1, 1024)), shape_of((1, 60, 1024)), shape_of((60, 4)), shape_of((60,)), shape_of((5, 6, 7))
+    ((60, 1024), (60, 1024), (60, 4), None, None)
+    """
+    if len(shape) == 2:
+        return shape[0], shape[1]
+    long = [length for length in shape if length != 1]
+    if len(shape) < 2 or len(long) > 2:
+        return None
+    time, numbers = [1] * (2 - len(long)) + long
+    return time, numbers
+
+
+def refuse_claims(array: Any) -> tuple[int, int]:  # noqa: ANN401 - an array, or a dataset that reads like one
+    """Return (T, D) of what a file says it holds, before it is read.
+
+    Parameters
+    ----------
+    array
+        Something with a shape and a dtype.
+
+    Raises
+    ------
+    InputError
+        If these are not rows of floating-point numbers, or too many to be believed.
+    """
+    dtype, found = np.dtype(array.dtype), shape_of(tuple(array.shape))
+    if dtype.kind != "f" or dtype.itemsize > 8:
+        raise InputError(f"got numbers of type {str(dtype)[:60]}, expected float16, float32 or float64")
+    if found is None:
+        raise InputError(f"got shape {tuple(array.shape)}, expected (rows, numbers)")
+    if min(found) < 1:
+        raise InputError(f"got shape {tuple(array.shape)}, expected a row or more")
+    if math.prod(found) > MOST_NUMBERS:
+        raise InputError(f"got shape {tuple(array.shape)}, expected {MOST_NUMBERS:,} numbers a video at most")
+    return found
+
+
+def read_rows(array: Any) -> Frames:  # noqa: ANN401 - an array, or a dataset that reads like one
+    """Read rows (T, D) as float32.
+
+    Parameters
+    ----------
+    array
+        Something with a shape and a dtype that gives an array for ``[...]``.
+
+    Raises
+    ------
+    InputError
+        If these are not rows of finite floating-point numbers.
+    """
+    found = refuse_claims(array)
+    with np.errstate(over="ignore"):  # beyond float32 is not finite, and told below
+        rows: Frames = np.asarray(array[...]).reshape(found).astype(np.float32, copy=False)
+    if wrong := count_not_finite(rows):
+        raise InputError(f"{wrong} of {len(rows)} rows hold numbers that are not finite")
+    return rows
+
+
+def count_not_finite(rows: Frames) -> int:
+    """How many rows hold a number that is not finite."""
+    return int((~np.isfinite(rows).all(axis=1)).sum())
+
+
+class FileStore(abc.ABC):
+    """What stores of files share; a subclass opens the array of a video.
+
+    Parameters
+    ----------
+    kind
+        The format's name.
+    path
+        The file or folder.
+    names
+        Videos, as the files call them.
+    files
+        What the fingerprint is taken of.
+    fps
+        Rows a second; None where the rows cover each video evenly.
+    notes
+        What a person should know of how it was read.
+
+    Raises
+    ------
+    InputError
+        If there is no video, none can be read, or a file cannot.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        path: Path,
+        names: Iterable[str],
+        *,
+        files: Iterable[Path],
+        fps: float | None,
+        notes: Iterable[str] = (),
+    ) -> None:
+        self.kind, self.path, self.fps, self.notes = kind, path, checked_fps(fps), tuple(notes)
+        self.names = Names(names)
+        if not self.names.names:
+            raise InputError("holds no features of a video", path=path)
+        self.name = f"{kind}:{path.name}#{fingerprint(files)}"
+
+    @abc.abstractmethod
+    def _array(self, name: str) -> Any:  # noqa: ANN401 - an array, or a dataset that reads like one
+        """Open the array of a video by the store's own name of it."""
+
+    @functools.cached_property
+    def n_dimensions(self) -> int:
+        """D, that of the first video that can be read."""
+        first = None
+        for name in self.names.names:
+            try:
+                return self._shape(name)[1]
+            except InputError as error:
+                first = first or error
+        raise first or InputError("holds no features of a video", path=self.path)
+
+    def __contains__(self, video_id: object) -> bool:
+        return isinstance(video_id, str) and self.names.find(video_id) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names.names)
+
+    def __len__(self) -> int:
+        return len(self.names.names)
+
+    def __getitem__(self, video_id: str) -> Frames:
+        """Return the rows of a video, (T, D).
+
+        Raises
+        ------
+        InputError
+            If the video has none, or they are damaged.
+        """
+        name = self._named(video_id)
+        try:
+            rows = read_rows(self._array(name))
+        except UNREADABLE as error:
+            raise self._damaged(name, error) from None
+        self._same_width(name, rows.shape[1])
+        return rows
+
+    def edges_s(self, video_id: str, duration_s: float) -> Floats:
+        """Return the times at which rows begin and end, (T + 1,).
+
+        Raises
+        ------
+        InputError
+            If the video has no rows, or no duration is known where one is needed.
+        """
+        return edges_of(self._shape(self._named(video_id))[0], self.fps, duration_s)
+
+    def _shape(self, name: str) -> tuple[int, int]:
+        try:
+            return refuse_claims(self._array(name))
+        except UNREADABLE as error:
+            raise self._damaged(name, error) from None
+
+    def _named(self, video_id: str) -> str:
+        name = self.names.find(video_id)
+        if name is None:
+            alike = self.names.alike(video_id)
+            hint = f"; {' and '.join(map(repr, alike[:3]))} could be meant" if alike else ""
+            raise InputError(f"there are no features of video {video_id!r}{hint}", path=self.path)
+        return name
+
+    def _same_width(self, name: str, width: int) -> None:
+        if width != self.n_dimensions:
+            problem = f"got {width} numbers a row, expected {self.n_dimensions} as in the others"
+            raise InputError(problem, path=self.path, field=name)
+
+    def _damaged(self, name: str, error: BaseException) -> InputError:
+        problem = error.problem if isinstance(error, InputError) else f"cannot be read ({error!s})"
+        return InputError(problem, path=self.path, field=name)

@@ -1,0 +1,113 @@
+"""Videos of any length as one number of rows: 2D-TAN's rule."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truemoment.exceptions import InputError, UsageError
+from truemoment.features.base import Frames
+from truemoment.intervals import Ints
+
+
+def row_bounds(n: int, n_rows: int) -> Ints:
+    r"""Where each resampled row begins among `n` rows, and the last one ends.
+
+    .. math:: b_k = \min(\mathrm{round}(k\, n / T),\; n - 1), \qquad k = 0, \dots, T
+
+    Halves round to the even number.
+
+    Parameters
+    ----------
+    n
+        Rows there are, 1 or more.
+    n_rows
+        T, rows asked for, 1 or more.
+
+    Returns
+    -------
+    array (T + 1,)
+
+    Raises
+    ------
+    InputError
+        If there is no row.
+    UsageError
+        If no row is asked for.
+
+    Examples
+    --------
+    >>> row_bounds(10, 4), row_bounds(2, 4)
+    (array([0, 2, 5, 8, 9]), array([0, 0, 1, 1, 1]))
+    """
+    if n < 1:
+        raise InputError("got a video without a row of features, expected 1 or more")
+    if n_rows < 1:
+        raise UsageError(f"got {n_rows} rows to resample to, expected 1 or more")
+    return np.minimum(np.rint(np.arange(n_rows + 1) * n / n_rows).astype(np.int64), n - 1)
+
+
+def resample(rows: Frames, n_rows: int) -> Frames:
+    r"""Bring a video to `n_rows` rows, as 2D-TAN does.
+
+    Row k is the mean of the rows :math:`b_k` to :math:`b_{k+1} - 1` (:func:`row_bounds`), or row :math:`b_k` where
+    there is none: short videos repeat rows and long ones are averaged; nothing is padded. As in the authors' code
+    bounds are cut to n - 1, so the very last row counts only where a resampled row begins on it.
+
+    Parameters
+    ----------
+    rows : (n, D)
+        One a time step.
+    n_rows
+        T, 1 or more.
+
+    Returns
+    -------
+    array (T, D) float32
+
+    Raises
+    ------
+    InputError, UsageError
+        If there is no row, or none is asked for.
+
+    References
+    ----------
+    Zhang et al. (2020), "Learning 2D Temporal Adjacent Networks for Moment Localization with Natural Language",
+    section 3.2 (fixed intervals), and the authors' code (microsoft/VideoX), ``average_to_fixed_length``.
+
+    Examples
+    --------
+    >>> resample(np.arange(8, dtype=np.float32)[:, None], 4).ravel()
+    array([0.5, 2.5, 4.5, 6. ], dtype=float32)
+    """
+    rows = np.asarray(rows, dtype=np.float32)
+    bounds = row_bounds(len(rows), n_rows)
+    made = rows[bounds[:-1]]
+    for k in np.flatnonzero(np.diff(bounds) > 1).tolist():  # a sum a row: gathering all at once moves more memory
+        made[k] = rows[bounds[k] : bounds[k + 1]].mean(axis=0)
+    return made
+
+
+LEAST_NORM = 1e-12
+"""Rows shorter than this are divided by it, not by their length."""
+
+
+def normalise(rows: Frames) -> Frames:
+    """Divide each row by its Euclidean length, as 2D-TAN does before resampling; rows of zeros stay.
+
+    Parameters
+    ----------
+    rows : (n, D)
+        One a time step.
+
+    Returns
+    -------
+    array (n, D) float32
+
+    Examples
+    --------
+    >>> normalise(np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32))
+    array([[0.6, 0.8],
+           [0. , 0. ]], dtype=float32)
+    """
+    rows = np.asarray(rows, dtype=np.float32)
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.float32(LEAST_NORM)))

@@ -1,0 +1,89 @@
+"""Sentences as tokens that word vectors know: words without punctuation, or what stands between blanks.
+
+``words`` splits punctuation off and drops it, so that the last word of "She opens the door." is *door* and not *door.*,
+which no table of word vectors holds. ``blanks`` is what 2D-TAN's code did: lower case, split at white space. There
+the last word of many sentences is unknown, and the sentence is read out just behind it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple, get_args
+
+from truemoment.exceptions import UsageError
+from truemoment.language.lexicon import TOKEN
+
+How = Literal["words", "blanks"]
+"""Ways to make tokens of a sentence."""
+
+_BETWEEN_BLANKS = re.compile(r"\S+")
+_APOSTROPHES = str.maketrans("’‘ʼ", "'''")
+
+
+class Span(NamedTuple):
+    """A token, and where it stands in its sentence.
+
+    Parameters
+    ----------
+    text
+        The token, in lower case.
+    start, end
+        ``sentence[start:end]`` is the token as it was written.
+    """
+
+    text: str
+    start: int
+    end: int
+
+
+def spans(sentence: str, how: How = "words") -> list[Span]:
+    """Return the tokens of a sentence with their places.
+
+    Raises
+    ------
+    UsageError
+        If there is no such way.
+
+    Examples
+    --------
+    >>> spans("He sits.")
+    [Span(text='he', start=0, end=2), Span(text='sits', start=3, end=7)]
+    """
+    if how not in get_args(How):
+        raise UsageError(f"unknown tokens {how!r}, expected {' or '.join(get_args(How))}")
+    if how == "blanks":
+        return [Span(match[0].lower(), *match.span()) for match in _BETWEEN_BLANKS.finditer(sentence)]
+    every = TOKEN.finditer(sentence.translate(_APOSTROPHES))  # of the same length
+    words = (match for match in every if any(character.isalnum() for character in match[0]))
+    return [Span(match[0].lower(), *match.span()) for match in words]
+
+
+def tokenise(sentence: str, how: How = "words") -> tuple[str, ...]:
+    """Return the tokens of a sentence.
+
+    Parameters
+    ----------
+    sentence
+        Any text.
+    how
+        ``words``: in lower case, contractions split (*person's* is *person* and *'s*), punctuation dropped, inner
+        hyphens kept. ``blanks``: in lower case, split at white space and nothing else.
+
+    Returns
+    -------
+    tuple of text
+        Not empty for a sentence that holds a letter.
+
+    Raises
+    ------
+    UsageError
+        If there is no such way.
+
+    Examples
+    --------
+    >>> tokenise("The person's T-shirt... it's on the door.")
+    ('the', 'person', "'s", 't-shirt', 'it', "'s", 'on', 'the', 'door')
+    >>> tokenise("It's on the door.", "blanks")
+    ("it's", 'on', 'the', 'door.')
+    """
+    return tuple(span.text for span in spans(sentence, how))

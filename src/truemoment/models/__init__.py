@@ -1,0 +1,80 @@
+"""Models: networks that score candidate moments, one file a family.
+
+=========  ===================================================================================================
+tan2d      2D-TAN (Zhang et al. 2020): a map of candidate moments, convolved
+blind-tan  Blind-TAN (Otani et al. 2020): the same without the video; a floor that learns
+tcn-dcm    TCN-DCM (Yang et al. 2021): content and location apart, the location adjusted for
+mdd        MDD (Lan et al. 2023): phrases, position reconstruction, several confounders
+=========  ===================================================================================================
+
+Importing this package loads no PyTorch; :func:`get_family` does.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from truemoment.exceptions import MissingPackageError, UsageError
+
+if TYPE_CHECKING:
+    from truemoment.models.base import GroundingModel, Inputs, Need
+
+__all__ = ["FAMILIES", "Family", "get_family"]
+
+
+class Family(NamedTuple):
+    """A family of models.
+
+    Parameters
+    ----------
+    title
+        What it is called in reports.
+    settings
+        The type of its settings, a msgspec structure.
+    build
+        Makes a model of settings and widths.
+    needs
+        What it asks for beside the words.
+    """
+
+    title: str
+    settings: type[Any]
+    build: Callable[[Any, Inputs], GroundingModel]
+    needs: frozenset[Need]
+
+
+FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
+    {
+        "tan2d": ("2D-TAN", "tan2d", "Tan2D"),
+        "blind-tan": ("Blind-TAN", "blind_tan", "BlindTan"),
+        "tcn-dcm": ("TCN-DCM", "tcn_dcm", "TCNDCM"),
+        "mdd": ("MDD", "mdd", "MDD"),
+    }
+)
+"""Title, module and class of each family by name; the settings are the class name with ``Settings``."""
+
+
+def get_family(name: str) -> Family:
+    """Return a family by name.
+
+    Raises
+    ------
+    UsageError
+        Naming the families there are.
+    MissingPackageError
+        If PyTorch is not installed.
+    """
+    if name not in FAMILIES:
+        raise UsageError(f"unknown model {name!r}, expected one of {', '.join(FAMILIES)}")
+    title, module_name, class_name = FAMILIES[name]
+    try:
+        module = importlib.import_module(f"truemoment.models.{module_name}")
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("truemoment"):
+            raise
+        raise MissingPackageError(error.name, "models", f"the model {name}") from None
+    model = getattr(module, class_name)
+    return Family(title, getattr(module, f"{class_name}Settings"), model, model.needs)

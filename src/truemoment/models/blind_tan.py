@@ -1,0 +1,137 @@
+"""Blind-TAN: 2D-TAN with a learnt map in place of the video; how far the sentence alone goes.
+
+Otani, Nakashima, Rahtu and Heikkilä: "Uncovering Hidden Challenges in Query-Based Video Moment Retrieval", BMVC 2020.
+There is no published code, and the paper leaves depth, kernel, optimiser, mask and the start of the map open; what it
+does not say is taken from 2D-TAN. It says N = 256, with d = 512 for Charades-STA and 128 for ActivityNet Captions,
+which is either a map of 256 x 256 or the 256 rows of features that 2D-TAN makes clips of. Both readings are here:
+
+* the settings as they stand, and with ``n_clips=64, kernel=9`` or ``layers=8``, are directly comparable with 2D-TAN's;
+* :data:`LITERAL_CHARADES` and :data:`LITERAL_ACTIVITYNET` are the other reading, on the sparse map of 256 clips.
+
+With ``prior="frozen"`` the map keeps the numbers it started from: the padding of the convolutions tells a cell where it
+lies, and that is enough to learn where moments usually are.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from truemoment.exceptions import UsageError
+from truemoment.models.base import Batch, GroundingModel, Inputs, Need, Output
+from truemoment.models.layers.cell_convolution import CellConvolutions
+from truemoment.models.layers.fusion import fuse
+from truemoment.models.layers.query import QueryEncoder
+from truemoment.models.losses import candidate_loss, scaled_iou
+from truemoment.proposals import SparseMap
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class BlindTanSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What can be chosen.
+
+    Parameters
+    ----------
+    n_clips
+        N, clips a video.
+    hidden
+        H; the paper's d.
+    kernel, layers
+        Width (odd) and number of the convolutions.
+    lstm_layers
+        Layers of the LSTM.
+    prior
+        Whether the map is "learnt", or "frozen" as it started.
+    prior_spread
+        Standard deviation of the numbers of the map where it starts. As the product with the sentence is brought to
+        length 1, it says how quickly the map is learnt.
+    one_by_one
+        Score query by query and keep nothing of it: the backward pass computes each again. For large maps; a third
+        slower, with the memory of one query.
+    start
+        Weights of the convolutions before training: "pytorch", its own; or "level", of a size that is kept from layer
+        to layer (:meth:`~truemoment.models.layers.cell_convolution.CellConvolutions.start_level`).
+    iou_low, iou_high
+        IoU at which a cell's target is 0, and 1.
+    """
+
+    n_clips: Count = 16
+    hidden: Count = 512
+    kernel: Count = 5
+    layers: Count = 4
+    lstm_layers: Count = 3
+    prior: Literal["learnt", "frozen"] = "learnt"
+    prior_spread: Annotated[float, msgspec.Meta(gt=0)] = 0.02
+    one_by_one: bool = False
+    start: Literal["pytorch", "level"] = "pytorch"
+    iou_low: float = 0.5
+    iou_high: float = 1.0
+
+
+LITERAL_CHARADES = BlindTanSettings(n_clips=256, hidden=512, kernel=5, layers=8, one_by_one=True)
+"""The paper's words for Charades-STA taken literally; the prior map alone has 33,554,432 numbers."""
+
+LITERAL_ACTIVITYNET = BlindTanSettings(n_clips=256, hidden=128, kernel=9, layers=4, one_by_one=True)
+"""The paper's words for ActivityNet Captions taken literally; 8,388,608 numbers."""
+
+
+class BlindTan(GroundingModel):
+    """Blind-TAN.
+
+    Parameters
+    ----------
+    settings
+        What is chosen.
+    inputs
+        Widths of features, which are not looked at, and word vectors.
+    """
+
+    name: ClassVar[str] = "blind-tan"
+    needs: ClassVar[frozenset[Need]] = frozenset()
+
+    cell: Tensor
+
+    def __init__(self, settings: BlindTanSettings, inputs: Inputs) -> None:
+        proposals = SparseMap(settings.n_clips)
+        super().__init__(proposals)
+        self.settings = settings
+        n, hidden = settings.n_clips, settings.hidden
+        self.prior = nn.Parameter(
+            torch.randn(n * n, hidden) * settings.prior_spread, requires_grad=settings.prior == "learnt"
+        )
+        first, last = proposals.cells
+        self.register_buffer("cell", torch.from_numpy(first * n + last), persistent=False)
+        self.encode_query = QueryEncoder(inputs.n_vector, hidden, settings.lstm_layers)
+        self.project_sentence = nn.Linear(hidden, hidden)
+        self.project_cells = nn.Linear(hidden, hidden)
+        self.convolutions = CellConvolutions(proposals, hidden, kernel=settings.kernel, layers=settings.layers)
+        if settings.start == "level":
+            self.convolutions.start_level()
+        self.score = nn.Linear(hidden, 1)
+
+    def forward(self, batch: Batch) -> Output:
+        """Score every candidate by the words alone."""
+        sentence, _ = self.encode_query(batch.words, batch.n_words)
+        query = self.project_sentence(sentence)
+        cells = self.project_cells(self.prior[self.cell])
+        if not self.settings.one_by_one:
+            return Output(self._score(query, cells))
+        scores = [checkpoint(self._score, one, cells, use_reentrant=False) for one in query.split(1)]
+        return Output(torch.cat(scores))
+
+    def _score(self, query: Tensor, cells: Tensor) -> Tensor:
+        """Compare queries (B, H) with cells (C, H): logits (B, C)."""
+        logits: Tensor = self.score(self.convolutions(fuse(query, cells[None]))).squeeze(-1)
+        return logits
+
+    def losses(self, batch: Batch, output: Output) -> dict[str, Tensor]:
+        """Return "cells"."""
+        if batch.iou is None:
+            raise UsageError("got a batch without IoU, expected that of each candidate: the loss aims at it")
+        target = scaled_iou(batch.iou, self.settings.iou_low, self.settings.iou_high)
+        return {"cells": candidate_loss(output.logits, target)}

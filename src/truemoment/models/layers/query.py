@@ -1,0 +1,49 @@
+"""The encoder of a sentence."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class QueryEncoder(nn.Module):
+    """An LSTM from left to right over word vectors (Zhang et al. 2020, 2D-TAN, section 3.1).
+
+    As it reads in one direction, what stands behind the last word cannot change what was read before: padding further
+    leaves both results as they are.
+
+    Parameters
+    ----------
+    n_vector
+        E, numbers a word vector.
+    hidden
+        H, numbers a token afterwards.
+    layers
+        Layers of the LSTM.
+    """
+
+    def __init__(self, n_vector: int, hidden: int, layers: int = 3) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(n_vector, hidden, layers, batch_first=True)
+
+    def forward(self, words: Tensor, n_words: Tensor) -> tuple[Tensor, Tensor]:
+        """Encode sentences.
+
+        Parameters
+        ----------
+        words : (B, L, E)
+            Word vectors, padded behind each sentence's end.
+        n_words : (B,)
+            Words of each sentence, 1 or more.
+
+        Returns
+        -------
+        sentence : (B, H)
+            What stands at the last real word.
+        tokens : (B, L, H)
+            What stands at each word; 0 behind the end.
+        """
+        tokens, _ = self.lstm(words)
+        behind = torch.arange(words.shape[1], device=words.device) >= n_words[:, None]
+        tokens = tokens.masked_fill(behind[:, :, None], 0.0)
+        return tokens[torch.arange(len(tokens), device=tokens.device), n_words - 1], tokens

@@ -1,0 +1,321 @@
+r"""MDD: 2D-TAN with phrases, position reconstruction, and several confounders adjusted for at once.
+
+Lan, Yuan et al., "A Closer Look at Debiased Temporal Sentence Grounding in Videos: Dataset, Metric, and
+Approach", ACM TOMM 2023, section 4. On the base, 2D-TAN with a convolution of few layers, stand two parts that can be
+had one without the other:
+
+* enhanced modalities: verbs and nouns gate the query (eqs. 3 to 7,
+  :mod:`~truemoment.models.layers.phrase_attention`), and the map M must tell where each of its cells lies (eq. 8);
+* the multi-branch deconfounder (eqs. 11 and 12): each branch is a dictionary of what could confound, locations,
+  actions, or something unobserved; each cell attends to it, and the product of what the branches find is added to the
+  cell::
+
+      cells M (B, C, H) ─┬──────────────────────────────── + ── times query ── convolutions ── logits (B, C)
+                         └─ attention to L ┐               │
+                            attention to U ├─ product ─────┘
+                            attention to U ┘
+
+The paper's final model has the branches L, U, U, not the L, A, U of its eq. 11; both can be had, and any other list.
+
+Cells that are no candidates are left out throughout: the paper's attention is over all N * N, but each cell attends for
+itself, and those below the diagonal are masked afterwards.
+
+What the paper leaves open, and how it is here: the base keeps the linear maps of sentence and cells and the
+normalisation of 2D-TAN's code, which the paper's formulas do not show (`project`, `normalise`); cells ask the
+dictionaries with the gated query (`asks`); each branch has linear maps of its own; word vectors of actions are trained
+and brought to width H by a linear map; the reconstruction is the mean distance of a cell.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+import torch
+from torch import Tensor, nn
+
+from truemoment.exceptions import UsageError
+from truemoment.models.base import Batch, GroundingModel, Inputs, Need, Output
+from truemoment.models.layers.attention import CellAttention
+from truemoment.models.layers.cell_convolution import CellConvolutions
+from truemoment.models.layers.fusion import fuse
+from truemoment.models.layers.phrase_attention import PhraseAttention
+from truemoment.models.layers.positions import cell_codes, map_codes, position_loss
+from truemoment.models.layers.query import QueryEncoder
+from truemoment.models.layers.temporal_map import FrameEncoder, MaxMoments
+from truemoment.models.losses import candidate_loss, scaled_iou
+from truemoment.models.tan2d import Count
+from truemoment.proposals import SparseMap
+
+Weight = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class MDDSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What can be chosen; as it stands, the paper's configuration.
+
+    Rows of its Table 3: "base" is ``phrases=False, reconstruct=False, branches=()``, "base + EM" is ``branches=()``.
+    Rows of Table 4 are lists of branches.
+
+    Parameters
+    ----------
+    n_clips
+        N, clips a video.
+    hidden
+        H, a multiple of `heads` and of 4.
+    lstm_layers
+        Layers of the LSTM.
+    kernel, layers
+        Width and number of the convolutions.
+    phrases
+        Whether verbs and nouns gate the query.
+    reconstruct
+        Whether the cells must tell where they lie.
+    branches
+        Confounders, in any number and order: "L" locations (fixed codes of all N * N cells), "A" actions, "U"
+        something unobserved (learnt).
+    heads
+        Heads of the attention to a dictionary.
+    n_actions, n_unobserved
+        Entries of each dictionary "A", and of each "U".
+    dictionary_spread
+        Standard deviation of their numbers where they start by chance; the paper says only that they do. The product
+        of three branches is small at the start and may stay so (see :meth:`MDD.forward`); a larger spread helps.
+    asks
+        What is fused with a cell when it asks a dictionary: the "gated" query, or the "sentence" as it was encoded.
+    project, normalise
+        Whether sentence and cells pass a linear map before they are multiplied, and whether the product is brought to
+        length 1.
+    reconstruction_weight
+        Weight of the reconstruction (lambda).
+    start
+        Weights of the convolutions before training: "pytorch", its own; or "level", of a size that is kept from layer
+        to layer (:meth:`~truemoment.models.layers.cell_convolution.CellConvolutions.start_level`).
+    iou_low, iou_high
+        IoU at which a cell's target is 0, and 1.
+    """
+
+    n_clips: Count = 16
+    hidden: Count = 512
+    lstm_layers: Count = 3
+    kernel: Count = 5
+    layers: Count = 4
+    phrases: bool = True
+    reconstruct: bool = True
+    branches: tuple[Literal["L", "A", "U"], ...] = ("L", "U", "U")
+    heads: Count = 4
+    n_actions: Count = 80
+    n_unobserved: Count = 80
+    dictionary_spread: Weight = 0.02
+    asks: Literal["gated", "sentence"] = "gated"
+    project: bool = True
+    normalise: bool = True
+    reconstruction_weight: Weight = 1.0
+    start: Literal["pytorch", "level"] = "pytorch"
+    iou_low: float = 0.5
+    iou_high: float = 1.0
+
+
+class Locations(nn.Module):
+    """The dictionary of where a cell may lie: codes of all N * N cells, those below the diagonal too."""
+
+    codes: Tensor
+
+    def __init__(self, n_clips: int, hidden: int) -> None:
+        super().__init__()
+        self.register_buffer("codes", map_codes(n_clips, hidden), persistent=False)
+
+    def forward(self) -> Tensor:
+        """Return the entries, (S, H)."""
+        return self.codes
+
+
+class Actions(nn.Module):
+    """The dictionary of actions: word vectors (S, E), brought to width H."""
+
+    def __init__(self, n_actions: int, n_vector: int, hidden: int, spread: float) -> None:
+        super().__init__()
+        self.vectors = nn.Parameter(spread * torch.randn(n_actions, n_vector))
+        self.linear = nn.Linear(n_vector, hidden)
+
+    def forward(self) -> Tensor:
+        """Return the entries, (S, H)."""
+        entries: Tensor = self.linear(self.vectors)
+        return entries
+
+
+class Unobserved(nn.Module):
+    """A dictionary of what nobody has named: learnt vectors (S, H)."""
+
+    def __init__(self, n_unobserved: int, hidden: int, spread: float) -> None:
+        super().__init__()
+        self.vectors = nn.Parameter(spread * torch.randn(n_unobserved, hidden))
+
+    def forward(self) -> Tensor:
+        """Return the entries, (S, H)."""
+        return self.vectors
+
+
+class Confounder(nn.Module):
+    r"""A branch: each cell attends to a dictionary D, given the query (eq. 12).
+
+    .. math:: \text{attention}(L_o(L_q(u) + L_m(M_c)), \; D W_1, \; D W_2)
+
+    Keys and values of the dictionary are computed once for the whole batch.
+
+    Parameters
+    ----------
+    dictionary
+        Gives the entries (S, H).
+    hidden, heads
+        Widths.
+    """
+
+    def __init__(self, dictionary: nn.Module, hidden: int, heads: int) -> None:
+        super().__init__()
+        self.dictionary = dictionary
+        self.of_query = nn.Linear(hidden, hidden)
+        self.of_cells = nn.Linear(hidden, hidden)
+        self.of_both = nn.Linear(hidden, hidden)
+        self.key = nn.Linear(hidden, hidden, bias=False)
+        self.value = nn.Linear(hidden, hidden, bias=False)
+        self.attend = CellAttention(hidden, heads)
+
+    def forward(self, query: Tensor, cells: Tensor) -> Tensor:
+        """Return what each cell finds, (B, C, H), for queries (B, H) and cells (B, C, H)."""
+        asked = self.of_both(self.of_query(query)[:, None] + self.of_cells(cells))
+        entries = self.dictionary()
+        found: Tensor = self.attend(asked, self.key(entries), self.value(entries))
+        return found
+
+
+class MDD(GroundingModel):
+    """MDD, its base, and everything between.
+
+    Parameters
+    ----------
+    settings
+        What is chosen.
+    inputs
+        Widths of features and word vectors.
+    """
+
+    name: ClassVar[str] = "mdd"
+    needs: ClassVar[frozenset[Need]] = frozenset({"video", "phrases"})
+
+    codes: Tensor
+
+    def __init__(self, settings: MDDSettings, inputs: Inputs) -> None:
+        proposals = SparseMap(settings.n_clips)
+        super().__init__(proposals)
+        self.settings = settings
+        hidden = settings.hidden
+        self.encode_query = QueryEncoder(inputs.n_vector, hidden, settings.lstm_layers)
+        self.encode_frames = FrameEncoder(inputs.n_dimensions, hidden, settings.n_clips)
+        self.moments = MaxMoments(proposals)
+        if settings.project:
+            self.project_sentence = nn.Linear(hidden, hidden)
+            self.project_cells = nn.Linear(hidden, hidden)
+        self.convolutions = CellConvolutions(proposals, hidden, kernel=settings.kernel, layers=settings.layers)
+        if settings.start == "level":
+            self.convolutions.start_level()
+        self.score = nn.Linear(hidden, 1)
+        if settings.phrases:
+            self.gate = PhraseAttention(hidden)
+        if settings.reconstruct:
+            self.locate = nn.Linear(hidden, hidden)
+            self.register_buffer("codes", cell_codes(proposals, hidden), persistent=False)
+        self.confounders = nn.ModuleList(
+            Confounder(_dictionary(kind, settings, inputs), hidden, settings.heads) for kind in settings.branches
+        )
+
+    def action_entries(self) -> int:
+        """How many entries a dictionary of actions has; 0 where no branch is one."""
+        return self.settings.n_actions if "A" in self.settings.branches else 0
+
+    def start_actions(self, vectors: Tensor) -> None:
+        """Let the dictionaries of actions start from word vectors, before training.
+
+        Without it they start by chance. The paper takes the 80 most frequent action labels; of a label of several
+        words, the mean.
+
+        Parameters
+        ----------
+        vectors : (S, E)
+            One for each entry.
+
+        Raises
+        ------
+        UsageError
+            If no branch is of actions, or there are not as many vectors as entries.
+        """
+        dictionaries = [branch.dictionary for branch in self.confounders if isinstance(branch.dictionary, Actions)]
+        if not dictionaries:
+            raise UsageError(f"got vectors of actions for an MDD of branches {self.settings.branches}, expected an 'A'")
+        for dictionary in dictionaries:
+            if vectors.shape != dictionary.vectors.shape:
+                raise UsageError(
+                    f"got vectors of actions of shape {tuple(vectors.shape)}, "
+                    f"expected {tuple(dictionary.vectors.shape)}: n_actions, and numbers a word vector"
+                )
+            with torch.no_grad():
+                dictionary.vectors.copy_(vectors)
+
+    def forward(self, batch: Batch) -> Output:
+        """Score every candidate.
+
+        The extras are "positions" (B, C, H), where the batch knows the IoU and the cells must tell where they lie; and
+        "confounder_share", a number: how much the deconfounder adds to the cells, standard deviation by standard
+        deviation. The product of several branches may vanish; below 0.001 they do nothing.
+        """
+        if batch.video is None:
+            raise UsageError("got a batch without features, expected video: MDD looks at it")
+        sentence, tokens = self.encode_query(batch.words, batch.n_words)
+        query = self._gated(batch, sentence, tokens)
+        cells = self.moments(self.encode_frames(batch.video))
+        extras = {}
+        if self.settings.reconstruct and batch.iou is not None:
+            extras["positions"] = self.locate(cells).tanh()
+        if len(self.confounders):
+            confounded = self._confounded(query if self.settings.asks == "gated" else sentence, cells)
+            extras["confounder_share"] = confounded.detach().std() / cells.detach().std()
+            cells = cells + confounded
+        if self.settings.project:
+            query, cells = self.project_sentence(query), self.project_cells(cells)
+        fused = fuse(query, cells) if self.settings.normalise else query[:, None] * cells
+        return Output(self.score(self.convolutions(fused)).squeeze(-1), extras)
+
+    def _gated(self, batch: Batch, sentence: Tensor, tokens: Tensor) -> Tensor:
+        """Sentences with their phrases, (B, H)."""
+        if not self.settings.phrases:
+            return sentence
+        if batch.verbs is None or batch.nouns is None:
+            raise UsageError("got a batch without verbs and nouns, expected them: phrases is set")
+        query: Tensor = self.gate(sentence, tokens, batch.verbs, batch.nouns)
+        return query
+
+    def _confounded(self, query: Tensor, cells: Tensor) -> Tensor:
+        """The product of what the branches find (eq. 11), (B, C, H)."""
+        product: Tensor = self.confounders[0](query, cells)
+        for branch in self.confounders[1:]:
+            product = product * branch(query, cells)
+        return product
+
+    def losses(self, batch: Batch, output: Output) -> dict[str, Tensor]:
+        """Return "cells", and "reconstruction" if that is asked for."""
+        if batch.iou is None:
+            raise UsageError("got a batch without IoU, expected that of each candidate: the loss aims at it")
+        settings = self.settings
+        terms = {"cells": candidate_loss(output.logits, scaled_iou(batch.iou, settings.iou_low, settings.iou_high))}
+        if settings.reconstruct:
+            away = position_loss(output.extras["positions"], self.codes)
+            terms["reconstruction"] = settings.reconstruction_weight * away
+        return terms
+
+
+def _dictionary(kind: str, settings: MDDSettings, inputs: Inputs) -> nn.Module:
+    """The dictionary of a branch."""
+    if kind == "L":
+        return Locations(settings.n_clips, settings.hidden)
+    if kind == "A":
+        return Actions(settings.n_actions, inputs.n_vector, settings.hidden, settings.dictionary_spread)
+    return Unobserved(settings.n_unobserved, settings.hidden, settings.dictionary_spread)

@@ -1,0 +1,113 @@
+"""2D-TAN: candidate moments on a map, each compared with the sentence and then with its neighbours.
+
+Zhang, Peng, Fu and Luo: "Learning 2D Temporal Adjacent Networks for Moment Localization with Natural Language", AAAI
+2020. The settings as they stand are those of the base model of MDD on Charades-CD and ActivityNet-CD; those of the
+paper are
+
+====================  =======  ======  ======  =======  ========  =========
+dataset               n_clips  kernel  layers  iou_low  iou_high  features
+====================  =======  ======  ======  =======  ========  =========
+Charades-STA          16       5       8       0.5      1.0       VGG, 4096
+ActivityNet Captions  64       9       4       0.5      1.0       C3D, 500
+TACoS                 128      5       8       0.3      0.7       C3D, 4096
+====================  =======  ======  ======  =======  ========  =========
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+from torch import Tensor, nn
+
+from truemoment.exceptions import UsageError
+from truemoment.models.base import Batch, GroundingModel, Inputs, Need, Output
+from truemoment.models.layers.cell_convolution import CellConvolutions
+from truemoment.models.layers.fusion import fuse
+from truemoment.models.layers.query import QueryEncoder
+from truemoment.models.layers.temporal_map import ConvMoments, FrameEncoder, MaxMoments
+from truemoment.models.losses import candidate_loss, scaled_iou
+from truemoment.proposals import SparseMap
+
+Count = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class Tan2DSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What can be chosen.
+
+    Parameters
+    ----------
+    n_clips
+        N, clips a video.
+    hidden
+        H.
+    kernel, layers
+        Width (odd) and number of the convolutions.
+    lstm_layers
+        Layers of the LSTM.
+    moments
+        How a moment comes of its clips: their "max", or learnt convolutions ("conv").
+    start
+        Weights of the convolutions before training: "pytorch", its own, as in the published code; or "level", of a
+        size that is kept from layer to layer
+        (:meth:`~truemoment.models.layers.cell_convolution.CellConvolutions.start_level`), which learns in far fewer
+        steps.
+    iou_low, iou_high
+        IoU at which a cell's target is 0, and 1.
+    """
+
+    n_clips: Count = 16
+    hidden: Count = 512
+    kernel: Count = 5
+    layers: Count = 4
+    lstm_layers: Count = 3
+    moments: Literal["max", "conv"] = "max"
+    start: Literal["pytorch", "level"] = "pytorch"
+    iou_low: float = 0.5
+    iou_high: float = 1.0
+
+
+class Tan2D(GroundingModel):
+    """2D-TAN.
+
+    Parameters
+    ----------
+    settings
+        What is chosen.
+    inputs
+        Widths of features and word vectors.
+    """
+
+    name: ClassVar[str] = "tan2d"
+    needs: ClassVar[frozenset[Need]] = frozenset({"video"})
+
+    def __init__(self, settings: Tan2DSettings, inputs: Inputs) -> None:
+        proposals = SparseMap(settings.n_clips)
+        super().__init__(proposals)
+        self.settings = settings
+        hidden = settings.hidden
+        self.encode_query = QueryEncoder(inputs.n_vector, hidden, settings.lstm_layers)
+        self.project_sentence = nn.Linear(hidden, hidden)
+        self.encode_frames = FrameEncoder(inputs.n_dimensions, hidden, settings.n_clips)
+        self.moments = MaxMoments(proposals) if settings.moments == "max" else ConvMoments(proposals, hidden)
+        self.project_cells = nn.Linear(hidden, hidden)
+        self.convolutions = CellConvolutions(proposals, hidden, kernel=settings.kernel, layers=settings.layers)
+        self.score = nn.Linear(hidden, 1)
+        if settings.start == "level":
+            self.convolutions.start_level()
+
+    def forward(self, batch: Batch) -> Output:
+        """Score every candidate."""
+        if batch.video is None:
+            raise UsageError("got a batch without features, expected video: 2D-TAN looks at it")
+        sentence, _ = self.encode_query(batch.words, batch.n_words)
+        cells = self.moments(self.encode_frames(batch.video))
+        fused = fuse(self.project_sentence(sentence), self.project_cells(cells))
+        return Output(self.score(self.convolutions(fused)).squeeze(-1))
+
+    def losses(self, batch: Batch, output: Output) -> dict[str, Tensor]:
+        """Return "cells"."""
+        if batch.iou is None:
+            raise UsageError("got a batch without IoU, expected that of each candidate: the loss aims at it")
+        target = scaled_iou(batch.iou, self.settings.iou_low, self.settings.iou_high)
+        return {"cells": candidate_loss(output.logits, target)}

@@ -1,0 +1,230 @@
+r"""TCN-DCM: what a moment shows and where it lies, told apart, and the place adjusted for.
+
+Yang, Feng, Ji, Wang and Chua, "Deconfounded Video Moment Retrieval with Causal Intervention", SIGIR 2021. Each cell of
+the map of max-pooled clips gives its content V and its location P. To judge a cell as if moments of every location were
+equally likely, it attends to the locations of all cells of its video, and what it finds is added to its content::
+
+    cells (B, C, H) ─┬─ linear ───────── V ────────────────── + ── times sentence ── convolutions ── logits (B, C)
+                     └─ linear, tanh ─── P ── attention ─ O ──┘
+
+In training V and P are pushed apart (distance correlation), P towards a code of sines of where the cell lies, and the
+scores of another video towards 0.
+
+As the authors' code has it: the locations that are adjusted for are those of the same video, no prior over the
+training set; the score has no bias; three convolutions of kernel 5 whatever the recipe of the original says.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+import torch
+from torch import Tensor, nn
+
+from truemoment.exceptions import UsageError
+from truemoment.models.base import Batch, GroundingModel, Inputs, Need, Output
+from truemoment.models.layers.attention import CellAttention
+from truemoment.models.layers.cell_convolution import TriangleConvolutions
+from truemoment.models.layers.distance_correlation import distance_correlation
+from truemoment.models.layers.fusion import fuse
+from truemoment.models.layers.positions import cell_codes, position_loss
+from truemoment.models.layers.query import QueryEncoder
+from truemoment.models.layers.temporal_map import FrameEncoder, MaxMoments
+from truemoment.models.losses import candidate_loss, scaled_iou
+from truemoment.models.tan2d import Count
+from truemoment.proposals import SparseMap
+
+Weight = Annotated[float, msgspec.Meta(ge=0)]
+
+
+class TCNDCMSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What can be chosen; as it stands, the authors' configuration for Charades-STA.
+
+    Parameters
+    ----------
+    n_clips
+        N, clips a video.
+    hidden
+        H, a multiple of `heads` and of 4.
+    lstm_layers
+        Layers of the LSTM.
+    kernel, layers
+        Width and number of the convolutions.
+    location
+        What is done with the location of a cell: "adjusted" for, the method; only "added" to the content; or "none",
+        the baseline, which has no location and so none of its losses.
+    heads, dropout
+        Heads of the attention, and the share of its weights that are dropped in training.
+    own_weight
+        How much of its own location is added to what a cell attends to (eta).
+    negatives_weight
+        Weight of the loss on other videos (gamma); 0 does without them.
+    location_weight
+        Weight of the distance between P and the code of the place (sigma).
+    independence_weight
+        Weight of the distance correlation of V and P (lambda).
+    size_weight
+        Weight of the sizes of V and P.
+    distance_rows
+        So many of the B * C cells, drawn anew for each batch, are compared for the distance correlation, whose cost
+        grows with their square; None takes all, as the authors do. Fewer rows bias it up (see
+        :mod:`~truemoment.models.layers.distance_correlation`).
+    iou_low, iou_high
+        IoU at which a cell's target is 0, and 1.
+    """
+
+    n_clips: Count = 16
+    hidden: Count = 512
+    lstm_layers: Count = 3
+    kernel: Count = 5
+    layers: Count = 3
+    location: Literal["adjusted", "added", "none"] = "adjusted"
+    heads: Count = 4
+    dropout: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.1
+    own_weight: Weight = 1.0
+    negatives_weight: Weight = 1.0
+    location_weight: Weight = 1.0
+    independence_weight: Weight = 0.001
+    size_weight: Weight = 1e-5
+    distance_rows: Count | None = None
+    iou_low: float = 0.5
+    iou_high: float = 1.0
+
+
+class LocationAdjustment(nn.Module):
+    r"""Each cell attends to the locations of all cells of its video, given the sentence and what it shows.
+
+    .. math::
+        \text{value} = \text{ReLU}(W_v P + b_v), \quad
+        O_c = \text{ReLU}(\text{attention}(W_q u_c, W_k P, \text{value}) + \eta \, \text{value}_c), \quad
+        u_c = L_1(\text{ReLU}(q)) + L_2(\text{ReLU}(V_c))
+
+    Parameters
+    ----------
+    settings
+        Of the model.
+    """
+
+    def __init__(self, settings: TCNDCMSettings) -> None:
+        super().__init__()
+        hidden = settings.hidden
+        self.of_sentence = nn.Linear(hidden, hidden)
+        self.of_content = nn.Linear(hidden, hidden)
+        self.query = nn.Linear(hidden, hidden, bias=False)
+        self.key = nn.Linear(hidden, hidden, bias=False)
+        self.value = nn.Linear(hidden, hidden)
+        self.attend = CellAttention(hidden, settings.heads, dropout=settings.dropout)
+        self.own_weight = settings.own_weight
+
+    def forward(self, sentence: Tensor, content: Tensor, location: Tensor) -> Tensor:
+        """Return O, (B, C, H).
+
+        Parameters
+        ----------
+        sentence : (B, H)
+            q.
+        content, location : (B, C, H)
+            V and P.
+        """
+        value: Tensor = self.value(location).relu()
+        asked = self.of_sentence(sentence.relu())[:, None] + self.of_content(content.relu())
+        found: Tensor = self.attend(self.query(asked), self.key(location), value)
+        return (found + self.own_weight * value).relu()
+
+
+class TCNDCM(GroundingModel):
+    """TCN-DCM, and its baseline without locations.
+
+    Parameters
+    ----------
+    settings
+        What is chosen.
+    inputs
+        Widths of features and word vectors.
+    """
+
+    name: ClassVar[str] = "tcn-dcm"
+    needs: ClassVar[frozenset[Need]] = frozenset({"video", "other video"})
+
+    codes: Tensor
+
+    def __init__(self, settings: TCNDCMSettings, inputs: Inputs) -> None:
+        proposals = SparseMap(settings.n_clips)
+        super().__init__(proposals)
+        self.settings = settings
+        hidden = settings.hidden
+        self.encode_query = QueryEncoder(inputs.n_vector, hidden, settings.lstm_layers)
+        self.encode_frames = FrameEncoder(inputs.n_dimensions, hidden, settings.n_clips)
+        self.moments = MaxMoments(proposals)
+        self.content = nn.Linear(hidden, hidden)
+        self.project_sentence = nn.Linear(hidden, hidden)
+        self.convolutions = TriangleConvolutions(proposals, hidden, kernel=settings.kernel, layers=settings.layers)
+        self.around = nn.Linear(hidden, hidden)
+        self.score = nn.Linear(hidden, 1, bias=False)
+        if settings.location != "none":
+            self.location = nn.Linear(hidden, hidden)
+            self.register_buffer("codes", cell_codes(proposals, hidden), persistent=False)
+        if settings.location == "adjusted":
+            self.adjust = LocationAdjustment(settings)
+
+    def forward(self, batch: Batch) -> Output:
+        """Score every candidate; with `other_video`, also what the sentence would score there.
+
+        The extras are "content" and "location", (B, C, H), unless there are no locations, and "negative_logits",
+        (B, C).
+        """
+        if batch.video is None:
+            raise UsageError("got a batch without features, expected video: TCN-DCM looks at it")
+        sentence, _ = self.encode_query(batch.words, batch.n_words)
+        logits, extras = self._score(sentence, batch.video)
+        if batch.other_video is not None and self.settings.negatives_weight:
+            extras["negative_logits"], _ = self._score(sentence, batch.other_video)
+        return Output(logits, extras)
+
+    def _score(self, sentence: Tensor, video: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        """Logits (B, C) of sentences (B, H) in videos (B, T, D), with content and location if they are told apart."""
+        cells = self.moments(self.encode_frames(video))
+        content = self.content(cells)
+        extras = {}
+        whole = content
+        if self.settings.location != "none":
+            location = self.location(cells).tanh()
+            extras = {"content": content, "location": location}
+            adjusted = self.settings.location == "adjusted"
+            whole = content + (self.adjust(sentence, content, location) if adjusted else location)
+        fused = fuse(self.project_sentence(sentence), whole)
+        result = self.convolutions(fused) + self.around(fused).relu()
+        logits: Tensor = self.score(result).squeeze(-1)
+        return logits, extras
+
+    def losses(self, batch: Batch, output: Output) -> dict[str, Tensor]:
+        """Return "cells", and what the settings ask for of "negatives", "location", "independence" and "size".
+
+        "negatives" is there only if the batch came with another video. Everything else concerns the own video alone.
+        The cells of "independence" are drawn from PyTorch's own generator, as dropout is.
+        """
+        if batch.iou is None:
+            raise UsageError("got a batch without IoU, expected that of each candidate: the loss aims at it")
+        settings = self.settings
+        terms = {"cells": candidate_loss(output.logits, scaled_iou(batch.iou, settings.iou_low, settings.iou_high))}
+        if "negative_logits" in output.extras:
+            negative = output.extras["negative_logits"]
+            terms["negatives"] = settings.negatives_weight * candidate_loss(negative, torch.zeros_like(negative))
+        if settings.location != "none":
+            content, location = output.extras["content"], output.extras["location"]
+            if settings.location_weight:
+                terms["location"] = settings.location_weight * position_loss(location, self.codes)
+            if settings.independence_weight:
+                terms["independence"] = settings.independence_weight * distance_correlation(
+                    content.flatten(0, 1), location.flatten(0, 1), rows=settings.distance_rows
+                )
+            if settings.size_weight:
+                terms["size"] = settings.size_weight * (_size(content) + _size(location))
+        return terms
+
+
+def _size(numbers: Tensor) -> Tensor:
+    """The Euclidean length of all numbers of a batch together, in single precision at least."""
+    length: Tensor = torch.linalg.vector_norm(numbers, dtype=torch.promote_types(numbers.dtype, torch.float32))
+    return length

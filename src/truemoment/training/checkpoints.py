@@ -1,0 +1,229 @@
+"""What lies in a run's folder, written so that a run that is cut off goes on where its last whole epoch ended.
+
+::
+
+    RUN/run.json             what was asked for: recipe, data with hashes, features, seed; written first
+    RUN/words.json           the words known, by number
+    RUN/epoch-0003/          the newest whole epoch: network.safetensors, optimiser.safetensors, history.json
+    RUN/best.safetensors     the network of the best epoch so far
+    RUN/result.json          written last: the run is done
+
+Tensors lie in safetensors files, which hold numbers and names and nothing that could be run.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor, nn
+
+from truemoment.exceptions import InputError, MissingFileError
+from truemoment.files import atomic_folder, atomic_write, decode_json, read_bytes
+from truemoment.training.recipes import Recipe
+
+SCHEMA = "truemoment/run/1"
+
+
+class Source(msgspec.Struct, frozen=True):
+    """Annotations that a run learned from or chose by.
+
+    Parameters
+    ----------
+    dataset, split, sha256
+        Which they are.
+    n_queries, n_videos
+        How many of each were used.
+    left_out
+        Queries that could not be used: no moment, an empty one, or one outside its video.
+    """
+
+    dataset: str
+    split: str
+    sha256: str
+    n_queries: int
+    n_videos: int
+    left_out: int = 0
+
+
+class Run(msgspec.Struct, frozen=True):
+    """What a run was asked for.
+
+    Parameters
+    ----------
+    recipe
+        With every default filled in.
+    seed
+        Of all draws.
+    train, val
+        What it learns from, and what it chooses the epoch by.
+    features
+        As asked for, e.g. ``perception:0.3``; "" for a model that sees no video.
+    features_name
+        What the store calls itself.
+    n_dimensions
+        D, numbers a row of features.
+    n_vector
+        E, numbers a word vector.
+    forced
+        Whether a test split was allowed to choose the epoch: then every figure on it is too good.
+    notes
+        What every result of the run must say.
+    schema, truemoment
+        Form of the file, and version that wrote it.
+    """
+
+    recipe: Recipe
+    seed: int
+    train: Source
+    val: Source
+    features: str
+    features_name: str
+    n_dimensions: int
+    n_vector: int
+    forced: bool = False
+    notes: tuple[str, ...] = ()
+    schema: str = SCHEMA
+    truemoment: str = ""
+
+    @property
+    def made_by(self) -> dict[str, Any]:
+        """What a prediction file says of how it was made."""
+        told: dict[str, Any] = {
+            "recipe": self.recipe.hash,
+            "model": self.recipe.model,
+            "seed": self.seed,
+            "features": self.features_name or "none",
+            "trained_on": f"{self.train.dataset}/{self.train.split}#{self.train.sha256[:8]}",
+            "chosen_on": f"{self.val.dataset}/{self.val.split}#{self.val.sha256[:8]}",
+        }
+        return told | ({"notes": list(self.notes)} if self.notes else {})
+
+
+def write_document(path: Path, document: object) -> None:
+    """Write JSON, complete or not at all."""
+    with atomic_write(path) as stream:
+        stream.write(msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n")
+
+
+def read_run(folder: Path) -> Run:
+    """Read what a run was asked for.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If the folder is none of a run, or its file is damaged.
+    """
+    path = folder / "run.json"
+    if not path.is_file():
+        raise MissingFileError(f"{folder}: is no folder of a training run (it has no run.json)")
+    run = decode_json(read_bytes(path), Run, path=path)
+    if run.schema != SCHEMA:
+        raise InputError(f"got {run.schema!r}, expected {SCHEMA!r}", path=path, field="schema")
+    return run
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
+    """Write tensors by name, complete or not at all."""
+    with atomic_write(path) as stream:
+        stream.write(save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}))
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """Read tensors by name.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If the file is not there, or is no whole safetensors file.
+    """
+    if not path.is_file():
+        raise MissingFileError(f"{path}: no such file; the run was cut off before its first epoch ended")
+    try:
+        return load(path.read_bytes())
+    except (SafetensorError, ValueError, KeyError) as error:
+        raise InputError(f"is no whole safetensors file ({' '.join(str(error).split())})", path=path) from None
+
+
+def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
+    """Put tensors into a network.
+
+    Raises
+    ------
+    InputError
+        If they are not this network's.
+    """
+    try:
+        network.load_state_dict(dict(tensors))
+    except RuntimeError as error:
+        first = next(iter(str(error).splitlines()[1:2]), str(error)).strip()
+        raise InputError(f"does not fit the network of run.json ({first})", path=path) from None
+
+
+def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Return the state of Adam as tensors by ``number of the parameter/name of the value``."""
+    state = optimiser.state_dict()["state"]
+    return {
+        f"{number}/{name}": torch.as_tensor(value) for number, values in state.items() for name, value in values.items()
+    }
+
+
+def load_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Put back what :func:`optimiser_tensors` returned."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        number, _, name = key.partition("/")
+        state.setdefault(int(number), {})[name] = tensor
+    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
+
+
+def newest_epoch(folder: Path) -> Path | None:
+    """Return the folder of the newest whole epoch, if there is one."""
+    found = sorted(path for path in folder.glob("epoch-[0-9][0-9][0-9][0-9]") if path.is_dir())
+    return found[-1] if found else None
+
+
+def save_epoch(
+    folder: Path,
+    network: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    history: list[dict[str, Any]],
+) -> None:
+    """Write a whole epoch, the last of `history`, and then remove the ones before it."""
+    older = [path for path in folder.glob("epoch-*") if path.is_dir()]
+    if history[-1]["best"]:
+        write_tensors(folder / "best.safetensors", network.state_dict())
+    with atomic_folder(folder / f"epoch-{len(history):04d}") as made:
+        write_tensors(made / "network.safetensors", network.state_dict())
+        write_tensors(made / "optimiser.safetensors", optimiser_tensors(optimiser))
+        write_document(made / "history.json", history)
+    for path in older:
+        shutil.rmtree(path)
+
+
+def read_history(epoch: Path) -> list[dict[str, Any]]:
+    """Read the log of all epochs up to this one.
+
+    Raises
+    ------
+    InputError
+        If it is damaged.
+    """
+    path = epoch / "history.json"
+    history = decode_json(read_bytes(path), list[dict[str, Any]], path=path)
+    if not history or not all({"epoch", "best", "val", "loss"} <= set(entry) for entry in history):
+        raise InputError("is not the log of a training run", path=path)
+    return history
+
+
+def read_result(folder: Path) -> dict[str, Any] | None:
+    """Read what a finished run wrote last; None if it is not finished."""
+    path = folder / "result.json"
+    return json.loads(path.read_bytes()) if path.is_file() else None

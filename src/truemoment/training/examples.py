@@ -1,0 +1,256 @@
+"""Annotations and features as tensors.
+
+Features are resampled once, when a run begins, into one table: a video's rows do not change from epoch to epoch, so
+that a step only picks rows from memory (or, where the table is larger than :data:`MOST_BYTES`, from a temporary file).
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch.utils.data import Dataset
+
+from truemoment.exceptions import InputError, UsageError
+from truemoment.features.base import FeatureStore
+from truemoment.features.resampling import normalise, resample
+from truemoment.intervals import Bools, Floats, Ints, temporal_iou
+from truemoment.language import get_engine
+from truemoment.language.phrases import phrase_trees
+from truemoment.models.base import Need
+from truemoment.proposals import SparseMap
+from truemoment.records import Annotations, Queries, numbers_of
+from truemoment.training.network import Examples
+from truemoment.training.recipes import Recipe
+from truemoment.training.vocabulary import Vocabulary, word_numbers
+
+MOST_BYTES = 4_000_000_000
+"""A larger table of features is kept in a temporary file."""
+
+Table = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class ClipTable:
+    """Resampled features of V videos.
+
+    Parameters
+    ----------
+    rows : (V, T, D) float32
+    number
+        Row of each video.
+    """
+
+    rows: Table
+    number: dict[str, int]
+
+
+def make_table(
+    store: FeatureStore,
+    video_ids: Iterable[str],
+    recipe: Recipe,
+    follow: Callable[[Sequence[str]], Iterable[str]] = lambda ids: ids,
+) -> ClipTable:
+    """Resample the features of videos to the recipe's number of rows.
+
+    Parameters
+    ----------
+    store
+        Where features come from.
+    video_ids
+        Which videos, each once or more.
+    recipe
+        `rows` and `normalise` of it.
+    follow
+        Wraps the list of videos, e.g. in a progress bar.
+
+    Raises
+    ------
+    InputError
+        If a video has no features, or a number of them is not finite.
+    """
+    wanted = list(dict.fromkeys(video_ids))
+    shape = (len(wanted), recipe.rows, store.n_dimensions)
+    rows = _room(shape)
+    for at, video_id in enumerate(follow(wanted)):
+        frames = store[video_id]
+        if not np.all(np.isfinite(frames)):
+            raise InputError(f"features of video {video_id!r} hold numbers that are not finite", field="features")
+        rows[at] = resample(normalise(frames) if recipe.normalise else frames, recipe.rows)
+    return ClipTable(rows, {video_id: at for at, video_id in enumerate(wanted)})
+
+
+def _room(shape: tuple[int, ...]) -> Table:
+    if 4 * int(np.prod(shape)) <= MOST_BYTES:
+        return np.empty(shape, dtype=np.float32)
+    # The file has no name on POSIX systems: it is gone with the process.
+    return np.memmap(tempfile.TemporaryFile(), dtype=np.float32, mode="w+", shape=shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Sentences:
+    """Q sentences as arrays, see :class:`~truemoment.training.network.Examples`.
+
+    Parameters
+    ----------
+    numbers : (Q, L)
+    n_words : (Q,)
+    verbs : (Q, V) or None
+    nouns : (Q, V, K) or None
+    """
+
+    numbers: Ints
+    n_words: Ints
+    verbs: Ints | None = None
+    nouns: Ints | None = None
+
+
+def read_sentences(
+    sentences: Sequence[str], vocabulary: Vocabulary, recipe: Recipe, needs: frozenset[Need]
+) -> Sentences:
+    """Number the words of sentences and, where a model needs them, find their phrases."""
+    numbers, n_words = word_numbers(sentences, vocabulary, recipe.text.tokens)
+    if "phrases" not in needs:
+        return Sentences(numbers, n_words)
+    trees = phrase_trees(sentences, get_engine(recipe.text.engine), how=recipe.text.tokens)
+    most_verbs = max([1, *(len(tree.verbs) for tree in trees)])
+    most_nouns = max([1, *(len(nouns) for tree in trees for nouns in tree.nouns)])
+    verbs = np.full((len(trees), most_verbs), -1, dtype=np.int64)
+    nouns = np.full((len(trees), most_verbs, most_nouns), -1, dtype=np.int64)
+    for row, tree in enumerate(trees):
+        verbs[row, : len(tree.verbs)] = tree.verbs
+        for at, of_verb in enumerate(tree.nouns):
+            nouns[row, at, : len(of_verb)] = of_verb
+    return Sentences(numbers, n_words, verbs, nouns)
+
+
+def usable(annotations: Annotations) -> Bools:
+    """Which rows can be learned from: a known duration, and a moment inside it that is not empty; shape (N,)."""
+    start = np.maximum(annotations.start_s, 0)
+    end = np.minimum(annotations.end_s, annotations.duration_s)
+    with np.errstate(invalid="ignore"):
+        return np.asarray((end > start) & (annotations.duration_s > 0))
+
+
+def cell_ious(annotations: Annotations, proposals: SparseMap) -> npt.NDArray[np.float32]:
+    """IoU of each candidate with each reference clipped to its video; shape (N, C).
+
+    Candidates are shares of the video, so that references are divided by its duration.
+    """
+    first, last = proposals.cells
+    start: Floats = np.maximum(annotations.start_s, 0) / annotations.duration_s
+    end: Floats = np.minimum(annotations.end_s, annotations.duration_s) / annotations.duration_s
+    ious = np.empty((len(start), len(first)), dtype=np.float32)
+    for low in range(0, len(start), 4096):
+        rows = slice(low, low + 4096)
+        ious[rows] = temporal_iou(
+            first[None] / proposals.n_clips,
+            (last[None] + 1) / proposals.n_clips,
+            start[rows, None],
+            end[rows, None],
+        )
+    return ious
+
+
+class Pairs(Dataset[Examples]):
+    """Pairs of a sentence and a video, to be asked for in batches.
+
+    Parameters
+    ----------
+    sentences
+        Q sentences.
+    video : (Q,)
+        Row of each pair's video in the table.
+    table
+        Features; None where the model sees no video.
+    iou : (Q, C) or None
+        IoU of each candidate with the reference.
+    other : (Q,) or None
+        Row of another video for each pair.
+    """
+
+    def __init__(
+        self,
+        sentences: Sentences,
+        video: Ints,
+        table: ClipTable | None,
+        *,
+        iou: npt.NDArray[np.float32] | None = None,
+        other: Ints | None = None,
+    ) -> None:
+        self.sentences, self.video, self.table, self.iou, self.other = sentences, video, table, iou, other
+
+    def __len__(self) -> int:
+        return len(self.video)
+
+    def __getitem__(self, row: int) -> Examples:
+        """Return one pair."""
+        return self.__getitems__([row])
+
+    def __getitems__(self, rows: Sequence[int]) -> Examples:
+        """Return a batch, its sentences cut to the longest of them."""
+        at = np.asarray(rows, dtype=np.int64)
+        of = self.sentences
+        longest = int(of.n_words[at].max(initial=1))
+        return Examples(
+            numbers=torch.from_numpy(of.numbers[at, :longest]),
+            n_words=torch.from_numpy(of.n_words[at]),
+            video=None if self.table is None else torch.from_numpy(self.table.rows[self.video[at]]),
+            verbs=None if of.verbs is None else torch.from_numpy(of.verbs[at]),
+            nouns=None if of.nouns is None else torch.from_numpy(of.nouns[at]),
+            iou=None if self.iou is None else torch.from_numpy(self.iou[at]),
+            other_video=None
+            if self.table is None or self.other is None
+            else torch.from_numpy(self.table.rows[self.other[at]]),
+        )
+
+
+def make_pairs(
+    queries: Queries, vocabulary: Vocabulary, recipe: Recipe, needs: frozenset[Need], table: ClipTable | None
+) -> Pairs:
+    """Return queries as pairs without references.
+
+    Raises
+    ------
+    UsageError
+        If there is no query.
+    """
+    if not len(queries):
+        raise UsageError("there is no query to answer")
+    video = np.array([0 if table is None else table.number[name] for name in queries.video_id], dtype=np.int64)
+    return Pairs(read_sentences(queries.sentence.tolist(), vocabulary, recipe, needs), video, table)
+
+
+def other_videos(video_id: Sequence[str], rng: np.random.Generator) -> Ints:
+    """For each pair another pair, drawn evenly from those of another video; shape (Q,).
+
+    Raises
+    ------
+    UsageError
+        If all are of one video.
+
+    Examples
+    --------
+    >>> ids = ["a", "a", "b"]
+    >>> found = other_videos(ids, np.random.default_rng(0))
+    >>> [ids[at] for at in found]
+    ['b', 'b', 'a']
+    """
+    video = numbers_of(video_id)
+    if len(video) == 0 or (video == video[0]).all():
+        raise UsageError("another video is needed to train this model, and all pairs are of one")
+    found = rng.integers(len(video), size=len(video))
+    while (same := video[found] == video).any():
+        found[same] = rng.integers(len(video), size=int(same.sum()))
+    return found
+
+
+def batches(n_pairs: int, size: int, rng: np.random.Generator | None = None) -> Iterator[list[int]]:
+    """Divide pairs into batches, in their order or in one drawn."""
+    order = np.arange(n_pairs) if rng is None else rng.permutation(n_pairs)
+    for low in range(0, n_pairs, size):
+        yield order[low : low + size].tolist()

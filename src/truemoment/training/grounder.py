@@ -1,0 +1,153 @@
+"""A trained method as a Grounder: it answers queries, and can be shown other features."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import torch
+
+from truemoment.exceptions import InputError, UsageError
+from truemoment.features import open_features
+from truemoment.features.base import FeatureStore
+from truemoment.files import decode_json, read_bytes
+from truemoment.models import FAMILIES, get_family
+from truemoment.models.base import Inputs
+from truemoment.models.decoding import as_predictions
+from truemoment.records import Annotations, Predictions, Queries
+from truemoment.training import checkpoints
+from truemoment.training.examples import make_pairs, make_table
+from truemoment.training.loop import Follow, score, unseen
+from truemoment.training.network import Network
+from truemoment.training.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedGrounder:
+    """A trained network with the features it sees.
+
+    Parameters
+    ----------
+    run
+        What it was trained for.
+    network
+        The best epoch's.
+    vocabulary
+        The words it knows.
+    features
+        What it sees of videos; None for a model that sees none.
+    follow
+        Shows how far it is.
+    """
+
+    run: checkpoints.Run
+    network: Network
+    vocabulary: Vocabulary
+    features: FeatureStore | None
+    follow: Follow = unseen
+
+    @property
+    def name(self) -> str:
+        """The family, as reports call it."""
+        return FAMILIES[self.run.recipe.model][0]
+
+    def with_features(self, features: FeatureStore) -> TrainedGrounder:
+        """Return the same method that is shown other features."""
+        return dataclasses.replace(self, features=features)
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> TrainedGrounder:
+        """Return itself: it is trained already."""
+        del train, val
+        return self
+
+    def ground(self, queries: Queries, top: int = 10) -> Predictions:
+        """Answer queries with ranked moments.
+
+        Raises
+        ------
+        InputError
+            If a video has no features, or its duration is not known.
+        """
+        unknown = ~(queries.duration_s > 0)
+        if unknown.any():
+            raise InputError(
+                f"of video {queries.video_id[unknown][0]!r} is not known, and candidates are shares of it",
+                field="duration_s",
+            )
+        recipe, needs = self.run.recipe, self.network.model.needs
+        table = None
+        if self.features is not None:
+            if self.features.n_dimensions != self.run.n_dimensions:
+                raise InputError(
+                    f"got {self.features.n_dimensions} numbers a row, expected {self.run.n_dimensions} as in training",
+                    field="features",
+                )
+            table = make_table(self.features, queries.video_id, recipe, lambda ids: self.follow(ids, "features"))
+        pairs = make_pairs(queries, self.vocabulary, recipe, needs, table)
+        device = next(self.network.parameters()).device
+        scores = score(self.network, pairs, recipe.train.batch, device)
+        return as_predictions(
+            queries.query_id,
+            scores,
+            self.network.model.proposals,
+            queries.duration_s,
+            nms=recipe.decode.nms,
+            top=top,
+            name=self.name,
+        )
+
+
+def write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:
+    """Write the words known; their vectors lie with the network."""
+    checkpoints.write_document(path, list(vocabulary.words))
+
+
+def load_grounder(
+    folder: Path,
+    *,
+    features: str | None = None,
+    store: FeatureStore | None = None,
+    data_dir: Path | None = None,
+    follow: Follow = unseen,
+) -> TrainedGrounder:
+    """Load a trained method from a run's folder.
+
+    Parameters
+    ----------
+    folder
+        Made by ``truemoment train``.
+    features
+        Where features come from; None for what it was trained on.
+    store
+        Features that are open already, in place of these.
+    data_dir
+        Folder of the data, for features that are made from annotations.
+    follow
+        Shows how far answering is.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If it is no folder of a run, the run has no whole epoch yet, or a file in it is damaged.
+    UsageError
+        If features are given to a model that sees none.
+    """
+    run = checkpoints.read_run(folder)
+    family = get_family(run.recipe.model)
+    words_path = folder / "words.json"
+    words = tuple(decode_json(read_bytes(words_path), list[str], path=words_path))
+    settings = msgspec.convert(run.recipe.settings, family.settings)
+    model = family.build(settings, Inputs(run.n_dimensions, run.n_vector))
+    network = Network(Vocabulary(words), run.n_vector, model)
+    weights = folder / "best.safetensors"
+    checkpoints.load_into(network, checkpoints.read_tensors(weights), weights)
+    network.to("cuda" if torch.cuda.is_available() else "cpu")
+    if "video" not in model.needs:
+        if features is not None:
+            raise UsageError(f"{run.recipe.model} sees no video, expected no --features")
+    elif store is None:
+        source = run.features if features is None else features
+        store = open_features(source, data_dir=data_dir, seed=run.seed)
+    return TrainedGrounder(run, network, Vocabulary(words), store, follow)

@@ -1,0 +1,39 @@
+"""What a figure was made on: the machine, and the state of the code."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+
+def hardware() -> str:
+    """Return processor or accelerator in a few words, e.g. ``2 threads, x86_64``.
+
+    Numbers of a run on another kind of device can differ in their last digits.
+    """
+    import torch  # noqa: PLC0415 - asked only by what trains
+
+    if torch.cuda.is_available():
+        return f"{torch.cuda.device_count()} x {torch.cuda.get_device_name(0)}"
+    return f"{torch.get_num_threads()} threads, {platform.machine()}, torch {torch.__version__}"
+
+
+def commit() -> str:
+    """Return the commit of the code that runs, with ``+`` where it was changed since; "" where it is no checkout."""
+    git = shutil.which("git")
+    folder = Path(__file__).resolve().parents[3]
+    if git is None or not (folder / ".git").exists():
+        return ""
+    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
+
+    def ask(*words: str) -> str:
+        done = subprocess.run(  # noqa: S603 - a fixed command of a program found on the path
+            [git, "-C", str(folder), *words], capture_output=True, text=True, check=False, env=environment, timeout=20
+        )
+        return done.stdout.strip()
+
+    head = ask("rev-parse", "--short=12", "HEAD")
+    return head + ("+" if head and ask("status", "--porcelain", "--untracked-files=no", "--", "src") else "")

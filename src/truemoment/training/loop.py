@@ -1,0 +1,350 @@
+"""The training loop: epochs, the validation split's measure, early stopping, a checkpoint an epoch.
+
+Everything drawn in an epoch comes from the seed and the epoch's number, and a checkpoint is a whole epoch: a run that
+is killed and started again ends with the same weights as one that was not. ``accelerate`` brings devices, mixed
+precision and several GPUs (``accelerate launch``); a batch is what all of them share.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import torch
+from accelerate import Accelerator
+from accelerate.utils import DataLoaderConfiguration
+from torch.utils.data import BatchSampler, DataLoader
+
+from truemoment.exceptions import TrueMomentError, UsageError
+from truemoment.features.base import FeatureStore
+from truemoment.intervals import Ints
+from truemoment.language import get_engine, verb_counts, verbs_of
+from truemoment.models import get_family
+from truemoment.models.base import Inputs
+from truemoment.records import Annotations
+from truemoment.training import checkpoints
+from truemoment.training.examples import (
+    ClipTable,
+    Pairs,
+    Sentences,
+    cell_ious,
+    make_pairs,
+    make_table,
+    other_videos,
+    read_sentences,
+    usable,
+)
+from truemoment.training.network import Examples, Network
+from truemoment.training.recipes import Recipe
+from truemoment.training.validation import Validation
+from truemoment.training.vocabulary import UNKNOWN, Vocabulary
+
+Follow = Callable[[Any, str], Any]
+"""Wraps an iterable so that somebody sees it go on: ``follow(items, "what they are")``."""
+
+
+def unseen(items: Any, what: str) -> Any:  # noqa: ANN401 - any iterable, returned as it came
+    """Follow nothing."""
+    del what
+    return items
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What a run learns from.
+
+    Parameters
+    ----------
+    recipe
+        What is asked for.
+    train, val
+        What is learned from, and what the epoch is chosen by.
+    store
+        Features; None for a model that sees no video.
+    vocabulary
+        The words known.
+    seed
+        Of all draws.
+    """
+
+    recipe: Recipe
+    train: Annotations
+    val: Annotations
+    store: FeatureStore | None
+    vocabulary: Vocabulary
+    seed: int
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """The log of an epoch.
+
+    Parameters
+    ----------
+    epoch
+        From 1.
+    loss
+        Mean of each term over the pairs, and ``total``.
+    val
+        Figures on the validation split; the one that chooses comes first.
+    best
+        Whether it was the best so far.
+    watched
+        Means of what the model tells of itself beside its scores, by name.
+    seconds
+        Of training.
+    waited
+        Share of them spent waiting for data.
+    """
+
+    epoch: int
+    loss: dict[str, float]
+    val: dict[str, float]
+    best: bool
+    watched: dict[str, float]
+    seconds: float
+    waited: float
+
+
+def source_of(annotations: Annotations) -> checkpoints.Source:
+    """Say which annotations were used, and how many of their queries could be."""
+    kept = annotations.select_queries(_queries_kept(annotations))
+    return checkpoints.Source(
+        annotations.dataset,
+        annotations.split,
+        annotations.sha256,
+        kept.n_queries,
+        kept.n_videos,
+        annotations.n_queries - kept.n_queries,
+    )
+
+
+def _queries_kept(annotations: Annotations) -> npt.NDArray[np.bool_]:
+    """Which queries have a usable first reference, shape (Q,)."""
+    return np.asarray(usable(annotations)[annotations.offsets[:-1]])
+
+
+def build_network(recipe: Recipe, vocabulary: Vocabulary, n_dimensions: int) -> Network:
+    """Build a recipe's network with PyTorch's present generator."""
+    family = get_family(recipe.model)
+    settings = msgspec.convert(recipe.settings, family.settings)
+    n_vector = recipe.text.size if vocabulary.vectors is None else vocabulary.vectors.shape[1]
+    return Network(vocabulary, n_vector, family.build(settings, Inputs(n_dimensions, n_vector)))
+
+
+def train(
+    material: Material,
+    folder: Path,
+    *,
+    follow: Follow = unseen,
+    tell: Callable[[Epoch], None] = lambda _: None,
+) -> list[Epoch]:
+    """Train until the recipe's last epoch, or until none was better for its `patience`.
+
+    Parameters
+    ----------
+    material
+        What to learn from.
+    folder
+        The run's folder. Epochs in it are gone on from.
+    follow
+        Shows how far it is.
+    tell
+        Told each epoch that ends.
+
+    Returns
+    -------
+    list of Epoch
+        All of them, also those of an earlier start.
+
+    Raises
+    ------
+    UsageError
+        If there is nothing to learn from.
+    TrueMomentError
+        If the loss is no longer finite.
+    InputError
+        If a video has no features, or what lies in `folder` is damaged.
+    """
+    recipe = material.recipe
+    accelerator = Accelerator(
+        mixed_precision=recipe.train.precision,
+        dataloader_config=DataLoaderConfiguration(split_batches=True),
+    )
+    torch.manual_seed(material.seed)
+    network = build_network(recipe, material.vocabulary, 0 if material.store is None else material.store.n_dimensions)
+    _start_actions(network, material)
+    learned = [parameter for parameter in network.parameters() if parameter.requires_grad]
+    optimiser = torch.optim.Adam(learned, lr=recipe.train.learning_rate, weight_decay=recipe.train.weight_decay)
+    history = _go_on(folder, network, optimiser)
+    if _is_done(history, recipe):
+        return history
+    pairs, chosen_by, video_ids = _tensors(material, network, follow)
+    watch = Validation(material.val, recipe.select.measure)
+    network, optimiser = accelerator.prepare(network, optimiser)
+    while not _is_done(history, recipe):
+        epoch = len(history) + 1
+        started = time.perf_counter()
+        loader = accelerator.prepare_data_loader(_loader(pairs, video_ids, recipe, material.seed, epoch))
+        torch.manual_seed(int(np.random.SeedSequence([material.seed, epoch]).generate_state(1)[0]))
+        network.train()
+        loss, watched, waited = _one_epoch(
+            network, optimiser, accelerator, follow(loader, f"epoch {epoch}"), recipe.train.clip
+        )
+        seconds = time.perf_counter() - started
+        plain = accelerator.unwrap_model(network)
+        scores = score(plain, chosen_by, recipe.train.batch, accelerator.device)
+        val = watch.of_scores(scores, plain.model.proposals, nms=recipe.decode.nms, top=recipe.decode.top)
+        best = not history or val[watch.measure] > max(of.val[watch.measure] for of in history)
+        history.append(Epoch(epoch, loss, val, best, watched, round(seconds, 3), round(waited / seconds, 5)))
+        if accelerator.is_main_process:
+            checkpoints.save_epoch(folder, plain, optimiser, [dataclasses.asdict(of) for of in history])
+        accelerator.wait_for_everyone()
+        tell(history[-1])
+    return history
+
+
+def _start_actions(network: Network, material: Material) -> None:
+    """Let a model that knows actions by name start from the vectors of the most frequent verbs of training.
+
+    Raises
+    ------
+    UsageError
+        If training holds fewer verbs than the model has entries.
+    """
+    entries = network.model.action_entries()
+    if not entries:
+        return
+    text = material.recipe.text
+    counts = verb_counts(verbs_of(material.train.queries.sentence.tolist(), get_engine(text.engine)))
+    known = [
+        number for verb, _ in counts.most_common() if (number := material.vocabulary.numbers([verb])[0]) != UNKNOWN
+    ]
+    if len(known) < entries:
+        raise UsageError(
+            f"the training sentences hold {len(known)} known verbs: set settings.n_actions to that or less"
+        )
+    with torch.no_grad():
+        network.model.start_actions(network.table.weight[known[:entries]])
+
+
+def _go_on(folder: Path, network: Network, optimiser: torch.optim.Optimizer) -> list[Epoch]:
+    """Put back the newest whole epoch, if there is one; return the log up to it."""
+    newest = checkpoints.newest_epoch(folder)
+    if newest is None:
+        return []
+    weights = newest / "network.safetensors"
+    checkpoints.load_into(network, checkpoints.read_tensors(weights), weights)
+    checkpoints.load_optimiser(optimiser, checkpoints.read_tensors(newest / "optimiser.safetensors"))
+    return [Epoch(**entry) for entry in checkpoints.read_history(newest)]
+
+
+def _is_done(history: list[Epoch], recipe: Recipe) -> bool:
+    if len(history) >= recipe.train.epochs:
+        return True
+    since_best = next((ago for ago, of in enumerate(reversed(history)) if of.best), 0)
+    return bool(recipe.select.patience) and since_best >= recipe.select.patience
+
+
+def _tensors(material: Material, network: Network, follow: Follow) -> tuple[Pairs, Pairs, list[str]]:
+    """Return the training pairs, the validation pairs, and the video of each training pair."""
+    recipe, needs = material.recipe, network.model.needs
+    kept = material.train.select_queries(_queries_kept(material.train))
+    if not kept.n_queries:
+        raise UsageError(f"{material.train.dataset}/{material.train.split} holds no query that can be learned from")
+    table: ClipTable | None = None
+    if material.store is not None:
+        wanted = [*kept.video_id, *material.val.video_id]
+        table = make_table(material.store, wanted, recipe, lambda ids: follow(ids, "features"))
+    first = kept.offsets[:-1]
+    video_ids = kept.video_id[first].tolist()
+    number: Ints = np.array([0 if table is None else table.number[name] for name in video_ids], dtype=np.int64)
+    sentences: Sentences = read_sentences(kept.sentence[first].tolist(), material.vocabulary, recipe, needs)
+    ious = cell_ious(kept, network.model.proposals)[first]
+    pairs = Pairs(sentences, number, table, iou=ious)
+    watched = make_pairs(material.val.queries, material.vocabulary, recipe, needs, table)
+    return pairs, watched, video_ids if "other video" in needs else []
+
+
+def _loader(pairs: Pairs, video_ids: list[str], recipe: Recipe, seed: int, epoch: int) -> DataLoader[Examples]:
+    """Return an epoch's batches, in the order and with the other videos that its number draws."""
+    rng = np.random.default_rng([seed, epoch])
+    order = rng.permutation(len(pairs)).tolist()
+    if video_ids:
+        other = pairs.video[other_videos(video_ids, rng)]
+        pairs = Pairs(pairs.sentences, pairs.video, pairs.table, iou=pairs.iou, other=other)
+    sampler = BatchSampler(order, recipe.train.batch, drop_last=False)
+    return DataLoader(pairs, batch_sampler=sampler, collate_fn=_as_it_is)
+
+
+def _as_it_is(examples: Any) -> Any:  # noqa: ANN401 - a batch, which the pairs put together themselves
+    return examples
+
+
+def _one_epoch(
+    network: torch.nn.Module,
+    optimiser: torch.optim.Optimizer,
+    accelerator: Accelerator,
+    loader: Any,  # noqa: ANN401 - a loader, or what follows one
+    clip: float,
+) -> tuple[dict[str, float], dict[str, float], float]:
+    """Take a step for each batch; return means of the loss's terms and of what is watched, and the seconds waited."""
+    losses: dict[str, torch.Tensor] = {}
+    watched: dict[str, torch.Tensor] = {}
+    n_pairs, waited = 0, 0.0
+    for examples, seconds in _timed(iter(loader)):
+        waited += seconds
+        output, terms = network(examples)
+        total = torch.stack(list(terms.values())).sum()
+        accelerator.backward(total)
+        if clip:
+            accelerator.clip_grad_norm_(network.parameters(), clip)
+        optimiser.step()
+        optimiser.zero_grad(set_to_none=True)
+        size = len(examples.n_words)
+        n_pairs += size
+        _add(losses, {**terms, "total": total}, size)
+        _add(watched, {name: of for name, of in output.extras.items() if of.ndim == 0}, size)
+    means = {name: float(value) / n_pairs for name, value in losses.items()}
+    if not np.isfinite(means["total"]):
+        raise TrueMomentError(
+            f"the loss is not finite ({means['total']}): lower train.learning_rate, or change train.clip or precision"
+        )
+    return means, {name: float(value) / n_pairs for name, value in watched.items()}, waited
+
+
+def _add(sums: dict[str, torch.Tensor], values: dict[str, torch.Tensor], weight: int) -> None:
+    """Add weighted scalars to sums by name, where they are computed: asking for each would wait for the device."""
+    for name, value in values.items():
+        term = weight * value.detach().float()
+        sums[name] = sums[name] + term if name in sums else term
+
+
+def _timed(batches: Iterator[Examples]) -> Iterator[tuple[Examples, float]]:
+    """Yield each batch with the seconds that it was waited for."""
+    while True:
+        started = time.perf_counter()
+        try:
+            examples = next(batches)
+        except StopIteration:
+            return
+        yield examples, time.perf_counter() - started
+
+
+def score(network: Network, pairs: Pairs, size: int, device: torch.device) -> npt.NDArray[np.float32]:
+    """Return the score of each candidate, the sigmoid of its logit, for all pairs; shape (Q, C)."""
+    network.eval()
+    found = []
+    with torch.inference_mode():
+        for low in range(0, len(pairs), size):
+            examples = pairs.__getitems__(range(low, min(low + size, len(pairs))))
+            output, _ = network(examples.to(device))
+            found.append(torch.sigmoid(output.logits.float()).cpu().numpy())
+    return np.concatenate(found)

@@ -1,0 +1,262 @@
+"""Recipes: all that a training run is asked for, as a small YAML file.
+
+::
+
+    about: 2D-TAN, small
+    model: tan2d
+    settings: {hidden: 128}        # of the model's family; what is left out is the family's default
+    rows: 64                       # rows of features a video, resampled
+    text: {vectors: learned, size: 100}
+    train: {epochs: 10, batch: 64, learning_rate: 0.001}
+    select: {measure: AxIoU@10, split: val, patience: 3}
+    decode: {nms: 0.45}
+
+Unknown keys and wrong kinds are refused with the key's name. A recipe's `hash` covers every value, defaults included,
+so two runs of one hash were asked for the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from truemoment.exceptions import InputError, MissingPackageError, UsageError
+from truemoment.files import read_bytes
+from truemoment.measures import parse_measure
+
+S = TypeVar("S")
+
+Positive = Annotated[int, Meta(ge=1)]
+Above0 = Annotated[float, Meta(gt=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class Text(Struct, frozen=True, forbid_unknown_fields=True):
+    """How sentences become vectors.
+
+    Parameters
+    ----------
+    vectors
+        ``learned``; or a file of GloVe vectors, which stay as they are: a path, or ``glove`` for the only one in the
+        folder ``glove`` of the data.
+    size
+        Numbers a learned vector.
+    least_count
+        Training sentences that a word must stand in to be learned; rarer ones share the vector of unknown words.
+    tokens
+        ``words``: punctuation split off and dropped; ``blanks``: split at blanks alone, as 2D-TAN's code does, so that
+        "door." is another word than "door".
+    engine
+        What finds the verbs and nouns of phrases.
+    """
+
+    vectors: str = "learned"
+    size: Positive = 100
+    least_count: Positive = 2
+    tokens: Literal["words", "blanks"] = "words"
+    engine: str = "lexicon"
+
+
+class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
+    """How weights are learned: Adam at a constant rate.
+
+    Parameters
+    ----------
+    epochs
+        Most passes over the training pairs.
+    batch
+        Pairs a step.
+    learning_rate, weight_decay
+        Of Adam.
+    clip
+        Largest norm of the gradient; 0 for none.
+    precision
+        ``no`` for float32, ``bf16`` or ``fp16`` where the device has them.
+    """
+
+    epochs: Positive = 10
+    batch: Positive = 64
+    learning_rate: Above0 = 1e-3
+    weight_decay: Annotated[float, Meta(ge=0)] = 0.0
+    clip: Annotated[float, Meta(ge=0)] = 10.0
+    precision: Literal["no", "bf16", "fp16"] = "no"
+
+
+class Selection(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which epoch is kept.
+
+    Parameters
+    ----------
+    measure
+        Of the validation split; the best one counts (AxIoU@10 chose best in the AxIoU paper, Togashi et al. 2022).
+    split
+        A validation split; ``held out`` takes a tenth of the training videos.
+    patience
+        Epochs without a better figure after which training stops; 0 for never.
+    """
+
+    measure: str = "AxIoU@10"
+    split: str = "val"
+    patience: Annotated[int, Meta(ge=0)] = 0
+
+
+class Decoding(Struct, frozen=True, forbid_unknown_fields=True):
+    """How scores become a ranked list.
+
+    Parameters
+    ----------
+    nms
+        A moment whose IoU with a better one is above this is left out; 1 for none.
+    top
+        Moments a query.
+    """
+
+    nms: Share = 0.45
+    top: Positive = 10
+
+
+class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
+    """All that a run is asked for, but for the data, the features and the seed.
+
+    Parameters
+    ----------
+    model
+        A family, see :mod:`truemoment.models`.
+    about
+        A line for people.
+    settings
+        Of the family; after :func:`resolve` every one of them.
+    rows
+        Rows of features a video is resampled to, a multiple of the model's clips.
+    normalise
+        Whether each row of features is divided by its length first.
+    text, train, select, decode
+        See the classes above.
+    """
+
+    model: str
+    about: str = ""
+    settings: dict[str, Any] = {}
+    rows: Positive = 256
+    normalise: bool = True
+    text: Text = Text()
+    train: Optimisation = Optimisation()
+    select: Selection = Selection()
+    decode: Decoding = Decoding()
+
+    @property
+    def hash(self) -> str:
+        """Twelve hexadecimal digits that stand for every value but `about`."""
+        values = msgspec.to_builtins(msgspec.structs.replace(self, about=""))
+        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def names() -> list[str]:
+    """Return the recipes that come with the package."""
+    files = resources.files(__package__).joinpath("recipe_files").iterdir()
+    return sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml"))
+
+
+def read_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
+    """Read a recipe by name or from a YAML file.
+
+    Parameters
+    ----------
+    name
+        One of :func:`names`, or a file whose name ends in ``.yaml`` or ``.yml``.
+    changes
+        ``key=value`` with dots into parts, the value as YAML: ``train.epochs=3``, ``settings.hidden=64``.
+
+    Raises
+    ------
+    UsageError
+        If there is no such recipe, or a change is none.
+    MissingFileError, InputError
+        If the file is not there, or holds what no recipe holds; the key is named.
+    MissingPackageError
+        If PyYAML or PyTorch is not installed.
+
+    Examples
+    --------
+    >>> read_recipe("tan2d", ["train.epochs=3"]).train.epochs
+    3
+    """
+    text = str(name)
+    if text.lower().endswith((".yaml", ".yml")):
+        path = Path(name)
+        values = _parse(read_bytes(path), path)
+    elif text in names():
+        path = Path(f"{text}.yaml")
+        values = _parse(resources.files(__package__).joinpath("recipe_files", path.name).read_bytes(), path)
+    else:
+        raise UsageError(f"unknown recipe {text!r}, expected one of {', '.join(names())}, or a file FILE.yaml")
+    if not isinstance(values, dict):
+        raise InputError("is no recipe, expected keys with values, at least model: NAME", path=path)
+    for change in changes:
+        _change(values, change)
+    return resolve(values, path)
+
+
+def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
+    """Check a recipe's values and fill in every setting of its family.
+
+    Raises
+    ------
+    InputError
+        If a key is unknown or a value is not as it must be; the key is named.
+    UsageError
+        If there is no such family.
+    """
+    from truemoment.models import get_family  # noqa: PLC0415 - PyTorch is loaded only when a recipe is used
+
+    recipe = _convert(values, Recipe, path, "")
+    family = get_family(recipe.model)
+    settings = _convert(recipe.settings, family.settings, path, "settings.")
+    parse_measure(recipe.select.measure)
+    clips = getattr(settings, "n_clips", 1)
+    if "video" in family.needs and recipe.rows % clips:
+        raise InputError(f"got {recipe.rows}, expected a multiple of the {clips} clips", path=path, field="rows")
+    return msgspec.structs.replace(recipe, settings=msgspec.to_builtins(settings))
+
+
+def _convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field: str) -> S:
+    try:
+        return msgspec.convert(values, kind, strict=False)  # YAML reads 1e-3 as text
+    except msgspec.ValidationError as error:
+        problem, _, at = str(error).partition(" - at `$")
+        inner = at.rstrip("`").lstrip(".")
+        raise InputError(
+            problem[:1].lower() + problem[1:], path=path, field=(field + inner).rstrip(".") or None
+        ) from None
+
+
+def _parse(data: bytes, path: Path) -> Any:  # noqa: ANN401 - checked by the caller
+    try:
+        return msgspec.yaml.decode(data)
+    except msgspec.DecodeError as error:
+        raise InputError(f"is not YAML ({' '.join(str(error).split())})", path=path) from None
+    except ImportError:
+        raise MissingPackageError("pyyaml", "models", "reading a recipe") from None
+    except (RecursionError, ValueError):
+        raise InputError("is not YAML that a recipe can be read from", path=path) from None
+
+
+def _change(values: dict[str, Any], change: str) -> None:
+    """Put one changed value where its dotted key says."""
+    key, equals, text = change.partition("=")
+    parts = key.strip().split(".")
+    if not equals or not all(parts):
+        raise UsageError(f"--set: got {change!r}, expected KEY=VALUE, e.g. train.epochs=3")
+    into = values
+    for part in parts[:-1]:
+        into = into.setdefault(part, {})
+        if not isinstance(into, dict):
+            raise UsageError(f"--set {key}: {part} holds no further keys")
+    into[parts[-1]] = _parse(text.encode(), Path("--set"))

@@ -1,0 +1,121 @@
+"""Figures kept: one CSV file, a row a figure, written by the command and by nothing else.
+
+A row says what was asked for (recipe's hash, seed, data, features), what was chosen by, on what code and machine it was
+made, and one figure as a fraction. Rows of the same run and split replace each other, so that a run that is repeated
+leaves one set of rows.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from truemoment.exceptions import InputError
+from truemoment.files import atomic_write, read_text
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A figure.
+
+    Parameters
+    ----------
+    recipe, config
+        Family of the model and the recipe's hash.
+    seed
+        Of all draws.
+    dataset, split, data
+        What was answered, and the first digits of its hash.
+    features
+        What the model saw.
+    measure, value
+        The figure, a fraction; "" where it is undefined.
+    n_queries
+        Queries it stands on.
+    chosen_on
+        What the epoch was chosen by.
+    epoch
+        Which was chosen.
+    seconds
+        Of training.
+    commit, hardware, truemoment
+        What it was made with.
+    notes
+        What must be said wherever the figure is used.
+    """
+
+    recipe: str
+    config: str
+    seed: int
+    dataset: str
+    split: str
+    data: str
+    features: str
+    measure: str
+    value: str
+    n_queries: int
+    chosen_on: str
+    epoch: int
+    seconds: float
+    commit: str
+    hardware: str
+    truemoment: str
+    notes: str
+
+    @property
+    def place(self) -> tuple[object, ...]:
+        """What a later row of the same run and figure replaces."""
+        return (self.recipe, self.config, self.seed, self.dataset, self.data, self.features, self.split, self.measure)
+
+
+FIELDS = tuple(field.name for field in msgspec.structs.fields(Row))
+
+
+def read_rows(path: Path) -> list[Row]:
+    """Read a file of figures.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If it is not there, or is no such file; line and column are named.
+    """
+    reader = csv.reader(io.StringIO(read_text(path)))
+    head = next(reader, [])
+    if tuple(head) != FIELDS:
+        raise InputError(f"has the columns {', '.join(head[:20])}; expected {', '.join(FIELDS)}", path=path, line=1)
+    rows = []
+    for values in reader:
+        line = reader.line_num
+        if len(values) != len(FIELDS):
+            raise InputError(f"got {len(values)} columns, expected {len(FIELDS)}", path=path, line=line)
+        try:
+            rows.append(msgspec.convert(dict(zip(FIELDS, values, strict=True)), Row, strict=False))
+        except msgspec.ValidationError as error:
+            raise InputError(str(error), path=path, line=line) from None
+    return rows
+
+
+def keep(path: Path, rows: Sequence[Row]) -> None:
+    """Add figures to a file, in place of older ones of the same run; it is made if it is not there.
+
+    Raises
+    ------
+    InputError
+        If it is no such file, or cannot be written.
+    """
+    old = read_rows(path) if path.exists() else []
+    replaced = {row.place for row in rows}
+    write_rows(path, [*(row for row in old if row.place not in replaced), *rows])
+
+
+def write_rows(path: Path, rows: Iterable[Row]) -> None:
+    """Write a file of figures, complete or not at all."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(FIELDS)
+    writer.writerows([getattr(row, name) for name in FIELDS] for row in rows)
+    with atomic_write(path) as stream:
+        stream.write(text.getvalue().encode())

@@ -1,0 +1,272 @@
+"""A run from the asking to the figures: checks, the folder, training, answers and measures on the test splits."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from truemoment.evaluation import evaluate
+from truemoment.exceptions import UsageError
+from truemoment.features.base import FeatureStore
+from truemoment.io import write_predictions
+from truemoment.measures import parse_measures
+from truemoment.models import get_family
+from truemoment.records import Annotations
+from truemoment.training import checkpoints
+from truemoment.training.grounder import TrainedGrounder, load_grounder, write_vocabulary
+from truemoment.training.hardware import commit, hardware
+from truemoment.training.loop import Epoch, Follow, Material, source_of, train, unseen
+from truemoment.training.recipes import Recipe
+from truemoment.training.results import Row
+from truemoment.training.vocabulary import make_vocabulary
+from truemoment.version import __version__
+
+MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; dR@1,IoU=0.5; dR@1,IoU=0.7; mIoU; AxIoU@10"
+"""Measured on test splits."""
+
+HELD_OUT = "held out"
+HELD_OUT_SHARE = 0.1
+"""Share of the training videos that chooses where a dataset has no validation split."""
+
+FORCED = "the epoch was chosen on a test split ({split}), by force: figures on it are too good"
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be trained.
+
+    Parameters
+    ----------
+    recipe, seed
+        What is asked for, and the seed of all draws.
+    train, val
+        What is learned from, and what the epoch is chosen by.
+    features, store
+        As asked for, and opened; "" and None for a model that sees no video.
+    sentences
+        Every sentence whose words may be looked up in a file of fixed vectors.
+    data_dir
+        Folder of the data.
+    forced
+        Whether `val` is a test split.
+    notes
+        What every result must say.
+    """
+
+    recipe: Recipe
+    seed: int
+    train: Annotations
+    val: Annotations
+    features: str = ""
+    store: FeatureStore | None = None
+    sentences: Sequence[str] = ()
+    data_dir: Path | None = None
+    forced: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse features for a model that sees none, and none for one that does."""
+        sees = "video" in get_family(self.recipe.model).needs
+        if sees and self.store is None:
+            raise UsageError(f"{self.recipe.model} sees the video: give --features, e.g. --features FILE.hdf5")
+        if not sees and self.store is not None:
+            raise UsageError(f"{self.recipe.model} sees no video, expected no --features")
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a run came to.
+
+    Parameters
+    ----------
+    folder, run
+        Where it lies, and what was asked for.
+    history
+        The log, an entry an epoch.
+    n_parameters
+        Trainable numbers of the model, its table of words left out.
+    tests
+        Rows of figures on the test splits.
+    """
+
+    folder: Path
+    run: checkpoints.Run
+    history: list[Epoch]
+    n_parameters: int
+    tests: tuple[Row, ...] = field(default=())
+
+    @property
+    def best(self) -> Epoch:
+        """The epoch that was chosen."""
+        return next(epoch for epoch in reversed(self.history) if epoch.best)
+
+
+def is_test(split: str, merged: Sequence[str] = ()) -> bool:
+    """Whether choosing by a split would be choosing by a test.
+
+    Parameters
+    ----------
+    split
+        Its name.
+    merged
+        Names of the splits that a test split of the dataset is merged from.
+    """
+    return split.startswith("test") or split in merged
+
+
+def hold_out(train: Annotations, seed: int) -> tuple[Annotations, Annotations]:
+    """Take a tenth of the training videos, drawn by seed, to choose the epoch by.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two videos.
+
+    Examples
+    --------
+    >>> rows = [(f"v{n}#0", f"v{n}", 9.0, "a door opens", 1.0, 2.0) for n in range(20)]
+    >>> rest, held = hold_out(Annotations.from_rows(rows, split="train"), seed=0)
+    >>> rest.n_videos, held.n_videos, held.split
+    (18, 2, 'held out of train')
+    """
+    videos = np.unique(train.queries.video_id.astype(str))
+    if len(videos) < 2:
+        raise UsageError(f"{train.dataset}/{train.split} has {len(videos)} video(s), too few to hold some out")
+    drawn = np.random.default_rng([seed, 0]).permutation(videos)[: max(1, round(HELD_OUT_SHARE * len(videos)))]
+    held = np.isin(train.queries.video_id.astype(str), drawn)
+    rest = dataclasses.replace(train.select_queries(~held), split=f"{train.split} less {len(drawn)} videos")
+    return rest, dataclasses.replace(train.select_queries(held), split=f"held out of {train.split}")
+
+
+def perform(
+    task: Task,
+    folder: Path,
+    tests: Mapping[str, Annotations],
+    *,
+    measures: str = MEASURES,
+    follow: Follow = unseen,
+    tell: Callable[[Epoch], None] = lambda _: None,
+) -> Result:
+    """Train, answer the test splits with the epoch chosen, measure and keep all of it in the run's folder.
+
+    A folder that holds the same run is gone on with; one that holds another is refused.
+
+    Parameters
+    ----------
+    task
+        What is to be trained.
+    folder
+        The run's; made if it is not there.
+    tests
+        Test splits by name; answers go to ``FOLDER/SPLIT.jsonl``.
+    measures
+        What is measured on them.
+    follow, tell
+        As for :func:`truemoment.training.loop.train`.
+
+    Raises
+    ------
+    UsageError
+        If the folder holds another run.
+    InputError, TrueMomentError
+        If a file is damaged, a video has no features, or the loss is no longer finite.
+    """
+    vocabulary = make_vocabulary(task.recipe.text, task.train.queries.sentence, task.sentences, task.data_dir)
+    run = checkpoints.Run(
+        recipe=task.recipe,
+        seed=task.seed,
+        train=source_of(task.train),
+        val=source_of(task.val),
+        features=task.features,
+        features_name="" if task.store is None else task.store.name,
+        n_dimensions=0 if task.store is None else task.store.n_dimensions,
+        n_vector=task.recipe.text.size if vocabulary.vectors is None else vocabulary.vectors.shape[1],
+        forced=task.forced,
+        notes=(*task.notes, *([FORCED.format(split=task.val.split)] if task.forced else [])),
+        truemoment=__version__,
+    )
+    _claim(folder, run)
+    write_vocabulary(folder / "words.json", vocabulary)
+    material = Material(task.recipe, task.train, task.val, task.store, vocabulary, task.seed)
+    history = train(material, folder, follow=follow, tell=tell)
+    grounder = dataclasses.replace(load_grounder(folder, store=task.store), follow=follow)
+    rows = tuple(
+        row
+        for split, of in tests.items()
+        for row in _answer(grounder, of, folder / f"{split}.jsonl", measures, history)
+    )
+    result = Result(folder, run, history, grounder.network.model.n_parameters(), rows)
+    checkpoints.write_document(folder / "result.json", document(result))
+    return result
+
+
+def _claim(folder: Path, run: checkpoints.Run) -> None:
+    """Write what a run is asked for, or check that this folder holds the very same."""
+    if (folder / "run.json").exists():
+        there = checkpoints.read_run(folder)
+        if msgspec.structs.replace(there, truemoment="") != msgspec.structs.replace(run, truemoment=""):
+            differing = [
+                name
+                for name in ("recipe", "seed", "train", "val", "features", "features_name", "n_dimensions", "forced")
+                if getattr(there, name) != getattr(run, name)
+            ]
+            what = ", ".join(differing) or "its notes"
+            raise UsageError(f"{folder}: holds another run (it differs in {what}); give -o another folder")
+        return
+    if folder.exists() and any(not path.name.startswith(".") for path in folder.iterdir()):  # a cut write leaves .NAME
+        raise UsageError(f"{folder}: is there already and holds no training run; give -o another folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    checkpoints.write_document(folder / "run.json", run)
+
+
+def _answer(grounder: TrainedGrounder, of: Annotations, path: Path, measures: str, history: list[Epoch]) -> list[Row]:
+    """Answer a test split, write the answers, and measure them."""
+    run = grounder.run
+    answers = grounder.ground(of.queries, run.recipe.decode.top)
+    write_predictions(path, answers, of, made_by=run.made_by)
+    best = next(epoch for epoch in reversed(history) if epoch.best)
+    made_with = {"commit": commit(), "hardware": hardware(), "truemoment": __version__}
+    measured = evaluate(of, answers, parse_measures(measures)).measured()
+    return [
+        Row(
+            recipe=run.recipe.model,
+            config=run.recipe.hash,
+            seed=run.seed,
+            dataset=of.dataset,
+            split=of.split,
+            data=of.sha256[:8],
+            features=run.features_name or "none",
+            measure=figure.measure,
+            value="" if figure.value is None else f"{figure.value:.6f}",
+            n_queries=figure.n_queries,
+            chosen_on=run.made_by["chosen_on"],
+            epoch=best.epoch,
+            seconds=round(sum(epoch.seconds for epoch in history), 1),
+            notes=" | ".join(run.notes),
+            **made_with,
+        )
+        for figure in measured
+    ]
+
+
+def document(result: Result) -> dict[str, Any]:
+    """Return a result as JSON."""
+    return {
+        "schema": "truemoment/training/1",
+        "truemoment": __version__,
+        "made_by": result.run.made_by,
+        "seed": result.run.seed,
+        "n_parameters": result.n_parameters,
+        "epochs": [dataclasses.asdict(epoch) for epoch in result.history],
+        "best_epoch": result.best.epoch,
+        "commit": commit(),
+        "hardware": hardware(),
+        "figures": [msgspec.to_builtins(row) for row in result.tests],
+        "notes": list(result.run.notes),
+    }

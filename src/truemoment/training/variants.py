@@ -1,0 +1,187 @@
+"""Variants of one method, saved as per-query statistics for studies of model selection.
+
+The AxIoU paper (Togashi et al. 2022, sections 6.1 and 6.6) chose among 640 variants of 2D-TAN that differ in learning
+rate, suppression, and whether the videos' segments are put in another order ("rand", after Otani et al. 2020). Here a
+variant is a learning rate, an epoch, original or shuffled videos, and a threshold of suppression. Each network scores
+each split once; a threshold only decodes anew.
+
+::
+
+    FOLDER/runs/lr0.001/                  a training run a learning rate, the weights of each of its epochs kept
+    FOLDER/val/lr0.001-epoch2-nms0.45.npz         scores of a variant, one folder a split
+    FOLDER/test-ood/lr0.001-epoch2-nms0.45-shuffled.npz
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from truemoment.evaluation import evaluate
+from truemoment.features.changed import ChangedFeatures
+from truemoment.measures import parse_measures
+from truemoment.models.decoding import as_predictions
+from truemoment.records import Annotations
+from truemoment.training import checkpoints
+from truemoment.training.examples import Pairs, make_pairs, make_table
+from truemoment.training.grounder import TrainedGrounder, load_grounder
+from truemoment.training.loop import Epoch, Follow, score, unseen
+from truemoment.training.runs import Task, perform
+
+SHUFFLED = "shuffled"
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Which variants.
+
+    Parameters
+    ----------
+    learning_rates
+        A training run each.
+    nms
+        Thresholds of suppression; 1 is none.
+    shuffled
+        Whether each variant is also shown shuffled videos.
+    """
+
+    learning_rates: tuple[float, ...]
+    nms: tuple[float, ...]
+    shuffled: bool = True
+
+    def of_network(self, rate: float, epoch: int) -> Iterator[tuple[str, bool, float]]:
+        """Yield the variants of a network: name, whether its videos are shuffled, threshold."""
+        for shuffled in (False, True)[: 1 + self.shuffled]:
+            for nms in self.nms:
+                end = f"-{SHUFFLED}" if shuffled else ""
+                yield f"lr{rate:g}-epoch{epoch}-nms{nms:g}{end}", shuffled, nms
+
+
+def make_variants(
+    task: Task,
+    grid: Grid,
+    folder: Path,
+    tests: Mapping[str, Annotations],
+    *,
+    measures: str,
+    follow: Follow = unseen,
+    tell: Callable[[str], None] = lambda _: None,
+) -> int:
+    """Train, and save the scores of every variant on the validation split and on the test splits.
+
+    What is there already is kept, so that a grid that was broken off goes on.
+
+    Parameters
+    ----------
+    task
+        What is trained; the grid's learning rates take the place of its own, and no run stops early.
+    grid
+        Which variants.
+    folder
+        Where to.
+    tests
+        Test splits by name.
+    measures
+        What is measured.
+    follow, tell
+        Show how far it is; told what is done.
+
+    Returns
+    -------
+    int
+        How many variants there are.
+    """
+    splits = {task.val.split: task.val, **tests}
+    for split in splits:
+        (folder / split).mkdir(parents=True, exist_ok=True)
+    n_variants = 0
+    for rate in grid.learning_rates:
+        run = folder / "runs" / f"lr{rate:g}"
+        tell(f"learning rate {rate:g}: training")
+        _train(task, rate, run, follow)
+        weights = sorted((run / "weights").glob("*.safetensors"))
+        n_variants += len(weights) * len(list(grid.of_network(rate, 0)))
+        missing = [
+            (number, path)
+            for number, path in enumerate(weights, 1)
+            if not all(
+                (folder / split / f"{name}.npz").exists()
+                for split in splits
+                for name, *_ in grid.of_network(rate, number)
+            )
+        ]
+        if not missing:
+            continue
+        tell(f"learning rate {rate:g}: answering")
+        method = dataclasses.replace(load_grounder(run, store=task.store), follow=follow)
+        pairs = {
+            (split, shuffled): _pairs(method, of, shuffled=shuffled, seed=task.seed)
+            for split, of in splits.items()
+            for shuffled in (False, True)[: 1 + grid.shuffled]
+        }
+        for number, path in missing:
+            checkpoints.load_into(method.network, checkpoints.read_tensors(path), path)
+            for split, of in splits.items():
+                tell(f"learning rate {rate:g}, epoch {number}: {split}")
+                of_split = {shuffled: found for (name, shuffled), found in pairs.items() if name == split}
+                _save(method, of, of_split, grid.of_network(rate, number), folder=folder / split, measures=measures)
+    return n_variants
+
+
+def _train(task: Task, rate: float, run: Path, follow: Follow) -> None:
+    """Train at a learning rate to the last epoch, and keep the weights of each epoch."""
+    recipe = msgspec.structs.replace(
+        task.recipe,
+        train=msgspec.structs.replace(task.recipe.train, learning_rate=rate),
+        select=msgspec.structs.replace(task.recipe.select, patience=0),
+    )
+
+    def keep(epoch: Epoch) -> None:
+        kept = run / "weights"
+        kept.mkdir(exist_ok=True)
+        name = f"{epoch.epoch:04d}.safetensors"
+        shutil.copyfile(run / f"epoch-{epoch.epoch:04d}" / "network.safetensors", kept / f".{name}")
+        (kept / f".{name}").replace(kept / name)
+
+    perform(dataclasses.replace(task, recipe=recipe), run, {}, follow=follow, tell=keep)
+
+
+def _pairs(method: TrainedGrounder, of: Annotations, *, shuffled: bool, seed: int) -> Pairs:
+    """Return a split's pairs as tensors."""
+    recipe, table = method.run.recipe, None
+    if method.features is not None:
+        store = ChangedFeatures(method.features, SHUFFLED, seed) if shuffled else method.features
+        table = make_table(store, of.queries.video_id, recipe, lambda ids: method.follow(ids, "features"))
+    return make_pairs(of.queries, method.vocabulary, recipe, method.network.model.needs, table)
+
+
+def _save(
+    method: TrainedGrounder,
+    of: Annotations,
+    pairs: Mapping[bool, Pairs],
+    variants: Iterable[tuple[str, bool, float]],
+    *,
+    folder: Path,
+    measures: str,
+) -> None:
+    """Score a split once a way, and save what each threshold makes of it."""
+    recipe = method.run.recipe
+    device = next(method.network.parameters()).device
+    asked = parse_measures(measures)
+    scored = {shuffled: score(method.network, of_way, recipe.train.batch, device) for shuffled, of_way in pairs.items()}
+    for name, shuffled, nms in variants:
+        answers = as_predictions(
+            of.queries.query_id,
+            scored[shuffled],
+            method.network.model.proposals,
+            of.queries.duration_s,
+            nms=nms,
+            top=recipe.decode.top,
+            name=name,
+        )
+        evaluate(of, answers, asked).save(folder / f"{name}.npz")

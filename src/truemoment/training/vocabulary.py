@@ -1,0 +1,111 @@
+"""Which words a trained method knows, and where their vectors start."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from truemoment.datasets import data_folder
+from truemoment.exceptions import MissingFileError, UsageError
+from truemoment.intervals import Ints
+from truemoment.language.tokens import How, tokenise
+from truemoment.language.vectors import WordVectors, read_glove
+from truemoment.training.recipes import Text
+
+PADDING, UNKNOWN = 0, 1
+"""Numbers of "no word" and of words that are not known; words count from 2."""
+
+
+@dataclass(frozen=True, eq=False)
+class Vocabulary:
+    """Words by number.
+
+    Parameters
+    ----------
+    words
+        Word w has number w + 2.
+    vectors : (W + 2, E) float32 or None
+        Fixed vectors, the first two 0; None where vectors are learned.
+    """
+
+    words: tuple[str, ...]
+    vectors: npt.NDArray[np.float32] | None = None
+
+    def __post_init__(self) -> None:
+        """Number the words."""
+        object.__setattr__(self, "_number", {word: at + 2 for at, word in enumerate(self.words)})
+
+    def __len__(self) -> int:
+        return len(self.words) + 2
+
+    def numbers(self, tokens: Sequence[str]) -> list[int]:
+        """Return a number for each token."""
+        number: dict[str, int] = getattr(self, "_number")  # noqa: B009 - a private field of a frozen class
+        return [number.get(token, UNKNOWN) for token in tokens]
+
+
+def make_vocabulary(
+    text: Text, train_sentences: Iterable[str], all_sentences: Iterable[str], data_dir: Path | None
+) -> Vocabulary:
+    """Collect the words that a run knows.
+
+    Parameters
+    ----------
+    text
+        How sentences become vectors.
+    train_sentences
+        Sentences that vectors are learned from.
+    all_sentences
+        Sentences whose words are looked up where vectors are fixed: nothing is learned from them.
+    data_dir
+        Folder that holds ``glove``.
+
+    Raises
+    ------
+    UsageError, MissingFileError, InputError
+        If the file of vectors is not named so that it can be found, or cannot be read.
+    """
+    if text.vectors == "learned":
+        counts = Counter(word for sentence in train_sentences for word in set(tokenise(sentence, text.tokens)))
+        return Vocabulary(tuple(sorted(word for word, count in counts.items() if count >= text.least_count)))
+    asked = {word for sentence in all_sentences for word in tokenise(sentence, text.tokens)}
+    found: WordVectors = read_glove(_vector_file(text.vectors, data_dir), keep=asked)
+    order = sorted(range(len(found.words)), key=found.words.__getitem__)
+    vectors = np.zeros((len(order) + 2, found.vectors.shape[1]), dtype=np.float32)
+    vectors[2:] = found.vectors[order]
+    return Vocabulary(tuple(found.words[at] for at in order), vectors)
+
+
+def _vector_file(name: str, data_dir: Path | None) -> Path:
+    if name != "glove":
+        return Path(name)
+    folder = data_folder(data_dir) / "glove"
+    files = sorted(folder.glob("*.txt"))
+    if not files:
+        raise MissingFileError(f"{folder}: holds no file of vectors (*.txt); expected GloVe's text format")
+    if len(files) > 1:
+        raise UsageError(f"text.vectors: {len(files)} files lie in {folder}, name the one to use")
+    return files[0]
+
+
+def word_numbers(sentences: Iterable[str], vocabulary: Vocabulary, tokens: How) -> tuple[Ints, Ints]:
+    """Number the words of sentences.
+
+    Returns
+    -------
+    numbers : (Q, L)
+        Padded behind each sentence's end with 0.
+    n_words : (Q,)
+        1 or more: a sentence without words counts as one unknown word.
+    """
+    lists = [vocabulary.numbers(tokenise(sentence, tokens)) or [UNKNOWN] for sentence in sentences]
+    n_words = np.array([len(of) for of in lists], dtype=np.int64)
+    numbers = np.full((len(lists), int(n_words.max(initial=1))), PADDING, dtype=np.int64)
+    for row, of in enumerate(lists):
+        numbers[row, : len(of)] = of
+    return numbers, n_words

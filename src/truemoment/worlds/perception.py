@@ -1,0 +1,578 @@
+r"""Simulated perception for Charades: the frame features a detector of actions of a stated quality would give.
+
+This is content that the queries were partly derived from: it tests grounding machinery and the use of shortcuts, not
+perception, and every result that uses it must say so (:data:`CAUTION`).
+
+The annotators of Charades marked when each of 157 actions happens in each video (column ``actions`` of
+``Charades_v1_*.csv``). From these intervals a detector is simulated that finds some, misses some, adds some that are
+not there, and gets their ends a little wrong. A video's features are its scores: a row each second, a number each
+class.
+
+A detector is four settings (:class:`Detector`), all monotone functions of one dial q from 0 to 1::
+
+    detection rate              q           each interval is found with this probability
+    false positives a minute    12 (1 - q)  Poisson, anywhere in the video; classes and lengths as in training videos
+    jitter, seconds             4 (1 - q)   standard deviation of the normal error of each end
+    noise                       0.5 (1 - q) standard deviation of the normal error of each number
+
+    score(row, class) = share of the row that found intervals of the class cover + noise.
+
+At 1 the detector is an oracle; at 0 it is noise that knows nothing of a video but its duration. What the dial means is
+*measured*: the mean over classes of the average precision over all rows of the training videos (frame mAP, Sigurdsson
+et al. 2016, section 6; :func:`frame_map`). ``perception:0.3`` asks for a frame mAP of 0.3: the dial is looked up in
+:data:`CALIBRATION`, and what was reached is measured again and told. A video's draws depend on the seed and its id
+alone, and are the same for every quality: better perception is the same detector made better.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from truemoment.datasets.base import required_file
+from truemoment.exceptions import InputError, UsageError
+from truemoment.files import read_number, read_text
+from truemoment.intervals import Bools, Floats, Ints
+from truemoment.worlds.features import Frames, coverage, frames_of
+
+CAUTION = (
+    "Simulated perception: these features are made from the action annotations of Charades, content that the queries "
+    "were partly derived from. A result with them tests how a method grounds what it is given and whether it takes "
+    "shortcuts; it says nothing about perception, and is not comparable with results on features of real videos."
+)
+"""What every result made with these features must say."""
+
+FPS = 1.0
+"""Rows a second."""
+
+CALIBRATION = (
+    (0, 0.0169),
+    (0.05, 0.0194),
+    (0.1, 0.0233),
+    (0.15, 0.0297),
+    (0.2, 0.039),
+    (0.25, 0.0523),
+    (0.3, 0.0707),
+    (0.35, 0.0956),
+    (0.4, 0.1278),
+    (0.45, 0.1687),
+    (0.5, 0.2164),
+    (0.55, 0.2718),
+    (0.6, 0.3298),
+    (0.65, 0.3923),
+    (0.7, 0.4602),
+    (0.75, 0.5362),
+    (0.8, 0.619),
+    (0.85, 0.7132),
+    (0.9, 0.8113),
+    (0.95, 0.9059),
+    (1, 1.0),
+)
+"""Dial and frame mAP on the training videos of Charades: ``calibrate(folder, dials, seed=0)``, to four decimals."""
+
+LONGEST_VIDEO_S = 3600.0
+"""A longer video than this is a fault of the file; the longest of Charades has 194 s."""
+
+ACTIVE_SHARE = 0.5
+"""A row is a positive of a class whose annotated intervals cover at least this share of it."""
+
+_INTERVAL = re.compile(r"c(?P<klass>\d{3}) (?P<start>\S+) (?P<end>\S+)")
+
+
+@dataclass(frozen=True)
+class Detector:
+    """What a simulated detector gets wrong.
+
+    Parameters
+    ----------
+    detection_rate
+        Probability that an annotated interval is found.
+    false_positives_per_minute
+        Mean number of intervals that are not there, a minute of video.
+    jitter_s
+        Standard deviation of the error of each end of what is found, seconds.
+    noise
+        Standard deviation of the error of each score; a row that is covered whole scores 1.
+    """
+
+    detection_rate: float
+    false_positives_per_minute: float
+    jitter_s: float
+    noise: float
+
+    @classmethod
+    def at(cls, dial: float) -> Detector:
+        """Return the detector at a dial from 0 (noise) to 1 (oracle).
+
+        Examples
+        --------
+        >>> Detector.at(1.0)
+        Detector(detection_rate=1.0, false_positives_per_minute=0.0, jitter_s=0.0, noise=0.0)
+        >>> Detector.at(0.5)
+        Detector(detection_rate=0.5, false_positives_per_minute=6.0, jitter_s=2.0, noise=0.25)
+        """
+        return cls(dial, _MOST_FALSE_PER_MINUTE * (1 - dial), 4.0 * (1 - dial), 0.5 * (1 - dial))
+
+
+_MOST_FALSE_PER_MINUTE = 12.0
+
+
+@dataclass(frozen=True, eq=False)
+class Actions:
+    """The annotated intervals of one video.
+
+    Parameters
+    ----------
+    duration_s
+        Of the video.
+    klass : (A,)
+        Number of the class.
+    start_s, end_s : (A,)
+        Those of one class overlap nowhere: what overlapped is one interval. One that does not end after it starts
+        (7 of 66,500 in Charades) covers nothing and is left out.
+    """
+
+    duration_s: float
+    klass: Ints
+    start_s: Floats
+    end_s: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Habits:
+    """What false positives are drawn from: the intervals of the training videos, class and length apart.
+
+    Parameters
+    ----------
+    klass : (N,)
+        Classes of the intervals, sorted.
+    length_s : (N,)
+        Their lengths, sorted by themselves.
+    """
+
+    klass: Ints
+    length_s: Floats
+
+
+class Perception:
+    """Scores of a simulated detector, a :class:`~truemoment.features.base.FeatureStore`; made when asked for.
+
+    Row i stands for the time from ``i / fps`` to ``(i + 1) / fps``; the last one ends with the video.
+
+    Parameters
+    ----------
+    actions
+        Annotated intervals by video id.
+    habits
+        What false positives are drawn from.
+    detector
+        What it gets wrong.
+    n_classes
+        Numbers a row.
+    seed
+        Of all draws, with the id of the video.
+    name
+        What it is called in signatures.
+    """
+
+    fps = FPS
+    caution = CAUTION
+
+    def __init__(
+        self,
+        actions: Mapping[str, Actions],
+        habits: Habits,
+        detector: Detector,
+        *,
+        n_classes: int,
+        seed: int,
+        name: str = "perception",
+    ) -> None:
+        self.actions = MappingProxyType(dict(actions))
+        self.habits = habits
+        self.detector = detector
+        self.n_dimensions = n_classes
+        self.seed = seed
+        self.name = name
+
+    def __contains__(self, video_id: object) -> bool:
+        return video_id in self.actions
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.actions)
+
+    def __len__(self) -> int:
+        return len(self.actions)
+
+    def __getitem__(self, video_id: str) -> Frames:
+        """Return the scores of a video, (T, classes).
+
+        Raises
+        ------
+        InputError
+            If Charades has no such video.
+        """
+        actions = self._actions_of(video_id)
+        seeds = np.random.SeedSequence([self.seed, *_words(video_id)]).spawn(2)
+        of_hits, rng = map(
+            np.random.default_rng, seeds
+        )  # apart, so that noise does not hang on how many actions there are
+        found = _detected(actions, self.habits, self.detector, of_hits, rng)
+        scores = row_coverage(found, self.n_dimensions)
+        noise = rng.standard_normal(scores.shape, dtype=np.float32)
+        scores += np.float32(self.detector.noise) * noise
+        scores.flags.writeable = False
+        return scores
+
+    def edges_s(self, video_id: str, duration_s: float) -> Floats:  # noqa: ARG002 - Charades itself tells the duration
+        """Return where the rows of a video begin and end, seconds, (T + 1,); `duration_s` is not needed.
+
+        Raises
+        ------
+        InputError
+            If Charades has no such video.
+        """
+        return row_edges_s(self._actions_of(video_id).duration_s)
+
+    def _actions_of(self, video_id: str) -> Actions:
+        try:
+            return self.actions[video_id]
+        except KeyError:
+            raise InputError(f"Charades has no video {video_id!r} to perceive", field="features") from None
+
+
+def perception_features(folder: Path, *, quality: float, seed: int) -> Perception:
+    """Simulate a detector whose frame mAP is `quality`.
+
+    Parameters
+    ----------
+    folder
+        Of Charades-STA: holds ``Charades_v1_train.csv``, ``Charades_v1_test.csv`` and ``Charades_v1_classes.txt``.
+    quality
+        Frame mAP on the training videos, from that of noise to 1; 0 for noise.
+    seed
+        Of all draws, 0 or above.
+
+    Returns
+    -------
+    Perception
+        All videos of both files. One without an annotated action has nothing but false positives and noise. Its `name`
+        says what was asked for and what was reached.
+
+    Raises
+    ------
+    UsageError
+        If there is no such quality or seed.
+    MissingFileError, InputError
+        If a file is missing, or is not as it must be; then the place is named.
+    """
+    dial = dial_of(quality)
+    if seed < 0:
+        raise UsageError(f"perception: got seed {seed}, expected 0 or above")
+    n_classes, train, test = _read(folder)
+    habits = _habits(train)
+    detector = Detector.at(dial)
+    found = Perception({**train, **test}, habits, detector, n_classes=n_classes, seed=seed)
+    reached = frame_map(found, train)
+    figure = "undefined" if math.isnan(reached) else f"{reached:.3f}"
+    found.name = f"perception:{quality:g} (frame mAP {figure} on {len(train):,} videos), seed={seed}"
+    return found
+
+
+def dial_of(quality: float) -> float:
+    """Return the dial at which the frame mAP on the training videos of Charades is `quality`, by interpolation.
+
+    Raises
+    ------
+    UsageError
+        If it is not from 0 to 1, or above 0 and yet below what noise reaches.
+
+    Examples
+    --------
+    >>> dial_of(0.0), dial_of(1.0)
+    (0.0, 1.0)
+    """
+    dials, reached = zip(*CALIBRATION, strict=True)
+    floor = reached[0]
+    if not (quality == 0 or floor <= quality <= 1):
+        raise UsageError(
+            f"perception: got quality {quality:g}, expected a frame mAP from {floor:.3f} (what noise reaches) to 1, or "
+            "0 for noise"
+        )
+    return float(np.interp(quality, reached, dials))
+
+
+def calibrate(folder: Path, dials: Floats, *, seed: int) -> Floats:
+    """Measure the frame mAP on the training videos at each dial; this is how :data:`CALIBRATION` was made.
+
+    Parameters
+    ----------
+    folder
+        As for :func:`perception_features`.
+    dials : (D,)
+        From 0 to 1.
+    seed
+        Of all draws.
+
+    Returns
+    -------
+    array, shape (D,)
+    """
+    n_classes, train, _ = _read(folder)
+    habits = _habits(train)
+    makers = (Perception(train, habits, Detector.at(dial), n_classes=n_classes, seed=seed) for dial in dials.tolist())
+    return np.array([frame_map(one, train) for one in makers])
+
+
+# -------------------------------------------------------------------------------------------- files
+
+
+def read_actions(path: Path, n_classes: int) -> dict[str, Actions]:
+    """Read the intervals of a Charades list: columns ``id``, ``length``, ``actions`` (``c092 11.90 21.20;...``).
+
+    Parameters
+    ----------
+    path
+        The CSV file.
+    n_classes
+        Classes are numbered from 0 below this.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        If it is no CSV, or a column is missing, or a value is not as it must be; with its line and field.
+    """
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
+    found: dict[str, Actions] = {}
+    try:
+        missing = {"id", "length", "actions"} - set(reader.fieldnames or ())
+        if missing:
+            raise InputError(f"columns {', '.join(sorted(missing))} are missing", path=path, line=1)
+        for record in reader:
+            video_id, line = record["id"] or "", reader.line_num
+            if not video_id or video_id in found:
+                raise InputError(f"got {video_id!r}, expected an id that stands once", path=path, line=line, field="id")
+            duration_s = read_number(record["length"])
+            if not 0 < duration_s <= LONGEST_VIDEO_S:
+                raise InputError(
+                    f"got {record['length']!r}, expected seconds above 0 and at most {LONGEST_VIDEO_S:g}",
+                    path=path,
+                    line=line,
+                    field="length",
+                )
+            intervals = []
+            for text in filter(None, map(str.strip, (record["actions"] or "").split(";"))):
+                interval = _read_interval(text, n_classes)
+                if interval is None:
+                    raise InputError(
+                        f"got {text[:60]!r}, expected 'cNNN START END' with a class below {n_classes} and seconds",
+                        path=path,
+                        line=line,
+                        field="actions",
+                    )
+                intervals.append(interval)
+            found[video_id] = _joined(duration_s, intervals)
+    except csv.Error as error:
+        raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
+    return found
+
+
+def read_classes(path: Path) -> tuple[str, ...]:
+    """Read the names of the classes: ``c000 Holding some clothes`` and so on, numbered from 0.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        If there is no class, or a line is not the next one.
+    """
+    names: list[str] = []
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
+        if not line.strip():
+            continue
+        label, _, name = line.partition(" ")
+        if label != f"c{len(names):03d}" or not name.strip():
+            raise InputError(f"got {line[:60]!r}, expected 'c{len(names):03d} NAME'", path=path, line=number)
+        names.append(name.strip())
+    if not names:
+        raise InputError("is empty, expected a class a line", path=path)
+    return tuple(names)
+
+
+def _read(folder: Path) -> tuple[int, dict[str, Actions], dict[str, Actions]]:
+    """Read how many classes there are, and the intervals of the training and of the test videos."""
+    n_classes = len(read_classes(required_file(folder, "Charades_v1_classes.txt", dataset="charades-sta")))
+    paths = [required_file(folder, f"Charades_v1_{part}.csv", dataset="charades-sta") for part in ("train", "test")]
+    train, test = (read_actions(path, n_classes) for path in paths)
+    both = sorted(train.keys() & test.keys())
+    if both:
+        raise InputError(f"holds video {both[0]!r}, which is a training video too", path=paths[1], field="id")
+    return n_classes, train, test
+
+
+def _read_interval(text: str, n_classes: int) -> tuple[int, float, float] | None:
+    """Class, start and end in seconds; None where the text is no interval."""
+    parts = _INTERVAL.fullmatch(text)
+    if parts is None:
+        return None
+    klass, start_s, end_s = int(parts["klass"]), read_number(parts["start"]), read_number(parts["end"])
+    return (klass, start_s, end_s) if klass < n_classes and start_s >= 0 and end_s >= 0 else None  # NaN is neither
+
+
+def _joined(duration_s: float, intervals: list[tuple[int, float, float]]) -> Actions:
+    """Join overlapping intervals of one class."""
+    joined: list[tuple[int, float, float]] = []
+    for klass, start_s, end_s in sorted(intervals):
+        if not end_s > start_s:
+            continue
+        if joined and joined[-1][0] == klass and start_s <= joined[-1][2]:
+            joined[-1] = (klass, joined[-1][1], max(end_s, joined[-1][2]))
+        else:
+            joined.append((klass, start_s, end_s))
+    table = np.array(joined, dtype=np.float64).reshape(-1, 3)
+    return Actions(duration_s, table[:, 0].astype(np.int64), table[:, 1], table[:, 2])
+
+
+# ---------------------------------------------------------------------------------------- simulation
+
+
+def _words(video_id: str) -> list[int]:
+    """A hash of an id, as numbers that seed a generator."""
+    digest = hashlib.sha256(video_id.encode()).digest()
+    return [int.from_bytes(digest[at : at + 4], "little") for at in range(0, 16, 4)]
+
+
+def _habits(actions: Mapping[str, Actions]) -> Habits:
+    of = list(actions.values())
+    nothing = [np.zeros(0)]
+    klass = np.concatenate([one.klass for one in of] or nothing).astype(np.int64)
+    length_s = np.concatenate([one.end_s - one.start_s for one in of] or nothing)
+    return Habits(np.sort(klass), np.sort(length_s))  # sorted: the order of the file does not count
+
+
+def _detected(
+    actions: Actions, habits: Habits, detector: Detector, of_hits: np.random.Generator, rng: np.random.Generator
+) -> Actions:
+    """Draw what a detector finds; the draws are the same for every detector, and so is their number."""
+    n_actions, n_habits = len(actions.klass), len(habits.klass)
+    chance = of_hits.random(n_actions)
+    errors = of_hits.standard_normal((2, n_actions))
+    n_false = int(rng.poisson(_MOST_FALSE_PER_MINUTE * actions.duration_s / 60)) if n_habits else 0
+    which = rng.integers(max(n_habits, 1), size=(2, n_false))
+    middle_s = actions.duration_s * rng.random(n_false)
+    false_chance = rng.random(n_false)
+
+    hit = chance < detector.detection_rate
+    start_s, end_s = np.sort(np.stack([actions.start_s, actions.end_s])[:, hit] + detector.jitter_s * errors[:, hit], 0)
+    kept = false_chance < detector.false_positives_per_minute / _MOST_FALSE_PER_MINUTE
+    half_s = habits.length_s[which[1, kept]] / 2
+    return Actions(
+        actions.duration_s,
+        np.concatenate([actions.klass[hit], habits.klass[which[0, kept]]]),
+        np.concatenate([start_s, middle_s[kept] - half_s]),
+        np.concatenate([end_s, middle_s[kept] + half_s]),
+    )
+
+
+def row_edges_s(duration_s: float) -> Floats:
+    """Where the rows of a video begin and end, seconds, (T + 1,).
+
+    Examples
+    --------
+    >>> row_edges_s(1.25).tolist()
+    [0.0, 1.0, 1.25]
+    """
+    edges = np.arange(_n_rows(duration_s) + 1) / FPS
+    edges[-1] = duration_s
+    return np.asarray(edges)
+
+
+def row_coverage(actions: Actions, n_classes: int) -> Frames:
+    """Which share of each row the intervals of each class cover, from 0 to 1, (T, classes); float32.
+
+    Examples
+    --------
+    >>> row_coverage(Actions(1.25, np.array([1]), np.array([0.25]), np.array([9.0])), 2).tolist()
+    [[0.0, 0.75], [0.0, 1.0]]
+    """
+    n_rows = _n_rows(actions.duration_s)
+    covered = coverage(actions.start_s, np.minimum(actions.end_s, actions.duration_s), n_rows, FPS)
+    covered[:, -1] /= actions.duration_s * FPS - (n_rows - 1)
+    by_class = np.zeros((n_classes, n_rows), dtype=np.float32)
+    np.add.at(by_class, actions.klass, covered.astype(np.float32))
+    return np.ascontiguousarray(np.minimum(by_class, 1).T)
+
+
+def _n_rows(duration_s: float) -> int:
+    return int(frames_of(np.array([duration_s]), FPS)[0])
+
+
+# ------------------------------------------------------------------------------------------- quality
+
+
+def frame_map(features: Perception, actions: Mapping[str, Actions]) -> float:
+    """Frame mAP of scores: the mean over classes of :func:`average_precision` over the rows of all videos.
+
+    Parameters
+    ----------
+    features
+        Scores of the videos.
+    actions
+        Annotated intervals of the videos to look at.
+
+    Returns
+    -------
+    float
+        Classes without a positive row are left out; NaN where all are.
+    """
+    if not actions:
+        return math.nan
+    active = np.concatenate(
+        [row_coverage(of, features.n_dimensions).T >= ACTIVE_SHARE for of in actions.values()], axis=1
+    )
+    scores = np.empty(active.shape, dtype=np.float32)
+    filled = 0
+    for video_id in actions:
+        rows = features[video_id]
+        scores[:, filled : filled + len(rows)] = rows.T
+        filled += len(rows)
+    found = [average_precision(scores[k], active[k]) for k in range(len(scores)) if active[k].any()]
+    return float(np.mean(found)) if found else math.nan
+
+
+def average_precision(scores: npt.NDArray[np.float32], active: Bools) -> float:
+    r"""Mean over the positives of the precision among all rows that score as high or higher.
+
+    .. math:: AP = \frac{1}{|P|} \sum_{i \in P} \frac{|\{j \in P : s_j \ge s_i\}|}{|\{j : s_j \ge s_i\}|}
+
+    Rows of equal score stand together, so that their order cannot count.
+
+    Parameters
+    ----------
+    scores : (R,)
+        Of the rows.
+    active : (R,)
+        Which are positives, P; one at least.
+
+    Examples
+    --------
+    >>> average_precision(np.array([0.9, 0.8, 0.7, 0.7], dtype=np.float32), np.array([True, False, True, False]))
+    0.75
+    """
+    every, positive = np.sort(scores), np.sort(scores[active])
+    above = len(every) - np.searchsorted(every, positive, side="left")
+    hits = len(positive) - np.searchsorted(positive, positive, side="left")
+    return float(np.mean(hits / above))

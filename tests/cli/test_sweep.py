@@ -1,0 +1,270 @@
+"""truemoment sweep: a real one, on a world of forty videos; what goes on, what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from truemoment.cli import run
+
+pytest.importorskip("torch", exc_type=ImportError)
+
+from truemoment.training.results import read_rows
+
+SMALL = ("train.epochs=1", "settings.hidden=8", "settings.n_clips=8", "rows=8")
+WORLD = "videos=40,location_prior=0.9"
+FIXED = [
+    *("--world", WORLD, "--dial", "perception=1,0", "--seeds", "0,1", "--threads", 1),
+    *("--measures", "R@1,IoU=0.5; mIoU", "--headline", "mIoU"),
+    *(word for change in SMALL for word in ("--set", change)),
+]
+RECIPES = ["tan2d", "blind-tan"]
+FLOORS = ["predict-all", "uniform", "random-chance", "best-constant", "bias-based", "prior-only", "action-aware"]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Give a folder that holds a sweep, sweep.json and results.csv."""
+    root = tmp_path_factory.mktemp("made")
+    words = [*RECIPES, *FIXED, "-o", root / "sweep", "--json", root / "sweep.json", "--results", root / "results.csv"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        patch.setattr(sys, "argv", ["truemoment"])
+        assert run([str(word) for word in ["sweep", *words, "--figures", root / "figures", "--quiet"]]) == 0
+    return root
+
+
+@pytest.fixture
+def document(made):
+    return json.loads((made / "sweep.json").read_text())
+
+
+@pytest.fixture
+def root(made, tmp_path):
+    """Give a copy of all that at the very place it was made, which is then put back."""
+    kept = Path(shutil.copytree(made, tmp_path / "kept"))
+    yield made
+    shutil.rmtree(made)
+    shutil.copytree(kept, made)
+
+
+@pytest.fixture
+def sweep(call, root):
+    """Go on with the sweep: sweep("--json", ...) -> (status, standard output, standard error)."""
+    return lambda *options: call("sweep", *RECIPES, *FIXED, "-o", root / "sweep", *options)
+
+
+def trained(err):
+    """Lines of cells that were trained."""
+    return [line for line in err.splitlines() if line.endswith("left")]
+
+
+# --------------------------------------------------------------------------------------------- what comes out
+
+
+def test_every_cell_is_told(document):
+    assert document["schema"] == "truemoment/sweep/1"
+    assert (document["dial"], document["values"], document["seeds"]) == ("perception", [0, 1], [0, 1])
+    assert (document["splits"], document["headline"]) == (["test-iid", "test-ood"], "mIoU")
+    assert document["source"]["world"] | {"n_videos": 40, "location_prior": 0.9} == document["source"]["world"]
+    keys = [
+        tuple(cell[of] for of in ("recipe", "dial_value", "seed", "split", "measure")) for cell in document["cells"]
+    ]
+    places = [("tan2d", value, seed) for value in (0, 1) for seed in (0, 1)]
+    places += [("blind-tan", None, seed) for seed in (0, 1)]
+    expected = {(*of, split, m) for of in places for split in document["splits"] for m in document["measures"]}
+    assert len(keys) == len(expected) == 6 * 2 * 2
+    assert set(keys) == expected
+    assert all(0 <= cell["value"] <= 1 for cell in document["cells"])
+    assert {(of["recipe"], of["sees_video"], of["level"]) for of in document["methods"]} == {
+        ("tan2d", True, False),
+        ("blind-tan", False, True),
+    }
+
+
+def test_every_floor_stands_beside_once(document):
+    """Perception changes no annotations, so that each floor has one figure a split and measure."""
+    keys = [(of["recipe"], of["dial_value"], of["split"], of["measure"]) for of in document["floors"]]
+    assert len(keys) == 7 * 2 * 2
+    assert set(keys) == {(f, None, s, m) for f in FLOORS for s in document["splits"] for m in document["measures"]}
+    assert {of["hash"] for of in document["floors"]} == {"floor"}
+
+
+def test_floors_are_those_of_the_command_baseline(call, made, document):
+    world = made / "sweep" / "worlds" / "perception=0" / "seed-0" / "annotations.jsonl"
+    words = ["--annotations", world, "--split", "test-ood", "--fit-split", "train", "--measures", "mIoU"]
+    for name in ("predict-all", "bias-based", "best-constant"):
+        option = ["--fit-measure", "mIoU"] if name == "best-constant" else []
+        status, out, _ = call("baseline", name, *words, *option, "--json", "-", "--quiet")
+        assert status == 0
+        expected = json.loads(out)["measures"][0]["value"]
+        found = [
+            of["value"]
+            for of in document["floors"]
+            if (of["recipe"], of["split"], of["measure"]) == (name, "test-ood", "mIoU")
+        ]
+        assert found == [pytest.approx(expected, abs=1e-12)]
+
+
+def test_a_cell_is_a_run_of_its_own(call, made, document):
+    """What a cell answered, evaluated by itself, gives the figure told, and so does asking the run again."""
+    cell = made / "sweep" / "cells" / "tan2d" / "perception=1" / "seed-1"
+    world = made / "sweep" / "worlds" / "perception=1" / "seed-0" / "annotations.jsonl"
+    told = next(
+        of["value"]
+        for of in document["cells"]
+        if (of["recipe"], of["dial_value"], of["seed"], of["split"], of["measure"])
+        == ("tan2d", 1, 1, "test-iid", "mIoU")
+    )
+    data = ["--annotations", world, "--split", "test-iid"]
+    _, out, _ = call("evaluate", cell / "test-iid.jsonl", *data, "--measures", "mIoU", "--json", "-")
+    assert json.loads(out)["measures"][0]["value"] == pytest.approx(told, abs=1e-6)  # six decimals are kept
+    status, _, err = call("predict", cell, *data, "-o", made / "again.jsonl", "--quiet")
+    assert (status, "synthetic world" in err) == (0, True)
+    assert (made / "again.jsonl").read_bytes() == (cell / "test-iid.jsonl").read_bytes()
+
+
+def test_the_figures_are_kept(made, document):
+    rows = read_rows(made / "results.csv")
+    assert len(rows) == len(document["cells"]) + len(document["floors"])
+    assert {row.config for row in rows} == {of["hash"] for of in document["methods"]} | {"floor"}
+    names = {f"sweep-{measure}.{form}" for measure in ("r1-iou-0.5", "miou") for form in ("png", "svg", "pdf")}
+    assert {path.name for path in (made / "figures").iterdir()} == names
+
+
+# ---------------------------------------------------------------------------------------------- going on
+
+
+def test_what_is_finished_is_not_trained_again(sweep, document):
+    status, out, err = sweep("--json", "-")
+    assert (status, trained(err)) == (0, [])
+    assert err.startswith("6 of 6 cells are finished already")
+    assert json.loads(out) == document
+
+
+def test_only_what_is_missing_is_trained(sweep, root, document):
+    lacking = root / "sweep" / "cells" / "tan2d" / "perception=0" / "seed-1"
+    shutil.rmtree(lacking)
+    other = root / "sweep" / "cells" / "tan2d" / "perception=0" / "seed-0" / "result.json"
+    before = other.stat().st_mtime_ns
+    status, out, err = sweep("--json", "-")
+    assert status == 0
+    assert len(trained(err)) == 1
+    assert trained(err)[0].startswith("tan2d, perception 0, seed 1: mIoU test-iid ")
+    assert json.loads(out) == document
+    assert other.stat().st_mtime_ns == before
+
+
+def test_a_lost_result_is_measured_again_without_training(sweep, root, document):
+    cell = root / "sweep" / "cells" / "blind-tan" / "perception=any" / "seed-0"
+    weights = (cell / "best.safetensors").stat().st_mtime_ns
+    (cell / "result.json").unlink()
+    status, out, err = sweep("--json", "-")
+    assert (status, len(trained(err))) == (0, 1)
+    assert json.loads(out) == document
+    assert (cell / "best.safetensors").stat().st_mtime_ns == weights
+
+
+def test_a_value_is_added_to_a_sweep(call, root):
+    words = [word if word != "perception=1,0" else "perception=0,0.5" for word in FIXED]
+    words[words.index("0,1")] = "0"
+    status, out, err = call("sweep", *RECIPES, *words, "-o", root / "sweep", "--json", "-")
+    assert status == 0
+    assert "2 of 3 cells are finished already" in err
+    assert [line.split(":")[0] for line in trained(err)] == ["tan2d, perception 0.5, seed 0"]
+    assert json.loads(out)["values"] == [0, 0.5]
+
+
+def test_another_sweep_in_the_folder_is_refused(fails, root):
+    words = [*RECIPES, *FIXED, "-o", root / "sweep"]
+    told = fails(2, "sweep", *words, "--set", "train.epochs=2")
+    assert "holds another run (it differs in recipe); give -o another folder" in told
+    words[words.index(WORLD)] = "videos=41"
+    assert "holds another world; give -o another folder" in fails(2, "sweep", *words)
+
+
+def test_an_empty_cell_is_told_and_the_status_is_1(call, tmp_path):
+    """Steps so long that nothing is finite behind them."""
+    words = [
+        "--dial",
+        "query-prior=0",
+        "--seeds",
+        "0",
+        "--world",
+        "videos=20",
+        "-o",
+        tmp_path / "sweep",
+        "--threads",
+        1,
+    ]
+    changes = [*SMALL, "train.epochs=3", "train.learning_rate=1.0e+30", "train.clip=0"]
+    words += [word for change in changes for word in ("--set", change)]
+    status, out, err = call("sweep", "blind-tan", *words)
+    assert status == 1
+    assert "blind-tan, query-prior 0, seed 0: the loss is not finite" in err
+    assert "note: 1 cell empty (* marks a mean of fewer seeds): Blind-TAN at query-prior 0, seed 0" in out
+    assert "Action-Aware Blind (floor)" in out
+
+
+def test_worlds_of_their_own_for_each_seed(call, tmp_path):
+    """A prior changes annotations: floors have a figure a value and world."""
+    words = ["--dial", "location-prior=0,1", "--seeds", "0,1", "--world", "videos=20,seed=5", "--world-seeds", "each"]
+    words += [word for change in SMALL for word in ("--set", change)]
+    out = tmp_path / "sweep"
+    status, _, _ = call("sweep", "blind-tan", *words, "-o", out, "--json", out / "s.json", "--threads", 1, "--quiet")
+    assert status == 0
+    found = {f"{of.parent.name}/{of.name}" for of in (out / "worlds").glob("*/*")}
+    assert found == {f"location-prior={value}/seed-{seed}" for value in (0, 1) for seed in (5, 6)}
+    document = json.loads((out / "s.json").read_text())
+    assert {(of["dial_value"], of["seed"]) for of in document["floors"]} == {(v, s) for v in (0, 1) for s in (0, 1)}
+    assert {(of["dial_value"], of["seed"]) for of in document["cells"]} == {(v, s) for v in (0, 1) for s in (0, 1)}
+
+
+# ---------------------------------------------------------------------------------------------- refusals
+
+DIAL = ("--dial", "perception=0,1")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--world", "videos=40", *DIAL), "which recipes"),
+        (("tan2d", "--world", "videos=40"), "which dial"),
+        (("tan2d", *DIAL), "expected one of them"),
+        (("tan2d", *DIAL, "--world", "videos=40", "--dataset", "charades-cd"), "expected one of them"),
+        (("tan9", *DIAL, "--world", "videos=40"), "unknown recipe 'tan9'"),
+        (("tan2d", "--dial", "colour=1", "--world", "videos=40"), "unknown dial 'colour'"),
+        (("tan2d", "--dial", "perception=2", "--world", "videos=40"), "'2', expected a number from 0 to 1"),
+        (("tan2d", "--dial", "perception=x", "--world", "videos=40"), "'x', expected a number from 0 to 1"),
+        (("tan2d", "--dial", "perception=0,0", "--world", "videos=40"), "expected each value once"),
+        (("tan2d", *DIAL, "--dataset", "tacos"), "perception is simulated for charades-sta and charades-cd alone"),
+        (("tan2d", "--dial", "query-prior=0", "--dataset", "charades-cd"), "turns a world"),
+        (("tan2d", *DIAL, "--dataset", "charades-cd", "--world-seeds", "each"), "--world-seeds: is for --world"),
+        (("tan2d", *DIAL, "--dataset", "charades-cd"), "where are the datasets?"),
+        (("tan2d", *DIAL, "--world", "clouds=3"), "unknown setting 'clouds', expected one of videos, location_prior"),
+        (("tan2d", *DIAL, "--world", "videos=40.5"), "'40.5', expected a whole number"),
+        (("tan2d", *DIAL, "--world", "videos"), "'', expected a whole number"),
+        (("tan2d", *DIAL, "--world", "videos=4"), "expected 10 or more"),
+        (("tan2d", *DIAL, "--world", "videos=40,n_videos=41"), "n_videos stands twice"),
+        (("tan2d", *DIAL, "--world", "query-prior=1.5"), "query_prior: got 1.5, expected a number from 0 to 1"),
+        (("tan2d", *DIAL, "--world", "perception=1"), "is what --dial turns"),
+        (("tan2d", *DIAL, "--world", "videos=40", "--seeds", "0,-1"), "--seeds: got '0,-1', expected whole numbers"),
+        (("tan2d", *DIAL, "--world", "videos=40", "--seeds", "1,1"), "expected each seed once"),
+        (("tan2d", *DIAL, "--world", "videos=40", "--measures", "R@1"), "R@1"),
+        (("tan2d", *DIAL, "--world", "videos=40", "--headline", "mAP"), "--headline: mAP is not measured"),
+        (("tan2d", *DIAL, "--world", "videos=40", "--set", "rows=7"), "expected a multiple of the 16 clips"),
+        (("tan2d", *DIAL, "--world", "videos=40", "--results", "no/r.csv"), "is no folder"),
+        (("tan2d", *DIAL, "--world", "videos=40", "--figures", "file"), "--figures file: is a file"),
+        (("tan2d", *DIAL, "--world", "videos=40", "-o", "file"), "-o file: is a file"),
+        (("tan2d", *DIAL, "--world", "videos=40", "-o", "no/out"), "cannot be made, no is no folder"),
+    ],
+)
+def test_options_that_are_refused_before_any_work(fails, tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("")
+    assert told in fails(2, "sweep", *(() if "-o" in words else ("-o", "out")), *words)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -1,0 +1,64 @@
+"""Decoding: against a slow loop written from greedy suppression's definition, in exact fractions."""
+
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from truemoment.models.decoding import as_predictions, decode
+from truemoment.proposals import SparseMap
+
+
+def slow(scores, cells, nms, top):
+    """Take the best candidate left; drop those whose IoU with it is above the threshold; again."""
+    left = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
+    kept = []
+    while left and len(kept) < top:
+        best = left.pop(0)
+        kept.append(best)
+        a, b = cells[best]
+
+        def iou(at, a=a, b=b):
+            c, d = cells[at]
+            overlap = min(b, d) - max(a, c) + 1
+            return Fraction(max(overlap, 0), (b - a + 1) + (d - c + 1) - max(overlap, 0))
+
+        left = [at for at in left if iou(at) <= nms]
+    return kept
+
+
+@given(
+    st.integers(1, 9),
+    st.integers(1, 6),
+    st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(9, 20), Fraction(1, 2), Fraction(2, 3), Fraction(1)]),
+    st.integers(0, 10_000),
+)
+def test_decoding_is_greedy_suppression(n_clips, top, nms, seed):
+    proposals = SparseMap(n_clips)
+    rng = np.random.default_rng(seed)
+    scores = (rng.integers(0, 6, (3, len(proposals.cells[0]))) / 8).astype(np.float32)  # with ties
+    cells = list(zip(*(column.tolist() for column in proposals.cells), strict=True))
+    chosen, lengths = decode(scores, proposals, np.ones(3), nms=float(nms), top=top)
+    lists = np.split(chosen, np.cumsum(lengths)[:-1])
+    assert [of.tolist() for of in lists] == [slow(row.tolist(), cells, nms, top) for row in scores]
+
+
+def test_a_cell_stands_for_its_share_of_the_video():
+    """2D-TAN: cell (a, b) covers a / N to (b + 1) / N of the video."""
+    proposals = SparseMap(4)
+    scores = np.zeros((1, 10), dtype=np.float32)
+    scores[0, list(zip(*proposals.cells, strict=True)).index((1, 2))] = 1
+    found = as_predictions(np.array(["q"]), scores, proposals, np.array([20.0]), nms=1.0, top=1, name="m")
+    assert (found.start_s.tolist(), found.end_s.tolist(), found.score.tolist()) == ([5.0], [15.0], [1.0])
+
+
+def test_fractions_do_not_depend_on_the_duration_and_seconds_scale_with_it():
+    proposals = SparseMap(8)
+    scores = np.random.default_rng(0).random((1, 36), dtype=np.float32)
+    short, long = (
+        as_predictions(np.array(["q"]), scores, proposals, np.array([of]), nms=0.5, top=5, name="m")
+        for of in (8.0, 80.0)
+    )
+    np.testing.assert_allclose(10 * short.start_s, long.start_s)
+    np.testing.assert_allclose(10 * short.end_s, long.end_s)

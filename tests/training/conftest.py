@@ -1,0 +1,56 @@
+"""A small world, a small recipe for each family, and what a run is made of."""
+
+import dataclasses
+
+import pytest
+
+torch = pytest.importorskip("torch", exc_type=ImportError)
+torch.set_num_threads(1)
+
+from truemoment.training.recipes import read_recipe  # noqa: E402 - PyTorch may be missing
+from truemoment.training.runs import Task  # noqa: E402 - as above
+from truemoment.worlds import make_world  # noqa: E402 - as above
+
+TINY = (
+    "settings.n_clips=8",
+    "settings.hidden=16",
+    "settings.layers=2",
+    "settings.kernel=3",
+    "rows=16",
+    "text.size=12",
+    "train.epochs=2",
+    "train.batch=16",
+    "train.learning_rate=0.01",
+    "select.patience=0",
+)
+
+
+@pytest.fixture(scope="session")
+def world():
+    return make_world(40, location_prior=0.3, query_prior=0.3, perception=0.9, seed=0)
+
+
+@pytest.fixture(scope="session")
+def tiny():
+    """Make a small recipe: tiny("mdd", "train.epochs=3")."""
+    return lambda name, *changes: read_recipe(name, [*TINY, *changes])
+
+
+@pytest.fixture
+def task(world, tiny):
+    """Make a task on the world: task("tan2d", "train.epochs=3", seed=1)."""
+
+    def make(name="tan2d", *changes, seed=0, **parts):
+        recipe = tiny(name, *changes)
+        sees = name != "blind-tan"
+        made = Task(
+            recipe=recipe,
+            seed=seed,
+            train=world.splits["train"],
+            val=world.splits["val"],
+            features="world" if sees else "",
+            store=world.features if sees else None,
+        )
+        return dataclasses.replace(made, **parts)
+
+    return make

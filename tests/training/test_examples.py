@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from truemoment.exceptions import InputError, UsageError
+from truemoment.features.base import Features
+from truemoment.intervals import temporal_iou
+from truemoment.proposals import SparseMap
+from truemoment.records import Annotations
+from truemoment.training.examples import cell_ious, make_pairs, make_table, other_videos, usable
+from truemoment.training.vocabulary import Vocabulary
+
+
+def test_a_target_is_the_iou_in_seconds(world):
+    """The slow way: each cell's seconds against the reference, clipped to the video as 2D-TAN's loader does."""
+    train, proposals = world.splits["train"], SparseMap(8)
+    found = cell_ious(train, proposals)
+    for row in range(0, len(train), 17):
+        length = train.duration_s[row]
+        start, end = proposals.moments(length)
+        low, high = max(train.start_s[row], 0), min(train.end_s[row], length)
+        np.testing.assert_allclose(found[row], temporal_iou(start, end, np.array(low), np.array(high)), atol=1e-6)
+
+
+def test_faulty_references_are_not_learned_from():
+    rows = [
+        ("a#0", "a", 10.0, "good", 2.0, 5.0),
+        ("a#1", "a", 10.0, "past the end", 8.0, 12.0),
+        ("a#2", "a", 10.0, "behind the end", 11.0, 12.0),
+        ("a#3", "a", 10.0, "swapped", 5.0, 2.0),
+        ("a#4", "a", 10.0, "empty", 3.0, 3.0),
+        ("a#5", "a", float("nan"), "no duration", 3.0, 4.0),
+    ]
+    assert usable(Annotations.from_rows(rows)).tolist() == [True, True, False, False, False, False]
+
+
+def test_the_other_video_is_never_the_same(world):
+    ids = world.splits["train"].video_id.tolist()
+    for seed in range(5):
+        found = other_videos(ids, np.random.default_rng(seed))
+        assert all(ids[at] != of for at, of in zip(found.tolist(), ids, strict=True))
+
+
+def test_every_other_pair_is_drawn_about_as_often():
+    """Uniform over the pairs of other videos (tcn_dcm.md, 3.2): of b 1 in 3, of c 2 in 3, for pairs of a."""
+    ids = ["a", "b", "c", "c"]
+    rng = np.random.default_rng(0)
+    drawn = [ids[other_videos(ids, rng)[0]] for _ in range(3000)]
+    assert drawn.count("b") / 3000 == pytest.approx(1 / 3, abs=0.04)
+
+
+def test_one_video_has_no_other():
+    with pytest.raises(UsageError, match="one"):
+        other_videos(["a", "a"], np.random.default_rng(0))
+
+
+def test_batches_are_cut_to_their_longest_sentence(world, tiny):
+    recipe = tiny("mdd")
+    queries = world.splits["val"].queries
+    vocabulary = Vocabulary(("person", "door"))
+    needs = frozenset({"video", "phrases"})
+    table = make_table(world.features, queries.video_id, recipe)
+    pairs = make_pairs(queries, vocabulary, recipe, needs, table)
+    batch = pairs.__getitems__([0, 3])
+    assert batch.numbers.shape == (2, int(batch.n_words.max()))
+    assert batch.video.shape == (2, recipe.rows, world.features.n_dimensions)
+    assert batch.verbs.shape[0] == 2
+    assert (batch.verbs < batch.n_words[:, None]).all()
+    assert (batch.nouns < batch.n_words[:, None, None]).all()
+
+
+def test_features_that_are_not_there_or_not_finite_are_told(tiny):
+    store = Features({"a": np.full((4, 2), np.nan, dtype=np.float32)}, fps=1.0)
+    with pytest.raises(InputError, match="'b'"):
+        make_table(store, ["b"], tiny("tan2d"))
+    with pytest.raises(InputError, match="not finite"):
+        make_table(store, ["a"], tiny("tan2d"))

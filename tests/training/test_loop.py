@@ -1,0 +1,188 @@
+"""Runs on a small world: what they learn, that they go on where they were cut off, and what they refuse."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from truemoment.evaluation import evaluate
+from truemoment.exceptions import InputError, MissingFileError, TrueMomentError, UsageError
+from truemoment.models import FAMILIES
+from truemoment.training import checkpoints
+from truemoment.training.grounder import load_grounder
+from truemoment.training.runs import hold_out, is_test, perform
+
+
+def weights(folder):
+    return checkpoints.read_tensors(folder / "best.safetensors")
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_family_trains_answers_and_is_read_back(name, task, world, tmp_path):
+    test = world.splits["test-iid"]
+    result = perform(task(name), tmp_path / "run", {"test-iid": test})
+    assert len(result.history) == 2
+    assert result.history[1].loss["total"] < result.history[0].loss["total"]
+    assert {row.measure for row in result.tests} >= {"R@1,IoU=0.5", "AxIoU@10"}
+    grounder = load_grounder(tmp_path / "run", store=world.features if name != "blind-tan" else None)
+    answers = grounder.ground(test.queries, 5)
+    assert answers.query_id.tolist() == test.queries.query_id.tolist()
+    assert answers.lengths.max() <= 5
+    kept = {row.measure: float(row.value) for row in result.tests}
+    again = evaluate(test, grounder.ground(test.queries, 10), ["R@1,IoU=0.5", "mIoU"])
+    assert again.value("mIoU") == pytest.approx(kept["mIoU"], abs=1e-6)
+
+
+def test_the_best_epoch_by_validation_is_kept(task, tmp_path, world):
+    result = perform(task("tan2d", "train.epochs=4"), tmp_path / "run", {})
+    figures = [epoch.val["AxIoU@10"] for epoch in result.history]
+    assert result.best.epoch == 1 + int(np.argmax(figures))
+    grounder = load_grounder(tmp_path / "run", store=world.features)
+    val = world.splits["val"]
+    assert evaluate(val, grounder.ground(val.queries, 10), ["AxIoU@10"]).value("AxIoU@10") == max(figures)
+
+
+@pytest.mark.parametrize("name", ["tan2d", "tcn-dcm"])
+def test_a_run_that_is_cut_off_ends_as_one_that_was_not(name, task, tmp_path):
+    """TCN-DCM draws most: dropout, other videos, rows of the distance correlation."""
+    whole = perform(task(name, "train.epochs=3"), tmp_path / "whole", {})
+
+    def cut(epoch):
+        if epoch.epoch == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        perform(task(name, "train.epochs=3"), tmp_path / "cut", {}, tell=cut)
+    assert checkpoints.newest_epoch(tmp_path / "cut").name == "epoch-0002"
+    resumed = perform(task(name, "train.epochs=3"), tmp_path / "cut", {})
+    assert [epoch.loss for epoch in resumed.history] == [epoch.loss for epoch in whole.history]
+    assert [epoch.val for epoch in resumed.history] == [epoch.val for epoch in whole.history]
+    one, other = weights(tmp_path / "whole"), weights(tmp_path / "cut")
+    assert one.keys() == other.keys()
+    assert not [name for name in one if not torch.equal(one[name], other[name])]
+
+
+def test_a_finished_run_is_not_trained_again(task, tmp_path):
+    perform(task(), tmp_path / "run", {})
+    before = (tmp_path / "run" / "best.safetensors").stat().st_mtime_ns
+    told = []
+    perform(task(), tmp_path / "run", {}, tell=told.append)
+    assert not told
+    assert (tmp_path / "run" / "best.safetensors").stat().st_mtime_ns == before
+
+
+def test_seeds_differ_and_a_seed_repeats_itself(task, tmp_path):
+    runs = [perform(task(seed=seed), tmp_path / str(at), {}) for at, seed in enumerate((0, 0, 1))]
+    losses = [run.history[-1].loss["total"] for run in runs]
+    assert losses[0] == losses[1] != losses[2]
+
+
+def test_training_stops_when_nothing_gets_better(task, tmp_path):
+    result = perform(
+        task("tan2d", "train.learning_rate=1e-12", "train.epochs=9", "select.patience=2"), tmp_path / "r", {}
+    )
+    assert result.best.epoch == 1
+    assert len(result.history) == 3
+
+
+def test_a_folder_of_another_run_is_refused(task, tmp_path):
+    perform(task(), tmp_path / "run", {})
+    with pytest.raises(UsageError, match="seed"):
+        perform(task(seed=1), tmp_path / "run", {})
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.tex").write_text("mine")
+    with pytest.raises(UsageError, match="no training run"):
+        perform(task(), tmp_path / "other", {})
+    assert (tmp_path / "other" / "thesis.tex").read_text() == "mine"
+
+
+def test_a_loss_that_is_not_finite_is_told(task, tmp_path):
+    with pytest.raises(TrueMomentError, match="learning_rate"):
+        perform(task("tan2d", "train.learning_rate=1e30", "train.clip=0"), tmp_path / "run", {})
+
+
+def test_a_blind_model_takes_no_features_and_a_seeing_one_asks_for_them(task, world):
+    with pytest.raises(UsageError, match="sees no video"):
+        dataclasses.replace(task("blind-tan"), store=world.features)
+    with pytest.raises(UsageError, match="--features"):
+        dataclasses.replace(task("tan2d"), store=None)
+
+
+def test_answers_of_a_blind_model_do_not_depend_on_video_or_duration(task, world, tmp_path):
+    """blind_tan.md, check 1: fractions are the same whatever the duration; seconds scale with it."""
+    perform(task("blind-tan"), tmp_path / "run", {})
+    grounder = load_grounder(tmp_path / "run")
+    queries = world.splits["test-iid"].queries
+    one = grounder.ground(queries)
+    other = grounder.ground(
+        dataclasses.replace(queries, video_id=queries.video_id[::-1].copy(), duration_s=3 * queries.duration_s)
+    )
+    np.testing.assert_allclose(other.start_s, 3 * one.start_s, rtol=1e-12)
+    assert other.score.tolist() == one.score.tolist()
+
+
+def test_an_unknown_duration_is_refused(task, world, tmp_path):
+    perform(task("blind-tan", "train.epochs=1"), tmp_path / "run", {})
+    queries = world.splits["test-iid"].queries
+    with pytest.raises(InputError, match="duration_s"):
+        load_grounder(tmp_path / "run").ground(dataclasses.replace(queries, duration_s=0 * queries.duration_s))
+
+
+class TestDamage:
+    @pytest.fixture
+    def run(self, task, tmp_path):
+        perform(task("blind-tan", "train.epochs=1"), tmp_path / "run", {})
+        return tmp_path / "run"
+
+    def test_a_folder_that_is_no_run(self, tmp_path):
+        with pytest.raises(MissingFileError, match=r"run\.json"):
+            load_grounder(tmp_path)
+
+    @pytest.mark.parametrize("name", ["run.json", "words.json", "best.safetensors"])
+    @pytest.mark.parametrize("data", [b"", b"{", b"\x80\x04.", b'{"a": 1}', b"\x00" * 64])
+    def test_a_damaged_file(self, run, name, data):
+        (run / name).write_bytes(data)
+        with pytest.raises((InputError, MissingFileError), match=name.replace(".", r"\.")):
+            load_grounder(run)
+
+    def test_a_cut_file_of_weights(self, run):
+        path = run / "best.safetensors"
+        path.write_bytes(path.read_bytes()[:-100])
+        with pytest.raises(InputError, match="safetensors"):
+            load_grounder(run)
+
+    def test_weights_of_another_network(self, run):
+        document = json.loads((run / "run.json").read_text())
+        document["recipe"]["settings"]["hidden"] = 24
+        (run / "run.json").write_text(json.dumps(document))
+        with pytest.raises(InputError, match="does not fit"):
+            load_grounder(run)
+
+    def test_no_epoch_ended(self, run):
+        (run / "best.safetensors").unlink()
+        with pytest.raises(MissingFileError, match="cut off"):
+            load_grounder(run)
+
+
+def test_split_names_of_tests():
+    assert is_test("test")
+    assert is_test("test-ood")
+    assert is_test("val_2", merged=["val_1", "val_2"])
+    assert not is_test("val")
+
+
+def test_held_out_videos_are_apart(world):
+    train_split = world.splits["train"]
+    rest, held = hold_out(train_split, seed=3)
+    assert not set(rest.video_id) & set(held.video_id)
+    assert rest.n_queries + held.n_queries == train_split.n_queries
+    assert hold_out(train_split, seed=3)[1].query_id.tolist() == held.query_id.tolist()
+
+
+def test_nothing_to_learn_from_is_told(task, world, tmp_path):
+    train = world.splits["train"]
+    swapped = dataclasses.replace(train, start_s=train.end_s, end_s=train.start_s)
+    with pytest.raises(UsageError, match="no query"):
+        perform(dataclasses.replace(task(), train=swapped), tmp_path / "run", {})
