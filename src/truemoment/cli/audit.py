@@ -168,7 +168,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
         shuffled=None if shuffled is None else read(shuffled, reference)[0],
         text_only=None if text_only is None else read(text_only, reference)[0],
         changed=again.changed,
-        caution=again.caution,
+        caution=" ".join(match.told) or again.caution,
         engine=engine,
         resamples=resamples,
         permutations=permutations,

@@ -7,6 +7,7 @@ hold them.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -260,7 +261,17 @@ def match_rows(
     made_for = _check_header(rows, annotations, on_unknown)
     rows, note = as_annotated(rows, get_format(rows.format), annotations.queries)
     recognised = why + made_for + note
-    return match(rows, annotations, recognised=recognised, on_unknown=on_unknown, on_negative=on_negative, name=name)
+    answers, report = match(
+        rows, annotations, recognised=recognised, on_unknown=on_unknown, on_negative=on_negative, name=name
+    )
+    return answers, dataclasses.replace(report, told=_told(rows))
+
+
+def _told(rows: PredictionRows) -> tuple[str, ...]:
+    """Return what a file says must be said of its answers."""
+    made_by = rows.header.get("made_by")
+    notes = made_by.get("notes") if isinstance(made_by, dict) else None
+    return tuple(" ".join(note.split()) for note in notes if isinstance(note, str)) if isinstance(notes, list) else ()
 
 
 def _check_header(rows: PredictionRows, annotations: Annotations, on_unknown: OnUnknown) -> str:

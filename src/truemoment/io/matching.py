@@ -84,6 +84,9 @@ class MatchReport:
         What makes the first moments look like something other than seconds, in words.
     parsing
         How answers in words were read; None where the file holds none.
+    told
+        What the file itself says must be said of its answers (``made_by.notes``): that a test split chose the model,
+        or that its features were simulated.
     """
 
     format: str
@@ -111,6 +114,7 @@ class MatchReport:
     axis: str = "seconds"
     signs: tuple[str, ...] = ()
     parsing: Parsing | None = None
+    told: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return all fields by name, as JSON has them."""

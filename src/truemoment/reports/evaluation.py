@@ -9,6 +9,7 @@ from truemoment.io import MatchReport, Parsing
 from truemoment.io.base import Sample
 from truemoment.reports.head import head
 from truemoment.reports.tables import TableStyle, render
+from truemoment.reports.text import one_line
 from truemoment.scores import Measured, Scores
 
 SCHEMA = "truemoment/evaluation/1"
@@ -137,7 +138,8 @@ def _shown(sample: Sample) -> str:
 def notes(evaluation: Evaluation) -> list[str]:
     """Say aloud what a reader of the figures should know, most serious first."""
     match, scores = evaluation.match, evaluation.scores
-    said = _counted(
+    said = [one_line(f"the file says: {note}") for note in match.told]
+    said += _counted(
         (match.unmatched, "row belongs to no query and is left out", "rows belong to no query and are left out"),
         (match.missing, "query has no row", "queries have no row"),
         (match.empty, "query is answered with no moment", "queries are answered with no moment"),

@@ -75,10 +75,11 @@ def cover(cells: Cells, side: int) -> tuple[Ints, Ints]:
     return upper, left
 
 
-def best_side(outputs: list[Cells], kernel: int, hidden: int, batch: int = 32) -> int:
+def best_side(outputs: list[Cells], kernel: int, hidden: int, batch: int = 8) -> int:
     """Find the side of the tiles with the fewest operations of a training step, of all odd windows up to 49.
 
-    A step transforms features three times and results twice, and multiplies channels three times. Odd windows have
+    A step transforms features three times and results twice, and multiplies channels three times. Weights are
+    transformed three times for the whole batch, at the speed of memory: they count as in a small one. Odd windows have
     one frequency only that is real, and so is computed as if it were not.
     """
     operations = {}
