@@ -48,6 +48,7 @@ def test_the_list():
         "predict-all": "floor",
         "best-constant": "floor",
         "bias-based": "floor",
+        "mean-map": "floor",
         "prior-only": "floor",
         "action-aware": "floor",
         "uniform": "floor",

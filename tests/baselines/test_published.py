@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from truemoment import evaluate
-from truemoment.baselines import ActionAware, BestConstant, BiasBased, PredictAll, PriorOnly, Uniform
+from truemoment.baselines import ActionAware, BestConstant, BiasBased, MeanMap, PredictAll, PriorOnly, Uniform
 from truemoment.datasets import load_annotations
+from truemoment.proposals import SparseMap
 
 pytestmark = pytest.mark.data
 
@@ -95,3 +96,23 @@ def test_predict_all(data_dir):
     scores = evaluate(test, PredictAll().ground(test.queries), measures, "closer-look")
     printed = [scores.protocol.percent(scores.value(measure)) for measure in measures]
     assert printed == ["37.43", "27.13", "0.06", "0.00", "0.00"]
+
+
+def test_the_mean_map(charades_sta):
+    # specs/blind_tan.md, section 6: the top cell of the mean training map, 0 to 5 / 16 of the video.
+    train, test = charades_sta
+    fitted = MeanMap(SparseMap(16)).fit(train)
+    assert fitted.ranked[0, :2].tolist() == [0.0, 0.3125]
+    answers = fitted.ground(test.queries)
+    measures = ("R@1,IoU=0.3", "R@1,IoU=0.5", "R@1,IoU=0.7", "dR@1,IoU=0.5", "dR@1,IoU=0.7")
+    assert [round(percent(test, answers, measure), 2) for measure in measures] == [41.26, 30.70, 16.18, 27.72, 15.21]
+
+
+def test_the_mean_map_of_activitynet(data_dir):
+    # The same: trained on train, asked of val_2, 64 clips; the cell from an eighth of the video to its end.
+    train, test = (load_annotations("activitynet-captions", split, data_dir=data_dir) for split in ("train", "val_2"))
+    fitted = MeanMap(SparseMap(64)).fit(train)
+    assert fitted.ranked[0, :2].tolist() == [0.125, 1.0]
+    answers = fitted.ground(test.queries)
+    measures = ("R@1,IoU=0.3", "R@1,IoU=0.5", "R@1,IoU=0.7", "dR@1,IoU=0.5", "dR@1,IoU=0.7")
+    assert [round(percent(test, answers, measure), 2) for measure in measures] == [49.10, 27.15, 13.78, 20.57, 11.94]

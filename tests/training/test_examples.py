@@ -6,7 +6,8 @@ from truemoment.features.base import Features
 from truemoment.intervals import temporal_iou
 from truemoment.proposals import SparseMap
 from truemoment.records import Annotations
-from truemoment.training.examples import cell_ious, make_pairs, make_table, other_videos, usable
+from truemoment.targets import cell_ious, usable
+from truemoment.training.examples import make_pairs, make_table, other_videos
 from truemoment.training.vocabulary import Vocabulary
 
 

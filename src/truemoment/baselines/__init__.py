@@ -4,6 +4,7 @@
 predict-all       floor     the whole video
 best-constant     floor     the one share of the video that is best on the fit split for a measure
 bias-based        floor     the mode of the training moments' density (Closer Look)
+mean-map          floor     the best cell of 2D-TAN's mean training map: what Blind-TAN has to beat
 prior-only        floor     draws from that density (Hidden Challenges)
 action-aware      floor     draws from the density of the query's verb (Hidden Challenges)
 uniform           floor     start and end drawn evenly
@@ -26,6 +27,7 @@ import numpy as np
 from truemoment.baselines.action_aware import ActionAware
 from truemoment.baselines.best_constant import BestConstant
 from truemoment.baselines.bias_based import BiasBased
+from truemoment.baselines.mean_map import MeanMap
 from truemoment.baselines.oracle import Oracle
 from truemoment.baselines.predict_all import PredictAll
 from truemoment.baselines.prior_only import PriorOnly
@@ -46,6 +48,7 @@ __all__ = [
     "BestConstant",
     "BiasBased",
     "Choices",
+    "MeanMap",
     "Oracle",
     "PredictAll",
     "PriorOnly",
@@ -66,7 +69,7 @@ class Choices:
     measure, protocol
         What the best constant is best for.
     proposals
-        Scheme of random chance and the oracle.
+        Scheme of random chance, the mean map and the oracle.
     engine
         What finds verbs.
     references
@@ -108,6 +111,13 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
         "bias-based": Baseline(
             "floor", "the mode of the training moments' density (Closer Look)", lambda _: BiasBased(), learns=True
         ),
+        "mean-map": Baseline(
+            "floor",
+            "the best cell of 2D-TAN's mean training map: what Blind-TAN has to beat",
+            lambda c: MeanMap(_map(c.proposals)),
+            learns=True,
+            takes=("proposals",),
+        ),
         "prior-only": Baseline(
             "floor",
             "draws from the training moments' density (Hidden Challenges)",
@@ -142,6 +152,12 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
     }
 )
 """Every baseline by name."""
+
+
+def _map(proposals: Proposals) -> SparseMap:
+    if not isinstance(proposals, SparseMap):
+        raise UsageError(f"got {proposals!r}, expected a map: sparse-map:N, e.g. --proposals sparse-map:16")
+    return proposals
 
 
 def _needed(references: Annotations | None) -> Annotations:

@@ -78,8 +78,8 @@ def command(  # noqa: PLR0915 - a fifth of the statements are imports, made only
 ) -> None:
     """Run a baseline on a split.
 
-    NAME is predict-all, best-constant, bias-based, prior-only, action-aware, uniform,
-    random-chance or oracle.
+    NAME is predict-all, best-constant, bias-based, mean-map, prior-only, action-aware,
+    uniform, random-chance or oracle.
 
     With --repeats the mean and spread of N runs are told; the first of them is written.
 

@@ -18,12 +18,11 @@ from torch.utils.data import Dataset
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import FeatureStore
 from truemoment.features.resampling import normalise, resample
-from truemoment.intervals import Bools, Floats, Ints, temporal_iou
+from truemoment.intervals import Ints
 from truemoment.language import get_engine
 from truemoment.language.phrases import phrase_trees
 from truemoment.models.base import Need
-from truemoment.proposals import SparseMap
-from truemoment.records import Annotations, Queries, numbers_of
+from truemoment.records import Queries, numbers_of
 from truemoment.training.network import Examples
 from truemoment.training.recipes import Recipe
 from truemoment.training.vocabulary import Vocabulary, word_numbers
@@ -126,34 +125,6 @@ def read_sentences(
         for at, of_verb in enumerate(tree.nouns):
             nouns[row, at, : len(of_verb)] = of_verb
     return Sentences(numbers, n_words, verbs, nouns)
-
-
-def usable(annotations: Annotations) -> Bools:
-    """Which rows can be learned from: a known duration, and a moment inside it that is not empty; shape (N,)."""
-    start = np.maximum(annotations.start_s, 0)
-    end = np.minimum(annotations.end_s, annotations.duration_s)
-    with np.errstate(invalid="ignore"):
-        return np.asarray((end > start) & (annotations.duration_s > 0))
-
-
-def cell_ious(annotations: Annotations, proposals: SparseMap) -> npt.NDArray[np.float32]:
-    """IoU of each candidate with each reference clipped to its video; shape (N, C).
-
-    Candidates are shares of the video, so that references are divided by its duration.
-    """
-    first, last = proposals.cells
-    start: Floats = np.maximum(annotations.start_s, 0) / annotations.duration_s
-    end: Floats = np.minimum(annotations.end_s, annotations.duration_s) / annotations.duration_s
-    ious = np.empty((len(start), len(first)), dtype=np.float32)
-    for low in range(0, len(start), 4096):
-        rows = slice(low, low + 4096)
-        ious[rows] = temporal_iou(
-            first[None] / proposals.n_clips,
-            (last[None] + 1) / proposals.n_clips,
-            start[rows, None],
-            end[rows, None],
-        )
-    return ious
 
 
 class Pairs(Dataset[Examples]):

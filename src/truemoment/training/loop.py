@@ -29,17 +29,16 @@ from truemoment.language import get_engine, verb_counts, verbs_of
 from truemoment.models import get_family
 from truemoment.models.base import Inputs
 from truemoment.records import Annotations
+from truemoment.targets import cell_ious, usable
 from truemoment.training import checkpoints
 from truemoment.training.examples import (
     ClipTable,
     Pairs,
     Sentences,
-    cell_ious,
     make_pairs,
     make_table,
     other_videos,
     read_sentences,
-    usable,
 )
 from truemoment.training.network import Examples, Network
 from truemoment.training.recipes import Recipe

@@ -43,7 +43,8 @@ class QueryEncoder(nn.Module):
         tokens : (B, L, H)
             What stands at each word; 0 behind the end.
         """
-        tokens, _ = self.lstm(words)
+        with torch.autocast(words.device.type, enabled=False):  # not every processor has an LSTM in bfloat16
+            tokens, _ = self.lstm(words.float())
         behind = torch.arange(words.shape[1], device=words.device) >= n_words[:, None]
         tokens = tokens.masked_fill(behind[:, :, None], 0.0)
         return tokens[torch.arange(len(tokens), device=tokens.device), n_words - 1], tokens

@@ -1,0 +1,72 @@
+r"""Mean map: the candidate that scores best against all training moments at once.
+
+What a model that scores 2D-TAN's candidates learns if it sees neither video nor query: for each candidate c the mean of
+its targets over the training moments,
+
+.. math:: \bar t_c = \frac{1}{N} \sum_i \mathrm{clip}\left(\frac{\mathrm{IoU}(c, g_i) - 0.5}{1 - 0.5}, 0, 1\right),
+
+which minimises the loss of 2D-TAN among all scores that are the same for every query. A trained Blind-TAN has to beat
+it, or it has learned nothing from the words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from truemoment.baselines.base import constant_answers, rank_constants
+from truemoment.exceptions import InputError
+from truemoment.intervals import Floats
+from truemoment.proposals import SparseMap
+from truemoment.records import Annotations, Predictions, Queries
+from truemoment.targets import cell_ious, usable
+
+IOU_LOW, IOU_HIGH = 0.5, 1.0
+"""IoUs at which a target is 0 and 1: 2D-TAN's of Charades-STA and ActivityNet Captions."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeanMap:
+    """Answer every query with the best cells of the mean training map.
+
+    Parameters
+    ----------
+    proposals
+        The candidates, 2D-TAN's map of N clips.
+    ranked : (K, 3)
+        Once fitted: the best cells with their mean targets (start, end, target), no near-duplicates.
+    """
+
+    proposals: SparseMap
+    ranked: Floats | None = None
+    name: str = "Mean map"
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> MeanMap:
+        """Average the targets of `train`.
+
+        Raises
+        ------
+        InputError
+            If no moment of it can be learned from.
+        """
+        del val
+        rows = usable(train)
+        if not rows.any():
+            raise InputError(f"{train.dataset}/{train.split}: no moment within a video of known duration to learn from")
+        targets = np.clip((cell_ious(train, self.proposals)[rows] - IOU_LOW) / (IOU_HIGH - IOU_LOW), 0, 1)
+        first, last = self.proposals.cells
+        cells = np.stack([first, last + 1], axis=1) / self.proposals.n_clips
+        return replace(self, ranked=rank_constants(cells, targets.mean(axis=0, dtype=np.float64)))
+
+    def ground(self, queries: Queries, top: int = 1) -> Predictions:
+        """Answer with the best cell, then the next best that overlap no better one by more than 0.45.
+
+        Raises
+        ------
+        UsageError
+            If it is not fitted.
+        InputError
+            If a video's duration is not known.
+        """
+        return constant_answers(queries, self.ranked, top=top, name=self.name)

@@ -1,0 +1,167 @@
+"""truemoment train, predict RUN, audit --model and variants on a small world, as a user types them."""
+
+import json
+
+import pytest
+
+torch = pytest.importorskip("torch", exc_type=ImportError)
+torch.set_num_threads(1)
+
+from truemoment.training.results import read_rows  # noqa: E402 - PyTorch may be missing
+from truemoment.worlds import make_world, write_world  # noqa: E402 - as above
+
+TINY = [
+    "--set=settings.n_clips=8",
+    "--set=settings.hidden=16",
+    "--set=settings.layers=1",
+    "--set=rows=16",
+    "--set=text.size=12",
+    "--set=train.epochs=2",
+    "--set=train.batch=16",
+]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("world")
+    write_world(make_world(40, perception=0.9, seed=0), folder)
+    return folder
+
+
+@pytest.fixture
+def words(world):
+    """The words of a small run, up to its folder."""
+    return ["train", "tan2d", *TINY, "--annotations", world / "annotations.jsonl", "--features", world / "features.npz"]
+
+
+def test_train_predict_and_audit(call, words, world, tmp_path):
+    """The issue's way from training to an audit that shows the model other videos."""
+    run, results = tmp_path / "run", tmp_path / "results.csv"
+    status, out, err = call(*words, "-o", run, "--results", results, "--json", tmp_path / "r.json")
+    assert status == 0, err
+    assert "test-iid" in out
+    assert "test-ood" in out
+    assert "R@1,IoU=0.5" in out
+    assert "epoch 1/2" in err
+    assert "epoch 2/2" in err
+    rows = read_rows(results)
+    assert {row.split for row in rows} == {"test-iid", "test-ood"}
+    assert len(rows) == 12
+    document = json.loads((tmp_path / "r.json").read_text())
+    assert document["schema"] == "truemoment/training/1"
+    assert document == json.loads((run / "result.json").read_text())
+
+    own = ["--annotations", world / "annotations.jsonl", "--split", "test-ood"]
+    status, out, err = call("predict", run, *own, "-o", tmp_path / "p.jsonl")
+    assert status == 0, err
+    assert (tmp_path / "p.jsonl").read_bytes() == (run / "test-ood.jsonl").read_bytes()
+    status, out, err = call("predict", run, *own, "--change", "reversed", "-o", tmp_path / "back.jsonl")
+    assert status == 0, err
+    assert (tmp_path / "back.jsonl").read_bytes() != (tmp_path / "p.jsonl").read_bytes()
+
+    quick = ["--resamples", "20", "--measures", "R@1,IoU=0.5", "--quiet"]
+    status, out, err = call(
+        "audit", run / "test-ood.jsonl", *own, "--model", run, *quick, "--json", tmp_path / "a.json"
+    )
+    assert status == 0, err
+    audited = json.loads((tmp_path / "a.json").read_text())
+    assert {"shuffled", "reversed", "frozen", "other-video"} == {
+        of["way"] for of in audited["changed"]["ways"]
+    }
+
+
+def test_a_run_goes_on_only_as_it_was_asked_for(call, fails, words, tmp_path):
+    assert call(*words, "-o", tmp_path / "run", "--quiet")[0] == 0
+    assert call(*words, "-o", tmp_path / "run", "--quiet")[0] == 0
+    told = fails(2, *words, "-o", tmp_path / "run", "--seed", "1", "--quiet")
+    assert "another run" in told
+    assert "seed" in told
+
+
+def test_a_test_split_chooses_only_by_force_and_every_result_says_so(call, fails, words, world, tmp_path):
+    told = fails(2, *words, "-o", tmp_path / "run", "--select-split", "test-iid")
+    assert "--force" in told
+    assert not (tmp_path / "run").exists()
+    status, out, _ = call(*words, "-o", tmp_path / "run", "--select-split", "test-iid", "--force", "--quiet")
+    assert status == 0
+    assert "by force" in out
+    preds = tmp_path / "run" / "test-ood.jsonl"
+    own = ["--annotations", world / "annotations.jsonl", "--split", "test-ood"]
+    status, out, err = call("evaluate", preds, *own)
+    assert status == 0
+    assert "by force" in out + err
+    status, out, err = call("audit", preds, *own, "--resamples", "20", "--measures", "R@1,IoU=0.5", "--quiet")
+    assert "by force" in out + err
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (["--select-split", "train"], "apart"),
+        (["--train-split", "morning"], "morning"),
+        (["--test", "evening"], "evening"),
+        (["--features", "absent.hdf5"], "absent.hdf5"),
+        (["--set", "settings.hiden=3"], "hiden"),
+        (["--set", "rows=17"], "multiple"),
+        (["--measures", "R@1"], "R@1"),
+    ],
+)
+def test_mistakes_are_told_in_one_line_and_leave_nothing(fails, words, tmp_path, changed, told):
+    assert told in fails(2, *words, "-o", tmp_path / "run", *changed)
+    assert not (tmp_path / "run").exists()
+
+
+def test_videos_without_features_are_listed_or_skipped(call, fails, words, world, tmp_path):
+    more = tmp_path / "more.jsonl"
+    row = {"video_id": "absent", "duration_s": 9, "sentence": "he sits", "moments": [[1, 2]], "split": "train"}
+    more.write_text((world / "annotations.jsonl").read_text() + json.dumps(row) + "\n")
+    asked = [more if word == world / "annotations.jsonl" else word for word in words]
+    assert "absent" in fails(2, *asked, "-o", tmp_path / "run")
+    status, _, err = call(*asked, "-o", tmp_path / "run", "--on-missing-video", "skip")
+    assert status == 0
+    assert "1 quer" in err
+
+
+def test_a_blind_model_needs_no_features_and_takes_none(call, fails, words, tmp_path):
+    blind = ["blind-tan" if word == "tan2d" else word for word in words]
+    assert "sees no video" in fails(2, *blind, "-o", tmp_path / "run")
+    assert call(*blind[:-2], "-o", tmp_path / "run", "--quiet")[0] == 0
+    assert "--features" in fails(2, *words[:-2], "-o", tmp_path / "other")
+
+
+def test_a_dataset_without_validation_holds_videos_out_and_says_so(call, words, world, tmp_path):
+    lines = [json.loads(line) for line in (world / "annotations.jsonl").read_text().splitlines()]
+    kept = [line for line in lines if line["split"] != "val"]
+    path = tmp_path / "noval.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in kept))
+    asked = [path if word == world / "annotations.jsonl" else word for word in words]
+    status, out, err = call(*asked, "-o", tmp_path / "run")
+    assert status == 0, err
+    assert "held out" in out
+    assert "held out" in err
+
+
+def test_predict_refuses_what_is_of_an_endpoint(fails, tmp_path, world):
+    (tmp_path / "run").mkdir()
+    own = ["--annotations", world / "annotations.jsonl", "--split", "val", "-o", tmp_path / "p.jsonl"]
+    assert "run.json" in fails(2, "predict", tmp_path / "run", *own)
+    assert "--model" in fails(2, "predict", tmp_path / "run", "--model", "qwen", *own)
+    assert "--features" in fails(2, "predict", "http://localhost:1/v1", "--features", "a.npz", *own)
+    assert "--model NAME" in fails(2, "predict", "http://localhost:1/v1", *own)
+
+
+def test_variants_feed_the_study_of_selection(call, words, tmp_path):
+    asked = ["variants", *words[1:], "--learning-rates", "0.01,0.001", "--nms", "1,0.5", "-o", tmp_path / "grid"]
+    status, out, err = call(*asked)
+    assert status == 0, err
+    # 2 rates, 2 epochs, 2 thresholds, original and shuffled videos
+    assert "16 variants" in out
+    names = {path.stem for path in (tmp_path / "grid" / "val").glob("*.npz")}
+    assert len(names) == 16
+    assert "lr0.01-epoch2-nms0.5-shuffled" in names
+    folders = ["--validation", tmp_path / "grid" / "val", "--test", tmp_path / "grid" / "test-ood"]
+    status, out, err = call("meta", "selection", *folders, "--resamples", "20")
+    assert status == 0, err
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "grid").rglob("*.npz")}
+    assert call(*asked)[0] == 0
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "grid").rglob("*.npz")} == before
