@@ -97,6 +97,8 @@ def test_a_test_split_chooses_only_by_force_and_every_result_says_so(call, fails
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
+        (["--train-split", "test-ood"], "train on a test split"),
+        (["--test", "val"], "learned from or chosen by"),
         (["--select-split", "train"], "apart"),
         (["--train-split", "morning"], "morning"),
         (["--test", "evening"], "evening"),

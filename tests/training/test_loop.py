@@ -160,6 +160,29 @@ class TestDamage:
         with pytest.raises(InputError, match="does not fit"):
             load_grounder(run)
 
+    @pytest.mark.parametrize("settings", [{"hidden": "wide"}, {"hidden": 10**9}, {"hiden": 3}, {"n_clips": 0}])
+    def test_settings_that_no_model_has(self, run, settings):
+        document = json.loads((run / "run.json").read_text())
+        document["recipe"]["settings"] |= settings
+        (run / "run.json").write_text(json.dumps(document))
+        with pytest.raises(InputError, match=next(iter(settings))):
+            load_grounder(run)
+
+    @pytest.mark.parametrize(
+        "log", ["[]", "{}", "[1]", '[{"epoch": 1}]', '[{"epoch": 2, "loss": {}, "val": {}, "best": true}]']
+    )
+    def test_a_damaged_log(self, run, task, log):
+        (run / "epoch-0001" / "history.json").write_text(log)
+        with pytest.raises(InputError, match=r"history\.json"):
+            perform(task("blind-tan", "train.epochs=1"), run, {})
+
+    @pytest.mark.parametrize("key", ["x/y", "999/step", "0/other", "0/exp_avg"])
+    def test_a_damaged_optimiser(self, run, task, key):
+        path = run / "epoch-0001" / "optimiser.safetensors"
+        checkpoints.write_tensors(path, {key: torch.zeros(2, 3, 4)})
+        with pytest.raises(InputError, match=r"optimiser\.safetensors"):
+            perform(task("blind-tan", "train.epochs=1"), run, {})
+
     def test_no_epoch_ended(self, run):
         (run / "best.safetensors").unlink()
         with pytest.raises(MissingFileError, match="cut off"):
@@ -167,10 +190,36 @@ class TestDamage:
 
 
 def test_split_names_of_tests():
-    assert is_test("test")
-    assert is_test("test-ood")
+    assert all(is_test(name) for name in ("test", "test-ood", "Test", "my_test", "official test"))
     assert is_test("val_2", merged=["val_1", "val_2"])
-    assert not is_test("val")
+    assert not any(is_test(name) for name in ("val", "train", "latest", "held out of train"))
+
+
+def test_a_task_on_a_test_split_is_refused_unless_forced(task, world):
+    test = world.splits["test-iid"]
+    for part in ("train", "val"):
+        with pytest.raises(UsageError, match="test-iid is a test split"):
+            dataclasses.replace(task(), **{part: test})
+        assert dataclasses.replace(task(), **{part: test}, forced=True).forced
+
+
+def test_other_words_do_not_destroy_a_finished_run(task, tmp_path):
+    """Fixed vectors of another list of sentences: the folder keeps its words, and can still be read."""
+    vectors = tmp_path / "vectors.txt"
+    vectors.write_text("".join(f"{word} {at} 1\n" for at, word in enumerate(("person", "door", "zebra", "the"))))
+    asked = task("blind-tan", f"text.vectors={vectors}", "train.epochs=1")
+    perform(dataclasses.replace(asked, sentences=("the person", "a door")), tmp_path / "run", {})
+    before = (tmp_path / "run" / "words.json").read_bytes()
+    with pytest.raises(UsageError, match="other words"):
+        perform(dataclasses.replace(asked, sentences=("the person", "a zebra")), tmp_path / "run", {})
+    assert (tmp_path / "run" / "words.json").read_bytes() == before
+    assert load_grounder(tmp_path / "run").vocabulary.words == ("door", "person", "the")
+
+
+def test_names_of_splits_do_not_become_paths(task, world, tmp_path):
+    with pytest.raises(UsageError, match="file's name"):
+        perform(task(), tmp_path / "run", {"../away": world.splits["test-iid"]})
+    assert not (tmp_path / "run").exists()
 
 
 def test_held_out_videos_are_apart(world):

@@ -11,7 +11,7 @@ def test_every_family_has_a_small_and_a_full_recipe():
 
 def test_every_setting_of_the_family_is_filled_in():
     settings = read_recipe("tan2d").settings
-    assert (settings["hidden"], settings["kernel"], settings["layers"], settings["iou_low"]) == (128, 5, 4, 0.5)
+    assert (settings["hidden"], settings["kernel"], settings["layers"], settings["iou_low"]) == (128, 3, 4, 0.5)
 
 
 def test_the_full_recipe_of_mdd_is_the_papers():

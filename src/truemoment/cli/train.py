@@ -26,7 +26,8 @@ from truemoment.exceptions import UsageError
 if TYPE_CHECKING:
     from truemoment.features.base import FeatureStore
     from truemoment.records import Annotations
-    from truemoment.training.loop import Epoch, Follow
+    from truemoment.training.checkpoints import Epoch
+    from truemoment.training.loop import Follow
 
 
 @click.command("train")
@@ -170,12 +171,13 @@ def prepare(
             f"{train.dataset} has no split {split}: the epoch was chosen on a tenth of the training videos, held out"
         )
         split = HELD_OUT
-    forced = split != HELD_OUT and _is_test(data, split)
-    if forced and not force:
-        raise UsageError(
-            f"--select-split {split}: would choose the epoch on a test split; name a validation split or 'held out', "
-            "or give --force, and every result says so"
-        )
+    for option, name in (("--train-split", train_split), ("--select-split", split)):
+        if name != HELD_OUT and _is_test(data, name) and not force:
+            does = "train on" if option == "--train-split" else "choose the epoch on"
+            raise UsageError(
+                f"{option} {name}: would {does} a test split; give --force to do so, and every result says so"
+            )
+    forced = _is_test(data, train_split) or (split != HELD_OUT and _is_test(data, split))
     if split == HELD_OUT:
         train, val = hold_out(train, seed)
     else:
@@ -183,6 +185,14 @@ def prepare(
         if set(val.query_id) & set(train.query_id) and val.dataset == train.dataset:
             raise UsageError(f"--select-split {split}: holds queries of {train_split}, expected a split apart from it")
     answered = {name: data.read(name) for name in tests or _test_splits(data)}
+    learned = {*train.query_id, *val.query_id}
+    for name, of in answered.items():
+        if (shared := len(learned & set(of.query_id))) and not force:
+            raise UsageError(
+                f"--test {name}: {shared:,} of its queries are among those learned from or chosen by (lines without a "
+                "split belong to all); name another split, or give --force, and every result says so"
+            )
+        forced = forced or bool(shared)
     store = None
     if features is not None:
         if "video" not in get_family(recipe.model).needs:

@@ -73,6 +73,9 @@ def answer(
     if not quiet:
         told = f"{method.name}: {len(answers):,} queries of {reference.dataset}/{reference.split} answered in {out}"
         click.echo(told, err=json_path == STANDARD_OUTPUT)
+    unknown, n_words = method.unknown_words(queries)
+    if unknown:
+        click.echo(f"note: {unknown:,} of {n_words:,} words are unknown to {method.name}", err=True)
     for note in method.run.notes:
         click.echo(f"note: {note}", err=True)
 

@@ -10,11 +10,19 @@ from __future__ import annotations
 
 import abc
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
+import msgspec
 from torch import Tensor, nn
 
+from truemoment.exceptions import UsageError
 from truemoment.proposals import SparseMap
+
+Count = Annotated[int, msgspec.Meta(ge=1, le=8192)]
+"""How many of something a setting asks for."""
+
+Weight = Annotated[float, msgspec.Meta(ge=0)]
+"""What a term of a loss is multiplied with."""
 
 Need = Literal["video", "phrases", "other video"]
 """What a model asks for beside the words: features, the phrase tree, and in training another video's features."""
@@ -68,6 +76,18 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.n_words)
+
+    def known_iou(self) -> Tensor:
+        """Return `iou`, which every loss aims at.
+
+        Raises
+        ------
+        UsageError
+            If it is not known.
+        """
+        if self.iou is None:
+            raise UsageError("got a batch without IoU, expected that of each candidate: the loss aims at it")
+        return self.iou
 
 
 @dataclass(frozen=True)

@@ -28,14 +28,14 @@ and brought to width H by a linear map; the reconstruction is the mean distance 
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import msgspec
 import torch
 from torch import Tensor, nn
 
 from truemoment.exceptions import UsageError
-from truemoment.models.base import Batch, GroundingModel, Inputs, Need, Output
+from truemoment.models.base import Batch, Count, GroundingModel, Inputs, Need, Output, Weight
 from truemoment.models.layers.attention import CellAttention
 from truemoment.models.layers.cell_convolution import CellConvolutions
 from truemoment.models.layers.fusion import fuse
@@ -44,10 +44,7 @@ from truemoment.models.layers.positions import cell_codes, map_codes, position_l
 from truemoment.models.layers.query import QueryEncoder
 from truemoment.models.layers.temporal_map import FrameEncoder, MaxMoments
 from truemoment.models.losses import candidate_loss, scaled_iou
-from truemoment.models.tan2d import Count
 from truemoment.proposals import SparseMap
-
-Weight = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class MDDSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -302,10 +299,10 @@ class MDD(GroundingModel):
 
     def losses(self, batch: Batch, output: Output) -> dict[str, Tensor]:
         """Return "cells", and "reconstruction" if that is asked for."""
-        if batch.iou is None:
-            raise UsageError("got a batch without IoU, expected that of each candidate: the loss aims at it")
         settings = self.settings
-        terms = {"cells": candidate_loss(output.logits, scaled_iou(batch.iou, settings.iou_low, settings.iou_high))}
+        terms = {
+            "cells": candidate_loss(output.logits, scaled_iou(batch.known_iou(), settings.iou_low, settings.iou_high))
+        }
         if settings.reconstruct:
             away = position_loss(output.extras["positions"], self.codes)
             terms["reconstruction"] = settings.reconstruction_weight * away

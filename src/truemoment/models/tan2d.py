@@ -15,21 +15,19 @@ TACoS                 128      5       8       0.3      0.7       C3D, 4096
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import msgspec
 from torch import Tensor, nn
 
 from truemoment.exceptions import UsageError
-from truemoment.models.base import Batch, GroundingModel, Inputs, Need, Output
+from truemoment.models.base import Batch, Count, GroundingModel, Inputs, Need, Output
 from truemoment.models.layers.cell_convolution import CellConvolutions
 from truemoment.models.layers.fusion import fuse
 from truemoment.models.layers.query import QueryEncoder
 from truemoment.models.layers.temporal_map import ConvMoments, FrameEncoder, MaxMoments
 from truemoment.models.losses import candidate_loss, scaled_iou
 from truemoment.proposals import SparseMap
-
-Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class Tan2DSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -107,7 +105,5 @@ class Tan2D(GroundingModel):
 
     def losses(self, batch: Batch, output: Output) -> dict[str, Tensor]:
         """Return "cells"."""
-        if batch.iou is None:
-            raise UsageError("got a batch without IoU, expected that of each candidate: the loss aims at it")
-        target = scaled_iou(batch.iou, self.settings.iou_low, self.settings.iou_high)
+        target = scaled_iou(batch.known_iou(), self.settings.iou_low, self.settings.iou_high)
         return {"cells": candidate_loss(output.logits, target)}

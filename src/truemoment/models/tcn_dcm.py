@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from truemoment.exceptions import UsageError
-from truemoment.models.base import Batch, GroundingModel, Inputs, Need, Output
+from truemoment.models.base import Batch, Count, GroundingModel, Inputs, Need, Output, Weight
 from truemoment.models.layers.attention import CellAttention
 from truemoment.models.layers.cell_convolution import TriangleConvolutions
 from truemoment.models.layers.distance_correlation import distance_correlation
@@ -32,10 +32,7 @@ from truemoment.models.layers.positions import cell_codes, position_loss
 from truemoment.models.layers.query import QueryEncoder
 from truemoment.models.layers.temporal_map import FrameEncoder, MaxMoments
 from truemoment.models.losses import candidate_loss, scaled_iou
-from truemoment.models.tan2d import Count
 from truemoment.proposals import SparseMap
-
-Weight = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class TCNDCMSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -204,10 +201,10 @@ class TCNDCM(GroundingModel):
         "negatives" is there only if the batch came with another video. Everything else concerns the own video alone.
         The cells of "independence" are drawn from PyTorch's own generator, as dropout is.
         """
-        if batch.iou is None:
-            raise UsageError("got a batch without IoU, expected that of each candidate: the loss aims at it")
         settings = self.settings
-        terms = {"cells": candidate_loss(output.logits, scaled_iou(batch.iou, settings.iou_low, settings.iou_high))}
+        terms = {
+            "cells": candidate_loss(output.logits, scaled_iou(batch.known_iou(), settings.iou_low, settings.iou_high))
+        }
         if "negative_logits" in output.extras:
             negative = output.extras["negative_logits"]
             terms["negatives"] = settings.negatives_weight * candidate_loss(negative, torch.zeros_like(negative))

@@ -13,11 +13,11 @@ Tensors lie in safetensors files, which hold numbers and names and nothing that 
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import torch
@@ -30,6 +30,8 @@ from truemoment.files import atomic_folder, atomic_write, decode_json, read_byte
 from truemoment.training.recipes import Recipe
 
 SCHEMA = "truemoment/run/1"
+
+Width = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
 
 
 class Source(msgspec.Struct, frozen=True):
@@ -86,8 +88,8 @@ class Run(msgspec.Struct, frozen=True):
     val: Source
     features: str
     features_name: str
-    n_dimensions: int
-    n_vector: int
+    n_dimensions: Width
+    n_vector: Width
     forced: bool = False
     notes: tuple[str, ...] = ()
     schema: str = SCHEMA
@@ -105,6 +107,37 @@ class Run(msgspec.Struct, frozen=True):
             "chosen_on": f"{self.val.dataset}/{self.val.split}#{self.val.sha256[:8]}",
         }
         return told | ({"notes": list(self.notes)} if self.notes else {})
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """The log of an epoch.
+
+    Parameters
+    ----------
+    epoch
+        From 1.
+    loss
+        Mean of each term over the pairs, and ``total``.
+    val
+        Figures on the validation split; the one that chooses comes first.
+    best
+        Whether it was the best so far.
+    watched
+        Means of what the model tells of itself beside its scores, by name.
+    seconds
+        Of training.
+    waited
+        Share of them spent waiting for data.
+    """
+
+    epoch: int
+    loss: dict[str, float]
+    val: dict[str, float]
+    best: bool
+    watched: dict[str, float]
+    seconds: float
+    waited: float
 
 
 def write_document(path: Path, document: object) -> None:
@@ -152,6 +185,22 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
         raise InputError(f"is no whole safetensors file ({' '.join(str(error).split())})", path=path) from None
 
 
+def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
+    """Refuse tensors of other names or shapes than a network's, which may hold none itself (device "meta").
+
+    Raises
+    ------
+    InputError
+        Naming the first.
+    """
+    expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
+    found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
+    wrong = next((name for name in {**expected, **found} if expected.get(name) != found.get(name)), None)
+    if wrong is not None:
+        told = f"{wrong}: got {found.get(wrong, 'none')}, expected {expected.get(wrong, 'none')}"
+        raise InputError(f"does not fit the network of run.json ({told})", path=path)
+
+
 def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
     """Put tensors into a network.
 
@@ -175,11 +224,25 @@ def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
     }
 
 
-def load_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Put back what :func:`optimiser_tensors` returned."""
+ADAM = ("step", "exp_avg", "exp_avg_sq")
+"""What Adam keeps of each parameter."""
+
+
+def load_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor], path: Path) -> None:
+    """Put back what :func:`optimiser_tensors` returned.
+
+    Raises
+    ------
+    InputError
+        If they are not this optimiser's.
+    """
+    shapes = [parameter.shape for group in optimiser.param_groups for parameter in group["params"]]
     state: dict[int, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():
         number, _, name = key.partition("/")
+        fits = number.isdecimal() and int(number) < len(shapes) and tensor.shape in ((), shapes[int(number)])
+        if not fits or name not in ADAM:
+            raise InputError(f"got a tensor {key!r} {tuple(tensor.shape)}, expected Adam's of this network", path=path)
         state.setdefault(int(number), {})[name] = tensor
     optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
 
@@ -194,11 +257,11 @@ def save_epoch(
     folder: Path,
     network: nn.Module,
     optimiser: torch.optim.Optimizer,
-    history: list[dict[str, Any]],
+    history: list[Epoch],
 ) -> None:
     """Write a whole epoch, the last of `history`, and then remove the ones before it."""
     older = [path for path in folder.glob("epoch-*") if path.is_dir()]
-    if history[-1]["best"]:
+    if history[-1].best:
         write_tensors(folder / "best.safetensors", network.state_dict())
     with atomic_folder(folder / f"epoch-{len(history):04d}") as made:
         write_tensors(made / "network.safetensors", network.state_dict())
@@ -208,22 +271,17 @@ def save_epoch(
         shutil.rmtree(path)
 
 
-def read_history(epoch: Path) -> list[dict[str, Any]]:
+def read_history(epoch: Path) -> list[Epoch]:
     """Read the log of all epochs up to this one.
 
     Raises
     ------
     InputError
-        If it is damaged.
+        If it is damaged, or is not the log of this epoch.
     """
     path = epoch / "history.json"
-    history = decode_json(read_bytes(path), list[dict[str, Any]], path=path)
-    if not history or not all({"epoch", "best", "val", "loss"} <= set(entry) for entry in history):
-        raise InputError("is not the log of a training run", path=path)
+    history = decode_json(read_bytes(path), list[Epoch], path=path)
+    numbers = [of.epoch for of in history]
+    if numbers != list(range(1, int(epoch.name.removeprefix("epoch-")) + 1)) or not history[0].best:
+        raise InputError(f"got epochs {numbers}, expected all up to {epoch.name}", path=path)
     return history
-
-
-def read_result(folder: Path) -> dict[str, Any] | None:
-    """Read what a finished run wrote last; None if it is not finished."""
-    path = folder / "result.json"
-    return json.loads(path.read_bytes()) if path.is_file() else None

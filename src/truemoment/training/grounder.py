@@ -21,7 +21,8 @@ from truemoment.training import checkpoints
 from truemoment.training.examples import make_pairs, make_table
 from truemoment.training.loop import Follow, score, unseen
 from truemoment.training.network import Network
-from truemoment.training.vocabulary import Vocabulary
+from truemoment.training.recipes import resolve
+from truemoment.training.vocabulary import UNKNOWN, Vocabulary, word_numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,11 @@ class TrainedGrounder:
         """Return itself: it is trained already."""
         del train, val
         return self
+
+    def unknown_words(self, queries: Queries) -> tuple[int, int]:
+        """Count the words of queries that it does not know, and all of them."""
+        numbers, n_words = word_numbers(queries.sentence, self.vocabulary, self.run.recipe.text.tokens)
+        return int((numbers == UNKNOWN).sum()), int(n_words.sum())
 
     def ground(self, queries: Queries, top: int = 10) -> Predictions:
         """Answer queries with ranked moments.
@@ -104,6 +110,17 @@ def write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:
     checkpoints.write_document(path, list(vocabulary.words))
 
 
+def read_vocabulary(path: Path) -> Vocabulary:
+    """Read the words known, without their vectors.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If the file is not there or damaged.
+    """
+    return Vocabulary(tuple(decode_json(read_bytes(path), list[str], path=path)))
+
+
 def load_grounder(
     folder: Path,
     *,
@@ -136,13 +153,17 @@ def load_grounder(
     """
     run = checkpoints.read_run(folder)
     family = get_family(run.recipe.model)
-    words_path = folder / "words.json"
-    words = tuple(decode_json(read_bytes(words_path), list[str], path=words_path))
-    settings = msgspec.convert(run.recipe.settings, family.settings)
-    model = family.build(settings, Inputs(run.n_dimensions, run.n_vector))
-    network = Network(Vocabulary(words), run.n_vector, model)
+    vocabulary = read_vocabulary(folder / "words.json")
+    recipe = resolve(msgspec.to_builtins(run.recipe), folder / "run.json")
+    settings = msgspec.convert(recipe.settings, family.settings)
     weights = folder / "best.safetensors"
-    checkpoints.load_into(network, checkpoints.read_tensors(weights), weights)
+    tensors = checkpoints.read_tensors(weights)
+    with torch.device("meta"):  # nothing is made room for before it is known that it fits
+        shapes = Network(vocabulary, run.n_vector, family.build(settings, Inputs(run.n_dimensions, run.n_vector)))
+    checkpoints.refuse_other_shapes(shapes, tensors, weights)
+    model = family.build(settings, Inputs(run.n_dimensions, run.n_vector))
+    network = Network(vocabulary, run.n_vector, model)
+    checkpoints.load_into(network, tensors, weights)
     network.to("cuda" if torch.cuda.is_available() else "cpu")
     if "video" not in model.needs:
         if features is not None:
@@ -150,4 +171,4 @@ def load_grounder(
     elif store is None:
         source = run.features if features is None else features
         store = open_features(source, data_dir=data_dir, seed=run.seed)
-    return TrainedGrounder(run, network, Vocabulary(words), store, follow)
+    return TrainedGrounder(run, network, vocabulary, store, follow)

@@ -7,8 +7,8 @@ precision and several GPUs (``accelerate launch``); a batch is what all of them 
 
 from __future__ import annotations
 
-import dataclasses
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,12 +25,13 @@ from torch.utils.data import BatchSampler, DataLoader
 from truemoment.exceptions import TrueMomentError, UsageError
 from truemoment.features.base import FeatureStore
 from truemoment.intervals import Ints
-from truemoment.language import get_engine, verb_counts, verbs_of
+from truemoment.language import get_engine
 from truemoment.models import get_family
 from truemoment.models.base import Inputs
 from truemoment.records import Annotations
 from truemoment.targets import cell_ious, usable
 from truemoment.training import checkpoints
+from truemoment.training.checkpoints import Epoch
 from truemoment.training.examples import (
     ClipTable,
     Pairs,
@@ -79,37 +80,6 @@ class Material:
     store: FeatureStore | None
     vocabulary: Vocabulary
     seed: int
-
-
-@dataclass(frozen=True)
-class Epoch:
-    """The log of an epoch.
-
-    Parameters
-    ----------
-    epoch
-        From 1.
-    loss
-        Mean of each term over the pairs, and ``total``.
-    val
-        Figures on the validation split; the one that chooses comes first.
-    best
-        Whether it was the best so far.
-    watched
-        Means of what the model tells of itself beside its scores, by name.
-    seconds
-        Of training.
-    waited
-        Share of them spent waiting for data.
-    """
-
-    epoch: int
-    loss: dict[str, float]
-    val: dict[str, float]
-    best: bool
-    watched: dict[str, float]
-    seconds: float
-    waited: float
 
 
 def source_of(annotations: Annotations) -> checkpoints.Source:
@@ -177,6 +147,12 @@ def train(
         mixed_precision=recipe.train.precision,
         dataloader_config=DataLoaderConfiguration(split_batches=True),
     )
+    if recipe.train.precision == "fp16" and accelerator.device.type == "cpu":
+        raise UsageError("train.precision: got fp16 on a processor, expected no or bf16; fp16 is of a GPU")
+    if recipe.train.batch % accelerator.num_processes:
+        raise UsageError(
+            f"train.batch: got {recipe.train.batch}, expected a multiple of {accelerator.num_processes} processes"
+        )
     torch.manual_seed(material.seed)
     network = build_network(recipe, material.vocabulary, 0 if material.store is None else material.store.n_dimensions)
     _start_actions(network, material)
@@ -198,15 +174,17 @@ def train(
             network, optimiser, accelerator, follow(loader, f"epoch {epoch}"), recipe.train.clip
         )
         seconds = time.perf_counter() - started
-        plain = accelerator.unwrap_model(network)
+        plain = accelerator.unwrap_model(network, keep_fp32_wrapper=False)
         scores = score(plain, chosen_by, recipe.train.batch, accelerator.device)
         val = watch.of_scores(scores, plain.model.proposals, nms=recipe.decode.nms, top=recipe.decode.top)
+        if np.isnan(val[watch.measure]):
+            raise UsageError(f"select.measure: {watch.measure} is undefined on {material.val.split}, name another one")
         best = not history or val[watch.measure] > max(of.val[watch.measure] for of in history)
         history.append(Epoch(epoch, loss, val, best, watched, round(seconds, 3), round(waited / seconds, 5)))
         if accelerator.is_main_process:
-            checkpoints.save_epoch(folder, plain, optimiser, [dataclasses.asdict(of) for of in history])
+            checkpoints.save_epoch(folder, plain, optimiser, history)
+            tell(history[-1])
         accelerator.wait_for_everyone()
-        tell(history[-1])
     return history
 
 
@@ -222,10 +200,18 @@ def _start_actions(network: Network, material: Material) -> None:
     if not entries:
         return
     text = material.recipe.text
-    counts = verb_counts(verbs_of(material.train.queries.sentence.tolist(), get_engine(text.engine)))
-    known = [
-        number for verb, _ in counts.most_common() if (number := material.vocabulary.numbers([verb])[0]) != UNKNOWN
-    ]
+    counts: Counter[str] = Counter()
+    forms: dict[str, Counter[str]] = {}
+    for tokens in get_engine(text.engine).analyse(material.train.queries.sentence.tolist()):
+        for token in tokens:
+            if token.tag == "VERB":
+                counts[token.lemma] += 1
+                forms.setdefault(token.lemma, Counter())[token.text.lower()] += 1
+    numbers = material.vocabulary.numbers
+    known = []
+    for lemma, _ in counts.most_common():  # the base form where it is known, else the commonest form that is
+        spelt = numbers([lemma, *(form for form, _ in forms[lemma].most_common())])
+        known += [number for number in spelt if number != UNKNOWN][:1]
     if len(known) < entries:
         raise UsageError(
             f"the training sentences hold {len(known)} known verbs: set settings.n_actions to that or less"
@@ -241,8 +227,9 @@ def _go_on(folder: Path, network: Network, optimiser: torch.optim.Optimizer) -> 
         return []
     weights = newest / "network.safetensors"
     checkpoints.load_into(network, checkpoints.read_tensors(weights), weights)
-    checkpoints.load_optimiser(optimiser, checkpoints.read_tensors(newest / "optimiser.safetensors"))
-    return [Epoch(**entry) for entry in checkpoints.read_history(newest)]
+    moments = newest / "optimiser.safetensors"
+    checkpoints.load_optimiser(optimiser, checkpoints.read_tensors(moments), moments)
+    return checkpoints.read_history(newest)
 
 
 def _is_done(history: list[Epoch], recipe: Recipe) -> bool:
@@ -311,12 +298,14 @@ def _one_epoch(
         n_pairs += size
         _add(losses, {**terms, "total": total}, size)
         _add(watched, {name: of for name, of in output.extras.items() if of.ndim == 0}, size)
-    means = {name: float(value) / n_pairs for name, value in losses.items()}
+    n_pairs = int(accelerator.reduce(torch.tensor(n_pairs, device=accelerator.device), "sum"))
+    means = {name: float(accelerator.reduce(value, "sum")) / n_pairs for name, value in losses.items()}
     if not np.isfinite(means["total"]):
         raise TrueMomentError(
             f"the loss is not finite ({means['total']}): lower train.learning_rate, or change train.clip or precision"
         )
-    return means, {name: float(value) / n_pairs for name, value in watched.items()}, waited
+    told = {name: float(accelerator.reduce(value, "sum")) / n_pairs for name, value in watched.items()}
+    return means, told, waited
 
 
 def _add(sums: dict[str, torch.Tensor], values: dict[str, torch.Tensor], weight: int) -> None:
@@ -340,10 +329,13 @@ def _timed(batches: Iterator[Examples]) -> Iterator[tuple[Examples, float]]:
 def score(network: Network, pairs: Pairs, size: int, device: torch.device) -> npt.NDArray[np.float32]:
     """Return the score of each candidate, the sigmoid of its logit, for all pairs; shape (Q, C)."""
     network.eval()
-    found = []
+    found: list[npt.NDArray[np.float32]] = []
     with torch.inference_mode():
         for low in range(0, len(pairs), size):
             examples = pairs.__getitems__(range(low, min(low + size, len(pairs))))
             output, _ = network(examples.to(device))
             found.append(torch.sigmoid(output.logits.float()).cpu().numpy())
-    return np.concatenate(found)
+    scores = np.concatenate(found)
+    if not np.isfinite(scores).all():
+        raise TrueMomentError("scores of the network are not finite: lower train.learning_rate, or change train.clip")
+    return scores

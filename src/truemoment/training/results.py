@@ -45,6 +45,8 @@ class Row(msgspec.Struct, frozen=True):
         What it was made with.
     notes
         What must be said wherever the figure is used.
+    trained_on
+        What was learned from.
     """
 
     recipe: str
@@ -64,11 +66,13 @@ class Row(msgspec.Struct, frozen=True):
     hardware: str
     truemoment: str
     notes: str
+    trained_on: str = ""
 
     @property
     def place(self) -> tuple[object, ...]:
         """What a later row of the same run and figure replaces."""
-        return (self.recipe, self.config, self.seed, self.dataset, self.data, self.features, self.split, self.measure)
+        asked = (self.recipe, self.config, self.seed, self.features, self.trained_on, self.chosen_on)
+        return (*asked, self.dataset, self.data, self.split, self.measure)
 
 
 FIELDS = tuple(field.name for field in msgspec.structs.fields(Row))
@@ -83,12 +87,15 @@ def read_rows(path: Path) -> list[Row]:
         If it is not there, or is no such file; line and column are named.
     """
     reader = csv.reader(io.StringIO(read_text(path)))
-    head = next(reader, [])
+    try:
+        lines = list(reader)
+    except csv.Error as error:
+        raise InputError(f"is no CSV ({error})", path=path, line=reader.line_num) from None
+    head = lines[0] if lines else []
     if tuple(head) != FIELDS:
         raise InputError(f"has the columns {', '.join(head[:20])}; expected {', '.join(FIELDS)}", path=path, line=1)
     rows = []
-    for values in reader:
-        line = reader.line_num
+    for line, values in enumerate(lines[1:], 2):
         if len(values) != len(FIELDS):
             raise InputError(f"got {len(values)} columns, expected {len(FIELDS)}", path=path, line=line)
         try:

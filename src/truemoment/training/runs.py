@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from accelerate import PartialState
 
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import UsageError
@@ -19,22 +21,30 @@ from truemoment.measures import parse_measures
 from truemoment.models import get_family
 from truemoment.records import Annotations
 from truemoment.training import checkpoints
-from truemoment.training.grounder import TrainedGrounder, load_grounder, write_vocabulary
+from truemoment.training.checkpoints import Epoch
+from truemoment.training.grounder import TrainedGrounder, load_grounder, read_vocabulary, write_vocabulary
 from truemoment.training.hardware import commit, hardware
-from truemoment.training.loop import Epoch, Follow, Material, source_of, train, unseen
+from truemoment.training.loop import Follow, Material, source_of, train, unseen
 from truemoment.training.recipes import Recipe
 from truemoment.training.results import Row
-from truemoment.training.vocabulary import make_vocabulary
+from truemoment.training.vocabulary import Vocabulary, make_vocabulary
 from truemoment.version import __version__
 
 MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; dR@1,IoU=0.5; dR@1,IoU=0.7; mIoU; AxIoU@10"
 """Measured on test splits."""
 
+RUN_FIELDS = ("recipe", "seed", "train", "val", "features", "features_name", "n_dimensions", "n_vector")
+
 HELD_OUT = "held out"
 HELD_OUT_SHARE = 0.1
 """Share of the training videos that chooses where a dataset has no validation split."""
 
-FORCED = "the epoch was chosen on a test split ({split}), by force: figures on it are too good"
+FORCED = (
+    "by force, it was trained on {train} and its epoch chosen on {val}: figures on a test split among them are too good"
+)
+
+FIT_FOR_A_FILE = re.compile(r"[\w][\w .+-]{0,79}")
+"""Names of splits that files are called by."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +64,7 @@ class Task:
     data_dir
         Folder of the data.
     forced
-        Whether `val` is a test split.
+        Whether a test split may be learned from or choose, which every result says.
     notes
         What every result must say.
     """
@@ -71,12 +81,19 @@ class Task:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse features for a model that sees none, and none for one that does."""
+        """Refuse features for a model that sees none, none for one that does, and a test split that chooses unasked."""
         sees = "video" in get_family(self.recipe.model).needs
         if sees and self.store is None:
             raise UsageError(f"{self.recipe.model} sees the video: give --features, e.g. --features FILE.hdf5")
         if not sees and self.store is not None:
             raise UsageError(f"{self.recipe.model} sees no video, expected no --features")
+        if (is_test(self.val.split) or is_test(self.train.split)) and not self.forced:
+            which = self.val.split if is_test(self.val.split) else self.train.split
+            raise UsageError(f"{which} is a test split: nothing is learned from it or chosen by it, unless forced")
+        if not np.all(self.val.queries.duration_s > 0):
+            raise UsageError(
+                f"{self.val.dataset}/{self.val.split} holds videos of unknown duration, candidates are shares"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +134,7 @@ def is_test(split: str, merged: Sequence[str] = ()) -> bool:
     merged
         Names of the splits that a test split of the dataset is merged from.
     """
-    return split.startswith("test") or split in merged
+    return re.search(r"(?<![a-z])test", split.casefold()) is not None or split in merged
 
 
 def hold_out(train: Annotations, seed: int) -> tuple[Annotations, Annotations]:
@@ -177,6 +194,11 @@ def perform(
     InputError, TrueMomentError
         If a file is damaged, a video has no features, or the loss is no longer finite.
     """
+    for split in (task.val.split, *tests):
+        if not FIT_FOR_A_FILE.fullmatch(split):
+            raise UsageError(
+                f"split {split!r} cannot be a file's name, expected letters, digits, blanks, '.', '_', '-'"
+            )
     vocabulary = make_vocabulary(task.recipe.text, task.train.queries.sentence, task.sentences, task.data_dir)
     run = checkpoints.Run(
         recipe=task.recipe,
@@ -188,13 +210,16 @@ def perform(
         n_dimensions=0 if task.store is None else task.store.n_dimensions,
         n_vector=task.recipe.text.size if vocabulary.vectors is None else vocabulary.vectors.shape[1],
         forced=task.forced,
-        notes=(*task.notes, *([FORCED.format(split=task.val.split)] if task.forced else [])),
+        notes=(*task.notes, *([FORCED.format(train=task.train.split, val=task.val.split)] if task.forced else [])),
         truemoment=__version__,
     )
-    _claim(folder, run)
-    write_vocabulary(folder / "words.json", vocabulary)
+    processes = PartialState()
+    with processes.main_process_first():
+        _claim(folder, run, vocabulary)
     material = Material(task.recipe, task.train, task.val, task.store, vocabulary, task.seed)
     history = train(material, folder, follow=follow, tell=tell)
+    if not processes.is_main_process:
+        return Result(folder, run, history, 0)
     grounder = dataclasses.replace(load_grounder(folder, store=task.store), follow=follow)
     rows = tuple(
         row
@@ -206,22 +231,30 @@ def perform(
     return result
 
 
-def _claim(folder: Path, run: checkpoints.Run) -> None:
-    """Write what a run is asked for, or check that this folder holds the very same."""
+def _claim(folder: Path, run: checkpoints.Run, vocabulary: Vocabulary) -> None:
+    """Write what a run is asked for, or check that this folder holds the very same.
+
+    Raises
+    ------
+    UsageError
+        If it holds something else.
+    """
+    words = folder / "words.json"
     if (folder / "run.json").exists():
         there = checkpoints.read_run(folder)
         if msgspec.structs.replace(there, truemoment="") != msgspec.structs.replace(run, truemoment=""):
-            differing = [
-                name
-                for name in ("recipe", "seed", "train", "val", "features", "features_name", "n_dimensions", "forced")
-                if getattr(there, name) != getattr(run, name)
-            ]
+            differing = [name for name in (*RUN_FIELDS, "forced") if getattr(there, name) != getattr(run, name)]
             what = ", ".join(differing) or "its notes"
             raise UsageError(f"{folder}: holds another run (it differs in {what}); give -o another folder")
+        if words.exists() and read_vocabulary(words).words != vocabulary.words:
+            raise UsageError(f"{folder}: was trained with other words (other --test splits?); give -o another folder")
+        if not words.exists():
+            write_vocabulary(words, vocabulary)
         return
-    if folder.exists() and any(not path.name.startswith(".") for path in folder.iterdir()):  # a cut write leaves .NAME
+    if folder.exists() and any(path != words and not path.name.startswith(".") for path in folder.iterdir()):
         raise UsageError(f"{folder}: is there already and holds no training run; give -o another folder")
     folder.mkdir(parents=True, exist_ok=True)
+    write_vocabulary(words, vocabulary)
     checkpoints.write_document(folder / "run.json", run)
 
 
@@ -245,6 +278,7 @@ def _answer(grounder: TrainedGrounder, of: Annotations, path: Path, measures: st
             measure=figure.measure,
             value="" if figure.value is None else f"{figure.value:.6f}",
             n_queries=figure.n_queries,
+            trained_on=run.made_by["trained_on"],
             chosen_on=run.made_by["chosen_on"],
             epoch=best.epoch,
             seconds=round(sum(epoch.seconds for epoch in history), 1),

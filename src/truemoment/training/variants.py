@@ -23,14 +23,16 @@ from pathlib import Path
 import msgspec
 
 from truemoment.evaluation import evaluate
+from truemoment.exceptions import InputError
 from truemoment.features.changed import ChangedFeatures
 from truemoment.measures import parse_measures
 from truemoment.models.decoding import as_predictions
 from truemoment.records import Annotations
 from truemoment.training import checkpoints
+from truemoment.training.checkpoints import Epoch
 from truemoment.training.examples import Pairs, make_pairs, make_table
 from truemoment.training.grounder import TrainedGrounder, load_grounder
-from truemoment.training.loop import Epoch, Follow, score, unseen
+from truemoment.training.loop import Follow, score, unseen
 from truemoment.training.runs import Task, perform
 
 SHUFFLED = "shuffled"
@@ -104,11 +106,11 @@ def make_variants(
         run = folder / "runs" / f"lr{rate:g}"
         tell(f"learning rate {rate:g}: training")
         _train(task, rate, run, follow)
-        weights = sorted((run / "weights").glob("*.safetensors"))
+        weights = _kept(run)
         n_variants += len(weights) * len(list(grid.of_network(rate, 0)))
         missing = [
             (number, path)
-            for number, path in enumerate(weights, 1)
+            for number, path in weights.items()
             if not all(
                 (folder / split / f"{name}.npz").exists()
                 for split in splits
@@ -142,13 +144,29 @@ def _train(task: Task, rate: float, run: Path, follow: Follow) -> None:
     )
 
     def keep(epoch: Epoch) -> None:
-        kept = run / "weights"
-        kept.mkdir(exist_ok=True)
-        name = f"{epoch.epoch:04d}.safetensors"
-        shutil.copyfile(run / f"epoch-{epoch.epoch:04d}" / "network.safetensors", kept / f".{name}")
-        (kept / f".{name}").replace(kept / name)
+        _keep(run, epoch.epoch)
 
+    newest = checkpoints.newest_epoch(run)
+    if newest is not None:  # a run that was cut off between its epoch's end and the copy
+        _keep(run, int(newest.name.removeprefix("epoch-")))
     perform(dataclasses.replace(task, recipe=recipe), run, {}, follow=follow, tell=keep)
+
+
+def _keep(run: Path, epoch: int) -> None:
+    """Copy the weights of the newest epoch, complete or not at all."""
+    kept = run / "weights"
+    kept.mkdir(exist_ok=True)
+    name = f"{epoch:04d}.safetensors"
+    shutil.copyfile(run / f"epoch-{epoch:04d}" / "network.safetensors", kept / f".{name}")
+    (kept / f".{name}").replace(kept / name)
+
+
+def _kept(run: Path) -> dict[int, Path]:
+    """Return the weights of each epoch by its number."""
+    found = {int(path.stem): path for path in sorted((run / "weights").glob("[0-9]*.safetensors"))}
+    if list(found) != list(range(1, len(found) + 1)):
+        raise InputError(f"holds the weights of epochs {list(found)}, expected all of them", path=run / "weights")
+    return found
 
 
 def _pairs(method: TrainedGrounder, of: Annotations, *, shuffled: bool, seed: int) -> Pairs:

@@ -1,0 +1,54 @@
+"""Variants of a method: names, numbers, and what a break may not confuse."""
+
+import pytest
+
+from truemoment.exceptions import InputError
+from truemoment.scores import Scores
+from truemoment.training.variants import Grid, make_variants
+
+
+@pytest.fixture
+def grid():
+    return Grid(learning_rates=(0.01,), nms=(1.0, 0.5), shuffled=True)
+
+
+def test_every_network_threshold_and_way_is_a_variant(grid):
+    assert [name for name, *_ in grid.of_network(0.01, 2)] == [
+        "lr0.01-epoch2-nms1",
+        "lr0.01-epoch2-nms0.5",
+        "lr0.01-epoch2-nms1-shuffled",
+        "lr0.01-epoch2-nms0.5-shuffled",
+    ]
+
+
+def made(task, grid, folder, world):
+    tests = {"test-iid": world.splits["test-iid"]}
+    return make_variants(task("tan2d", "train.epochs=3"), grid, folder, tests, measures="R@1,IoU=0.5; AxIoU@10")
+
+
+def test_a_grid_that_was_cut_off_ends_as_one_that_was_not(task, world, grid, tmp_path):
+    """Cut off between an epoch's end and the copy of its weights: none is lost, none takes another's name."""
+    assert made(task, grid, tmp_path / "whole", world) == 12
+
+    def cut(what):
+        if "answering" in what:
+            raise KeyboardInterrupt
+
+    tests = {"test-iid": world.splits["test-iid"]}
+    asked = task("tan2d", "train.epochs=3"), grid, tmp_path / "cut", tests
+    with pytest.raises(KeyboardInterrupt):
+        make_variants(*asked, measures="R@1,IoU=0.5; AxIoU@10", tell=cut)
+    weights = tmp_path / "cut" / "runs" / "lr0.01" / "weights"
+    (weights / "0003.safetensors").unlink()
+    (weights / ".0002.safetensors").write_bytes(b"half")
+    assert make_variants(*asked, measures="R@1,IoU=0.5; AxIoU@10") == 12
+    for path in (tmp_path / "whole" / "test-iid").glob("*.npz"):
+        one, other = Scores.load(path), Scores.load(tmp_path / "cut" / "test-iid" / path.name)
+        assert (one.numerator == other.numerator).all(), path.name
+
+
+def test_a_lost_epoch_is_told(task, world, grid, tmp_path):
+    made(task, grid, tmp_path / "grid", world)
+    (tmp_path / "grid" / "runs" / "lr0.01" / "weights" / "0001.safetensors").unlink()
+    with pytest.raises(InputError, match="epochs"):
+        made(task, grid, tmp_path / "grid", world)
