@@ -18,8 +18,7 @@ import numpy.typing as npt
 from truemoment.exceptions import InputError
 from truemoment.intervals import Floats
 
-Frames = npt.NDArray[np.float32]
-"""Rows of features, (T, D)."""
+Frames = npt.NDArray[np.float32]  # rows of features, (T, D)
 
 
 @runtime_checkable

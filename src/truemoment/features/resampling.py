@@ -12,7 +12,7 @@ from truemoment.intervals import Ints
 def row_bounds(n: int, n_rows: int) -> Ints:
     r"""Where each resampled row begins among `n` rows, and the last one ends.
 
-    .. math:: b_k = \min(\mathrm{round}(k\, n / T),\; n - 1), \qquad k = 0, \dots, T
+    .. math:: b_k = \min(\mathrm{round}(k\, n / T),\; n - 1), \qquad k = 0, \ldots, T
 
     Halves round to the even number.
 

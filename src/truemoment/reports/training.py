@@ -10,7 +10,7 @@ from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.reports.text import counted, one_line
 
 if TYPE_CHECKING:  # these modules load PyTorch
-    from truemoment.training.loop import Epoch
+    from truemoment.training.checkpoints import Epoch
     from truemoment.training.runs import Result, Task
 
 

@@ -57,7 +57,7 @@ def unseen(items: Any, what: str) -> Any:  # noqa: ANN401 - any iterable, return
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
+class TrainingData:
     """What a run learns from.
 
     Parameters
@@ -109,7 +109,7 @@ def build_network(recipe: Recipe, vocabulary: Vocabulary, n_dimensions: int) -> 
 
 
 def train(
-    material: Material,
+    data: TrainingData,
     folder: Path,
     *,
     follow: Follow = unseen,
@@ -119,7 +119,7 @@ def train(
 
     Parameters
     ----------
-    material
+    data
         What to learn from.
     folder
         The run's folder. Epochs in it are gone on from.
@@ -142,7 +142,7 @@ def train(
     InputError
         If a video has no features, or what lies in `folder` is damaged.
     """
-    recipe = material.recipe
+    recipe = data.recipe
     accelerator = Accelerator(
         mixed_precision=recipe.train.precision,
         dataloader_config=DataLoaderConfiguration(split_batches=True),
@@ -153,22 +153,22 @@ def train(
         raise UsageError(
             f"train.batch: got {recipe.train.batch}, expected a multiple of {accelerator.num_processes} processes"
         )
-    torch.manual_seed(material.seed)
-    network = build_network(recipe, material.vocabulary, 0 if material.store is None else material.store.n_dimensions)
-    _start_actions(network, material)
+    torch.manual_seed(data.seed)
+    network = build_network(recipe, data.vocabulary, 0 if data.store is None else data.store.n_dimensions)
+    _start_actions(network, data)
     learned = [parameter for parameter in network.parameters() if parameter.requires_grad]
     optimiser = torch.optim.Adam(learned, lr=recipe.train.learning_rate, weight_decay=recipe.train.weight_decay)
     history = _go_on(folder, network, optimiser)
     if _is_done(history, recipe):
         return history
-    pairs, chosen_by, video_ids = _tensors(material, network, follow)
-    watch = Validation(material.val, recipe.select.measure)
+    pairs, chosen_by, video_ids = _tensors(data, network, follow)
+    watch = Validation(data.val, recipe.select.measure)
     network, optimiser = accelerator.prepare(network, optimiser)
     while not _is_done(history, recipe):
         epoch = len(history) + 1
         started = time.perf_counter()
-        loader = accelerator.prepare_data_loader(_loader(pairs, video_ids, recipe, material.seed, epoch))
-        torch.manual_seed(int(np.random.SeedSequence([material.seed, epoch]).generate_state(1)[0]))
+        loader = accelerator.prepare_data_loader(_loader(pairs, video_ids, recipe, data.seed, epoch))
+        torch.manual_seed(int(np.random.SeedSequence([data.seed, epoch]).generate_state(1)[0]))
         network.train()
         loss, watched, waited = _one_epoch(
             network, optimiser, accelerator, follow(loader, f"epoch {epoch}"), recipe.train.clip
@@ -178,7 +178,7 @@ def train(
         scores = score(plain, chosen_by, recipe.train.batch, accelerator.device)
         val = watch.of_scores(scores, plain.model.proposals, nms=recipe.decode.nms, top=recipe.decode.top)
         if np.isnan(val[watch.measure]):
-            raise UsageError(f"select.measure: {watch.measure} is undefined on {material.val.split}, name another one")
+            raise UsageError(f"select.measure: {watch.measure} is undefined on {data.val.split}, name another one")
         best = not history or val[watch.measure] > max(of.val[watch.measure] for of in history)
         history.append(Epoch(epoch, loss, val, best, watched, round(seconds, 3), round(waited / seconds, 5)))
         if accelerator.is_main_process:
@@ -188,7 +188,7 @@ def train(
     return history
 
 
-def _start_actions(network: Network, material: Material) -> None:
+def _start_actions(network: Network, data: TrainingData) -> None:
     """Let a model that knows actions by name start from the vectors of the most frequent verbs of training.
 
     Raises
@@ -199,15 +199,15 @@ def _start_actions(network: Network, material: Material) -> None:
     entries = network.model.action_entries()
     if not entries:
         return
-    text = material.recipe.text
+    text = data.recipe.text
     counts: Counter[str] = Counter()
     forms: dict[str, Counter[str]] = {}
-    for tokens in get_engine(text.engine).analyse(material.train.queries.sentence.tolist()):
+    for tokens in get_engine(text.engine).analyse(data.train.queries.sentence.tolist()):
         for token in tokens:
             if token.tag == "VERB":
                 counts[token.lemma] += 1
                 forms.setdefault(token.lemma, Counter())[token.text.lower()] += 1
-    numbers = material.vocabulary.numbers
+    numbers = data.vocabulary.numbers
     known = []
     for lemma, _ in counts.most_common():  # the base form where it is known, else the commonest form that is
         spelt = numbers([lemma, *(form for form, _ in forms[lemma].most_common())])
@@ -239,23 +239,23 @@ def _is_done(history: list[Epoch], recipe: Recipe) -> bool:
     return bool(recipe.select.patience) and since_best >= recipe.select.patience
 
 
-def _tensors(material: Material, network: Network, follow: Follow) -> tuple[Pairs, Pairs, list[str]]:
+def _tensors(data: TrainingData, network: Network, follow: Follow) -> tuple[Pairs, Pairs, list[str]]:
     """Return the training pairs, the validation pairs, and the video of each training pair."""
-    recipe, needs = material.recipe, network.model.needs
-    kept = material.train.select_queries(_queries_kept(material.train))
+    recipe, needs = data.recipe, network.model.needs
+    kept = data.train.select_queries(_queries_kept(data.train))
     if not kept.n_queries:
-        raise UsageError(f"{material.train.dataset}/{material.train.split} holds no query that can be learned from")
+        raise UsageError(f"{data.train.dataset}/{data.train.split} holds no query that can be learned from")
     table: ClipTable | None = None
-    if material.store is not None:
-        wanted = [*kept.video_id, *material.val.video_id]
-        table = make_table(material.store, wanted, recipe, lambda ids: follow(ids, "features"))
+    if data.store is not None:
+        wanted = [*kept.video_id, *data.val.video_id]
+        table = make_table(data.store, wanted, recipe, lambda ids: follow(ids, "features"))
     first = kept.offsets[:-1]
     video_ids = kept.video_id[first].tolist()
     number: Ints = np.array([0 if table is None else table.number[name] for name in video_ids], dtype=np.int64)
-    sentences: Sentences = read_sentences(kept.sentence[first].tolist(), material.vocabulary, recipe, needs)
+    sentences: Sentences = read_sentences(kept.sentence[first].tolist(), data.vocabulary, recipe, needs)
     ious = cell_ious(kept, network.model.proposals)[first]
     pairs = Pairs(sentences, number, table, iou=ious)
-    watched = make_pairs(material.val.queries, material.vocabulary, recipe, needs, table)
+    watched = make_pairs(data.val.queries, data.vocabulary, recipe, needs, table)
     return pairs, watched, video_ids if "other video" in needs else []
 
 

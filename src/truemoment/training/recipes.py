@@ -223,7 +223,8 @@ def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
     clips = getattr(settings, "n_clips", 1)
     if "video" in family.needs and recipe.rows % clips:
         raise InputError(f"got {recipe.rows}, expected a multiple of the {clips} clips", path=path, field="rows")
-    return msgspec.structs.replace(recipe, settings=msgspec.to_builtins(settings))
+    plain = msgspec.json.decode(msgspec.json.encode(settings))  # lists for tuples, as a file gives them back
+    return msgspec.structs.replace(recipe, settings=plain)
 
 
 def _convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field: str) -> S:

@@ -24,7 +24,7 @@ from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
 from truemoment.training.grounder import TrainedGrounder, load_grounder, read_vocabulary, write_vocabulary
 from truemoment.training.hardware import commit, hardware
-from truemoment.training.loop import Follow, Material, source_of, train, unseen
+from truemoment.training.loop import Follow, TrainingData, source_of, train, unseen
 from truemoment.training.recipes import Recipe
 from truemoment.training.results import Row
 from truemoment.training.vocabulary import Vocabulary, make_vocabulary
@@ -204,7 +204,9 @@ def perform(
         recipe=task.recipe,
         seed=task.seed,
         train=source_of(task.train),
-        val=source_of(task.val),
+        val=checkpoints.Source(
+            task.val.dataset, task.val.split, task.val.sha256, task.val.n_queries, task.val.n_videos
+        ),
         features=task.features,
         features_name="" if task.store is None else task.store.name,
         n_dimensions=0 if task.store is None else task.store.n_dimensions,
@@ -216,8 +218,8 @@ def perform(
     processes = PartialState()
     with processes.main_process_first():
         _claim(folder, run, vocabulary)
-    material = Material(task.recipe, task.train, task.val, task.store, vocabulary, task.seed)
-    history = train(material, folder, follow=follow, tell=tell)
+    data = TrainingData(task.recipe, task.train, task.val, task.store, vocabulary, task.seed)
+    history = train(data, folder, follow=follow, tell=tell)
     if not processes.is_main_process:
         return Result(folder, run, history, 0)
     grounder = dataclasses.replace(load_grounder(folder, store=task.store), follow=follow)

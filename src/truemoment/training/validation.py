@@ -1,7 +1,5 @@
 """Measures during training: the very functions of ``evaluate``, for this training loop or any other.
 
-Examples
---------
 >>> import numpy as np
 >>> from truemoment.proposals import SparseMap
 >>> from truemoment.records import Annotations

@@ -41,8 +41,7 @@ from truemoment.proposals import SparseMap
 if TYPE_CHECKING:
     from truemoment.intervals import Floats, Ints
 
-Cells = NDArray[np.bool_]
-"""Which cells of a square map, shape (M, M)."""
+Cells = NDArray[np.bool_]  # which cells of a square map, shape (M, M)
 
 _WEIGHT_NUMBERS = 2**23
 """How many transformed weights are held at a time."""

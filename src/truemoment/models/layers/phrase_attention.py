@@ -5,9 +5,9 @@ A tree stands over the sentence: the sentence, its verbs, and under each verb it
 
 .. math::
     a^v_i &= W_a \tanh[W_p q \,\Vert\, W_c h^v_i], \quad
-    \bar h^v = \textstyle\sum_i \text{softmax}(a^v)_i \, h^v_i \\
+    \bar h^v = \sum_i \text{softmax}(a^v)_i \, h^v_i \\
     a^n_j &= W_a \tanh[W_p \bar h^v \,\Vert\, W_c h^n_j] \\
-    g_k &= \beta_0 h^v_k + \textstyle\sum_l \beta_l h^n_{c_{k,l}}, \quad
+    g_k &= \beta_0 h^v_k + \sum_l \beta_l h^n_{c_{k,l}}, \quad
     \beta = \text{softmax}(a^v_k, a^n_{c_{k,1}}, \ldots) \\
     \bar g &= \text{mean}_k \, g_k, \quad q^f = q + q \bar g.
 
