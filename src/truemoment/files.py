@@ -108,7 +108,7 @@ def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1, field:
         found = _BYTE.search(str(error))
         at = int(found[1]) if found else len(data.rstrip())
         word = re.match(rb"NaN|-?Infinity", data[max(at - data[:at].endswith(b"-"), 0) :])
-        came = f"got {word[0].decode()}, expected a number" if word else f"{_lower_first(str(error))}, expected JSON"
+        came = f"got {word[0].decode()}, expected a number" if word else f"{lower_first(str(error))}, expected JSON"
         raise InputError(came, path=path, line=line + data.count(b"\n", 0, at), field=field or None) from None
 
 
@@ -369,9 +369,9 @@ def _invalid(error: msgspec.ValidationError, path: Path, line: int, field: str) 
     if missing:
         problem, inner = "is missing", f"{inner}.{missing[1]}" if inner else missing[1]
     elif expected:
-        problem = f"got {_in_words(expected.group(2))}, expected {_in_words(expected.group(1))}"
+        problem = f"got {in_words(expected.group(2))}, expected {in_words(expected.group(1))}"
     else:
-        problem = _in_words(_lower_first(problem))
+        problem = in_words(lower_first(problem))
     name = f"{field}.{inner}" if field and inner and not inner.startswith("[") else field + inner
     return InputError(problem, path=path, line=line, field=name or None)
 
@@ -386,7 +386,7 @@ _WORDS = {
 }
 
 
-def _in_words(kinds: str) -> str:
+def in_words(kinds: str) -> str:
     """Say what JSON calls `float`, `str` or `array` in words; a length is kept: "a list of length 3"."""
 
     def words(kind: re.Match[str]) -> str:
@@ -395,5 +395,6 @@ def _in_words(kinds: str) -> str:
     return re.sub(r"`([a-z]+(?: \| [a-z]+)*)`", words, kinds)
 
 
-def _lower_first(text: str) -> str:
+def lower_first(text: str) -> str:
+    """Start in lower case, as what stands behind a colon does."""
     return text if text.startswith("JSON") else text[:1].lower() + text[1:]

@@ -110,6 +110,9 @@ def command(
         parse_measures(measures)
     own_recipe = Path(recipe) if recipe.lower().endswith((".yaml", ".yml")) else None
     refuse_outputs([annotations, own_recipe, *files_of(dataset, data_dir)], [results, json_path])
+    for path in (results, json_path):
+        if path is not None and path.is_dir():
+            raise UsageError(f"{told_path(path)}: is a folder, expected the name of a file to write")
     out = out or Path("runs") / f"{asked.model}-{dataset or (annotations or Path('own')).stem}-{asked.hash[:6]}-{seed}"
     data = DataOptions(dataset, annotations, None, data_dir)
     task, answered = prepare(

@@ -9,8 +9,8 @@ other-video      the features of another video, brought to as many rows
 ===============  ===================================================================================================
 
 A method that finds moments must do worse on all but the first, since nothing is at its place any more. Shuffling is
-the randomisation of Hidden Challenges (Otani et al. 2020, section 4): "we divide input videos into short segments and
-randomly reorder them before evaluating the models". How short is not told there. A sixteenth of the video is 2 s of
+the randomisation of Hidden Challenges (Otani et al. 2020, section 4), whose videos are cut into short segments that are
+put in another order when the models are evaluated. How short is not told there. A sixteenth of the video is 2 s of
 Charades-STA and 7 s of ActivityNet Captions on average, a quarter of the mean moment of either and less: moments are
 taken apart, while what happens within a segment can still be seen.
 

@@ -28,7 +28,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.files import read_bytes
+from truemoment.files import in_words, lower_first, read_bytes
 from truemoment.measures import parse_measure
 
 S = TypeVar("S")
@@ -233,9 +233,8 @@ def _convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field:
     except msgspec.ValidationError as error:
         problem, _, at = str(error).partition(" - at `$")
         inner = at.rstrip("`").lstrip(".")
-        raise InputError(
-            problem[:1].lower() + problem[1:], path=path, field=(field + inner).rstrip(".") or None
-        ) from None
+        told = in_words(lower_first(problem))
+        raise InputError(told, path=path, field=(field + inner).rstrip(".") or None) from None
 
 
 def _parse(data: bytes, path: Path) -> Any:  # noqa: ANN401 - checked by the caller
