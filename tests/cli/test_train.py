@@ -65,9 +65,7 @@ def test_train_predict_and_audit(call, words, world, tmp_path):
     )
     assert status == 0, err
     audited = json.loads((tmp_path / "a.json").read_text())
-    assert {"shuffled", "reversed", "frozen", "other-video"} == {
-        of["way"] for of in audited["changed"]["ways"]
-    }
+    assert {"shuffled", "reversed", "frozen", "other-video"} == {of["way"] for of in audited["changed"]["ways"]}
 
 
 def test_a_run_goes_on_only_as_it_was_asked_for(call, fails, words, tmp_path):

@@ -310,7 +310,7 @@ def test_the_report_as_a_dictionary(read):
     assert list(report.as_dict()) == [
         "format", "recognised", "rows", "by_id", "by_text", "by_position", "text_differs", "shared", "unmatched",
         "missing", "empty", "refused", "ambiguous", "failed", "moments", "swapped", "zero_length", "past_end",
-        "clipped", "ties", "reordered", "coarse", "axis", "signs", "parsing",
+        "clipped", "ties", "reordered", "coarse", "axis", "signs", "parsing", "told",
     ]  # fmt: skip
 
 
