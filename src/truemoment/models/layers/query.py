@@ -44,7 +44,7 @@ class QueryEncoder(nn.Module):
             What stands at each word; 0 behind the end.
         """
         with torch.autocast(words.device.type, enabled=False):  # not every processor has an LSTM in bfloat16
-            tokens, _ = self.lstm(words.to(self.lstm.weight_ih_l0.dtype))
+            tokens, _ = self.lstm(words.to(next(self.lstm.parameters()).dtype))
         behind = torch.arange(words.shape[1], device=words.device) >= n_words[:, None]
         tokens = tokens.masked_fill(behind[:, :, None], 0.0)
         return tokens[torch.arange(len(tokens), device=tokens.device), n_words - 1], tokens
