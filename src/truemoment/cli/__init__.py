@@ -25,6 +25,9 @@ EXIT_BAD_INPUT = 2
 EXIT_BUG = 3
 EXIT_INTERRUPTED = 130
 
+OF_MODELS = ("torch", "accelerate", "safetensors", "h5py", "yaml")
+"""Packages that the extra ``models`` brings, and that nothing else needs."""
+
 COMMANDS = MappingProxyType(
     {
         "demo": "The main job on a built-in world: no data, no network.",
@@ -128,6 +131,11 @@ def run(words: list[str], *, debug: bool = False) -> int:  # noqa: PLR0911 - a r
         return _fail(f"{one_line(error.format_message())} (see {command} --help)", EXIT_BAD_INPUT, debug=debug)
     except (TrueMomentError, click.ClickException) as error:
         return _fail(one_line(str(error)), EXIT_BAD_INPUT, debug=debug)
+    except ModuleNotFoundError as error:
+        if error.name not in OF_MODELS:
+            return _fail(f"a bug of ours: {one_line(str(error))} (--debug shows where)", EXIT_BUG, debug=debug)
+        told = f"this needs the package {error.name}: pip install 'truemoment[models]'"
+        return _fail(told, EXIT_BAD_INPUT, debug=debug)
     except (KeyboardInterrupt, click.Abort):
         return _fail("interrupted; nothing half-written remains", EXIT_INTERRUPTED, debug=False)
     except BrokenPipeError:
