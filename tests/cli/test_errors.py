@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+import truemoment.cli
 from truemoment.cli import run
 from truemoment.datasets import DATASETS
 from truemoment.exceptions import UsageError
@@ -239,3 +240,20 @@ class TestBugs:
         status, _, err = evaluate("--json", tmp_path / "report.json", "--quiet")
         assert status == 2
         assert err == f"truemoment: {tmp_path}/report.json: cannot be written ({os.strerror(number)})\n"
+
+
+@pytest.mark.parametrize("package", ["torch", "accelerate", "safetensors", "h5py", "yaml"])
+def test_a_missing_package_of_models_is_told_with_its_extra(fails, monkeypatch, package):
+    def missing(_):
+        raise ModuleNotFoundError(f"No module named {package!r}", name=package)
+
+    monkeypatch.setattr(truemoment.cli.cli, "invoke", missing)
+    assert fails(2, "measures", "list") == f"this needs the package {package}: pip install 'truemoment[models]'"
+
+
+def test_another_missing_package_is_a_bug_of_ours(fails, monkeypatch):
+    def missing(_):
+        raise ModuleNotFoundError("No module named 'else'", name="else")
+
+    monkeypatch.setattr(truemoment.cli.cli, "invoke", missing)
+    assert "a bug of ours" in fails(3, "measures", "list")

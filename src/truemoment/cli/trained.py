@@ -38,6 +38,7 @@ def answer(
     from truemoment.features.changed import WAYS, ChangedFeatures
     from truemoment.io import write_predictions
     from truemoment.training.grounder import load_grounder
+    from truemoment.training.loop import unseen
     from truemoment.version import __version__
 
     if change is not None and change not in WAYS:
@@ -46,7 +47,7 @@ def answer(
         raise UsageError(f"-o: got {told_path(out)}, expected a name that ends in .jsonl")
     refuse_outputs([data.annotations], [out, json_path])
     show = not quiet and sys.stderr.isatty()
-    method = load_grounder(run, features=features, data_dir=data.data_dir, follow=_follow if show else _unseen)
+    method = load_grounder(run, features=features, data_dir=data.data_dir, follow=_follow if show else unseen)
     made_by = method.run.made_by
     if change is not None and change != "original":
         if method.features is None:
@@ -92,8 +93,3 @@ def _follow(items: Sequence[str], what: str) -> Any:  # noqa: ANN401 - a progres
     from tqdm import tqdm
 
     return tqdm(items, desc=what, leave=False)
-
-
-def _unseen(items: Sequence[str], what: str) -> Sequence[str]:
-    del what
-    return items

@@ -150,9 +150,14 @@ class GroundingModel(nn.Module, abc.ABC):
         return 0
 
     def start_actions(self, vectors: Tensor) -> None:
-        """Take word vectors of the most frequent actions of training, (:meth:`action_entries`, E)."""
-        del vectors
-        raise NotImplementedError
+        """Take word vectors of the most frequent actions of training, (:meth:`action_entries`, E).
+
+        Raises
+        ------
+        UsageError
+            If the model knows no action by name.
+        """
+        raise UsageError(f"got {len(vectors)} vectors of actions, but {self.name} knows no action by name")
 
     def n_parameters(self) -> int:
         """Count the trainable numbers."""
