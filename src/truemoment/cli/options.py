@@ -41,18 +41,40 @@ data_dir_option = click.option(
 )
 
 
+dataset_option = click.option("--dataset", metavar="NAME", help="A dataset; 'truemoment datasets list' shows them.")
+
+annotations_option = click.option(
+    "--annotations",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Your own annotations as JSON Lines, in place of --dataset.",
+)
+
+split_option = click.option("--split", metavar="NAME", help="Split of the dataset, e.g. test-ood.")
+
+
 def data_options(function: F) -> F:
     """Which annotations: --dataset or --annotations, --split, --data-dir."""
+    for option in (data_dir_option, split_option, annotations_option, dataset_option):
+        function = option(function)
+    return function
+
+
+def learning_options(function: F) -> F:
+    """What a recipe is trained on, and what of it is changed: --dataset, --annotations, --features, --test, --set."""
     for option in (
-        data_dir_option,
-        click.option("--split", metavar="NAME", help="Split of the dataset, e.g. test-ood."),
         click.option(
-            "--annotations",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="Your own annotations as JSON Lines, in place of --dataset.",
+            "--set", "changes", multiple=True, metavar="KEY=VALUE", help="Of the recipe, e.g. train.epochs=3."
         ),
-        click.option("--dataset", metavar="NAME", help="A dataset; 'truemoment datasets list' shows them."),
+        click.option(
+            "--test", "tests", multiple=True, metavar="NAME", help="Split to measure on. [default: every test split]"
+        ),
+        click.option(
+            "--features", metavar="SOURCE", help="FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades."
+        ),
+        data_dir_option,
+        annotations_option,
+        dataset_option,
     ):
         function = option(function)
     return function

@@ -13,8 +13,8 @@ import click
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
     DataOptions,
-    data_dir_option,
     files_of,
+    learning_options,
     output_options,
     refuse_outputs,
     seed_option,
@@ -32,32 +32,18 @@ if TYPE_CHECKING:
 
 @click.command("train")
 @click.argument("recipe", metavar="RECIPE")
-@click.option("--dataset", metavar="NAME", help="A dataset; 'truemoment datasets list' shows them.")
-@click.option(
-    "--annotations",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Your own annotations as JSON Lines, in place of --dataset.",
-)
-@data_dir_option
-@click.option("--features", metavar="SOURCE", help="FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades.")
+@learning_options
 @click.option("--train-split", default="train", show_default=True, metavar="NAME", help="What is learned from.")
 @click.option(
     "--select-split", metavar="NAME", help="What chooses the epoch. [default: the recipe's; 'held out' if none]"
 )
 @click.option("--force", is_flag=True, help="Let a test split choose the epoch; every result will say so.")
 @click.option(
-    "--test", "tests", multiple=True, metavar="NAME", help="Split to answer at the end. [default: every test split]"
-)
-@click.option(
     "--on-missing-video",
     type=click.Choice(["refuse", "skip"]),
     default="refuse",
     show_default=True,
     help="Videos without features.",
-)
-@click.option(
-    "--set", "changes", multiple=True, metavar="KEY=VALUE", help="A value of the recipe, e.g. train.epochs=3."
 )
 @click.option(
     "--measures", metavar="'A; B'", help="Of the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]"

@@ -9,9 +9,9 @@ import click
 
 from truemoment.cli.options import (
     DataOptions,
-    data_dir_option,
     files_of,
     followed,
+    learning_options,
     refuse_outputs,
     seed_option,
     told_path,
@@ -24,24 +24,10 @@ NMS = "1,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,0.99"
 
 @click.command("variants")
 @click.argument("recipe", metavar="RECIPE")
-@click.option("--dataset", metavar="NAME", help="A dataset; 'truemoment datasets list' shows them.")
-@click.option(
-    "--annotations",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Your own annotations as JSON Lines, in place of --dataset.",
-)
-@data_dir_option
-@click.option("--features", metavar="SOURCE", help="FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades.")
+@learning_options
 @click.option("--learning-rates", default="0.0003,0.001,0.003", show_default=True, metavar="A,B", help="A run each.")
 @click.option("--nms", default=NMS, show_default=True, metavar="A,B", help="Thresholds of suppression; 1 is none.")
 @click.option("--no-shuffled", is_flag=True, help="Leave out the variants that are shown shuffled videos.")
-@click.option(
-    "--test", "tests", multiple=True, metavar="NAME", help="Split to measure on, too. [default: every test split]"
-)
-@click.option(
-    "--set", "changes", multiple=True, metavar="KEY=VALUE", help="A value of the recipe, e.g. train.epochs=3."
-)
 @click.option("--measures", metavar="'A; B'", help="What is saved. [default: those of all studies of measures]")
 @seed_option("weights, order and all draws")
 @click.option(
