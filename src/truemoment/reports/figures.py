@@ -297,7 +297,7 @@ def curves_figure(material: Material) -> Figure:
     """
     looks = ((METHOD, "o"), (FLOOR, "D"), (OTHER, "^"), (INK, "s"))
     with drawing_style():
-        figure = new_figure(3.1)
+        figure = new_figure(3.4)
         axes = figure.add_subplot()
         highest = 0.0
         for number, (name, curves) in enumerate(material.curves):
@@ -323,7 +323,7 @@ def curves_figure(material: Material) -> Figure:
         axes.set_xlabel("threshold m on the IoU")
         axes.set_ylabel("% of the queries")
         axes.grid(axis="both")
-        axes.legend(loc="upper right", labelspacing=0.3)
+        figure.legend(loc="outside upper center", ncols=3, columnspacing=1.2)  # within, it would cover high scores
     return figure
 
 
