@@ -7,19 +7,31 @@ proposals a video of a duration has, and gives any of them by number, so that no
 SlidingWindows      windows of some lengths, each moved by a share of its length
 SparseMap           2D-TAN's sparse temporal map on N clips that cover the video
 WindowedGrid        windows of a long video, each with a sparse grid (VLG-Net, and CLIP in MAD)
+MultiScale          several windowed grids, for moments of every length
 ==================  ==============================================================================
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol, cast, get_args, runtime_checkable
 
 import numpy as np
 
 from truemoment.exceptions import UsageError
-from truemoment.intervals import Floats, Ints, frames_to_seconds
+from truemoment.files import read_number
+from truemoment.intervals import Bools, Floats, Ints, frames_to_seconds
+
+Tail = Literal["dropped", "covered"]
+"""What becomes of the end of a video that no whole stride reaches."""
+
+MOST_CLIPS = 4096
+"""Clips of a map or a window beyond which its cells are not laid out."""
+
+ROUNDING = 1e-6
+"""Windows so near to a moment, in strides, are counted among those that overlap it."""
 
 
 class Proposals(Protocol):
@@ -31,6 +43,28 @@ class Proposals(Protocol):
 
     def moments(self, duration_s: float, number: Ints | None = None) -> tuple[Floats, Floats]:
         """Start and end in seconds of the proposals of a video, all (P,) or those of these numbers (K,) from 0."""
+        ...
+
+
+@runtime_checkable
+class FrameProposals(Proposals, Protocol):
+    """A scheme whose proposals begin and end with frames at a constant rate."""
+
+    @property
+    def fps(self) -> float:
+        """Frames a second."""
+        ...
+
+    def spans(self, n_frames: int) -> tuple[Ints, Ints]:
+        """First frame and end frame, (P,) each, of the *distinct* proposals of a video of so many frames.
+
+        The end frame is the first one behind. Where windows overlap, one proposal may have several numbers; here it
+        stands once, where the first of them would.
+        """
+        ...
+
+    def overlapping(self, duration_s: float, start_s: float, end_s: float) -> Ints:
+        """Numbers, rising, among which are those of all proposals that overlap a moment: few of many."""
         ...
 
 
@@ -116,8 +150,8 @@ class SparseMap:
         """Refuse impossible values."""
         if self.n_clips < 1:
             raise UsageError(f"got {self.n_clips} clips, expected 1 or more")
-        if self.n_clips > 4096:
-            raise UsageError(f"got {self.n_clips} clips, expected 4096 or less")
+        if self.n_clips > MOST_CLIPS:
+            raise UsageError(f"got {self.n_clips} clips, expected {MOST_CLIPS} or less")
 
     @functools.cached_property
     def cells(self) -> tuple[Ints, Ints]:
@@ -149,6 +183,9 @@ class WindowedGrid:
     main diagonal (i, i), then one diagonal after the other: `diagonals[g]` of them at step 2^g, of which every 2^g-th
     cell counts. The defaults give 626 proposals a window.
 
+    With `tail` "covered" one more window ends with the last frame; a video shorter than a window has one window, whose
+    proposals end with the video where they would go on (each that remains once), and no proposal ends after the video.
+
     Parameters
     ----------
     window_frames, stride_frames
@@ -159,11 +196,13 @@ class WindowedGrid:
         N, clips a window; it divides `window_frames`.
     diagonals
         How many diagonals at each step.
+    tail
+        "dropped", as published, or "covered".
 
     Raises
     ------
     UsageError
-        If a number is not positive, or clips are no whole number of frames.
+        If a number is not positive, clips are no whole number of frames or too many, or there is no such tail.
 
     Examples
     --------
@@ -171,6 +210,11 @@ class WindowedGrid:
     >>> grid = WindowedGrid()
     >>> len(grid.cells[0]), int(grid.count(np.array(110 * 60.0)))
     (626, 321764)
+    >>> first, end = grid.spans(33_000)  # without the copies where windows overlap
+    >>> len(first), int(end.max())
+    (190436, 32960)
+    >>> WindowedGrid(tail="covered").spans(33_000)[1].max()
+    np.int64(33000)
     """
 
     window_frames: int = 128
@@ -178,13 +222,18 @@ class WindowedGrid:
     fps: float = 5.0
     n_clips: int = 64
     diagonals: tuple[int, ...] = (5, 8, 8, 8)
+    tail: Tail = "dropped"
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""
-        if min(self.window_frames, self.stride_frames, self.n_clips) < 1 or not self.fps > 0:
+        if min(self.window_frames, self.stride_frames, self.n_clips) < 1 or not 0 < self.fps < np.inf:
             raise UsageError("got a window, stride, frame rate or number of clips that is not above 0")
+        if self.n_clips > MOST_CLIPS:
+            raise UsageError(f"got {self.n_clips} clips in a window, expected {MOST_CLIPS} or less")
         if self.window_frames % self.n_clips:
             raise UsageError(f"got {self.n_clips} clips in {self.window_frames} frames, expected a divisor")
+        if self.tail not in get_args(Tail):
+            raise UsageError(f"got tail {self.tail!r}, expected {' or '.join(get_args(Tail))}")
 
     @functools.cached_property
     def cells(self) -> tuple[Ints, Ints]:
@@ -200,27 +249,180 @@ class WindowedGrid:
                 last.append(first[-1] + offset)
         return np.concatenate(first).astype(np.int64), np.concatenate(last).astype(np.int64)
 
+    def n_frames(self, duration_s: Floats) -> Ints:
+        """How many frames videos of these durations have: the last one may be cut short."""
+        return np.asarray(np.ceil(np.asarray(duration_s) * self.fps).astype(np.int64))
+
+    def n_windows(self, n_frames: Ints) -> Ints:
+        """How many windows videos of so many frames have."""
+        regular = -(-np.maximum(n_frames - self.window_frames, 0) // self.stride_frames)
+        return np.asarray(regular + (n_frames > 0) if self.tail == "covered" else regular)
+
     def count(self, duration_s: Floats) -> Ints:
         """How many windows, times the cells of one."""
-        frames = np.ceil(np.asarray(duration_s) * self.fps).astype(np.int64)
-        windows = -(-np.maximum(frames - self.window_frames, 0) // self.stride_frames)
-        return np.asarray(windows * len(self.cells[0]))
+        frames = self.n_frames(duration_s)
+        total = np.asarray(self.n_windows(frames) * len(self.cells[0]))
+        for few in np.unique(frames[frames < self.window_frames]) if self.tail == "covered" else ():
+            total[frames == few] = len(self._cell_frames(int(few))[0])
+        return total
 
     def moments(self, duration_s: float, number: Ints | None = None) -> tuple[Floats, Floats]:
         """Window by window, in each by diagonals."""
-        first, last = self.cells
+        n_frames = int(self.n_frames(np.asarray(duration_s)))
+        first, end = self._cell_frames(n_frames)
         if number is None:
             number = np.arange(int(self.count(np.asarray(duration_s))))
-        window_frame = number // len(first) * self.stride_frames
-        cell = number % len(first)
+        window_frame = self._window_frame(number // max(len(first), 1), n_frames)
+        cell = number % max(len(first), 1)
+        return span_seconds(window_frame + first[cell], window_frame + end[cell], self.fps, duration_s)
+
+    def spans(self, n_frames: int) -> tuple[Ints, Ints]:
+        """Window by window, in each by diagonals; of copies the first."""
+        first, end = self._cell_frames(n_frames)
+        at = self._window_frame(np.arange(int(self.n_windows(np.asarray(n_frames)))), n_frames)
+        reach = -(-self.window_frames // self.stride_frames)  # so many windows before may hold the same frames
+        new: dict[tuple[int, ...], Ints] = {}
+        chosen: list[Ints] = []
+        for w in range(len(at)):
+            back = tuple((at[w] - at[max(w - reach, 0) : w]).tolist())
+            if back not in new:
+                new[back] = np.flatnonzero(self._is_new(back)) if back else np.arange(len(first))
+            chosen.append(new[back])
+        if not chosen:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        window_frame, cell = np.repeat(at, [len(cells) for cells in chosen]), np.concatenate(chosen)
+        return window_frame + first[cell], window_frame + end[cell]
+
+    def overlapping(self, duration_s: float, start_s: float, end_s: float) -> Ints:
+        """All proposals of the windows that overlap the moment."""
+        n_frames = int(self.n_frames(np.asarray(duration_s)))
+        n_cells, n_windows = len(self._cell_frames(n_frames)[0]), int(self.n_windows(np.asarray(n_frames)))
+        # Window w has the frames from w * stride on; the last one may start up to a stride earlier to cover the tail.
+        low = math.floor((start_s * self.fps - self.window_frames) / self.stride_frames - ROUNDING) + 1
+        high = math.ceil(end_s * self.fps / self.stride_frames + ROUNDING) + (self.tail == "covered")
+        return np.arange(min(max(low, 0), n_windows) * n_cells, min(max(high, 0), n_windows) * n_cells)
+
+    def _window_frame(self, window: Ints, n_frames: int) -> Ints:
+        """First frame of windows by number; the last one that covers the tail starts so that it ends with the video."""
+        return np.minimum(window * self.stride_frames, max(n_frames - self.window_frames, 0))
+
+    def _cell_frames(self, n_frames: int) -> tuple[Ints, Ints]:
+        """First frame and end frame of each cell, from the window's first frame on; shapes (P,)."""
+        first, end = self._whole_cell_frames
+        if n_frames >= self.window_frames or self.tail == "dropped":
+            return first, end
+        return _distinct(first[first < n_frames], np.minimum(end, n_frames)[first < n_frames])
+
+    @functools.cached_property
+    def _whole_cell_frames(self) -> tuple[Ints, Ints]:
         frames_a_clip = self.window_frames // self.n_clips
-        start_frame = window_frame + first[cell] * frames_a_clip
-        end_frame = window_frame + (last[cell] + 1) * frames_a_clip
-        return frames_to_seconds(start_frame, self.fps), frames_to_seconds(end_frame, self.fps)
+        return self.cells[0] * frames_a_clip, (self.cells[1] + 1) * frames_a_clip
+
+    def _is_new(self, back: tuple[int, ...]) -> Bools:
+        """Which cells (P,) are not also cells of the windows that start so many frames before."""
+        first, last = self.cells
+        held = np.zeros((self.n_clips, self.n_clips), dtype=bool)
+        held[first, last] = True
+        new = np.ones(len(first), dtype=bool)
+        for frames in back:
+            clips, rest = divmod(frames, self.window_frames // self.n_clips)
+            inside = np.flatnonzero(last + clips < self.n_clips) if rest == 0 else np.zeros(0, dtype=np.int64)
+            new[inside[held[first[inside] + clips, last[inside] + clips]]] = False
+        return new
+
+
+@dataclass(frozen=True)
+class MultiScale:
+    """Several windowed grids, one behind the other: short windows for short moments, long ones for long moments.
+
+    Parameters
+    ----------
+    grids
+        One or more, of one frame rate.
+
+    Raises
+    ------
+    UsageError
+        If there is none, or their frame rates differ.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> both = MultiScale((WindowedGrid(64, 32), WindowedGrid(256, 128)))
+    >>> int(both.count(np.array(110 * 60.0))), len(both.spans(33_000)[0])
+    (805036, 435222)
+    """
+
+    grids: tuple[WindowedGrid, ...]
+
+    def __post_init__(self) -> None:
+        """Refuse grids that do not go together."""
+        rates = sorted({grid.fps for grid in self.grids})
+        if len(rates) != 1:
+            came = f"windows at {' and '.join(f'{rate:g}' for rate in rates)} frames a second" if rates else "no window"
+            raise UsageError(f"got {came}, expected one or more, all at one frame rate")
+
+    @property
+    def fps(self) -> float:
+        """Frames a second, the same for all."""
+        return self.grids[0].fps
+
+    def count(self, duration_s: Floats) -> Ints:
+        """The sum over the grids."""
+        return np.asarray(sum(grid.count(duration_s) for grid in self.grids))
+
+    def moments(self, duration_s: float, number: Ints | None = None) -> tuple[Floats, Floats]:
+        """Grid by grid."""
+        edges = self._edges(duration_s)
+        if number is None:
+            number = np.arange(edges[-1])
+        start_s, end_s = np.empty(len(number)), np.empty(len(number))
+        for grid, low, high in zip(self.grids, edges[:-1], edges[1:], strict=True):
+            of_grid = (number >= low) & (number < high)
+            start_s[of_grid], end_s[of_grid] = grid.moments(duration_s, number[of_grid] - low)
+        return start_s, end_s
+
+    def spans(self, n_frames: int) -> tuple[Ints, Ints]:
+        """Grid by grid; of copies the first."""
+        first, end = zip(*(grid.spans(n_frames) for grid in self.grids), strict=True)
+        return _distinct(np.concatenate(first), np.concatenate(end))
+
+    def overlapping(self, duration_s: float, start_s: float, end_s: float) -> Ints:
+        """Those of each grid."""
+        edges = self._edges(duration_s)
+        of_grids = (grid.overlapping(duration_s, start_s, end_s) for grid in self.grids)
+        return np.concatenate([low + numbers for low, numbers in zip(edges[:-1], of_grids, strict=True)])
+
+    def _edges(self, duration_s: float) -> Ints:
+        """Number of the first proposal of each grid, and behind the last."""
+        return np.cumsum([0, *(int(grid.count(np.asarray(duration_s))) for grid in self.grids)])
+
+
+def _distinct(first: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Leave out copies of spans; of each the first stays, in order."""
+    _, number = np.unique(first * (end.max(initial=0) + 1) + end, return_index=True)
+    number.sort()
+    return first[number], end[number]
+
+
+def span_seconds(first: Ints, end: Ints, fps: float, duration_s: float) -> tuple[Floats, Floats]:
+    """Seconds of spans of frames, `end` the first frame behind; none ends after the video.
+
+    The last frame may be cut short by the end of the video. A duration that is not known (NaN) cuts nothing.
+    """
+    return frames_to_seconds(first, fps), np.fmin(frames_to_seconds(end, fps), duration_s)
+
+
+_GRAMMAR = "sparse-map:N, sliding-windows or windowed-grid"
+_OPTIONS = ("window", "stride", "fps", "clips", "tail")
 
 
 def read_proposals(text: str) -> Proposals:
     """Read a scheme: ``sparse-map:N``, ``sliding-windows`` or ``windowed-grid``.
+
+    A windowed grid takes options, ``windowed-grid:window=256,stride=128,fps=5,clips=64,tail=covered``: frames of a
+    window, frames from one to the next (by default half a window), frames a second, clips a window, and what becomes
+    of the tail. Several, joined by ``+``, are used together (:class:`MultiScale`).
 
     Raises
     ------
@@ -231,12 +433,44 @@ def read_proposals(text: str) -> Proposals:
     --------
     >>> read_proposals("sparse-map:64")
     SparseMap(n_clips=64)
+    >>> grid = read_proposals("windowed-grid:window=256,tail=covered")
+    >>> grid.window_frames, grid.stride_frames, grid.tail
+    (256, 128, 'covered')
+    >>> len(read_proposals("windowed-grid:window=64+windowed-grid:window=256").grids)
+    2
     """
-    name, _, clips = text.partition(":")
-    if name == "sparse-map" and clips.isdecimal():
-        return SparseMap(int(clips))
     if text == "sliding-windows":
         return SlidingWindows()
-    if text == "windowed-grid":
-        return WindowedGrid()
-    raise UsageError(f"got proposals {text!r}, expected sparse-map:N, sliding-windows or windowed-grid")
+    name, _, rest = text.partition(":")
+    if name == "sparse-map" and rest.isdecimal():
+        return SparseMap(_whole(rest, "clips"))
+    if name.partition("+")[0] != "windowed-grid" or (":" in text and not rest):
+        raise UsageError(f"got proposals {text!r}, expected {_GRAMMAR}")
+    grids = tuple(map(_read_grid, text.split("+")))
+    return grids[0] if len(grids) == 1 else MultiScale(grids)
+
+
+def _read_grid(text: str) -> WindowedGrid:
+    """Read one windowed grid with its options."""
+    name, colon, rest = text.partition(":")
+    if name != "windowed-grid":
+        raise UsageError(f"got {text!r} among windowed grids joined by '+', expected windowed-grid")
+    given: dict[str, str] = {}
+    for option in rest.split(",") if colon else ():
+        key, _, value = option.partition("=")
+        if key not in _OPTIONS or key in given:
+            raise UsageError(
+                f"got {option!r} in {text!r}, expected each once of {', '.join(_OPTIONS)}, as in window=128"
+            )
+        given[key] = value
+    window, clips = (_whole(given.get(key, default), key) for key, default in (("window", "128"), ("clips", "64")))
+    stride = _whole(given["stride"], "stride") if "stride" in given else max(window // 2, 1)
+    fps = read_number(given.get("fps", "5"))  # NaN, which is refused, where it is no number
+    tail = cast("Tail", given.get("tail", "dropped"))  # which the grid checks
+    return WindowedGrid(window, stride, fps, clips, tail=tail)
+
+
+def _whole(text: str, what: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+        raise UsageError(f"got {what} {text[:40]!r}, expected a whole number of up to 9 digits")
+    return int(text)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truemoment.exceptions import UsageError
-from truemoment.proposals import SlidingWindows, SparseMap, WindowedGrid, read_proposals
+from truemoment.proposals import FrameProposals, MultiScale, SlidingWindows, SparseMap, WindowedGrid, read_proposals
 
 SCHEMES = {
     "sliding windows": SlidingWindows(),
@@ -20,6 +20,9 @@ SCHEMES = {
     "sparse map of 21": SparseMap(21),
     "windowed grid": WindowedGrid(),
     "short windows": WindowedGrid(window_frames=32, stride_frames=8, fps=3.0, n_clips=16, diagonals=(3, 2)),
+    "covered tail": WindowedGrid(tail="covered"),
+    "short windows, covered tail": WindowedGrid(32, 12, 3.0, 16, (3, 2), tail="covered"),
+    "several scales": MultiScale((WindowedGrid(16, 8, 3.0, 16), WindowedGrid(64, 32, 3.0, 16, tail="covered"))),
 }
 
 
@@ -253,6 +256,137 @@ def test_proposals_in_an_overlap_appear_twice():
     assert len(moments) - len(set(moments)) == in_second_half
 
 
+# ---- Windows that cover the tail
+
+
+def slow_covered(n_frames, window, stride, clip, cells):
+    """First and end frames, window by window: as published, and one window more that ends with the last frame.
+
+    Where a video is shorter than a window, what goes on past its end is cut, and what begins there is none.
+    """
+    starts = [at for at in range(0, n_frames, stride) if at < n_frames - window]
+    starts.append(max(n_frames - window, 0))
+    spans = [(at + i * clip, min(at + (j + 1) * clip, n_frames)) for at in starts for i, j in cells]
+    spans = [(first, end) for first, end in spans if first < n_frames]
+    return list(dict.fromkeys(spans)) if n_frames < window else spans
+
+
+GRIDS = [(128, 64, 64, (5, 8, 8, 8)), (32, 12, 16, (3, 2)), (16, 24, 8, (2,)), (24, 5, 8, (2, 2)), (8, 1, 4, (1, 1))]
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+@settings(max_examples=25)
+@given(n_frames=st.integers(1, 300))
+def test_a_covered_tail_against_slow_loops(grid, n_frames):
+    window, stride, n_clips, counts = grid
+    grid = WindowedGrid(window, stride, 4.0, n_clips, counts, tail="covered")
+    duration_s = (n_frames - 0.5) / 4  # the last frame is cut short
+    expected = slow_covered(n_frames, window, stride, window // n_clips, slow_grid(n_clips, counts))
+    assert int(grid.count(np.array(duration_s))) == len(expected)
+    assert pairs(grid.moments(duration_s)) == [(first / 4, min(end / 4, duration_s)) for first, end in expected]
+    # Every frame lies in a proposal, where windows leave no gap between them.
+    if stride <= window:
+        assert {frame for first, end in expected for frame in range(first, end)} == set(range(n_frames))
+
+
+def test_durations_short_and_long_at_once():
+    grid = WindowedGrid(32, 16, 4.0, 16, (3, 2), tail="covered")
+    duration_s = np.array([0.1, 6.9, 0.1, 8.0, 3.3, 50.0])
+    counts = [len(grid.moments(d)[0]) for d in duration_s]
+    assert grid.count(duration_s).tolist() == counts
+    assert len(set(counts)) == 5
+
+
+def test_a_video_of_no_frames_has_no_proposal():
+    assert WindowedGrid(tail="covered").count(np.array([0.0])).tolist() == [0]
+    assert pairs(WindowedGrid(tail="covered").spans(0)) == pairs(WindowedGrid().spans(0)) == []
+
+
+def test_an_unknown_tail():
+    with pytest.raises(UsageError, match="got tail 'cut', expected dropped or covered"):
+        WindowedGrid(tail="cut")
+
+
+# ---- Spans of frames: every proposal once
+
+
+FRAMED = {
+    f"{grid}, {tail}": WindowedGrid(*grid[:2], 4.0, *grid[2:], tail=tail)
+    for grid in GRIDS
+    for tail in ("dropped", "covered")
+}
+FRAMED["two scales"] = MultiScale(
+    (WindowedGrid(16, 8, 4.0, 8, (2,)), WindowedGrid(64, 32, 4.0, 16, (3, 2), tail="covered"))
+)
+FRAMED["the same twice"] = MultiScale((WindowedGrid(16, 8, 4.0, 8, (2,)), WindowedGrid(16, 8, 4.0, 8, (2,))))
+
+
+@pytest.mark.parametrize("name", FRAMED)
+@settings(max_examples=25)
+@given(n_frames=st.integers(1, 400))
+def test_spans_are_the_moments_without_copies(name, n_frames):
+    # specs/clip_zero_shot.md, 2.2: de-duplication changes nothing; the first of each stays in its place.
+    scheme = FRAMED[name]
+    assert isinstance(scheme, FrameProposals)
+    first, end = scheme.spans(n_frames)
+    start_s, end_s = scheme.moments(n_frames / 4)
+    expected = list(dict.fromkeys(zip((4 * start_s).tolist(), (4 * end_s).tolist(), strict=True)))
+    assert list(zip(first.tolist(), end.tolist(), strict=True)) == expected
+    assert np.all((first >= 0) & (first < end) & (end <= n_frames))
+
+
+def test_spans_of_a_long_film():
+    # By slow counts: what a window shares with the one before it are the cells that lie in both halves' overlap.
+    cells = slow_grid(64, (5, 8, 8, 8))
+    shared = sum((i + 32, j + 32) in set(cells) for i, j in cells)
+    n_windows = len(slow_windows(6600, 128, 64, 5.0))
+    assert len(WindowedGrid().spans(33_000)[0]) == n_windows * 626 - (n_windows - 1) * shared
+    assert n_windows == 514  # 321,764 proposals, of which 190,436 differ
+
+
+# ---- Proposals near a moment
+
+
+@pytest.mark.parametrize("name", FRAMED)
+@settings(max_examples=25)
+@given(n_frames=st.integers(1, 400), start=st.floats(-10, 110), length=st.floats(0, 60))
+def test_no_proposal_elsewhere_overlaps(name, n_frames, start, length):
+    scheme, duration_s = FRAMED[name], n_frames / 4
+    start_s, end_s = scheme.moments(duration_s)
+    number = scheme.overlapping(duration_s, start, start + length)
+    assert np.all(np.diff(number) > 0)
+    assert np.all((number >= 0) & (number < len(start_s)))
+    elsewhere = np.setdiff1d(np.arange(len(start_s)), number)
+    assert not np.any((start_s[elsewhere] < start + length) & (end_s[elsewhere] > start))
+
+
+def test_few_of_many_are_near():
+    assert len(WindowedGrid().overlapping(6600.0, 3000.0, 3004.0)) <= 5 * 626
+
+
+# ---- Several scales
+
+
+def test_grids_that_do_not_go_together():
+    with pytest.raises(UsageError, match="got windows at 2 and 5 frames a second, expected one or more, all at one"):
+        MultiScale((WindowedGrid(), WindowedGrid(fps=2.0)))
+    with pytest.raises(UsageError, match="got no window, expected one or more"):
+        MultiScale(())
+
+
+def test_any_numbers_of_several_scales():
+    scheme = SCHEMES["several scales"]
+    start, end = scheme.moments(120.0)
+    number = np.random.default_rng(0).integers(0, len(start), 50)  # in any order, some twice
+    assert [column.tolist() for column in scheme.moments(120.0, number)] == [
+        start[number].tolist(),
+        end[number].tolist(),
+    ]
+
+
+# ---- Impossible windows
+
+
 @pytest.mark.parametrize(
     "settings",
     [{"window_frames": 0}, {"stride_frames": 0}, {"n_clips": 0}, {"fps": 0.0}, {"fps": float("nan")}, {"fps": -5.0}],
@@ -277,6 +411,17 @@ def test_clips_that_are_no_whole_number_of_frames():
         ("sparse-map:128", SparseMap(128)),
         ("sliding-windows", SlidingWindows()),
         ("windowed-grid", WindowedGrid()),
+        ("windowed-grid:window=256", WindowedGrid(256, 128)),
+        (
+            "windowed-grid:stride=10,window=32,clips=16,fps=2.5,tail=covered",
+            WindowedGrid(32, 10, 2.5, 16, tail="covered"),
+        ),
+        ("windowed-grid:tail=dropped", WindowedGrid()),
+        (
+            "windowed-grid:window=64,tail=covered+windowed-grid:window=256",
+            MultiScale((WindowedGrid(64, 32, tail="covered"), WindowedGrid(256, 128))),
+        ),
+        ("windowed-grid+windowed-grid", MultiScale((WindowedGrid(), WindowedGrid()))),
     ],
 )
 def test_schemes_by_name(text, scheme):
@@ -296,3 +441,42 @@ def test_a_map_too_large_to_lay_out_is_refused():
     # 100,000 clips would take 10 GB before the first proposal is known.
     with pytest.raises(UsageError):
         read_proposals("sparse-map:100000")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("windowed-grid:", "got proposals 'windowed-grid:', expected sparse-map:N"),
+        (
+            "windowed-grid:windows=3",
+            "got 'windows=3' in 'windowed-grid:windows=3', expected each once of window, stride",
+        ),
+        ("windowed-grid:fps=5,fps=5", "got 'fps=5' in 'windowed-grid:fps=5,fps=5', expected each once of"),
+        ("windowed-grid:window=1.5", "got window '1.5', expected a whole number"),
+        ("windowed-grid:window=" + "9" * 5000, "expected a whole number of up to 9 digits"),
+        ("windowed-grid:window=128,clips=60", "got 60 clips in 128 frames, expected a divisor"),
+        ("windowed-grid:window=100000,clips=100000", "got 100000 clips in a window, expected 4096 or less"),
+        ("windowed-grid:fps=five", "is not above 0"),
+        ("windowed-grid:fps=inf", "is not above 0"),
+        ("windowed-grid:tail=cut", "got tail 'cut', expected dropped or covered"),
+        ("windowed-grid+sparse-map:16", "got 'sparse-map:16' among windowed grids joined by '+'"),
+        ("windowed-grid+", "got '' among windowed grids joined by '+'"),
+        ("windowed-grid:fps=2+windowed-grid", "got windows at 2 and 5 frames a second"),
+        ("sparse-map:" + "9" * 5000, "expected a whole number of up to 9 digits"),
+    ],
+)
+def test_what_cannot_be_read(text, problem):
+    with pytest.raises(UsageError) as caught:
+        read_proposals(text)
+    assert problem in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@given(st.text(alphabet="windowed-grid:=+,0123456789.fpstailcovered", max_size=40))
+def test_any_text_is_read_or_refused(text):
+    for tail in (text, f"windowed-grid:{text}"):
+        try:
+            scheme = read_proposals(tail)
+        except UsageError:
+            continue
+        assert scheme is not None

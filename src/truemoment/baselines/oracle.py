@@ -3,18 +3,20 @@
 No method that answers with proposals of the scheme overlaps the references, as annotated, more (MAD, Soldan et al.
 2022, section 4); a protocol that clips references, or a measure of something else than the IoU, may rank proposals
 otherwise. It is handed the references by name, as nothing else is, and abstains where there is none.
+
+Of the hundreds of thousands of proposals of a film only those of the windows around a reference are looked at: no other
+overlaps it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from truemoment.exceptions import InputError
-from truemoment.intervals import Floats, temporal_iou
-from truemoment.proposals import Proposals, SparseMap
+from truemoment.intervals import Floats, ranked, temporal_iou
+from truemoment.proposals import FrameProposals, Proposals, SparseMap
 from truemoment.records import Annotations, Predictions, Queries
 from truemoment.references import all_references
 
@@ -50,21 +52,43 @@ class Oracle:
         InputError
             If a query is not among the references, or a video's duration is not known.
         """
-        table = all_references(self.references, self.references.start_s, self.references.end_s)
-        lists: dict[str, Sequence[Sequence[float]]] = {}
+        references = all_references(self.references, self.references.start_s, self.references.end_s)
+        nothing = np.zeros(0)
+        answers: list[tuple[Floats, Floats, Floats]] = [(nothing, nothing, nothing)] * len(queries)
         layout: dict[float, tuple[Floats, Floats]] = {}
-        for query_id, duration_s in zip(queries.query_id, queries.duration_s, strict=True):
+        framed = self.proposals if isinstance(self.proposals, FrameProposals) else None
+        for row, (query_id, duration_s) in enumerate(zip(queries.query_id, queries.duration_s.tolist(), strict=True)):
             q = self.references.queries.index.get(query_id)
             if q is not None and self.references.without_moment[q]:
-                lists[query_id] = []
                 continue
             if q is None or not duration_s > 0:
                 what = "a reference" if q is None else "the video's duration"
                 raise InputError(f"{self.name} needs {what} of query {query_id!r}")
-            if duration_s not in layout:
-                layout = {duration_s: self.proposals.moments(duration_s)}  # queries of a video stand together
-            start, end = layout[duration_s]
-            iou = np.nan_to_num(temporal_iou(start, end, table.start[q][:, None], table.end[q][:, None])).max(axis=0)
-            best = np.argsort(-iou, kind="stable")[:top]
-            lists[query_id] = list(zip(start[best], end[best], iou[best], strict=True))
-        return Predictions.from_lists(lists, name=self.name)
+            times = np.stack([references.start[q], references.end[q]], axis=1)
+            times = times[~np.isnan(times[:, 0])]
+            found = None if framed is None else _among_few(framed, duration_s, times, top)
+            if found is None:
+                if duration_s not in layout:
+                    layout = {duration_s: self.proposals.moments(duration_s)}  # queries of a video stand together
+                found = _nearest(layout[duration_s], times, top)
+            answers[row] = found
+        offsets = np.cumsum([0, *(len(iou) for _, _, iou in answers)])
+        start_s, end_s, score = (np.concatenate([nothing, *(answer[part] for answer in answers)]) for part in range(3))
+        return Predictions(queries.query_id, offsets, start_s, end_s, score, name=self.name)
+
+
+def _among_few(
+    proposals: FrameProposals, duration_s: float, times: Floats, top: int
+) -> tuple[Floats, Floats, Floats] | None:
+    """Look only at proposals that may overlap a reference (R, 2); None if fewer than `top` of them do."""
+    near = [proposals.overlapping(duration_s, start_s, end_s) for start_s, end_s in times.tolist()]
+    numbers = near[0] if len(near) == 1 else np.unique(np.concatenate(near))
+    found = _nearest(proposals.moments(duration_s, numbers), times, top)
+    return found if len(found[2]) == top and found[2][-1] > 0 else None
+
+
+def _nearest(moments: tuple[Floats, Floats], times: Floats, top: int) -> tuple[Floats, Floats, Floats]:
+    """Start, end and IoU of the moments (P,) nearest to any reference (R, 2), the earlier of equal ones first."""
+    iou = temporal_iou(*moments, times[:, :1], times[:, 1:]).max(axis=0)
+    best = ranked(iou, top)
+    return moments[0][best], moments[1][best], iou[best]

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     metavar="SCHEME",
     default="sparse-map:16",
     show_default=True,
-    help="Of random-chance and oracle: sparse-map:N, sliding-windows or windowed-grid.",
+    help="Of random-chance and oracle: sparse-map:N, sliding-windows, windowed-grid[:window=FRAMES,fps=F,...].",
 )
 @click.option(
     "--top", type=click.IntRange(1, 10_000), default=10, show_default=True, metavar="K", help="Answers a query."

@@ -4,6 +4,7 @@
 ``FILE.hdf5``, .h5    a dataset a video, or a group a video that holds one (:mod:`truemoment.features.hdf5`)
 ``FOLDER``            a file a video, NPY or NPZ (:mod:`truemoment.features.folder`)
 ``FOLDER``            our own format, with a ``features.json`` in it (:mod:`truemoment.features.own`)
+``FOLDER``            an index of one's own videos, made by ``truemoment index`` (:mod:`truemoment.search.index`)
 ``FILE.npz``          all videos in one file, as synthetic worlds are written (:mod:`truemoment.features.npz`)
 ``perception:Q``      simulated for Charades from its annotated actions; Q is the quality, from 0 to 1
 ====================  ==============================================================================================
@@ -26,6 +27,7 @@ from truemoment.features.hdf5 import HDF5Store
 from truemoment.features.npz import read_features, write_features
 from truemoment.features.own import MANIFEST, OwnStore, write_store
 from truemoment.features.resampling import normalise, resample
+from truemoment.features.sentences import SentenceFile, Sentences, SentenceVectors, write_sentences
 from truemoment.records import Annotations
 
 __all__ = [
@@ -38,12 +40,16 @@ __all__ = [
     "Frames",
     "HDF5Store",
     "OwnStore",
+    "SentenceFile",
+    "SentenceVectors",
+    "Sentences",
     "check",
     "normalise",
     "open_features",
     "read_features",
     "resample",
     "write_features",
+    "write_sentences",
     "write_store",
 ]
 
@@ -112,6 +118,8 @@ def _opened(text: str, data_dir: str | Path | None, seed: int, fps: float | None
     path = Path(text)
     if text.startswith(SIMULATED):
         return _simulated(text, data_dir, seed, fps)
+    if (path / "index.json").is_file():
+        return _indexed(path, fps)
     if path.is_dir():
         return OwnStore(path, fps=fps) if (path / MANIFEST).exists() else FolderStore(path, fps=fps)
     if path.suffix.lower() in HDF5_ENDINGS:
@@ -125,6 +133,15 @@ def _opened(text: str, data_dir: str | Path | None, seed: int, fps: float | None
     if not path.exists():
         raise MissingFileError(f"{text}: no such file; features are {forms}")
     raise UsageError(f"{text}: unknown kind of features, expected {forms}")
+
+
+def _indexed(path: Path, fps: float | None) -> FeatureStore:
+    from truemoment.search.index import Index  # noqa: PLC0415 - search comes later, and reads features
+
+    index = Index(path)
+    if fps is not None and fps != index.fps:
+        raise UsageError(f"{path}: got {fps:g} rows a second, but it states {index.fps:g}")
+    return index
 
 
 def _simulated(text: str, data_dir: str | Path | None, seed: int, fps: float | None) -> FeatureStore:

@@ -1,0 +1,292 @@
+"""Vectors of sentences, one a query: what an image-text model makes of its words, to be held against frames.
+
+====================  ==============================================================================================
+``FILE.hdf5``, .h5    a dataset a query id that holds (D,) or (1, D), as the sentence features of MAD are kept
+``FILE.npz``          ``vectors`` (S, D) and ``query_id`` (a JSON list, as bytes), as :func:`write_sentences` writes
+====================  ==============================================================================================
+
+A vector goes by the id of its query alone: it has neither words nor a video. In HDF5 an id with a slash in it would be
+a path, and is not looked for; NPZ holds any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Protocol, runtime_checkable
+
+import msgspec
+import numpy as np
+
+from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.features.base import Frames
+from truemoment.features.fingerprints import fingerprint
+from truemoment.features.hdf5 import ENDINGS as HDF5_ENDINGS
+from truemoment.features.hdf5 import HDF5Store
+from truemoment.features.reading import UNREADABLE
+from truemoment.files import atomic_write
+from truemoment.records import Queries
+
+MOST_DIMENSIONS = 1 << 20
+"""Numbers of one vector beyond which a file is not believed."""
+
+NAMED = 3
+"""Of queries without a vector so many are named."""
+
+
+@runtime_checkable
+class Sentences(Protocol):
+    """Vectors of queries, from wherever they come: a file, memory, or a text encoder.
+
+    Examples
+    --------
+    >>> isinstance(SentenceVectors({"v#0": np.ones(8, dtype=np.float32)}), Sentences)
+    True
+    """
+
+    @property
+    def name(self) -> str:
+        """What to call them in signatures: where they come from, and a fingerprint or settings."""
+        ...
+
+    @property
+    def n_dimensions(self) -> int:
+        """D, numbers a vector; 0 if there is none."""
+        ...
+
+    def vectors(self, queries: Queries) -> Frames:
+        """Return the vectors of queries, (Q, D), in their order; not normalised.
+
+        Raises
+        ------
+        InputError
+            If queries have none, or one is damaged; then the first are named.
+        """
+        ...
+
+
+class SentenceVectors:
+    """Vectors of sentences in memory.
+
+    Parameters
+    ----------
+    by_query
+        For each query id an array (D,).
+    name
+        What to call them in signatures.
+
+    Raises
+    ------
+    InputError
+        If an array is no vector of finite numbers, or has not the width of the others.
+
+    Examples
+    --------
+    >>> queries = Queries(["v#1", "v#0"], ["v", "v"], np.array([9.0, 9.0]), ["a dog", "a door"])
+    >>> SentenceVectors({"v#0": np.array([1.0, 0.0]), "v#1": np.array([0.0, 2.0])}).vectors(queries).tolist()
+    [[0.0, 2.0], [1.0, 0.0]]
+    """
+
+    def __init__(self, by_query: Mapping[str, Frames], *, name: str = "memory") -> None:
+        self.name = name
+        self.n_dimensions = 0
+        checked = {}
+        for query_id, vector in by_query.items():
+            try:
+                checked[query_id] = _vector(vector)
+                self.n_dimensions = self.n_dimensions or len(checked[query_id])
+                _same_width(checked[query_id], self.n_dimensions)
+            except InputError as error:
+                raise InputError(error.problem, field=query_id) from None
+        self.by_query: Mapping[str, Frames] = MappingProxyType(checked)
+
+    def vectors(self, queries: Queries) -> Frames:
+        """Return the vectors of queries, (Q, D).
+
+        Raises
+        ------
+        InputError
+            If queries have none.
+        """
+        _refuse_missing(queries, self.by_query)
+        return _stacked((self.by_query[query_id] for query_id in queries.query_id), len(queries), self.n_dimensions)
+
+
+class SentenceFile:
+    """Vectors of sentences in a file, HDF5 or NPZ; see the top of :mod:`truemoment.features.sentences`.
+
+    Of an HDF5 file only the vectors asked for are read.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    UsageError
+        If the name of the file has another ending.
+    MissingPackageError
+        If h5py is not installed and HDF5 is to be read.
+    MissingFileError, InputError
+        If there is no such file, or it holds no vectors of sentences.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> queries = Queries(["v#0"], ["v"], np.array([9.0]), ["a door opens"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_sentences(Path(folder) / "s.npz", ["v#0"], np.ones((1, 8), dtype=np.float32))
+    ...     sentences = SentenceFile(Path(folder) / "s.npz")
+    ...     sentences.n_dimensions, sentences.vectors(queries).shape
+    (8, (1, 8))
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        if self.path.suffix.lower() in HDF5_ENDINGS:
+            tables = _Tables(self.path)
+            self.name = tables.name
+            self._known: frozenset[str] = frozenset(tables)
+            self._read: Callable[[str], Frames] = tables.vector
+        elif self.path.suffix.lower() == ".npz":
+            kept = _read_npz(self.path)
+            self.name = f"npz:{self.path.name}#{fingerprint([self.path])}"
+            self._known = frozenset(kept)
+            self._read = kept.__getitem__
+        else:
+            endings = ", ".join((*HDF5_ENDINGS, ".npz"))
+            raise UsageError(f"{path}: unknown kind of sentence features, expected a file {endings}")
+        self._first = min(self._known)
+        self.n_dimensions = len(self._read(self._first))
+
+    def vectors(self, queries: Queries) -> Frames:
+        """Return the vectors of queries, (Q, D).
+
+        Raises
+        ------
+        InputError
+            If queries have none, or one is damaged; then they are named.
+        """
+        try:
+            _refuse_missing(queries, self._known)
+        except InputError as error:
+            hint = f"its vectors are called {self._first!r} and the like"
+            raise InputError(error.problem, path=self.path, hint=hint) from None
+
+        def checked(query_id: str) -> Frames:
+            vector = self._read(query_id)
+            try:
+                return _same_width(vector, self.n_dimensions)
+            except InputError as error:
+                raise InputError(error.problem, path=self.path, field=query_id) from None
+
+        return _stacked(map(checked, queries.query_id), len(queries), self.n_dimensions)
+
+
+class _Tables(HDF5Store):
+    """An HDF5 file as features are kept in, of which each dataset is a vector."""
+
+    def vector(self, query_id: str) -> Frames:
+        """Read one vector, (D,), by exactly this name."""
+        try:
+            return _vector(self._array(query_id))
+        except UNREADABLE as error:
+            raise self._damaged(query_id, error) from None
+
+
+def write_sentences(path: Path, query_ids: Sequence[str], vectors: Frames) -> None:
+    """Write vectors of sentences as NPZ.
+
+    Parameters
+    ----------
+    path
+        The file, of which the name ends in ``.npz``.
+    query_ids
+        Q ids, each once.
+    vectors : (Q, D)
+
+    Raises
+    ------
+    UsageError
+        If the name has another ending.
+    InputError
+        If ids and vectors do not fit together, or the file cannot be made.
+    """
+    if path.suffix.lower() != ".npz":
+        raise UsageError(f"{path}: expected a name that ends in .npz")
+    _pairs(query_ids, vectors)
+    with atomic_write(path) as stream:
+        np.savez(
+            stream,
+            vectors=np.asarray(vectors, dtype="<f4"),
+            query_id=np.frombuffer(msgspec.json.encode(list(query_ids)), dtype=np.uint8),
+        )
+
+
+def _read_npz(path: Path) -> dict[str, Frames]:
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+            vectors = arrays["vectors"]
+            query_ids = msgspec.json.decode(arrays["query_id"].tobytes(), type=list[str])
+        return _pairs(query_ids, vectors)
+    except FileNotFoundError:
+        raise MissingFileError(f"{path}: no such file") from None
+    except UNREADABLE as error:
+        problem = error.problem if isinstance(error, InputError) else str(error)
+        raise InputError(f"is not a file of sentence features ({problem})", path=path) from None
+
+
+def _pairs(query_ids: Sequence[str], vectors: Any) -> dict[str, Frames]:  # noqa: ANN401 - whatever a file holds
+    """Vectors (Q, D) by query id, checked."""
+    if vectors.ndim != 2 or len(vectors) != len(query_ids):
+        raise InputError(
+            f"got shape {vectors.shape} for {len(query_ids)} queries, expected ({len(query_ids)}, numbers)"
+        )
+    if not query_ids:
+        raise InputError("holds no vector of a sentence")
+    by_query = {query_id: _vector(vector) for query_id, vector in zip(query_ids, vectors, strict=True)}
+    if len(by_query) < len(query_ids):
+        raise InputError("a query stands twice, expected each once")
+    return by_query
+
+
+def _vector(array: Any) -> Frames:  # noqa: ANN401 - an array, or a dataset that reads like one
+    """Read a vector (D,) as float32; (1, D) and the like are taken for one."""
+    dtype, shape = np.dtype(array.dtype), tuple(array.shape)
+    if dtype.kind != "f" or dtype.itemsize > 8:
+        raise InputError(f"got numbers of type {str(dtype)[:60]}, expected float16, float32 or float64")
+    long = [length for length in shape if length != 1]
+    if len(shape) == 2 and shape[0] > 1:
+        raise InputError(f"got {shape[0]} rows (features of words?), expected one vector a sentence")
+    if not shape or len(long) > 1 or 0 in shape:
+        raise InputError(f"got shape {shape}, expected one vector a sentence")
+    n_dimensions = long[0] if long else 1
+    if n_dimensions > MOST_DIMENSIONS:
+        raise InputError(f"got {n_dimensions:,} numbers, expected {MOST_DIMENSIONS:,} at most")
+    with np.errstate(over="ignore"):  # beyond float32 is not finite, and told below
+        vector: Frames = np.asarray(array[...]).reshape(n_dimensions).astype(np.float32, copy=False)
+    if not np.isfinite(vector).all():
+        raise InputError("holds numbers that are not finite")
+    return vector
+
+
+def _same_width(vector: Frames, n_dimensions: int) -> Frames:
+    if len(vector) != n_dimensions:
+        raise InputError(f"got {len(vector)} numbers, expected {n_dimensions} as in the others")
+    return vector
+
+
+def _stacked(vectors: Iterable[Frames], n_queries: int, n_dimensions: int) -> Frames:
+    stacked = np.empty((n_queries, n_dimensions), dtype=np.float32)
+    for row, vector in enumerate(vectors):
+        stacked[row] = vector
+    return stacked
+
+
+def _refuse_missing(queries: Queries, known: Mapping[str, Frames] | frozenset[str]) -> None:
+    missing = [query_id for query_id in queries.query_id if query_id not in known]
+    if missing:
+        shown = ", ".join(map(repr, missing[:NAMED])) + (", ..." if len(missing) > NAMED else "")
+        raise InputError(f"has no vector of {len(missing):,} of {len(queries):,} queries: {shown}")

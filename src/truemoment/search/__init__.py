@@ -1,0 +1,19 @@
+"""Search in hours of video: proposals of whole films, scored exactly, and windows for methods made for short videos.
+
+==========  =========================================================================================================
+scoring     the cosine of mean-pooled proposals with sentences, without pooling each; on NumPy and PyTorch arrays
+zero_shot   ZeroShot: a Grounder of frame and sentence vectors that nothing was learned for (MAD's CLIP baseline)
+chunks      the short-video setting: films cut into chunks, each annotation in the one it overlaps most
+windows     windows of films as videos of their own
+windowed    Windowed: any method for short videos, asked window by window
+index       frame vectors of one's own videos, kept on disk
+extraction  how they are made: on one machine or many, interrupted and resumed
+retrieval   the moments of an index that answer a sentence, of one video or of many
+==========  =========================================================================================================
+"""
+
+from __future__ import annotations
+
+from truemoment.search.zero_shot import ZeroShot
+
+__all__ = ["ZeroShot"]
