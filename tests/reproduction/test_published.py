@@ -26,7 +26,9 @@ def select(rows, **wanted):
 
 
 @pytest.mark.parametrize("name", [name for name in TABLES if name != "verb-engine"])
-def test_nothing_lies_outside(rows, name):
+def test_nothing_lies_outside(rows, name, data_dir):
+    if TABLES[name].datasets == ("mad",) and not (data_dir / "mad").is_dir():
+        pytest.skip("MAD's files need an agreement with its authors, and are not here")
     assert [row for row in rows(name) if row.status == "outside"] == []
 
 

@@ -106,6 +106,8 @@ SHARED_FILES = {
     "closer_look_table2.csv": ["closer_look_table2.csv"],
     "closer_look_text.csv": ["closer_look_text.csv"],
     "mad_table1.csv": ["mad_table1.csv"],
+    "mad_table2.csv": ["mad_table2.csv"],
+    "mad_table3.csv": ["mad_table3.csv"],
     "hidden_challenges_table1.csv": ["hidden_challenges_table1.csv"],
     "hidden_challenges_table2.csv": ["hidden_challenges_table2.csv"],
     "hidden_challenges_blind.csv": ["hidden_challenges_text.csv", "hidden_challenges_notebooks.csv"],

@@ -1,0 +1,542 @@
+r"""Simulated films in the form of MAD's files: hours of frame embeddings, and sentences about a few seconds of them.
+
+MAD's films may not be passed on, and its features need an agreement. These films are of the same form and size, so
+that everything that runs on MAD can be run, timed and tested. They are no films: :data:`CAUTION` says what a figure on
+them is worth.
+
+A film is a line of *shots* in *scenes*; a scene is set in a *place*, and places come back. *Events* of about 4 s are
+told by a sentence each, and lie anywhere. Everything has a vector, drawn at random: places and shots are of one film,
+actions and objects (:mod:`truemoment.worlds.grammar`) are the same in all, so that the same event comes back too. The
+embedding of a frame is ::
+
+    10 * (common + place + shot + events active in it + noise),
+
+with `common` the direction in which all embeddings of an encoder lean. As CLIP's they are longer than 1, and are not
+normalised. The embedding of a sentence is ::
+
+    10 * (nearness * told + (1 - nearness) * noise),
+
+where `told` is the direction of place + shot + event, averaged over the frames of the moment, and the noise has length
+1 too: at a `nearness` of 1 a sentence points to its moment, at 0 it knows nothing. By default it is as near as makes
+the zero-shot baseline score about what it does on MAD (there R@1 and R@100 at an IoU of 0.1 are 6.6 % and 47.7 %, in
+a film of 107 minutes with 638 sentences here 6.3 % and 48.1 %).
+
+Durations, numbers of sentences and lengths of moments are as MAD (Soldan et al. 2022, Tables 1 and 7, section A.1.3)
+has them on average; films end 0 to 2 frames before their annotated duration says, as features of files do.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from truemoment.exceptions import InputError, MissingPackageError, UsageError
+from truemoment.features.base import Frames, edges_of
+from truemoment.files import atomic_folder
+from truemoment.intervals import Floats, Ints
+from truemoment.records import Annotations, Queries
+from truemoment.version import __version__ as version
+from truemoment.worlds.features import prototypes
+from truemoment.worlds.grammar import ACTIONS, FREQUENCY, N_CHOICES, OBJECTS, describe
+
+CAUTION = (
+    "Simulated films: frames, sentences and moments are drawn at random in the form of MAD's files. A figure on them "
+    "tests how a method runs and what it costs; it says nothing about MAD, about films or about CLIP."
+)
+"""What every figure on these films must say."""
+
+FPS = 5.0
+"""Frames a second, as in MAD."""
+
+FRAMES = "CLIP_B32_frames_features_5fps.h5"
+SENTENCES = "CLIP_B32_language_features_MAD_{split}.h5"
+ANNOTATIONS = "MAD_{split}.json"
+MANIFEST = "simulated.json"
+"""Names of the files, those of MAD but for the last, which says that the others are simulated."""
+
+SPLITS = ("train", "val", "test")
+
+COMMON, PLACE, SHOT, EVENT, NOISE = 1.0, 0.6, 0.6, 0.5, 0.6
+"""Lengths of what a frame is the sum of; an event has an action and an object, each of this length."""
+
+SCALE = 10.0
+"""Length of a sentence's embedding at a nearness of 0 or 1, and of the parts of a frame's."""
+
+SPREAD = 0.6
+"""Standard deviation of the logarithm of the lengths of shots, scenes and moments."""
+
+DURATION_SPREAD, DURATION_NORM = 0.18, (0.5, 1.6)
+"""Standard deviation of the duration of films over their mean, and how short and long they get."""
+
+MOMENT_S = (0.6, 30.0)
+"""Shortest and longest moment (Soldan et al. 2022, Fig. 5: up to 30 s in val and test)."""
+
+PLACES = 0.4
+"""Places a scene: each is seen again and again."""
+
+BLOCK_FRAMES = 4096
+
+
+@dataclass(frozen=True)
+class FilmSettings:
+    """What films are made from.
+
+    Parameters
+    ----------
+    minutes
+        Mean duration of a film, by default that of the films of val and test; one lasts from half to 1.6 times that.
+    n_sentences
+        Mean number of sentences a film, 1 or more.
+    nearness
+        How near a sentence lies to what it tells, 0 (not at all) to 1.
+    moment_s, shot_s, scene_s
+        Mean length of a moment, of a shot and of a scene.
+    n_dimensions
+        Numbers an embedding, 2 or more.
+
+    Raises
+    ------
+    UsageError
+        If a setting is outside its range.
+    """
+
+    minutes: float = 116.85
+    n_sentences: int = 640
+    nearness: float = 0.09
+    moment_s: float = 4.1
+    shot_s: float = 5.0
+    scene_s: float = 90.0
+    n_dimensions: int = 512
+
+    def __post_init__(self) -> None:
+        """Check all settings."""
+        if not 0 <= self.nearness <= 1:
+            raise UsageError(f"nearness: got {self.nearness}, expected a number from 0 to 1")
+        for name, least, most in (
+            ("minutes", 0.1, 600.0),
+            ("n_sentences", 1, 100_000),
+            ("moment_s", 0.1, 600.0),
+            ("shot_s", 0.1, 3600.0),
+            ("scene_s", 0.1, 36_000.0),
+            ("n_dimensions", 2, 16_384),
+        ):
+            if not least <= getattr(self, name) <= most:
+                raise UsageError(f"{name}: got {getattr(self, name)}, expected {least:g} to {most:g}")
+
+
+@dataclass(frozen=True, eq=False)
+class Film:
+    """What happens in one film, and when.
+
+    Parameters
+    ----------
+    film_id, split
+        Its name, and where it belongs.
+    duration_s, n_frames
+        As annotated, and how many frames there are, up to 2 fewer than that duration has.
+    cut_s : (N + 1,)
+        Edges of the shots.
+    place : (N,)
+        Number of the place where each shot is set.
+    action, thing : (M,)
+        Events, as positions in the lists of :mod:`truemoment.worlds.grammar`.
+    start_s, end_s : (M,)
+        Where they lie, in order of start.
+    sentence
+        What tells each of them.
+    first_query
+        Number of the query that asks for the first of them; the others follow.
+    seed
+        Of its vectors.
+    """
+
+    film_id: str
+    split: str
+    duration_s: float
+    n_frames: int
+    cut_s: Floats
+    place: Ints
+    action: Ints
+    thing: Ints
+    start_s: Floats
+    end_s: Floats
+    sentence: tuple[str, ...]
+    first_query: int
+    seed: int
+
+    @functools.cached_property
+    def shot_of_frame(self) -> Ints:
+        """Number of the shot that the middle of each frame lies in, (F,)."""
+        middle_s = (np.arange(self.n_frames) + 0.5) / FPS
+        shot = np.searchsorted(self.cut_s, middle_s, side="right") - 1
+        return np.asarray(np.minimum(shot, len(self.place) - 1), dtype=np.int64)
+
+    @functools.cached_property
+    def frames_of_events(self) -> tuple[Ints, Ints]:
+        """First frame of each event and the one behind its last, (M,): those whose middle lies within, one at least."""
+        first = np.clip(np.ceil(self.start_s * FPS - 0.5), 0, self.n_frames - 1).astype(np.int64)
+        end = np.clip(np.ceil(self.end_s * FPS - 0.5), first + 1, self.n_frames).astype(np.int64)
+        return first, end
+
+
+class SimulatedFilms:
+    """Films as a :class:`~truemoment.features.base.FeatureStore` of their frames, made when asked for.
+
+    They are the :class:`~truemoment.features.sentences.Sentences` of their queries too.
+
+    Parameters
+    ----------
+    settings
+        What they were made from.
+    films
+        In order of their queries.
+    shared : (1 + actions + objects, D)
+        What all embeddings have in common, then prototypes of actions and of objects; unit vectors.
+    """
+
+    fps = FPS
+    caution = CAUTION
+
+    def __init__(self, settings: FilmSettings, films: Iterable[Film], shared: Floats) -> None:
+        self.settings = settings
+        self.films: Mapping[str, Film] = MappingProxyType({film.film_id: film for film in films})
+        self.n_dimensions = settings.n_dimensions
+        self.name = f"simulated films (nearness {settings.nearness:g})"
+        self._common, self._of_action, self._of_object = np.split(
+            shared.astype(np.float32), [1, 1 + len(ACTIONS)], axis=0
+        )
+
+    def __contains__(self, film_id: object) -> bool:
+        return film_id in self.films
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.films)
+
+    def __len__(self) -> int:
+        return len(self.films)
+
+    def __getitem__(self, film_id: str) -> Frames:
+        """Return the embeddings of the frames of a film, (F, D).
+
+        Raises
+        ------
+        InputError
+            If there is no such film.
+        """
+        film = self._film(film_id)
+        seen = self._common + self._setting(film)
+        rng = np.random.default_rng([film.seed, 1])
+        frames = np.empty((film.n_frames, self.n_dimensions), dtype=np.float32)
+        noise_length = np.float32(NOISE / np.sqrt(self.n_dimensions))
+        for low in range(0, film.n_frames, BLOCK_FRAMES):
+            block = frames[low : low + BLOCK_FRAMES]
+            rng.standard_normal(dtype=np.float32, out=block)
+            block *= noise_length
+            block += seen[film.shot_of_frame[low : low + BLOCK_FRAMES]]
+        for first, end, vector in zip(*film.frames_of_events, self._events(film), strict=True):
+            frames[first:end] += vector
+        frames *= np.float32(SCALE)
+        frames.flags.writeable = False
+        return frames
+
+    def edges_s(self, film_id: str, duration_s: float) -> Floats:
+        """Return the times at which frames begin and end, (F + 1,); the duration is not looked at.
+
+        Raises
+        ------
+        InputError
+            If there is no such film.
+        """
+        return edges_of(self._film(film_id).n_frames, FPS, duration_s)
+
+    def annotations(self, split: str) -> Annotations:
+        """Return the sentences of a split with their moments.
+
+        Raises
+        ------
+        UsageError
+            If no film is in that split.
+        """
+        films = self._of_split(split)
+        rows = [
+            (str(film.first_query + k), film.film_id, film.duration_s, film.sentence[k], film.start_s[k], film.end_s[k])
+            for film in films
+            for k in range(len(film.sentence))
+        ]
+        return Annotations.from_rows(rows, dataset="mad", split=split)
+
+    def vectors(self, queries: Queries) -> Frames:
+        """Return the embeddings of sentences, (Q, D); they go by the id of the query alone.
+
+        Raises
+        ------
+        InputError
+            If a query is none of these films.
+        """
+        found = np.empty((len(queries), self.n_dimensions), dtype=np.float32)
+        rows_of: dict[str, list[tuple[int, int]]] = {}
+        for row, query_id in enumerate(queries.query_id):
+            film_id, number = self._film_of(query_id)
+            rows_of.setdefault(film_id, []).append((row, number))
+        for film_id, pairs in rows_of.items():
+            rows, numbers = zip(*pairs, strict=True)
+            found[list(rows)] = self.sentences_of(film_id)[list(numbers)]
+        return found
+
+    def sentences_of(self, film_id: str) -> Frames:
+        """Return the embeddings of the sentences of a film, (M, D).
+
+        Raises
+        ------
+        InputError
+            If there is no such film.
+        """
+        film = self._film(film_id)
+        setting = self._setting(film)
+        told = self._events(film)
+        for row, (first, end) in enumerate(zip(*film.frames_of_events, strict=True)):
+            told[row] += setting[film.shot_of_frame[first:end]].mean(axis=0)
+        told /= np.linalg.norm(told, axis=1, keepdims=True)
+        noise = prototypes(len(told), self.n_dimensions, np.random.default_rng([film.seed, 2])).astype(np.float32)
+        nearness = np.float32(self.settings.nearness)
+        return np.asarray(np.float32(SCALE) * (nearness * told + (1 - nearness) * noise), dtype=np.float32)
+
+    def _film(self, film_id: str) -> Film:
+        try:
+            return self.films[film_id]
+        except KeyError:
+            raise InputError(f"there is no film {film_id!r} among {len(self.films)} simulated ones") from None
+
+    def _of_split(self, split: str) -> list[Film]:
+        films = [film for film in self.films.values() if film.split == split]
+        if not films:
+            raise UsageError(f"got split {split!r}, of which no film was made")
+        return films
+
+    def _film_of(self, query_id: str) -> tuple[str, int]:
+        """Film that a query asks about, and its number there."""
+        number = int(query_id) if query_id.isdecimal() else -1
+        at = int(np.searchsorted(self._first_queries, number, side="right")) - 1
+        film = self._in_order[at] if at >= 0 else None
+        if film is None or number - film.first_query >= len(film.sentence):
+            raise InputError(f"there is no query {query_id!r} about these films", field="query_id")
+        return film.film_id, number - film.first_query
+
+    @functools.cached_property
+    def _first_queries(self) -> Ints:
+        return np.array([film.first_query for film in self._in_order], dtype=np.int64)
+
+    @functools.cached_property
+    def _in_order(self) -> tuple[Film, ...]:
+        return tuple(self.films.values())
+
+    def _setting(self, film: Film) -> Frames:
+        """Place + shot of each shot, (N, D)."""
+        rng = np.random.default_rng([film.seed, 0])
+        places = prototypes(int(film.place.max()) + 1, self.n_dimensions, rng)
+        shots = prototypes(len(film.place), self.n_dimensions, rng)
+        return np.asarray(PLACE * places[film.place] + SHOT * shots, dtype=np.float32)
+
+    def _events(self, film: Film) -> Frames:
+        """Action + object of each event, (M, D)."""
+        return np.asarray(np.float32(EVENT) * (self._of_action[film.action] + self._of_object[film.thing]))
+
+
+def make_films(n_films: Mapping[str, int], settings: FilmSettings, rng: np.random.Generator) -> SimulatedFilms:
+    """Make films.
+
+    What they show is laid down at once, and costs little; their frames are made when asked for, the same each time.
+
+    Parameters
+    ----------
+    n_films
+        How many films in each split: train, val, test.
+    settings
+        What they are made from.
+    rng
+        Generator of all that is drawn.
+
+    Raises
+    ------
+    UsageError
+        If a split is not known, or a number is not 1 or more.
+
+    Examples
+    --------
+    >>> films = make_films({"test": 2}, FilmSettings(minutes=3, n_sentences=4), np.random.default_rng(0))
+    >>> list(films), films["simulated-0001"].shape, films.annotations("test").n_videos
+    (['simulated-0001', 'simulated-0002'], (628, 512), 2)
+    """
+    for split, n in n_films.items():
+        if split not in SPLITS:
+            raise UsageError(f"unknown split {split!r}, expected {', '.join(SPLITS)}")
+        if n < 1:
+            raise UsageError(f"got {n} films for {split}, expected 1 or more")
+    if not n_films:
+        raise UsageError("got no split, expected the number of films of one or more")
+    shared = prototypes(1 + len(ACTIONS) + len(OBJECTS), settings.n_dimensions, rng)
+    shared[0] *= COMMON
+    films: list[Film] = []
+    for split in (split for split, n in n_films.items() for _ in range(n)):
+        n_queries = films[-1].first_query + len(films[-1].sentence) if films else 0
+        films.append(_film(f"simulated-{len(films) + 1:04}", split, settings, n_queries, rng))
+    return SimulatedFilms(settings, films, shared)
+
+
+def _film(film_id: str, split: str, settings: FilmSettings, first_query: int, rng: np.random.Generator) -> Film:
+    factor = float(np.clip(1 + DURATION_SPREAD * rng.standard_normal(), *DURATION_NORM))
+    duration_s = round(60 * settings.minutes * factor, 2)
+    n_frames = max(int(np.ceil(duration_s * FPS)) - int(rng.integers(3)), 1)
+    cut_s = _edges(settings.shot_s, duration_s, rng)
+    scene_s = _edges(settings.scene_s, duration_s, rng)
+    n_scenes = len(scene_s) - 1
+    place_of_scene = rng.integers(max(round(PLACES * n_scenes), 1), size=n_scenes)
+    place = place_of_scene[np.searchsorted(scene_s[:-1], cut_s[:-1], side="right") - 1]
+    n_events = max(int(rng.poisson(settings.n_sentences)), 1)
+    length_s = np.minimum(np.clip(_lengths(settings.moment_s, n_events, rng), *MOMENT_S), duration_s)
+    start_s = np.sort(rng.random(n_events) * (duration_s - length_s))
+    action = rng.choice(len(ACTIONS), size=n_events, p=FREQUENCY)
+    choices = rng.random((n_events, 1 + N_CHOICES))
+    names = [_pick(ACTIONS[a].objects, u) for a, u in zip(action, choices[:, 0].tolist(), strict=True)]
+    start_s = np.round(start_s, 2)
+    return Film(
+        film_id,
+        split,
+        duration_s,
+        n_frames,
+        cut_s,
+        place=np.asarray(place, dtype=np.int64),
+        action=np.asarray(action, dtype=np.int64),
+        thing=np.array([OBJECTS.index(name) for name in names], dtype=np.int64),
+        start_s=start_s,
+        end_s=np.minimum(np.round(start_s + length_s, 2), duration_s),
+        sentence=tuple(describe(int(a), name, row) for a, name, row in zip(action, names, choices[:, 1:], strict=True)),
+        first_query=first_query,
+        seed=int(rng.integers(2**63)),
+    )
+
+
+def _pick(names: tuple[str, ...], share: float) -> str:
+    return names[int(share * len(names))]
+
+
+def _lengths(mean_s: float, n: int, rng: np.random.Generator) -> Floats:
+    """Draw lengths with this mean, a few of them long: logarithms are normal."""
+    return np.asarray(mean_s * np.exp(SPREAD * rng.standard_normal(n) - SPREAD**2 / 2))
+
+
+def _edges(mean_s: float, duration_s: float, rng: np.random.Generator) -> Floats:
+    """Edges of pieces with this mean length that make up the film, from 0 to the duration."""
+    cut_s = np.cumsum(_lengths(mean_s, int(2 * duration_s / mean_s) + 8, rng))
+    return np.concatenate([[0.0], cut_s[cut_s < duration_s], [duration_s]])
+
+
+# ------------------------------------------------------------------------------------------- files
+
+
+def write_films(
+    folder: Path | str,
+    films: SimulatedFilms,
+    *,
+    dtype: Literal["float16", "float32"] = "float32",
+    follow: Callable[[Iterable[str]], Iterable[str]] = lambda film_ids: film_ids,
+) -> Path:
+    r"""Write films as the files of MAD, into the folder ``mad`` of a data folder; complete or not at all.
+
+    ::
+
+        FOLDER/mad/MAD_{split}.json                             query id -> movie, sentence, times, movie_duration
+        FOLDER/mad/CLIP_B32_frames_features_5fps.h5             a dataset a film, (F, D)
+        FOLDER/mad/CLIP_B32_language_features_MAD_{split}.h5    a dataset a query, (D,)
+        FOLDER/mad/simulated.json                               that it is simulated, and the settings
+
+    The moment stands as ``ext_timestamps``, as MAD's baselines read it. What ``timestamps`` are is told nowhere; here
+    they are the moment, too, a tenth shorter at either end, so that reading the wrong ones shows.
+
+    Parameters
+    ----------
+    folder
+        The data folder, which is made if it is not there; ``mad`` in it must not be there, or empty.
+    films
+        The films.
+    dtype
+        Of all embeddings.
+    follow
+        Is given the films to write and yields them one by one, to show progress.
+
+    Returns
+    -------
+    Path
+        The folder ``mad``.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be made, or is taken.
+    MissingPackageError
+        If h5py is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> films = make_films({"test": 1}, FilmSettings(minutes=1, n_sentences=4), np.random.default_rng(0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     print(*sorted(path.name for path in write_films(folder, films).iterdir()), sep="\n")
+    CLIP_B32_frames_features_5fps.h5
+    CLIP_B32_language_features_MAD_test.h5
+    MAD_test.json
+    simulated.json
+    """
+    try:
+        import h5py  # noqa: PLC0415 - optional
+    except ImportError:
+        raise MissingPackageError("h5py", "models", "writing HDF5") from None
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be made ({error.strerror})", path=folder) from None
+    with atomic_folder(folder / "mad") as made:
+        with h5py.File(made / FRAMES, "w") as file:
+            for film_id in follow(list(films)):
+                file[film_id] = films[film_id].astype(dtype, copy=False)
+        for split in dict.fromkeys(film.split for film in films.films.values()):
+            of_split = [film for film in films.films.values() if film.split == split]
+            (made / ANNOTATIONS.format(split=split)).write_bytes(msgspec.json.encode(_entries(of_split)))
+            with h5py.File(made / SENTENCES.format(split=split), "w") as file:
+                for film in of_split:
+                    for k, vector in enumerate(films.sentences_of(film.film_id).astype(dtype, copy=False)):
+                        file[str(film.first_query + k)] = vector
+        about = {
+            "schema": "truemoment/simulated-films/1",
+            "truemoment": version,
+            "caution": CAUTION,
+            **dataclasses.asdict(films.settings),
+        }
+        (made / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=2) + b"\n")
+    return folder / "mad"
+
+
+def _entries(films: Iterable[Film]) -> dict[str, dict[str, object]]:
+    """Annotations as MAD's files have them."""
+    entries: dict[str, dict[str, object]] = {}
+    for film in films:
+        for k, sentence in enumerate(film.sentence):
+            start_s, end_s = float(film.start_s[k]), float(film.end_s[k])
+            inner_s = (end_s - start_s) / 10
+            entries[str(film.first_query + k)] = {
+                "movie": film.film_id,
+                "sentence": sentence,
+                "timestamps": [round(start_s + inner_s, 3), round(end_s - inner_s, 3)],
+                "ext_timestamps": [start_s, end_s],
+                "movie_duration": film.duration_s,
+            }
+    return entries
