@@ -56,7 +56,7 @@ def answer(
         made_by |= {"videos": f"{change}, seed {seed}"}
     reference = data.read()
     queries = first_queries(reference.queries, limit)
-    answers = method.ground(queries)
+    answers = method.ground(queries, top=method.run.recipe.decode.top)
     write_predictions(out, answers, reference, made_by=made_by)
     if json_path is not None:
         document: dict[str, Any] = {

@@ -2,6 +2,7 @@
 
 Features are resampled once, when a run begins, into one table: a video's rows do not change from epoch to epoch, so
 that a step only picks rows from memory (or, where the table is larger than :data:`MOST_BYTES`, from a temporary file).
+Windows of films change from epoch to epoch: there the table holds the rows of whole films, and a step resamples some.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +25,7 @@ from truemoment.language import get_engine
 from truemoment.language.phrases import phrase_trees
 from truemoment.models.base import Need
 from truemoment.records import Queries, numbers_of
+from truemoment.search.windows import DrawnWindows, Film
 from truemoment.training.network import Examples
 from truemoment.training.recipes import Recipe
 from truemoment.training.vocabulary import Vocabulary, word_numbers
@@ -31,6 +34,14 @@ MOST_BYTES = 4_000_000_000
 """A larger table of features is kept in a temporary file."""
 
 Table = npt.NDArray[np.float32]
+
+
+class RowTable(Protocol):
+    """Features of videos that are picked by number."""
+
+    def take(self, numbers: Ints) -> Table:
+        """Return the rows of videos (B,) as (B, T, D)."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +57,62 @@ class ClipTable:
 
     rows: Table
     number: dict[str, int]
+
+    def take(self, numbers: Ints) -> Table:
+        """Return the rows of videos (B,) as (B, T, D)."""
+        return self.rows[numbers]
+
+
+@dataclass(frozen=True, eq=False)
+class FilmTable:
+    """Features of whole films, one behind the other.
+
+    Parameters
+    ----------
+    rows : (R, D) float32
+    begins
+        First row of each film.
+    """
+
+    rows: Table
+    begins: dict[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class WindowTable:
+    """Windows of films, resampled when they are asked for.
+
+    Parameters
+    ----------
+    rows : (R, D) float32
+        Of whole films.
+    low, high : (P,)
+        Each window is the rows ``low`` to ``high - 1``.
+    n_rows
+        T, rows that each is brought to.
+    """
+
+    rows: Table
+    low: Ints
+    high: Ints
+    n_rows: int
+
+    @classmethod
+    def of(cls, table: FilmTable, films: Sequence[Film], drawn: DrawnWindows, n_rows: int) -> WindowTable:
+        """Return the windows drawn, each of its film."""
+        begins: Ints = np.array([table.begins[film.video_id] for film in films], dtype=np.int64)
+        return cls(table.rows, begins + drawn.first, begins + drawn.end, n_rows)
+
+    def take(self, numbers: Ints) -> Table:
+        """Return the rows of windows (B,) as (B, T, D)."""
+        low, high = self.low[numbers], self.high[numbers]
+        made = np.empty((len(numbers), self.n_rows, self.rows.shape[1]), dtype=np.float32)
+        for length in np.unique(high - low).tolist():
+            alike = np.flatnonzero(high - low == length)
+            beside = np.stack([self.rows[at : at + length] for at in low[alike].tolist()], axis=1)
+            resampled = resample(beside.reshape(length, -1), self.n_rows)  # all of one length at once
+            made[alike] = resampled.reshape(self.n_rows, len(alike), -1).swapaxes(0, 1)
+        return made
 
 
 def make_table(
@@ -76,11 +143,63 @@ def make_table(
     shape = (len(wanted), recipe.rows, store.n_dimensions)
     rows = _room(shape)
     for at, video_id in enumerate(follow(wanted)):
-        frames = store[video_id]
-        if not np.all(np.isfinite(frames)):
-            raise InputError(f"features of video {video_id!r} hold numbers that are not finite", field="features")
-        rows[at] = resample(normalise(frames) if recipe.normalise else frames, recipe.rows)
+        rows[at] = video_rows(store, video_id, recipe)
     return ClipTable(rows, {video_id: at for at, video_id in enumerate(wanted)})
+
+
+def make_film_table(
+    store: FeatureStore,
+    films: Iterable[Film],
+    recipe: Recipe,
+    follow: Callable[[Sequence[Film]], Iterable[Film]] = lambda films: films,
+) -> FilmTable:
+    """Put the features of whole films one behind the other.
+
+    They are as many numbers as the files hold: 67 MB for a film of 110 minutes at 5 rows a second and 512 dimensions,
+    and beyond :data:`MOST_BYTES` a temporary file.
+
+    Parameters
+    ----------
+    store
+        Where features come from.
+    films
+        Which films, each once or more.
+    recipe
+        `normalise` of it.
+    follow
+        Wraps the list of films, e.g. in a progress bar.
+
+    Raises
+    ------
+    InputError
+        If a film has no features, or a number of them is not finite.
+    """
+    wanted = list(dict.fromkeys(films))
+    ends = np.cumsum([film.n_rows for film in wanted])
+    rows = _room((int(ends[-1]) if len(ends) else 0, store.n_dimensions))
+    for film, end in zip(follow(wanted), ends.tolist(), strict=True):
+        rows[end - film.n_rows : end] = _frames(store, film.video_id, recipe)[: film.n_rows]
+    begins = (end - film.n_rows for film, end in zip(wanted, ends.tolist(), strict=True))
+    return FilmTable(rows, {film.video_id: begin for film, begin in zip(wanted, begins, strict=True)})
+
+
+def video_rows(store: FeatureStore, video_id: str, recipe: Recipe) -> Table:
+    """Return a video's rows as a model sees them, (T, D).
+
+    Raises
+    ------
+    InputError
+        If it has no features, or a number of them is not finite.
+    """
+    return resample(_frames(store, video_id, recipe), recipe.rows)
+
+
+def _frames(store: FeatureStore, video_id: str, recipe: Recipe) -> Table:
+    """Return a video's rows, checked, and of length 1 where the recipe wants that."""
+    frames = store[video_id]
+    if not np.all(np.isfinite(frames)):
+        raise InputError(f"features of video {video_id!r} hold numbers that are not finite", field="features")
+    return normalise(frames) if recipe.normalise else frames
 
 
 def _room(shape: tuple[int, ...]) -> Table:
@@ -148,7 +267,7 @@ class Pairs(Dataset[Examples]):
         self,
         sentences: Sentences,
         video: Ints,
-        table: ClipTable | None,
+        table: RowTable | None,
         *,
         iou: npt.NDArray[np.float32] | None = None,
         other: Ints | None = None,
@@ -170,13 +289,13 @@ class Pairs(Dataset[Examples]):
         return Examples(
             numbers=torch.from_numpy(of.numbers[at, :longest]),
             n_words=torch.from_numpy(of.n_words[at]),
-            video=None if self.table is None else torch.from_numpy(self.table.rows[self.video[at]]),
+            video=None if self.table is None else torch.from_numpy(self.table.take(self.video[at])),
             verbs=None if of.verbs is None else torch.from_numpy(of.verbs[at]),
             nouns=None if of.nouns is None else torch.from_numpy(of.nouns[at]),
             iou=None if self.iou is None else torch.from_numpy(self.iou[at]),
             other_video=None
             if self.table is None or self.other is None
-            else torch.from_numpy(self.table.rows[self.other[at]]),
+            else torch.from_numpy(self.table.take(self.other[at])),
         )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import torch
+from msgspec import UNSET
 
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features import open_features
@@ -19,10 +20,12 @@ from truemoment.models.decoding import as_predictions
 from truemoment.records import Annotations, Predictions, Queries
 from truemoment.training import checkpoints
 from truemoment.training.examples import make_pairs, make_table
-from truemoment.training.loop import Follow, score, unseen
+from truemoment.training.loop import Follow, unseen
 from truemoment.training.network import Network
 from truemoment.training.recipes import resolve
+from truemoment.training.scoring import score
 from truemoment.training.vocabulary import UNKNOWN, Vocabulary, word_numbers
+from truemoment.training.windows import AllCandidates, in_windows
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,25 +74,30 @@ class TrainedGrounder:
     def ground(self, queries: Queries, top: int = 10) -> Predictions:
         """Answer queries with ranked moments.
 
+        A run whose recipe has windows answers whole films, window by window.
+
         Raises
         ------
         InputError
             If a video has no features, or its duration is not known.
         """
+        recipe = self.run.recipe
+        if self.features is not None and self.features.n_dimensions != self.run.n_dimensions:
+            raise InputError(
+                f"got {self.features.n_dimensions} numbers a row, expected {self.run.n_dimensions} as in training",
+                field="features",
+            )
+        if recipe.windows is not UNSET:
+            method = AllCandidates(self.name, self.network, self.vocabulary, recipe, self.features)
+            return in_windows(method, recipe.windows, follow=self.follow).ground(queries, top)
         unknown = ~(queries.duration_s > 0)
         if unknown.any():
             raise InputError(
                 f"of video {queries.video_id[unknown][0]!r} is not known, and candidates are shares of it",
                 field="duration_s",
             )
-        recipe, needs = self.run.recipe, self.network.model.needs
-        table = None
+        needs, table = self.network.model.needs, None
         if self.features is not None:
-            if self.features.n_dimensions != self.run.n_dimensions:
-                raise InputError(
-                    f"got {self.features.n_dimensions} numbers a row, expected {self.run.n_dimensions} as in training",
-                    field="features",
-                )
             table = make_table(self.features, queries.video_id, recipe, lambda ids: self.follow(ids, "features"))
         pairs = make_pairs(queries, self.vocabulary, recipe, needs, table)
         device = next(self.network.parameters()).device

@@ -16,7 +16,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 import torch
 from accelerate import Accelerator
 from accelerate.utils import DataLoaderConfiguration
@@ -24,26 +23,16 @@ from torch.utils.data import BatchSampler, DataLoader
 
 from truemoment.exceptions import TrueMomentError, UsageError
 from truemoment.features.base import FeatureStore
-from truemoment.intervals import Ints
 from truemoment.language import get_engine
 from truemoment.models import get_family
 from truemoment.models.base import Inputs
 from truemoment.records import Annotations
-from truemoment.targets import cell_ious, usable
 from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
-from truemoment.training.examples import (
-    ClipTable,
-    Pairs,
-    Sentences,
-    make_pairs,
-    make_table,
-    other_videos,
-    read_sentences,
-)
+from truemoment.training.examples import Pairs, other_videos
+from truemoment.training.lessons import make_lessons, queries_kept
 from truemoment.training.network import Examples, Network
 from truemoment.training.recipes import Recipe
-from truemoment.training.validation import Validation
 from truemoment.training.vocabulary import UNKNOWN, Vocabulary
 
 Follow = Callable[[Any, str], Any]
@@ -84,7 +73,7 @@ class TrainingData:
 
 def source_of(annotations: Annotations) -> checkpoints.Source:
     """Say which annotations were used, and how many of their queries could be."""
-    kept = annotations.select_queries(_queries_kept(annotations))
+    kept = annotations.select_queries(queries_kept(annotations))
     return checkpoints.Source(
         annotations.dataset,
         annotations.split,
@@ -93,11 +82,6 @@ def source_of(annotations: Annotations) -> checkpoints.Source:
         kept.n_videos,
         annotations.n_queries - kept.n_queries,
     )
-
-
-def _queries_kept(annotations: Annotations) -> npt.NDArray[np.bool_]:
-    """Which queries have a usable first reference, shape (Q,)."""
-    return np.asarray(usable(annotations)[annotations.offsets[:-1]])
 
 
 def build_network(recipe: Recipe, vocabulary: Vocabulary, n_dimensions: int) -> Network:
@@ -161,11 +145,13 @@ def train(
     history = _go_on(folder, network, optimiser)
     if _is_done(history, recipe):
         return history
-    pairs, chosen_by, video_ids = _tensors(data, network, follow)
-    watch = Validation(data.val, recipe.select.measure)
+    lessons = make_lessons(data, network, follow)
+    video_ids = lessons.video_ids if "other video" in network.model.needs else []
+    measure = lessons.watch.measure
     network, optimiser = accelerator.prepare(network, optimiser)
     while not _is_done(history, recipe):
         epoch = len(history) + 1
+        pairs, told = lessons.epoch(epoch)
         started = time.perf_counter()
         loader = accelerator.prepare_data_loader(_loader(pairs, video_ids, recipe, data.seed, epoch))
         torch.manual_seed(int(np.random.SeedSequence([data.seed, epoch]).generate_state(1)[0]))
@@ -175,12 +161,11 @@ def train(
         )
         seconds = time.perf_counter() - started
         plain = accelerator.unwrap_model(network, keep_fp32_wrapper=False)
-        scores = score(plain, chosen_by, recipe.train.batch, accelerator.device)
-        val = watch.of_scores(scores, plain.model.proposals, nms=recipe.decode.nms, top=recipe.decode.top)
-        if np.isnan(val[watch.measure]):
-            raise UsageError(f"select.measure: {watch.measure} is undefined on {data.val.split}, name another one")
-        best = not history or val[watch.measure] > max(of.val[watch.measure] for of in history)
-        history.append(Epoch(epoch, loss, val, best, watched, round(seconds, 3), round(waited / seconds, 5)))
+        val = lessons.judge(plain)
+        if np.isnan(val[measure]):
+            raise UsageError(f"select.measure: {measure} is undefined on {data.val.split}, name another one")
+        best = not history or val[measure] > max(of.val[measure] for of in history)
+        history.append(Epoch(epoch, loss, val, best, watched | told, round(seconds, 3), round(waited / seconds, 5)))
         if accelerator.is_main_process:
             checkpoints.save_epoch(folder, plain, optimiser, history)
             tell(history[-1])
@@ -237,26 +222,6 @@ def _is_done(history: list[Epoch], recipe: Recipe) -> bool:
         return True
     since_best = next((ago for ago, of in enumerate(reversed(history)) if of.best), 0)
     return bool(recipe.select.patience) and since_best >= recipe.select.patience
-
-
-def _tensors(data: TrainingData, network: Network, follow: Follow) -> tuple[Pairs, Pairs, list[str]]:
-    """Return the training pairs, the validation pairs, and the video of each training pair."""
-    recipe, needs = data.recipe, network.model.needs
-    kept = data.train.select_queries(_queries_kept(data.train))
-    if not kept.n_queries:
-        raise UsageError(f"{data.train.dataset}/{data.train.split} holds no query that can be learned from")
-    table: ClipTable | None = None
-    if data.store is not None:
-        wanted = [*kept.video_id, *data.val.video_id]
-        table = make_table(data.store, wanted, recipe, lambda ids: follow(ids, "features"))
-    first = kept.offsets[:-1]
-    video_ids = kept.video_id[first].tolist()
-    number: Ints = np.array([0 if table is None else table.number[name] for name in video_ids], dtype=np.int64)
-    sentences: Sentences = read_sentences(kept.sentence[first].tolist(), data.vocabulary, recipe, needs)
-    ious = cell_ious(kept, network.model.proposals)[first]
-    pairs = Pairs(sentences, number, table, iou=ious)
-    watched = make_pairs(data.val.queries, data.vocabulary, recipe, needs, table)
-    return pairs, watched, video_ids if "other video" in needs else []
 
 
 def _loader(pairs: Pairs, video_ids: list[str], recipe: Recipe, seed: int, epoch: int) -> DataLoader[Examples]:
@@ -324,18 +289,3 @@ def _timed(batches: Iterator[Examples]) -> Iterator[tuple[Examples, float]]:
         except StopIteration:
             return
         yield examples, time.perf_counter() - started
-
-
-def score(network: Network, pairs: Pairs, size: int, device: torch.device) -> npt.NDArray[np.float32]:
-    """Return the score of each candidate, the sigmoid of its logit, for all pairs; shape (Q, C)."""
-    network.eval()
-    found: list[npt.NDArray[np.float32]] = []
-    with torch.inference_mode():
-        for low in range(0, len(pairs), size):
-            examples = pairs.__getitems__(range(low, min(low + size, len(pairs))))
-            output, _ = network(examples.to(device))
-            found.append(torch.sigmoid(output.logits.float()).cpu().numpy())
-    scores = np.concatenate(found)
-    if not np.isfinite(scores).all():
-        raise TrueMomentError("scores of the network are not finite: lower train.learning_rate, or change train.clip")
-    return scores

@@ -10,6 +10,7 @@
     train: {epochs: 10, batch: 64, learning_rate: 0.001}
     select: {measure: AxIoU@10, split: val, patience: 3}
     decode: {nms: 0.45}
+    windows: {seconds: 25.6, negatives: 0.7}    # only for hours-long video: a window of a film is the video
 
 Unknown keys and wrong kinds are refused with the key's name. A recipe's `hash` covers every value, defaults included,
 so two runs of one hash were asked for the same.
@@ -25,11 +26,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
 from truemoment.files import in_words, lower_first, read_bytes
 from truemoment.measures import parse_measure
+from truemoment.proposals import Tail
 
 S = TypeVar("S")
 
@@ -122,6 +124,30 @@ class Decoding(Struct, frozen=True, forbid_unknown_fields=True):
     top: Positive = 10
 
 
+class Windowing(Struct, frozen=True, forbid_unknown_fields=True):
+    """How hours-long video is learned from and answered, window by window; see :mod:`truemoment.search.windows`.
+
+    Parameters
+    ----------
+    seconds
+        Length of a window.
+    stride
+        From one window to the next where films are answered, as a share of a window.
+    negatives
+        How often a query is shown a window of its film that does not show the moment, as a share of all times.
+    negatives_from
+        Where these are drawn from: ``apart`` from the moment, or ``anywhere`` in the film as in MAD's code.
+    tail
+        What becomes of a film's end where films are answered: ``covered`` by one more window, or ``dropped``.
+    """
+
+    seconds: Above0 = 25.6
+    stride: Annotated[float, Meta(gt=0, le=1)] = 0.5
+    negatives: Share = 0.7
+    negatives_from: Literal["apart", "anywhere"] = "apart"
+    tail: Tail = "covered"
+
+
 class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     """All that a run is asked for, but for the data, the features and the seed.
 
@@ -134,11 +160,14 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     settings
         Of the family; after :func:`resolve` every one of them.
     rows
-        Rows of features a video is resampled to, a multiple of the model's clips.
+        Rows of features a video (or a window) is resampled to, a multiple of the model's clips.
     normalise
         Whether each row of features is divided by its length first.
     text, train, select, decode
         See the classes above.
+    windows
+        For hours-long video: what the model sees are windows of it, and `decode` is of whole films. Unset, every video
+        is seen as a whole.
     """
 
     model: str
@@ -150,6 +179,7 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     train: Optimisation = Optimisation()
     select: Selection = Selection()
     decode: Decoding = Decoding()
+    windows: Windowing | UnsetType = UNSET  # unset, it is not written: recipes without windows keep their hashes
 
     @property
     def hash(self) -> str:

@@ -21,9 +21,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec import UNSET
 
 from truemoment.evaluation import evaluate
-from truemoment.exceptions import InputError
+from truemoment.exceptions import InputError, UsageError
 from truemoment.features.changed import ChangedFeatures
 from truemoment.measures import parse_measures
 from truemoment.models.decoding import as_predictions
@@ -32,8 +33,9 @@ from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
 from truemoment.training.examples import Pairs, make_pairs, make_table
 from truemoment.training.grounder import TrainedGrounder, load_grounder
-from truemoment.training.loop import Follow, score, unseen
+from truemoment.training.loop import Follow, unseen
 from truemoment.training.runs import Task, perform
+from truemoment.training.scoring import score
 
 SHUFFLED = "shuffled"
 
@@ -97,7 +99,14 @@ def make_variants(
     -------
     int
         How many variants there are.
+
+    Raises
+    ------
+    UsageError
+        If the recipe has windows: variants are of whole videos.
     """
+    if task.recipe.windows is not UNSET:
+        raise UsageError("windows: are of films, and variants of whole videos; name a recipe without")
     splits = {task.val.split: task.val, **tests}
     for split in splits:
         (folder / split).mkdir(parents=True, exist_ok=True)

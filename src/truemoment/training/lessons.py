@@ -1,0 +1,212 @@
+"""What an epoch is made of and judged by: whole videos, the same in every epoch, or windows of films, drawn anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from msgspec import UNSET
+
+from truemoment.exceptions import UsageError
+from truemoment.intervals import Bools, Ints
+from truemoment.records import Annotations
+from truemoment.search.windows import WindowDraws
+from truemoment.targets import cell_ious, usable
+from truemoment.training.examples import (
+    ClipTable,
+    FilmTable,
+    Pairs,
+    Sentences,
+    WindowTable,
+    make_film_table,
+    make_pairs,
+    make_table,
+    read_sentences,
+)
+from truemoment.training.network import Network
+from truemoment.training.recipes import Windowing
+from truemoment.training.scoring import score
+from truemoment.training.validation import Validation
+from truemoment.training.windows import AllCandidates, in_windows
+
+if TYPE_CHECKING:
+    from truemoment.training.loop import Follow, TrainingData
+
+STREAM_OF_WINDOWS = 1
+"""Keeps the draws of windows apart from those of an epoch's order."""
+
+
+class Lessons(Protocol):
+    """What is learned from, epoch by epoch, and what judges the epochs."""
+
+    @property
+    def video_ids(self) -> list[str]:
+        """The video of each pair."""
+        ...
+
+    @property
+    def watch(self) -> Validation:
+        """What measures answers to the validation split."""
+        ...
+
+    def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
+        """Return the pairs of an epoch, and what is told of them in its log."""
+        ...
+
+    def judge(self, network: Network) -> dict[str, float]:
+        """Return the figures of a network on the validation split; the one that chooses comes first."""
+        ...
+
+
+def queries_kept(annotations: Annotations) -> Bools:
+    """Which queries have a usable first reference, shape (Q,)."""
+    return np.asarray(usable(annotations)[annotations.offsets[:-1]])
+
+
+def make_lessons(data: TrainingData, network: Network, follow: Follow) -> Lessons:
+    """Prepare what a recipe asks for.
+
+    Raises
+    ------
+    UsageError
+        If there is nothing to learn from.
+    InputError
+        If a video has no features.
+    """
+    kept = data.train.select_queries(queries_kept(data.train))
+    if not kept.n_queries:
+        raise UsageError(f"{data.train.dataset}/{data.train.split} holds no query that can be learned from")
+    first = kept.select_rows(kept.offsets[:-1])
+    windowing = data.recipe.windows
+    if windowing is UNSET:
+        return WholeVideos.of(data, first, network, follow)
+    return FilmWindows.of(data, windowing, first, network, follow=follow)
+
+
+@dataclass(frozen=True, eq=False)
+class WholeVideos:
+    """Every query with all of its video.
+
+    Parameters
+    ----------
+    data
+        What a run learns from.
+    video_ids
+        The video of each pair.
+    pairs, chosen_by
+        What is learned from, and what the epoch is chosen by.
+    watch
+        Measures answers to the validation split.
+    """
+
+    data: TrainingData
+    video_ids: list[str]
+    pairs: Pairs
+    chosen_by: Pairs
+    watch: Validation
+
+    @classmethod
+    def of(cls, data: TrainingData, first: Annotations, network: Network, follow: Follow) -> WholeVideos:
+        """Prepare the pairs of `first`, a usable row a query."""
+        recipe, needs = data.recipe, network.model.needs
+        table: ClipTable | None = None
+        if data.store is not None:
+            wanted = [*first.video_id, *data.val.video_id]
+            table = make_table(data.store, wanted, recipe, lambda ids: follow(ids, "features"))
+        video_ids = first.video_id.tolist()
+        number: Ints = np.array([0 if table is None else table.number[name] for name in video_ids], dtype=np.int64)
+        sentences = read_sentences(first.sentence.tolist(), data.vocabulary, recipe, needs)
+        pairs = Pairs(sentences, number, table, iou=cell_ious(first, network.model.proposals))
+        chosen_by = make_pairs(data.val.queries, data.vocabulary, recipe, needs, table)
+        return cls(data, video_ids, pairs, chosen_by, Validation(data.val, recipe.select.measure))
+
+    def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
+        """Return the same pairs in every epoch."""
+        del number
+        return self.pairs, {}
+
+    def judge(self, network: Network) -> dict[str, float]:
+        """Return the figures of a network on the validation split."""
+        recipe = self.data.recipe
+        scores = score(network, self.chosen_by, recipe.train.batch, next(network.parameters()).device)
+        return self.watch.of_scores(scores, network.model.proposals, nms=recipe.decode.nms, top=recipe.decode.top)
+
+
+@dataclass(frozen=True, eq=False)
+class FilmWindows:
+    """Every query with a window of its film, another one in every epoch.
+
+    Parameters
+    ----------
+    data
+        What a run learns from.
+    windowing
+        What is drawn, and how films are answered.
+    draws
+        The queries and their films.
+    sentences
+        Of the queries.
+    table
+        Features of the films; None where the model sees no video.
+    network
+        Whose candidates the targets are of.
+    watch
+        Measures answers to the validation split.
+    follow
+        Shows how far validation is.
+    """
+
+    data: TrainingData
+    windowing: Windowing
+    draws: WindowDraws
+    sentences: Sentences
+    table: FilmTable | None
+    network: Network
+    watch: Validation
+    follow: Follow
+
+    @classmethod
+    def of(
+        cls, data: TrainingData, windowing: Windowing, first: Annotations, network: Network, *, follow: Follow
+    ) -> FilmWindows:
+        """Prepare the draws for `first`, a usable row a query."""
+        recipe = data.recipe
+        draws = WindowDraws.of(
+            first,
+            data.store,
+            window_s=windowing.seconds,
+            negatives=windowing.negatives,
+            rule=windowing.negatives_from,
+        )
+        table: FilmTable | None = None
+        if data.store is not None:
+            table = make_film_table(data.store, draws.films, recipe, lambda films: follow(films, "features"))
+        sentences = read_sentences(first.sentence.tolist(), data.vocabulary, recipe, network.model.needs)
+        watch = Validation(data.val, recipe.select.measure)
+        return cls(data, windowing, draws, sentences, table, network, watch, follow)
+
+    @property
+    def video_ids(self) -> list[str]:
+        """The film of each pair."""
+        return [film.video_id for film in self.draws.films]
+
+    def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
+        """Draw a window for each query; a run that goes on draws what it would have drawn."""
+        drawn = self.draws.draw(np.random.default_rng([self.data.seed, number, STREAM_OF_WINDOWS]))
+        table = None
+        if self.table is not None:
+            table = WindowTable.of(self.table, self.draws.films, drawn, self.data.recipe.rows)
+        ious = cell_ious(self.draws.moved(drawn), self.network.model.proposals)
+        told = {
+            "windows without the moment": float(drawn.negative.mean()),
+            "moments longer than a window": float(self.draws.longer.mean()),
+        }
+        return Pairs(self.sentences, np.arange(len(drawn.first)), table, iou=ious), told
+
+    def judge(self, network: Network) -> dict[str, float]:
+        """Return the figures of a network on whole films of the validation split."""
+        data = self.data
+        method = AllCandidates(data.recipe.model, network, data.vocabulary, data.recipe, data.store)
+        films = in_windows(method, self.windowing, follow=self.follow)
+        return self.watch.of_predictions(films.ground(data.val.queries, data.recipe.decode.top))

@@ -1,0 +1,115 @@
+"""Films answered window by window by a network that is being trained, or was.
+
+What the network says of every candidate of every window goes into one ranked list a film, as VLG-Net's does on MAD
+(Soldan et al. 2022, appendix A.2): nothing is left out within a window, all suppression is over the film.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from truemoment.exceptions import UsageError
+from truemoment.features.base import FeatureStore
+from truemoment.records import Annotations, Predictions, Queries, numbers_of
+from truemoment.search.windowed import Windowed
+from truemoment.search.windows import Windows
+from truemoment.training.examples import ClipTable, Pairs, Sentences, Table, read_sentences, video_rows
+from truemoment.training.network import Network
+from truemoment.training.recipes import Recipe, Windowing
+from truemoment.training.scoring import score
+from truemoment.training.vocabulary import Vocabulary
+
+MOST_BYTES_KEPT = 500_000_000
+"""Of windows resampled: those of a film of 110 minutes are 68 MB at 64 rows of 512 numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class AllCandidates:
+    """A Grounder of short videos that answers with every candidate moment and its score.
+
+    Parameters
+    ----------
+    name
+        What to call it.
+    network
+        Scores the candidates; where it lies the work is done.
+    vocabulary, recipe
+        What the network was made with.
+    features
+        What it sees; None if it sees no video.
+    """
+
+    name: str
+    network: Network
+    vocabulary: Vocabulary
+    recipe: Recipe
+    features: FeatureStore | None
+
+    def with_features(self, features: FeatureStore) -> AllCandidates:
+        """Return the same method that is shown other features."""
+        return dataclasses.replace(self, features=features)
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> AllCandidates:
+        """Return itself: training is elsewhere."""
+        del train, val
+        return self
+
+    def ground(self, queries: Queries, top: int = 1) -> Predictions:
+        """Answer each query with its `top` best candidates, best first; or with all as they are listed, if not more."""
+        scores = score(
+            self.network, self._pairs(queries), self.recipe.train.batch, next(self.network.parameters()).device
+        )
+        proposals = self.network.model.proposals
+        first, last = proposals.cells
+        cells = np.broadcast_to(np.arange(len(first)), scores.shape)
+        if top < len(first):
+            cells = np.argsort(-scores, axis=1, kind="stable")[:, :top]
+        start_s, end_s = (at[cells] / proposals.n_clips * queries.duration_s[:, None] for at in (first, last + 1))
+        return Predictions(
+            queries.query_id,
+            np.arange(len(queries) + 1) * cells.shape[1],
+            start_s.ravel(),
+            end_s.ravel(),
+            np.take_along_axis(scores, cells, axis=1).ravel().astype(np.float64),
+            self.name,
+        )
+
+    def _pairs(self, queries: Queries) -> Pairs:
+        """Return the pairs; a sentence that is asked of many windows is read once."""
+        number = numbers_of(queries.sentence)
+        sentences = list(dict.fromkeys(queries.sentence))
+        read = read_sentences(sentences, self.vocabulary, self.recipe, self.network.model.needs)
+        repeated = {
+            part.name: column[number]
+            for part in dataclasses.fields(read)
+            if (column := getattr(read, part.name)) is not None
+        }
+        ids = list(dict.fromkeys(queries.video_id))
+        table = None
+        if self.features is not None:
+            table = ClipTable(np.stack([self._seen(name) for name in ids]), {name: at for at, name in enumerate(ids)})
+        return Pairs(Sentences(**repeated), numbers_of(queries.video_id), table)
+
+    @functools.cached_property
+    def _seen(self) -> Callable[[str], Table]:
+        """What is seen of a video; windows of a film come again with other queries, and are kept while they fit."""
+        features, recipe = self.features, self.recipe
+        if features is None:
+            raise UsageError(f"{self.name} sees no video, expected no features")
+        most = MOST_BYTES_KEPT // (4 * recipe.rows * max(features.n_dimensions, 1))
+        return functools.lru_cache(maxsize=most)(lambda video_id: video_rows(features, video_id, recipe))
+
+
+def in_windows(
+    method: AllCandidates, windowing: Windowing, *, follow: Callable[[Any, str], Any] = lambda items, _: items
+) -> Windowed:
+    """Return a method as one for films, as a recipe's block `windows` says; `decode` is of whole films."""
+    windows = Windows(windowing.seconds, windowing.stride * windowing.seconds, windowing.tail)
+    n_candidates = len(method.network.model.proposals.cells[0])
+    return Windowed(method, windows, method.recipe.decode.nms, method.features, each=n_candidates, follow=follow)

@@ -1,0 +1,285 @@
+"""Training on windows of films: what an epoch is made of, how films are answered, that other runs stay as they were."""
+
+import msgspec
+import numpy as np
+import pytest
+import torch
+
+from truemoment.evaluation import evaluate
+from truemoment.exceptions import InputError, UsageError
+from truemoment.features.base import Features
+from truemoment.features.resampling import normalise, resample
+from truemoment.intervals import temporal_iou
+from truemoment.records import Annotations
+from truemoment.search.windows import DrawnWindows, Film
+from truemoment.training import checkpoints
+from truemoment.training.examples import FilmTable, WindowTable, make_film_table
+from truemoment.training.grounder import TrainedGrounder, load_grounder
+from truemoment.training.lessons import make_lessons
+from truemoment.training.loop import TrainingData, build_network
+from truemoment.training.recipes import names, read_recipe
+from truemoment.training.runs import Task, perform
+from truemoment.training.variants import Grid, make_variants
+from truemoment.training.vocabulary import make_vocabulary
+from truemoment.training.windows import AllCandidates, in_windows
+
+HASHES = {
+    "blind-tan": "9d97952eb687",
+    "blind-tan-full": "954279954646",
+    "mdd": "db19393524d9",
+    "mdd-full": "0aa22c934d84",
+    "tan2d": "bb1d783e8213",
+    "tan2d-full": "b5eeed3809e1",
+    "tcn-dcm": "c07330dd3cbf",
+    "tcn-dcm-full": "1d88767796df",
+}
+"""Hashes of the recipes before there were windows: read_recipe(name).hash at commit 8522793."""
+
+WINDOWS = ("windows.seconds=30", "windows.negatives=0.5", "decode.nms=0.3")
+
+
+@pytest.fixture(scope="module")
+def films(world):
+    """Annotations by split and features: the world's short videos, four to a film, one behind the other."""
+    splits, frames, fps = {}, {}, world.features.fps
+    for split in ("train", "val", "test-iid"):
+        of, rows = world.splits[split], []
+        ids = list(dict.fromkeys(of.video_id))
+        for low in range(0, len(ids), 4):
+            film, some, begin = f"{split}-film{low // 4}", ids[low : low + 4], 0
+            frames[film] = np.concatenate([world.features[name] for name in some])
+            for name in some:
+                for row in np.flatnonzero(of.video_id == name):
+                    moment = begin / fps + of.start_s[row], begin / fps + of.end_s[row]
+                    rows.append((of.query_id[row], film, len(frames[film]) / fps, of.sentence[row], *moment))
+                begin += len(world.features[name])
+        splits[split] = Annotations.from_rows(rows, split=split)
+    return splits, Features(frames, fps=fps)
+
+
+@pytest.fixture
+def film_task(films, tiny):
+    """Make a task on films: film_task("tan2d", "train.epochs=3")."""
+    splits, store = films
+
+    def make(name="tan2d", *changes, seed=0):
+        recipe = tiny(name, *WINDOWS, *changes)
+        sees = name != "blind-tan"
+        return Task(
+            recipe=recipe,
+            seed=seed,
+            train=splits["train"],
+            val=splits["val"],
+            features="films" if sees else "",
+            store=store if sees else None,
+        )
+
+    return make
+
+
+def lessons_of(task):
+    vocabulary = make_vocabulary(task.recipe.text, task.train.queries.sentence, (), None)
+    data = TrainingData(task.recipe, task.train, task.val, task.store, vocabulary, task.seed)
+    network = build_network(task.recipe, vocabulary, task.store.n_dimensions if task.store else 0)
+    return make_lessons(data, network, lambda items, _: items), network, vocabulary
+
+
+class TestRecipes:
+    @pytest.mark.parametrize("name", HASHES)
+    def test_recipes_without_windows_are_what_they_were(self, name):
+        recipe = read_recipe(name)
+        assert recipe.hash == HASHES[name]
+        assert b"windows" not in msgspec.json.encode(recipe)
+
+    def test_a_run_without_windows_is_written_and_read_as_it_was(self, task, tmp_path):
+        perform(task("tan2d", "train.epochs=1"), tmp_path / "run", {})
+        assert "windows" not in (tmp_path / "run" / "run.json").read_text()
+        perform(task("tan2d", "train.epochs=1"), tmp_path / "run", {})
+
+    def test_windows_are_part_of_the_hash(self):
+        asked = [(), ("windows.seconds=25.6",), ("windows.negatives=0.6",), ("windows.negatives_from=anywhere",)]
+        assert len({read_recipe("tan2d", changes).hash for changes in asked}) == len(asked)
+
+    def test_the_recipe_of_windows_is_mads(self):
+        """MAD, section 4 and A.2: 25.6 s at a stride of half, 70 % negatives, suppression at 0.3, 100 moments."""
+        assert "tan2d-windows" in names()
+        recipe = read_recipe("tan2d-windows")
+        windows = recipe.windows
+        assert (windows.seconds, windows.stride, windows.negatives, windows.negatives_from) == (25.6, 0.5, 0.7, "apart")
+        assert (recipe.decode.nms, recipe.decode.top) == (0.3, 100)
+
+    @pytest.mark.parametrize(
+        ("change", "told"),
+        [
+            ("windows.second=3", "windows"),
+            ("windows.seconds=0", r"windows\.seconds"),
+            ("windows.stride=1.5", r"windows\.stride"),
+            ("windows.stride=0", r"windows\.stride"),
+            ("windows.negatives=2", r"windows\.negatives"),
+            ("windows.negatives_from=afar", r"windows\.negatives_from"),
+            ("windows.tail=long", r"windows\.tail"),
+            ("windows=25", "windows"),
+        ],
+    )
+    def test_what_no_window_is_is_refused_by_name(self, change, told):
+        with pytest.raises(InputError, match=told):
+            read_recipe("tan2d", [change])
+
+
+class TestTables:
+    def test_windows_are_resampled_as_short_videos_are(self):
+        """The slow way: each window cut out of its film and resampled by itself; windows of three lengths."""
+        rng = np.random.default_rng(0)
+        rows = rng.standard_normal((300, 5)).astype(np.float32)
+        films = [Film("a", 100, 5.0), Film("b", 200, 5.0)]
+        first = np.array([0, 80, 150, 3, 0, 199])
+        length = np.array([20, 20, 33, 33, 20, 1])
+        of = [films[k] for k in (0, 0, 1, 0, 1, 1)]
+        table = WindowTable.of(
+            FilmTable(rows, {"a": 0, "b": 100}), of, DrawnWindows(first, first + length, np.zeros(6, dtype=bool)), 16
+        )
+        found = table.take(np.array([5, 0, 2, 2, 1, 3, 4]))
+        for at, window in enumerate([5, 0, 2, 2, 1, 3, 4]):
+            low = first[window] + 100 * (of[window].video_id == "b")
+            np.testing.assert_allclose(found[at], resample(rows[low : low + length[window]], 16), atol=1e-6)
+
+    def test_films_lie_behind_each_other(self, films, tiny):
+        _, store = films
+        some = [Film(name, len(store[name]) - 3, store.fps) for name in list(store)[:3]]
+        table = make_film_table(store, [*some, some[0]], tiny("tan2d"))
+        assert len(table.rows) == sum(film.n_rows for film in some)
+        for film in some:
+            begin = table.begins[film.video_id]
+            expected = normalise(store[film.video_id])[: film.n_rows]
+            np.testing.assert_array_equal(table.rows[begin : begin + film.n_rows], expected)
+
+    def test_numbers_that_are_not_finite_are_told(self, tiny):
+        store = Features({"a": np.full((40, 2), np.inf, dtype=np.float32)}, fps=1.0)
+        with pytest.raises(InputError, match="not finite"):
+            make_film_table(store, [Film("a", 40, 1.0)], tiny("tan2d"))
+
+
+class TestEpochs:
+    def test_targets_and_features_are_of_the_same_window(self, film_task):
+        """The slow way: each cell's seconds in the film against the reference, both within the window; 0 without it."""
+        task = film_task("tan2d", "windows.negatives=0.4", "normalise=false")
+        lessons, network, _ = lessons_of(task)
+        pairs, told = lessons.epoch(3)
+        drawn = lessons.draws.draw(np.random.default_rng([task.seed, 3, 1]))
+        assert told["windows without the moment"] == drawn.negative.mean() > 0.2
+        fps, seen = task.store.fps, 0
+        for row in range(0, len(pairs), 5):
+            of = lessons.draws.annotations
+            low_s, high_s = drawn.first[row] / fps, drawn.end[row] / fps
+            start, end = network.model.proposals.moments(high_s - low_s)
+            reference = max(of.start_s[row], low_s), min(of.end_s[row], high_s)
+            expected = temporal_iou(start + low_s, end + low_s, np.array(reference[0]), np.array(reference[1]))
+            np.testing.assert_allclose(pairs.iou[row], 0 if drawn.negative[row] else expected, atol=1e-5)
+            rows = task.store[of.video_id[row]][drawn.first[row] : drawn.end[row]]
+            batch = pairs.__getitems__([row])
+            np.testing.assert_allclose(batch.video[0].numpy(), resample(rows, task.recipe.rows), atol=1e-6)
+            seen += not drawn.negative[row]
+            assert drawn.negative[row] == (pairs.iou[row].max() == 0)
+        assert 3 < seen < len(range(0, len(pairs), 5))
+
+    def test_every_epoch_has_its_own_windows_and_repeats_them(self, film_task):
+        lessons, *_ = lessons_of(film_task())
+        one, again, other = (lessons.epoch(number)[0].table.low for number in (1, 1, 2))
+        assert one.tolist() == again.tolist()
+        assert (one != other).mean() > 0.5
+
+    def test_whole_videos_are_the_same_in_every_epoch(self, task):
+        lessons, *_ = lessons_of(task())
+        assert lessons.epoch(1) == lessons.epoch(2)
+
+
+@pytest.mark.parametrize("name", ["tan2d", "blind-tan", "tcn-dcm"])
+def test_a_run_on_films_that_is_cut_off_ends_as_one_that_was_not(name, film_task, tmp_path):
+    """2D-TAN; a model that sees no video; and one that is shown windows of other films too."""
+    whole = perform(film_task(name), tmp_path / "whole", {})
+    assert whole.history[1].loss["total"] < whole.history[0].loss["total"]
+
+    def cut(epoch):
+        if epoch.epoch == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        perform(film_task(name), tmp_path / "cut", {}, tell=cut)
+    resumed = perform(film_task(name), tmp_path / "cut", {})
+    for kept in ("loss", "val", "watched"):
+        assert [getattr(epoch, kept) for epoch in resumed.history] == [getattr(epoch, kept) for epoch in whole.history]
+    one, other = (checkpoints.read_tensors(tmp_path / run / "best.safetensors") for run in ("whole", "cut"))
+    assert not [name for name in one if not torch.equal(one[name], other[name])]
+
+
+def test_films_are_answered_and_the_run_is_read_back(film_task, films, tmp_path):
+    splits, store = films
+    test = splits["test-iid"]
+    task = film_task("tan2d", "decode.top=50")
+    result = perform(task, tmp_path / "run", {"test-iid": test})
+    grounder = load_grounder(tmp_path / "run", store=store)
+    assert grounder.run.recipe == task.recipe
+    answers = grounder.ground(test.queries, 50)
+    assert answers.query_id.tolist() == test.queries.query_id.tolist()
+    assert (answers.lengths > 10).all()  # more than a window of 30 s has room for at 0.3
+    film_s = np.repeat(test.queries.duration_s, answers.lengths)
+    assert (answers.end_s <= film_s + 1e-9).all()
+    assert (answers.end_s - answers.start_s <= 30 + 1e-9).all()
+    assert answers.end_s.max() > 60
+    kept = {row.measure: float(row.value) for row in result.tests}
+    assert evaluate(test, answers, ["mIoU"]).value("mIoU") == pytest.approx(kept["mIoU"], abs=1e-6)
+    val = splits["val"]
+    again = evaluate(val, grounder.ground(val.queries, 50), ["AxIoU@10"]).value("AxIoU@10")
+    assert again == result.best.val["AxIoU@10"]
+
+
+def test_a_film_as_long_as_its_window_is_a_short_video(film_task, films):
+    """With one window a film, answers are those of the same network that is shown whole videos."""
+    splits, store = films
+    task = film_task("tan2d")
+    _, network, vocabulary = lessons_of(task)
+    queries = splits["val"].queries
+    long = msgspec.structs.replace(task.recipe.windows, seconds=10_000.0)
+    method = AllCandidates("2D-TAN", network, vocabulary, task.recipe, store)
+    found = in_windows(method, long).ground(queries, 10)
+    source = checkpoints.Source("", "", "", 1, 1)
+    whole = msgspec.structs.replace(task.recipe, windows=msgspec.UNSET)
+    run = checkpoints.Run(whole, 0, source, source, "", "", store.n_dimensions, whole.text.size)
+    expected = TrainedGrounder(run, network, vocabulary, store).ground(queries, 10)
+    assert found.lengths.tolist() == expected.lengths.tolist()
+    np.testing.assert_allclose(found.start_s, expected.start_s, atol=1e-9)
+    np.testing.assert_allclose(found.score, expected.score, atol=1e-6)
+
+
+def test_all_candidates_are_answered_or_the_best(film_task, films):
+    splits, store = films
+    task = film_task("tan2d")
+    _, network, vocabulary = lessons_of(task)
+    method = AllCandidates("2D-TAN", network, vocabulary, task.recipe, store)
+    queries = splits["val"].queries
+    n_cells = len(network.model.proposals.cells[0])
+    every, some = method.ground(queries, 10**6), method.ground(queries, 7)
+    assert set(every.lengths) == {n_cells}
+    assert set(some.lengths) == {7}
+    best = every.ranked_by_score()
+    for column in ("start_s", "end_s", "score"):
+        expected = getattr(best, column).reshape(len(queries), -1)[:, :7]
+        assert getattr(some, column).tolist() == expected.ravel().tolist()
+    start, end = network.model.proposals.moments(float(queries.duration_s[0]))
+    first = {(round(s, 9), round(e, 9)) for s, e in zip(every.start_s[:n_cells], every.end_s[:n_cells], strict=True)}
+    assert first == {(round(s, 9), round(e, 9)) for s, e in zip(start.tolist(), end.tolist(), strict=True)}
+
+
+def test_a_film_without_a_window_is_not_answered(film_task, films):
+    splits, store = films
+    task = film_task("tan2d", "windows.tail=dropped", "windows.seconds=10000")
+    _, network, vocabulary = lessons_of(task)
+    method = AllCandidates("2D-TAN", network, vocabulary, task.recipe, store)
+    found = in_windows(method, task.recipe.windows).ground(splits["val"].queries, 10)
+    assert len(found) == len(splits["val"].queries)
+    assert found.abstains.all()
+
+
+def test_variants_are_of_whole_videos(film_task, tmp_path):
+    with pytest.raises(UsageError, match="windows"):
+        make_variants(film_task(), Grid((0.01,), (0.5,)), tmp_path, {}, measures="mIoU")
