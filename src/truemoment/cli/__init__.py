@@ -25,8 +25,14 @@ EXIT_BAD_INPUT = 2
 EXIT_BUG = 3
 EXIT_INTERRUPTED = 130
 
-OF_MODELS = ("torch", "accelerate", "safetensors", "h5py", "yaml")
-"""Packages that the extra ``models`` brings, and that nothing else needs."""
+EXTRAS = MappingProxyType(
+    {
+        **dict.fromkeys(("torch", "accelerate", "safetensors", "h5py", "yaml"), "models"),
+        **dict.fromkeys(("transformers", "av", "PIL", "faiss", "array_api_compat"), "search"),
+        "ray": "scale",
+    }
+)
+"""The extra that brings each optional package."""
 
 COMMANDS = MappingProxyType(
     {
@@ -43,6 +49,8 @@ COMMANDS = MappingProxyType(
         "sweep": "Train methods over a grid of a dial, with floors beside.",
         "variants": "Train variants of a method for studies of model selection.",
         "features": "Tell what a store of features holds, and whom it lacks.",
+        "index": "Look at videos once, so that they can be searched.",
+        "search": "Find the moments that a sentence describes.",
         "convert": "Write a prediction file in another format.",
         "baseline": "Write what a blind baseline, or the oracle, answers.",
         "reproduce": "Set published tables beside what comes out here.",
@@ -132,9 +140,10 @@ def run(words: list[str], *, debug: bool = False) -> int:  # noqa: PLR0911 - a r
     except (TrueMomentError, click.ClickException) as error:
         return _fail(one_line(str(error)), EXIT_BAD_INPUT, debug=debug)
     except ModuleNotFoundError as error:
-        if error.name not in OF_MODELS:
+        extra = EXTRAS.get(error.name or "")
+        if extra is None:
             return _fail(f"a bug of ours: {one_line(str(error))} (--debug shows where)", EXIT_BUG, debug=debug)
-        told = f"this needs the package {error.name}: pip install 'truemoment[models]'"
+        told = f"this needs the package {error.name}: pip install 'truemoment[{extra}]'"
         return _fail(told, EXIT_BAD_INPUT, debug=debug)
     except (KeyboardInterrupt, click.Abort):
         return _fail("interrupted; nothing half-written remains", EXIT_INTERRUPTED, debug=False)

@@ -37,15 +37,29 @@ SEGMENT_S = 2.0
 @click.option(
     "--videos", type=click.IntRange(40, 20_000), default=2000, show_default=True, metavar="N", help="Size of the world."
 )
+@click.option(
+    "--search", "searching", is_flag=True, help="Render a film instead, index it, and find what happens in it."
+)
+@click.option(
+    "--minutes", type=float, default=5.0, show_default=True, metavar="M", help="Length of the film of --search."
+)
 @seed_option("the world and all draws")
 @click.option("--no-open", is_flag=True, help="Do not open the pages in a browser.")
 @click.option("--quiet", is_flag=True, help="No progress, and no list of what was written.")
-def command(out: Path, videos: int, seed: int, no_open: bool, quiet: bool) -> None:
+def command(out: Path, videos: int, searching: bool, minutes: float, seed: int, no_open: bool, quiet: bool) -> None:
     """Audit two methods on a built-in world, one that sees the videos and one that guesses.
 
     The world's moments lie unevenly, as the field's do, and its verbs tell where. Both methods are
     trained on it; one of them gets frame features that are noise.
+
+    With --search a film of some minutes is rendered, indexed by a small model that comes along, and
+    searched for each event in it.
     """
+    if searching:
+        from truemoment.cli.demo_search import search_demo
+
+        search_demo(out, minutes, seed, no_open=no_open, quiet=quiet)
+        return
     import numpy as np
 
     from truemoment.audit import Case, audit

@@ -1,12 +1,15 @@
 """Frames of a video by time: which picture is shown at a given second.
 
+:func:`sample_frames` takes the few frames that a served model is shown, as JPEG; :func:`stream_frames` yields any
+number of them as pixels, one at a time, so that a film of hours needs no more memory than a clip.
+
 Convention
     Time 0 is where the file's own clock starts. The frame at time t is the last one whose time stamp is not after t,
     as a player shows it; before the first frame it is the first. Frames are found by time stamp, never by counting,
     so a variable frame rate changes nothing. What a file says of rotation and of pixels that are not square is applied.
 
-A video is read twice: once without decoding, which finds its end and its key frames, and once to decode what is
-needed. At most two decoded frames are held at a time.
+A video is read twice: once without decoding, which finds its end and its key frames (its :class:`Outline`), and once
+to decode what is needed. At most two decoded frames are held at a time, besides those that decoding itself keeps.
 """
 
 from __future__ import annotations
@@ -14,24 +17,36 @@ from __future__ import annotations
 import bisect
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, UsageError
 from truemoment.intervals import Floats
 
 if TYPE_CHECKING:
     from av.container import InputContainer
+    from av.packet import Packet
     from av.video.frame import VideoFrame
     from av.video.stream import VideoStream
 
+Pixels = npt.NDArray[np.uint8]  # a picture, (H, W, 3), red, green and blue
+
 MOST_FRAMES = 10_000
-"""Frames of one video beyond which no model takes them and memory is lost."""
+"""Frames of one video beyond which no served model takes them and memory is lost."""
+
+MOST_FPS = 1000
+
+MOST_PIXELS = 1 << 27
+"""Of one picture: 16 thousand by 8 thousand. What says it is larger is not decoded."""
+
+LONGEST_S = 3.6e6
+"""A thousand hours. A file that claims more has a broken clock."""
 
 JPEG_QUALITY = 90
 
@@ -40,6 +55,9 @@ SAME_TIME_S = 1e-6
 
 WORTH_SEEKING_S = 2.0
 """Frames to skip, in seconds, from which on seeking is quicker than decoding."""
+
+SEEK_BEFORE = (0, 1, 4)
+"""Key frames before the wanted one to ask for: some files lead to a place that is a little late."""
 
 CONTAINERS = "mov,mp4,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg"
 """Kinds of file that are opened. Playlists are not: they name other files, and addresses."""
@@ -77,8 +95,8 @@ class Sampling:
         """Refuse impossible numbers."""
         if (self.fps is None) == (self.n_frames is None):
             raise UsageError("which frames? expected frames a second or a number of frames, one of the two")
-        if self.fps is not None and not 0 < self.fps <= 1000:
-            raise UsageError(f"got {self.fps:g} frames a second, expected above 0 and up to 1000")
+        if self.fps is not None and not 0 < self.fps <= MOST_FPS:
+            raise UsageError(f"got {self.fps:g} frames a second, expected above 0 and up to {MOST_FPS}")
         if self.n_frames is not None and not 1 <= self.n_frames <= MOST_FRAMES:
             raise UsageError(f"got {self.n_frames} frames, expected 1 to {MOST_FRAMES}")
         if not 16 <= self.longest_side <= 8192:
@@ -147,36 +165,133 @@ def sample_frames(path: Path, sampling: Sampling) -> Frames:
     MissingPackageError
         If PyAV or Pillow is not installed.
     """
-    outline = _outline_of(path)
+    outline = outline_of(path)
     try:
         times_s = sampling.times_s(outline.duration_s)
     except InputError as error:
         raise InputError(error.problem, path=path) from None
     images: list[bytes] = []
     last: VideoFrame | None = None
-    for frame in _shown_at(path, outline, times_s.tolist()):
+    for _, frame in shown_at(path, outline, times_s.tolist()):
         images.append(images[-1] if frame is last else _jpeg_of(frame, outline.pixel_aspect, sampling.longest_side))
         last = frame
     return Frames(times_s, images, outline.duration_s)
 
 
+def stream_frames(
+    path: Path,
+    fps: float,
+    *,
+    start_s: float = 0.0,
+    end_s: float | None = None,
+    shortest_side: int | None = None,
+    outline: Outline | None = None,
+) -> Iterator[tuple[float, Pixels]]:
+    """Yield the frames shown at k / fps, however many they are, as they are decoded.
+
+    Parameters
+    ----------
+    path
+        A video file.
+    fps
+        Frames a second; more than the file has are the same frames again.
+    start_s, end_s
+        The part that is wanted: times from `start_s` on and before `end_s`, or before the end of the video.
+    shortest_side
+        Pixels; a picture whose shorter side is longer is made smaller on the way, which is quicker than doing so
+        afterwards. None leaves all as they are.
+    outline
+        What :func:`outline_of` says of the file, if it is known already; of a part of what a damaged file still
+        shows, too.
+
+    Yields
+    ------
+    time_s : float
+        The time asked for, a whole multiple of 1 / fps.
+    pixels : (H, W, 3) uint8
+        The picture shown then: upright, with square pixels. It may be the same array as before: do not change it.
+
+    Raises
+    ------
+    UsageError
+        If `fps`, the part or `shortest_side` is out of range.
+    MissingFileError, InputError, MissingPackageError
+        As :func:`sample_frames`.
+    """
+    if not 0 < fps <= MOST_FPS:
+        raise UsageError(f"got {fps:g} frames a second, expected above 0 and up to {MOST_FPS}")
+    if shortest_side is not None and not 1 <= shortest_side <= 8192:
+        raise UsageError(f"got a shortest side of {shortest_side}, expected 1 to 8192 pixels")
+    if not 0 <= start_s < math.inf or (end_s is not None and not start_s <= end_s):
+        raise UsageError(f"got the part from {start_s} to {end_s} s, expected 0 <= start <= end")
+    outline = outline or outline_of(path)
+    end = outline.n_frames(fps) if end_s is None else min(outline.n_frames(fps), _first_at(end_s, fps))
+    times_s = (k / fps for k in range(_first_at(start_s, fps), end))
+    last: VideoFrame | None = None
+    pixels: Pixels | None = None
+    for time_s, frame in shown_at(path, outline, times_s):
+        if pixels is None or frame is not last:
+            width, height = _shown_size(frame, outline.pixel_aspect)
+            scale = 1.0 if shortest_side is None else min(1.0, shortest_side / min(width, height))
+            pixels = pixels_of(frame, outline.pixel_aspect, scale)
+        last = frame
+        yield time_s, pixels
+
+
+def _first_at(time_s: float, fps: float) -> int:
+    """Return the first k with k / fps not before a time."""
+    return max(0, math.ceil((time_s - SAME_TIME_S) * fps))
+
+
 @dataclass(frozen=True)
-class _Outline:
-    """What is known of a video before it is decoded: times in seconds from the start of its clock."""
+class Outline:
+    """What is known of a video before it is decoded: times in seconds from the start of its clock.
+
+    Parameters
+    ----------
+    origin_s
+        Where the file's own clock starts.
+    duration_s
+        From there to the end of the last frame.
+    keyframes_s, keyframes_pts
+        Where decoding can start: times, and the file's stamps.
+    pixel_aspect
+        Width of a pixel by its height.
+    fault
+        What is wrong with the file, where :func:`outline_of` was asked to take what it still shows; "" if nothing is.
+    """
 
     origin_s: float
     duration_s: float
     keyframes_s: Sequence[float]
     keyframes_pts: Sequence[int]
     pixel_aspect: float
+    fault: str = ""
+
+    def n_frames(self, fps: float) -> int:
+        """Count the times k / fps before the video's end: how many frames :func:`stream_frames` yields, at least 1."""
+        return max(1, _first_at(self.duration_s, fps))
 
     def keyframe_before(self, time_s: float) -> int:
         """Position of the last key frame not after a time; -1 where there is none."""
         return bisect.bisect_right(self.keyframes_s, time_s + SAME_TIME_S) - 1
 
 
+def duration_of(path: Path) -> float:
+    """Return the seconds from the start of a video's clock to the end of its last frame.
+
+    It goes through the whole file without decoding it; what else is found then, :func:`outline_of` returns too.
+
+    Raises
+    ------
+    MissingFileError, InputError, MissingPackageError
+        As :func:`outline_of`.
+    """
+    return outline_of(path).duration_s
+
+
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
+def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
     """Open a video and its first stream of moving pictures; what goes wrong in it is told in one line."""
     try:
         import av  # noqa: PLC0415 - only videos need it
@@ -191,52 +306,100 @@ def _opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
             stream = next((of for of in container.streams.video if not of.disposition & cover), None)
             if stream is None:
                 raise InputError("has no video stream", path=path)
+            stream.codec_context.options = {"max_pixels": str(MOST_PIXELS)}
             yield container, stream
-    except (av.FFmpegError, OSError, ValueError) as error:
-        what = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"cannot be read as a video ({what})", path=path) from None
+    except read_errors() as error:
+        raise InputError(f"cannot be read as a video ({_in_words(error)})", path=path) from None
 
 
-def _outline_of(path: Path) -> _Outline:
+def read_errors() -> tuple[type[Exception], ...]:
+    """Return what reading or decoding a damaged file may raise."""
+    import av  # noqa: PLC0415 - only videos need it
+
+    return (av.FFmpegError, OSError, ValueError)
+
+
+def _in_words(error: Exception) -> str:
+    return " ".join((getattr(error, "strerror", None) or str(error)).split())
+
+
+def outline_of(path: Path, *, partial: bool = False) -> Outline:
     """Go through a video without decoding it.
+
+    Parameters
+    ----------
+    path
+        A video file.
+    partial
+        Whether to take a file that is damaged or cut off for what it still shows; `fault` then says what is wrong.
+
+    Returns
+    -------
+    Outline
 
     Raises
     ------
+    MissingFileError
+        If there is no such file.
     InputError
-        If it is empty, without time stamps, or ends long before its own end.
+        If it is no video, has no pictures or no time stamps, or (unless `partial`) ends long before its own end.
+    MissingPackageError
+        If PyAV is not installed.
     """
-    keyframes: list[int] = []
-    first = last = end = None
-    preroll = 0  # in front of what is shown there may be frames that others lean on
-    with _opened(path) as (container, stream):
-        for packet in container.demux(stream):
-            pts = packet.dts if packet.pts is None else packet.pts
-            if pts is None:
-                continue
-            if packet.is_discard:
-                preroll += packet.duration or 0
-                continue
-            first = pts if first is None else min(first, pts)
-            last = pts if last is None else max(last, pts)
-            end = max(pts + (packet.duration or 0), pts if end is None else end)
-            if packet.is_keyframe and packet.pts is not None:
-                keyframes.append(packet.pts)
-        if first is None or last is None or end is None:
+    found = _Stamps()
+    fault = ""
+    with opened(path) as (container, stream):
+        try:
+            for packet in container.demux(stream):
+                found.add(packet)
+        except read_errors() as error:
+            if not partial:
+                raise
+            fault = f"cannot be read to its end ({_in_words(error)})"
+        if found.first is None or found.last is None or found.end is None:
             raise InputError("has no frame with a time stamp", path=path)
         tick_s = float(stream.time_base or 0)
         rate = float(stream.average_rate or 0)
         told_s = _told_end_s(container, stream)
         started: int | None = getattr(container, "start_time", None)  # it can be None, whatever its type says
         aspect = float(stream.sample_aspect_ratio or 1)
-    origin_s = first * tick_s if started is None else min(started / 1e6, first * tick_s)
-    end_s = end * tick_s if end > last or not rate else last * tick_s + 1 / rate
+    origin_s = found.first * tick_s if started is None else min(started / 1e6, found.first * tick_s)
+    end_s = found.end * tick_s if found.end > found.last or not rate else found.last * tick_s + 1 / rate
     duration_s = end_s - origin_s
-    if told_s is not None and duration_s + preroll * tick_s < told_s - max(1.0, 0.05 * told_s):
-        raise InputError(f"ends at {duration_s:.1f} s of the {told_s:.1f} s it says it has: cut off?", path=path)
-    if not 0 < duration_s < math.inf:
-        raise InputError(f"lasts {duration_s:g} s, expected more than 0", path=path)
-    keyframes.sort()
-    return _Outline(origin_s, duration_s, [pts * tick_s - origin_s for pts in keyframes], keyframes, aspect)
+    if told_s is not None and duration_s + found.preroll * tick_s < told_s - max(1.0, 0.05 * told_s):
+        fault = f"ends at {duration_s:.1f} s of the {told_s:.1f} s it says it has: cut off?"
+        if not partial:
+            raise InputError(fault, path=path)
+    if not 0 < duration_s <= LONGEST_S:
+        raise InputError(f"lasts {duration_s:g} s, expected more than 0 and up to {LONGEST_S:g}", path=path)
+    keyframes = sorted(found.keyframes)
+    return Outline(origin_s, duration_s, [pts * tick_s - origin_s for pts in keyframes], keyframes, aspect, fault)
+
+
+class _Stamps:
+    """The time stamps of a file's packets, in ticks of its clock."""
+
+    def __init__(self) -> None:
+        self.keyframes: list[int] = []
+        self.first: int | None = None
+        self.last: int | None = None
+        self.end: int | None = None
+        self.preroll = 0
+        """In front of what is shown there may be frames that others lean on."""
+
+    def add(self, packet: Packet[Any]) -> None:
+        """Take the stamps of the next packet."""
+        pts = packet.dts if packet.pts is None else packet.pts
+        if pts is None:
+            return
+        if packet.is_discard:
+            self.preroll += packet.duration or 0
+            return
+        self.first = pts if self.first is None else min(self.first, pts)
+        self.last = pts if self.last is None else max(self.last, pts)
+        self.end = max(pts + (packet.duration or 0), pts if self.end is None else self.end)
+        if packet.is_keyframe and packet.pts is not None:
+            self.keyframes.append(packet.pts)
 
 
 def _told_end_s(container: InputContainer, stream: VideoStream) -> float | None:
@@ -256,17 +419,52 @@ def _told_end_s(container: InputContainer, stream: VideoStream) -> float | None:
     return (container.duration or 0) / 1e6 if alone else None
 
 
-def _shown_at(path: Path, outline: _Outline, asked_s: Sequence[float]) -> Iterator[VideoFrame]:
-    """Yield the frame shown at each of some rising times.
+def frames_between(path: Path, outline: Outline, start_s: float, end_s: float) -> Iterator[tuple[float, VideoFrame]]:
+    """Yield the frame shown at a time, and then each further one up to another time, with the time it is shown from.
+
+    Raises
+    ------
+    InputError
+        As :func:`shown_at`.
+    """
+    with opened(path) as (container, stream):
+        stream.thread_type = "AUTO"
+        at = outline.keyframe_before(start_s)
+        landed = _seek(container, stream, path, outline, at) if at > 0 else None
+        frames = landed or _from_start(path, outline)
+        shown: VideoFrame | None = None
+        begun = False
+        before_s = -math.inf
+        for time_s, frame in frames:
+            if time_s < before_s:
+                raise InputError(f"has time stamps that fall, from {before_s:.3f} to {time_s:.3f} s", path=path)
+            before_s = time_s
+            if time_s <= start_s + SAME_TIME_S:
+                shown = frame
+                continue
+            if not begun:
+                yield start_s, shown or frame  # before its first frame a video shows that frame
+                begun = True
+                if shown is None:
+                    continue
+            if time_s >= end_s - SAME_TIME_S:
+                return
+            yield time_s, frame
+        if shown is not None and not begun:
+            yield start_s, shown
+
+
+def shown_at(path: Path, outline: Outline, asked_s: Iterable[float]) -> Iterator[tuple[float, VideoFrame]]:
+    """Yield some rising times, and the frame shown at each.
 
     Raises
     ------
     InputError
         If a frame cannot be decoded, or time stamps are missing or fall.
     """
-    with _opened(path) as (container, stream):
+    with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
-        frames = _timed(container, stream, path, outline.origin_s)
+        frames = _timed(container, stream, path, outline)
         shown: tuple[float, VideoFrame] | None = None
         ahead = next(frames, None)
         seeks = True
@@ -276,7 +474,7 @@ def _shown_at(path: Path, outline: _Outline, asked_s: Sequence[float]) -> Iterat
                 landed = _seek(container, stream, path, outline, at)
                 seeks = landed is not None
                 # A file whose index leads elsewhere is decoded from its start.
-                frames = landed or _from_start(container, stream, path, outline)
+                frames = landed or _from_start(path, outline)
                 shown, ahead = None, next(frames, None)
             while ahead and ahead[0] <= time_s + SAME_TIME_S:
                 shown, ahead = ahead, next(frames, None)
@@ -285,40 +483,67 @@ def _shown_at(path: Path, outline: _Outline, asked_s: Sequence[float]) -> Iterat
             frame = shown or ahead
             if frame is None:
                 raise InputError("has no frame that can be decoded", path=path)
-            yield frame[1]
+            yield time_s, frame[1]
 
 
 def _timed(
-    container: InputContainer, stream: VideoStream, path: Path, origin_s: float
+    container: InputContainer, stream: VideoStream, path: Path, outline: Outline
 ) -> Iterator[tuple[float, VideoFrame]]:
     """Decode from where the file stands, each frame with its time."""
     tick_s = float(stream.time_base or 0)
+    if outline.fault:
+        yield from _timed_of_the_whole_frames(container, stream, tick_s, outline.origin_s)
+        return
     for frame in container.decode(stream):
         if frame.pts is None:
             raise InputError("has frames without time stamps", path=path, hint="put it into a container that has them")
-        yield frame.pts * tick_s - origin_s, frame
+        yield frame.pts * tick_s - outline.origin_s, frame
 
 
-def _from_start(
-    container: InputContainer, stream: VideoStream, path: Path, outline: _Outline
+def _timed_of_the_whole_frames(
+    container: InputContainer, stream: VideoStream, tick_s: float, origin_s: float
 ) -> Iterator[tuple[float, VideoFrame]]:
-    first = outline.keyframes_pts[0] if outline.keyframes_pts else 0
-    container.seek(first, stream=stream)
-    return _timed(container, stream, path, outline.origin_s)
+    """Decode what a damaged file still shows: what cannot be decoded, or is no later than the frame before, is left."""
+    errors = read_errors()
+    packets = container.demux(stream)
+    before_s = -math.inf
+    while True:
+        try:
+            packet = next(packets, None)
+        except errors:
+            return
+        if packet is None:
+            return
+        try:
+            frames = packet.decode()
+        except errors:
+            continue
+        for frame in frames:
+            if frame.pts is not None and frame.pts * tick_s - origin_s > before_s:
+                before_s = frame.pts * tick_s - origin_s
+                yield before_s, frame
+
+
+def _from_start(path: Path, outline: Outline) -> Iterator[tuple[float, VideoFrame]]:
+    """Decode from the start of a file opened anew: one whose index leads elsewhere need not find its start either."""
+    with opened(path) as (container, stream):
+        stream.thread_type = "AUTO"
+        yield from _timed(container, stream, path, outline)
 
 
 def _seek(
-    container: InputContainer, stream: VideoStream, path: Path, outline: _Outline, at: int
+    container: InputContainer, stream: VideoStream, path: Path, outline: Outline, at: int
 ) -> Iterator[tuple[float, VideoFrame]] | None:
-    """Decode from a key frame on; None where the file leads to a later place."""
-    container.seek(outline.keyframes_pts[at], stream=stream)
+    """Decode from a key frame on; None where the file leads to a later place, even if asked for some before it."""
     wanted_s = outline.keyframes_s[at] - SAME_TIME_S
-    frames = _timed(container, stream, path, outline.origin_s)
-    for time_s, frame in frames:
-        if time_s >= wanted_s:  # frames before it lean on some that were not decoded
+    for before in SEEK_BEFORE:
+        container.seek(outline.keyframes_pts[max(0, at - before)], stream=stream)
+        frames = _timed(container, stream, path, outline)
+        for time_s, frame in frames:
             if time_s > wanted_s + 2 * SAME_TIME_S:
-                return None
-            return _after(time_s, frame, frames)
+                break
+            if time_s >= wanted_s:  # frames before it lean on some that were not decoded
+                return _after(time_s, frame, frames)
     return None
 
 
@@ -329,17 +554,37 @@ def _after(
     yield from frames
 
 
-def _jpeg_of(frame: VideoFrame, pixel_aspect: float, longest_side: int) -> bytes:
-    """Return a frame as it is shown: upright, with square pixels, no larger than asked."""
+def _shown_size(frame: VideoFrame, pixel_aspect: float) -> tuple[float, float]:
+    """Width and height of a frame in square pixels, before it is turned."""
+    return frame.width * pixel_aspect, float(frame.height)
+
+
+def pixels_of(frame: VideoFrame, pixel_aspect: float, scale: float = 1.0) -> Pixels:
+    """Return a decoded frame as it is shown: upright, with square pixels, its sides multiplied by `scale`."""
+    shown_width, shown_height = _shown_size(frame, pixel_aspect)
+    width, height = max(1, round(shown_width * scale)), max(1, round(shown_height * scale))
+    pixels = frame.reformat(width=width, height=height, format="rgb24", interpolation="AREA").to_ndarray()
+    return np.ascontiguousarray(np.rot90(pixels, round(frame.rotation / 90) % 4))  # both turn counter-clockwise
+
+
+def jpeg_of(pixels: Pixels) -> bytes:
+    """Return a picture (H, W, 3) as a JPEG file.
+
+    Raises
+    ------
+    MissingPackageError
+        If Pillow is not installed.
+    """
     try:
         from PIL import Image  # noqa: PLC0415 - only pictures need it
     except ImportError:
         raise MissingPackageError("pillow", "served", "writing pictures") from None
-    shown_width = frame.width * pixel_aspect
-    scale = min(1.0, longest_side / max(shown_width, frame.height))
-    width, height = max(1, round(shown_width * scale)), max(1, round(frame.height * scale))
-    pixels = frame.reformat(width=width, height=height, format="rgb24", interpolation="AREA").to_ndarray()
-    turned = np.ascontiguousarray(np.rot90(pixels, round(frame.rotation / 90) % 4))  # both turn counter-clockwise
     stream = io.BytesIO()
-    Image.fromarray(turned).save(stream, "JPEG", quality=JPEG_QUALITY)
+    Image.fromarray(pixels).save(stream, "JPEG", quality=JPEG_QUALITY)
     return stream.getvalue()
+
+
+def _jpeg_of(frame: VideoFrame, pixel_aspect: float, longest_side: int) -> bytes:
+    """Return a frame as it is shown as a JPEG file, no larger than asked."""
+    scale = min(1.0, longest_side / max(_shown_size(frame, pixel_aspect)))
+    return jpeg_of(pixels_of(frame, pixel_aspect, scale))

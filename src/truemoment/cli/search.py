@@ -1,0 +1,453 @@
+"""truemoment search: find the moments that a sentence describes, in one video or in many."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+
+from truemoment.cli.index import Asked, build, device_option, index_of, model_option, named
+from truemoment.cli.options import (
+    STANDARD_OUTPUT,
+    DataOptions,
+    data_options,
+    output_options,
+    refuse_outputs,
+    told_path,
+    write_json,
+    write_text,
+)
+from truemoment.cli.search_answers import answer_queries, tell_of_long_ones
+from truemoment.exceptions import InputError, MissingFileError, UsageError
+
+if TYPE_CHECKING:
+    from truemoment.reports.search import Answer
+    from truemoment.search.index import Index
+    from truemoment.video.encoders import Encoder
+    from truemoment.video.frames import Outline
+
+EXAMPLE = 'truemoment search "a man opens a door" film.mp4'
+TOP, TOP_OF_QUERIES = 5, 100
+NMS = 0.3
+APART_S = 5.0
+"""So that the moments that are shown are different places of a video, not a place and its neighbours."""
+
+OF_QUERIES = {"out": "-o", "sentences": "--sentences", "proposals": "--proposals", "nms": "--nms"}
+OF_A_SENTENCE = {
+    "apart_s": "--apart",
+    "csv_path": "--csv",
+    "page": "--html",
+    "thumbnails": "--thumbnails",
+    "clips": "--clips",
+    "candidates": "--candidates",
+    "exact": "--exact",
+    "style": "--table",
+}
+"""Options that go with one use only."""
+
+
+@click.command("search")
+@click.argument("words", nargs=-1, metavar='"QUERY" VIDEO|INDEX')
+@click.option(
+    "--top",
+    type=click.IntRange(1, 10_000),
+    metavar="K",
+    help=f"Moments. [default: {TOP}; {TOP_OF_QUERIES} a query of a dataset]",
+)
+@click.option("--apart", "apart_s", type=float, metavar="S", help="Seconds between two at least. [default: 5]")
+@click.option("--clips", type=click.Path(path_type=Path), metavar="DIR", help="Write each moment as a video.")
+@click.option("--thumbnails", type=click.Path(path_type=Path), metavar="DIR", help="Write a picture of each moment.")
+@click.option("--csv", "csv_path", type=click.Path(path_type=Path), metavar="FILE", help="Write the moments as CSV.")
+@click.option("--html", "page", type=click.Path(path_type=Path), metavar="FILE", help="Write a page with pictures.")
+@click.option(
+    "--candidates",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Of many videos, those that are scored exactly after a first look at all. [default: 20]",
+)
+@click.option("--exact", is_flag=True, help="Score all videos exactly.")
+@model_option
+@click.option("--index", "index_path", type=click.Path(path_type=Path), metavar="DIR", help="Where a VIDEO's goes.")
+@click.option("--fps", type=float, metavar="F", help="Frames a second of a VIDEO to look at, or rows of a file.")
+@click.option("--partial", is_flag=True, help="Take a VIDEO that is damaged or cut off for what it still shows.")
+@device_option
+@data_options
+@click.option("--sentences", type=click.Path(path_type=Path), metavar="FILE", help="Vectors of a dataset's queries.")
+@click.option("--proposals", metavar="SCHEME", help="Of a dataset's queries. [default: the index's, or windowed-grid]")
+@click.option("--nms", type=float, metavar="IOU", help="Of a dataset's queries: overlap of two at most. [default: 0.3]")
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Predictions, .jsonl.")
+@output_options
+def command(
+    words: tuple[str, ...],
+    top: int | None,
+    apart_s: float | None,
+    clips: Path | None,
+    thumbnails: Path | None,
+    csv_path: Path | None,
+    page: Path | None,
+    candidates: int | None,
+    exact: bool,
+    model: str | None,
+    index_path: Path | None,
+    fps: float | None,
+    partial: bool,
+    device: str | None,
+    dataset: str | None,
+    annotations: Path | None,
+    split: str | None,
+    data_dir: Path | None,
+    sentences: Path | None,
+    proposals: str | None,
+    nms: float | None,
+    out: Path | None,
+    json_path: Path | None,
+    style: Literal["md", "latex"] | None,
+    quiet: bool,
+) -> None:
+    """Find the moments that a sentence describes, best first.
+
+    In a VIDEO, which is indexed first if it was not, or in an INDEX made by truemoment index. There
+    always is a best moment: the score tells how well it fits, not whether it is there.
+
+    With --dataset or --annotations in place of a sentence, every query of a split is answered, for
+    truemoment evaluate; then features do as well: FILE.h5 with --sentences FILE.h5.
+
+    \b
+    truemoment search "a man opens a door" film.mp4
+    truemoment search "a dog on the beach" videos.index --top 10 --clips found --html found.html
+    truemoment search videos.index --annotations mine.jsonl -o preds.jsonl
+    truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test -o preds.jsonl
+    """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
+    if not 0 <= (nms or 0.0) <= 1:
+        raise UsageError(f"--nms: got {nms:g}, expected an IoU from 0 to 1")
+    if not 0 <= (apart_s or 0.0) <= 1e6:
+        raise UsageError(f"--apart: got {apart_s:g}, expected seconds, 0 or more")
+    data = DataOptions(dataset, annotations, split, data_dir)
+    of_queries = any(value is not None for value in (dataset, annotations, split))
+    _refuse_others(of_queries)
+    query, target = _words(words, of_queries=of_queries)
+    show = not quiet and sys.stderr.isatty()
+    outputs = [json_path, csv_path, page, out]
+    refuse_outputs([annotations, sentences, target if target.is_file() else None], outputs)
+    open_target = _Target(target, Asked(model, fps, None, device), index_path, partial, quiet=quiet)
+    if of_queries:
+        answer_queries(
+            target,
+            open_target.store(),
+            open_target.encoder,
+            data,
+            fps=fps,
+            sentences=sentences,
+            proposals=proposals,
+            nms=NMS if nms is None else nms,
+            top=top or TOP_OF_QUERIES,
+            out=out,
+            json_path=json_path,
+            quiet=quiet,
+        )
+        return
+    for folder, option in ((clips, "--clips"), (thumbnails, "--thumbnails")):
+        _make_folder(folder, option)
+    index, only = open_target.open()
+    answers, scored = _search(
+        index,
+        open_target,
+        query,
+        top=top or TOP,
+        apart_s=APART_S if apart_s is None else apart_s,
+        exact=exact,
+        candidates=candidates,
+        videos=only,
+    )
+    answers = list(_looked_at(index, answers, thumbnails, clips, pictures=page is not None, show=show))
+    _write(query, answers, index, scored, csv_path=csv_path, page=page, json_path=json_path)
+    _tell(answers, style=style, quiet=quiet, json_path=json_path, clips=clips, thumbnails=thumbnails, page=page)
+    if scored < len(index) and only is None and not quiet:
+        told = f"note: a first look at {len(index):,} videos left {scored:,} to be scored; --exact scores all"
+        click.echo(told, err=True)
+
+
+def _refuse_others(of_queries: bool) -> None:
+    """Refuse options that go with the other use."""
+    from click.core import ParameterSource
+
+    context = click.get_current_context()
+    wrong = OF_A_SENTENCE if of_queries else OF_QUERIES
+    given = [o for name, o in wrong.items() if context.get_parameter_source(name) == ParameterSource.COMMANDLINE]
+    if given:
+        uses = ("one sentence", "the queries of a dataset")
+        of, used = uses if of_queries else uses[::-1]
+        raise UsageError(f"{', '.join(given)}: goes with {of}, and this asks for {used}")
+
+
+def _words(words: tuple[str, ...], *, of_queries: bool) -> tuple[str, Path]:
+    """Read the arguments: a sentence and where to search, or only that.
+
+    Raises
+    ------
+    UsageError
+        If these are too many or too few, or the sentence is empty.
+    """
+    if of_queries:
+        if len(words) != 1:
+            raise UsageError(
+                f"got {len(words)} arguments and a dataset, expected one: the index, video or features to search"
+            )
+        return "", Path(words[0])
+    if len(words) != 2:
+        hint = "a sentence stands in quotation marks" if len(words) > 2 else f"for example {EXAMPLE}"
+        raise UsageError(f"got {len(words)} arguments, expected a sentence and a video or index; {hint}")
+    query, target = words
+    if not query.strip():
+        raise UsageError("got an empty sentence, expected what to look for")
+    if not Path(target).exists() and Path(query).exists():
+        raise UsageError(f"the sentence comes first: truemoment search {shlex.join([target, query])}")
+    return query, Path(target)
+
+
+def _make_folder(folder: Path | None, option: str) -> None:
+    if folder is None:
+        return
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{option} {told_path(folder)}: cannot be made ({error.strerror})") from None
+
+
+class _Target:
+    """Where to search, opened when it is needed: an index, a video that gets one, or features.
+
+    Parameters
+    ----------
+    path
+        What was named.
+    asked
+        How videos are looked at, as far as it was said.
+    index_path
+        Where the index of a video goes; None: beside it.
+    partial
+        Whether to take a damaged video for what it still shows.
+    quiet
+        Whether to say nothing of an index that is made.
+    """
+
+    def __init__(self, path: Path, asked: Asked, index_path: Path | None, partial: bool, *, quiet: bool) -> None:
+        self.path, self.asked, self.index_path = path, asked, index_path
+        self.partial, self.quiet = partial, quiet
+        self._encoder: Encoder | None = None
+
+    def open(self) -> tuple[Index, list[str] | None]:
+        """Open the index, and say which of its videos to search; None for all.
+
+        Raises
+        ------
+        UsageError, MissingFileError, InputError, MissingPackageError
+            If it is none, or the video cannot be indexed.
+        """
+        from truemoment.search.index import Index, is_index
+        from truemoment.video import VIDEO_SUFFIXES
+
+        if is_index(self.path):
+            if self.index_path is not None or self.partial:
+                raise UsageError(f"{told_path(self.path)} is an index, expected --index and --partial with a video")
+            index = Index(self.path)
+            if self.asked.fps not in (None, index.settings.fps):
+                raise UsageError(
+                    f"--fps: {told_path(self.path)} was made with {index.settings.fps:g}, got {self.asked.fps:g}"
+                )
+            return index, None
+        if self.path.is_dir():
+            inside = "videos in it" if any(of.suffix.lower() in VIDEO_SUFFIXES for of in self.path.iterdir()) else "it"
+            made = told_path(index_of(self.path))
+            raise UsageError(
+                f"{told_path(self.path)}: is no index; index {inside} first: "
+                f"truemoment index {shlex.quote(told_path(self.path))} -o {shlex.quote(made)}"
+            )
+        if not self.path.exists():
+            raise MissingFileError(f"{told_path(self.path)}: no such video or index")
+        return self._of_video()
+
+    def _of_video(self) -> tuple[Index, list[str]]:
+        """Open the index of a video, which is made if it is not there."""
+        from truemoment.search.index import Index, found_in, is_index
+        from truemoment.video import identity_of
+
+        out = self.index_path or index_of(self.path)
+        identity = identity_of(self.path)
+        if is_index(out) and self.asked.fps is None:
+            mine = [name for name, (_, about) in found_in(out).items() if about.identity == identity]
+            if mine:
+                return Index(out), mine
+        show = not self.quiet and sys.stderr.isatty()
+        if not self.quiet:
+            click.echo(f"note: looking at {told_path(self.path)} once, kept in {told_path(out)}", err=True)
+        _, report = build(
+            (self.path,), out, asked=self.asked, engine="local", workers=None, partial=self.partial, show=show
+        )
+        for why in report.failed.values():
+            raise InputError(why)
+        for note in report.notes.values():
+            click.echo(f"note: {note}", err=True)
+        index = Index(out)
+        return index, [name for name in index if index.about(name).identity == identity]
+
+    def encoder(self, index: Index) -> Encoder:
+        """Load the model that an index was made with.
+
+        Raises
+        ------
+        UsageError
+            If it is another one.
+        MissingFileError, InputError, MissingPackageError
+            If it cannot be loaded.
+        """
+        from truemoment.search.extraction import Loader
+
+        settings = index.settings
+        encoder = Loader(named(self.asked.model or settings.model), self.asked.device).load()
+        if encoder.fingerprint != settings.fingerprint:
+            raise UsageError(
+                f"{told_path(index.path)}: was made with {settings.encoder}#{settings.fingerprint[:8]}, and "
+                f"{encoder.name}#{encoder.fingerprint[:8]} is another model; give --model, or index anew"
+            )
+        return encoder
+
+    def store(self) -> Index | None:
+        """Open the index, or return None for a file of features."""
+        from truemoment.video import VIDEO_SUFFIXES
+
+        if self.path.suffix.lower() in VIDEO_SUFFIXES or (self.path / "index.json").is_file():
+            return self.open()[0]
+        return None
+
+
+def _search(
+    index: Index,
+    target: _Target,
+    query: str,
+    *,
+    top: int,
+    apart_s: float,
+    exact: bool,
+    candidates: int | None,
+    videos: list[str] | None,
+) -> tuple[list[Answer], int]:
+    """Search; return what was found, and how many videos were scored."""
+    from truemoment.reports.search import Answer
+    from truemoment.search.retrieval import CANDIDATES, search_index
+
+    if exact and candidates is not None:
+        raise UsageError("got --exact and --candidates, expected one of them")
+    encoder = target.encoder(index)
+    tell_of_long_ones(encoder, [query])
+    many = None if exact else candidates or CANDIDATES
+    n_videos = len(index if videos is None else videos)
+    found = search_index(index, encoder.sentences([query]), top, apart_s=apart_s, candidates=many, videos=videos)[0]
+    answers = [Answer(k, of, Path(index.about(of.video_id).path)) for k, of in enumerate(found, start=1)]
+    return answers, n_videos if many is None else min(many, n_videos)
+
+
+def _looked_at(
+    index: Index,
+    answers: list[Answer],
+    thumbnails: Path | None,
+    clips: Path | None,
+    *,
+    pictures: bool,
+    show: bool,
+) -> Iterator[Answer]:
+    """Take a picture of each moment, and cut it out, as asked."""
+    if thumbnails is None and clips is None and not pictures:
+        yield from answers
+        return
+    from truemoment.files import atomic_write
+    from truemoment.video.clips import cut_clip, thumbnail
+    from truemoment.video.frames import outline_of
+
+    outlines: dict[Path, Outline] = {}
+    for answer in _followed(answers, show=show):
+        of = answer.found
+        path = index.path_of(of.video_id)
+        if path not in outlines:
+            outlines[path] = outline_of(path, partial=True)
+        looked_at = replace(answer, path=path)
+        if thumbnails is not None or pictures:
+            picture = thumbnail(path, (of.start_s + of.end_s) / 2, outline=outlines[path])
+            looked_at = replace(looked_at, picture=picture)
+            if thumbnails is not None:
+                looked_at = replace(looked_at, thumbnail=thumbnails / f"{_name_of(answer)}.jpg")
+                with atomic_write(thumbnails / f"{_name_of(answer)}.jpg") as stream:
+                    stream.write(picture)
+        if clips is not None:
+            looked_at = replace(looked_at, clip=clips / f"{_name_of(answer)}.mp4")
+            cut_clip(path, clips / f"{_name_of(answer)}.mp4", of.start_s, of.end_s, outline=outlines[path])
+        yield looked_at
+
+
+def _followed(answers: list[Answer], *, show: bool) -> Iterable[Answer]:
+    if not show:
+        return answers
+    from tqdm import tqdm
+
+    return tqdm(answers, desc="pictures and clips", unit="moment", leave=False)
+
+
+def _name_of(answer: Answer) -> str:
+    """Name the files of a moment: rank, video and start."""
+    from truemoment.reports.search import clock
+
+    hours, minutes, seconds = clock(answer.found.start_s).split(":")
+    video = re.sub(r"[^\w.-]+", "_", answer.found.video_id)[:80].strip("._") or "video"
+    return f"{answer.rank:02}-{video}-{hours}h{minutes}m{seconds}s"
+
+
+def _write(
+    query: str,
+    answers: list[Answer],
+    index: Index,
+    scored: int,
+    *,
+    csv_path: Path | None,
+    page: Path | None,
+    json_path: Path | None,
+) -> None:
+    """Write the files that were asked for."""
+    from truemoment.reports import search as report
+
+    if csv_path is not None:
+        write_text(csv_path, report.as_csv(query, answers))
+    if page is not None:
+        command = shlex.join(["truemoment", *sys.argv[1:]]) if sys.argv[1:2] == ["search"] else ""
+        write_text(page, report.page(query, answers, index, command=command))
+    if json_path is not None:
+        write_json(json_path, report.document(query, answers, index, scored))
+
+
+def _tell(
+    answers: list[Answer],
+    *,
+    style: Literal["md", "latex"] | None,
+    quiet: bool,
+    json_path: Path | None,
+    clips: Path | None,
+    thumbnails: Path | None,
+    page: Path | None,
+) -> None:
+    """Print the table, and where pictures and clips are."""
+    from truemoment.reports.search import table
+
+    if json_path == STANDARD_OUTPUT:
+        return
+    if answers:
+        click.echo(table(answers, style=style or "plain"))
+    else:
+        click.echo("note: no moment: the videos have no frame", err=True)
+    for what, path in (("clips", clips), ("pictures", thumbnails), ("page", page)):
+        if path is not None and not quiet:
+            click.echo(f"{what}: {told_path(path)}", err=style is not None)

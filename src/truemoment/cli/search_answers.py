@@ -1,0 +1,167 @@
+"""What ``truemoment search TARGET --dataset ...`` does: answer every query of a split, for evaluate."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from truemoment.cli.options import STANDARD_OUTPUT, DataOptions, refuse_outputs, told_path, write_json
+from truemoment.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from truemoment.features import FeatureStore
+    from truemoment.features.sentences import Sentences
+    from truemoment.search.index import Index
+    from truemoment.search.zero_shot import Video
+    from truemoment.video.encoders import Encoder
+
+
+def answer_queries(
+    target: Path,
+    index: Index | None,
+    load: Callable[[Index], Encoder],
+    data: DataOptions,
+    *,
+    fps: float | None,
+    sentences: Path | None,
+    proposals: str | None,
+    nms: float,
+    top: int,
+    out: Path | None,
+    json_path: Path | None,
+    quiet: bool,
+) -> None:
+    """Write what zero-shot search answers to the queries of a split.
+
+    Parameters
+    ----------
+    target, index
+        What is searched; None for features, which are opened here.
+    load
+        Loads the model of an index, for its sentences.
+    data
+        Whose queries.
+    fps
+        Rows a second, of features that state none.
+    sentences
+        File of their vectors; by default the index's model makes them.
+    proposals
+        Candidate moments; by default those of the index, or MAD's.
+    nms, top
+        As for :class:`~truemoment.search.ZeroShot`.
+    out
+        Where the predictions go.
+    json_path, quiet
+        As for all commands.
+
+    Raises
+    ------
+    UsageError, MissingFileError, InputError, MissingPackageError
+        If something that is needed is missing, or does not fit.
+    """
+    from truemoment.features import open_features
+    from truemoment.features.sentences import SentenceFile
+    from truemoment.io import write_predictions
+    from truemoment.proposals import WindowedGrid, read_proposals
+    from truemoment.search import ZeroShot
+    from truemoment.search.retrieval import EncodedSentences, IndexSearch
+    from truemoment.version import __version__
+
+    if out is None:
+        raise UsageError("where do the answers go? give -o FILE.jsonl")
+    if out.suffix.lower() not in (".jsonl", ".json"):
+        raise UsageError(f"-o: got {told_path(out)}, expected a name that ends in .jsonl")
+    refuse_outputs([data.annotations, sentences, target if target.is_file() else None], [out, json_path])
+    if index is None and sentences is None:
+        raise UsageError(f"{told_path(target)}: holds frames, and of sentences nothing; give --sentences FILE.h5")
+    reference = data.read()
+    scheme = read_proposals(proposals) if proposals else index.proposals if index is not None else WindowedGrid()
+    store: FeatureStore
+    if index is None:
+        rate = fps or getattr(scheme, "fps", None)
+        store = open_features(target, reference, data_dir=data.data_dir, fps=rate)
+    else:
+        store = index
+    of_queries: Sentences
+    if sentences is not None:
+        of_queries = SentenceFile(sentences)
+    elif index is not None:
+        encoder = load(index)
+        tell_of_long_ones(encoder, reference.queries.sentence.tolist())
+        of_queries = EncodedSentences(encoder)
+    name = "CLIP" if index is None else index.settings.encoder
+    show = not quiet and sys.stderr.isatty()
+    if index is not None and proposals is None:  # what a person who searches is told
+        found = IndexSearch(index, of_queries, nms, follow=_follow_names if show else iter)
+        answers = found.ground(reference.queries, top)
+    else:
+        method = ZeroShot(store, of_queries, scheme, nms, name, follow=_follow if show else _as_they_are)
+        answers = method.ground(reference.queries, top)
+    made_by = {
+        "method": f"zero-shot {name}",
+        "features": store.name,
+        "sentences": of_queries.name,
+        "proposals": proposals or (index.settings.proposals if index is not None else "windowed-grid"),
+        "nms": nms,
+        "top": top,
+    }
+    write_predictions(out, answers, reference, made_by=made_by)
+    if json_path is not None:
+        document: dict[str, Any] = {
+            "schema": "truemoment/search-run/1",
+            "truemoment": __version__,
+            "dataset": reference.dataset,
+            "split": reference.split,
+            "annotations_sha256": reference.sha256,
+            "made_by": made_by,
+            "seed": None,
+            "answered": len(answers),
+            "predictions": told_path(out),
+        }
+        write_json(json_path, document)
+    if quiet:
+        return
+    to_error = json_path == STANDARD_OUTPUT
+    asked = f"{len(answers):,} queries of {reference.dataset}/{reference.split}"
+    click.echo(f"{name}: {asked} answered in {told_path(out)}, up to {top} moments each", err=to_error)
+    click.echo(f"measure them:\n  {_evaluate(out, data)}", err=to_error)
+
+
+def tell_of_long_ones(encoder: Encoder, sentences: Sequence[str]) -> None:
+    """Say which sentences the model sees the start of only."""
+    cut_short: Callable[[Sequence[str]], list[int]] | None = getattr(encoder, "cut_short", None)
+    cut = cut_short(sentences) if cut_short else []
+    if cut:
+        many = "the sentence is" if len(sentences) == 1 else f"{len(cut):,} sentences are"
+        click.echo(f"note: {many} longer than {encoder.name} reads: only the start counts", err=True)
+
+
+def _evaluate(out: Path, data: DataOptions) -> str:
+    """Return the command that measures what was written."""
+    words = ["truemoment", "evaluate", told_path(out)]
+    words += ["--dataset", data.dataset] if data.dataset is not None else []
+    words += ["--annotations", told_path(data.annotations)] if data.annotations is not None else []
+    words += ["--split", data.split] if data.split is not None else []
+    words += ["--protocol", "mad-clip,nms_threshold=none"] if data.dataset == "mad" else []
+    return shlex.join(words)
+
+
+def _follow(videos: list[Video]) -> Iterable[Video]:
+    from tqdm import tqdm
+
+    return tqdm(videos, desc="searching", unit="video", leave=False)
+
+
+def _follow_names(video_ids: list[str]) -> Iterable[str]:
+    from tqdm import tqdm
+
+    return tqdm(video_ids, desc="searching", unit="video", leave=False)
+
+
+def _as_they_are(videos: list[Video]) -> Iterable[Video]:
+    return videos

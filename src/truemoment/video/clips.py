@@ -1,0 +1,246 @@
+"""Parts of a video to look at: one picture of it, or a moment as a file of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from truemoment.exceptions import InputError, UsageError
+from truemoment.files import atomic_write
+from truemoment.video.frames import (
+    Outline,
+    Pixels,
+    frames_between,
+    jpeg_of,
+    opened,
+    outline_of,
+    pixels_of,
+    read_errors,
+    shown_at,
+)
+
+if TYPE_CHECKING:
+    from av.audio.stream import AudioStream
+    from av.container import OutputContainer
+    from av.packet import Packet
+    from av.video.frame import VideoFrame
+    from av.video.stream import VideoStream
+
+Samples = npt.NDArray[np.float32]  # sound, (channels, samples)
+
+TICKS_A_SECOND = 90_000
+"""The clock of a clip: exact enough for any frame rate."""
+
+AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)
+"""Samples a second that AAC knows; sound of another rate is converted to 48,000."""
+
+SOUND_BLOCK = 1024
+"""Samples that are encoded at a time: what AAC puts into one packet."""
+
+
+def thumbnail(path: Path, time_s: float, longest_side: int = 320, *, outline: Outline | None = None) -> bytes:
+    """Return the picture that a video shows at a time, as a small JPEG file.
+
+    Parameters
+    ----------
+    path
+        A video file.
+    time_s
+        Seconds from its start; before it the first picture is taken, after its end the last.
+    longest_side
+        Pixels; a smaller picture stays as it is.
+    outline
+        What :func:`~truemoment.video.frames.outline_of` says of the file, if it is known already.
+
+    Raises
+    ------
+    MissingFileError, InputError, MissingPackageError
+        As :func:`~truemoment.video.frames.sample_frames`.
+    """
+    if not 16 <= longest_side <= 8192:
+        raise UsageError(f"got a longest side of {longest_side}, expected 16 to 8192 pixels")
+    if np.isnan(time_s):
+        raise UsageError("got a time that is no number, expected seconds")
+    outline = outline or outline_of(path)
+    time_s = min(max(0.0, time_s), outline.duration_s)
+    _, frame = next(shown_at(path, outline, [time_s]))
+    scale = min(1.0, longest_side / max(frame.width * outline.pixel_aspect, frame.height))
+    return jpeg_of(pixels_of(frame, outline.pixel_aspect, scale))
+
+
+def cut_clip(path: Path, out: Path, start_s: float, end_s: float, *, outline: Outline | None = None) -> None:
+    """Write a part of a video as an MP4 file of its own, exact to the frame, with its sound if there is any.
+
+    The part is encoded anew (H.264 and AAC), since a copy could start at a key frame only. A frame is shown as long
+    as in the video, whose frame rate may vary; the first one is what the video shows at `start_s`.
+
+    Parameters
+    ----------
+    path
+        A video file.
+    out
+        The file to write, complete or not at all; a name that ends in ``.mp4``.
+    start_s, end_s
+        The part, in seconds; what lies outside the video is left out.
+    outline
+        What :func:`~truemoment.video.frames.outline_of` says of the file, if it is known already.
+
+    Raises
+    ------
+    UsageError
+        If the part is empty or outside the video, or `out` is the video itself or not called ``.mp4``.
+    MissingFileError, InputError, MissingPackageError
+        As :func:`~truemoment.video.frames.sample_frames`; InputError also if `out` cannot be written.
+    """
+    if out.suffix.lower() != ".mp4":
+        raise UsageError(f"got {out.name} to write a clip to, expected a name that ends in .mp4")
+    if out.exists() and path.exists() and out.samefile(path):
+        raise UsageError(f"{out} is the video itself, expected another file for the clip")
+    outline = outline or outline_of(path)
+    if not start_s < end_s:
+        raise UsageError(f"got the part from {start_s:g} to {end_s:g} s, expected start < end")
+    start_s, end_s = max(0.0, start_s), min(end_s, outline.duration_s)
+    if not start_s < end_s:
+        raise UsageError(f"got a part outside the video, which lasts {outline.duration_s:.3f} s")
+    with atomic_write(out) as stream:
+        _write_clip(stream, path, outline, start_s, end_s)
+
+
+def _write_clip(stream: IO[bytes], path: Path, outline: Outline, start_s: float, end_s: float) -> None:
+    """Encode the pictures of a part, then its sound.
+
+    Raises
+    ------
+    InputError
+        If the video has no picture there, or cannot be read or encoded.
+    """
+    import av  # noqa: PLC0415 - only videos need it
+
+    shown = frames_between(path, outline, start_s, end_s)
+    first = next(shown, None)
+    if first is None:
+        raise InputError(f"has no frame from {start_s:.3f} to {end_s:.3f} s", path=path)
+    sound = _sound_form(path)
+    try:
+        with av.open(stream, "w", format="mp4") as container:
+            pictures = container.add_stream("libx264", rate=TICKS_A_SECOND)
+            voice = container.add_stream("aac", rate=sound[0], layout=sound[1]) if sound else None
+            _encode_pictures(container, pictures, chain([first], shown), outline.pixel_aspect, (start_s, end_s))
+            if voice is not None:
+                _encode_sound(container, voice, _sound_between(path, outline, start_s, end_s, voice))
+    except read_errors() as error:
+        raise InputError(f"cannot be cut into a clip ({' '.join(str(error).split())})", path=path) from None
+
+
+def _encode_pictures(
+    container: OutputContainer,
+    stream: VideoStream,
+    shown: Iterator[tuple[float, VideoFrame]],
+    pixel_aspect: float,
+    part_s: tuple[float, float],
+) -> None:
+    """Encode frames, each from its time until the next one's."""
+    import av  # noqa: PLC0415 - only videos need it
+
+    start_s, end_s = part_s
+    lasts: dict[int | None, int] = {}
+    last_tick = round((end_s - start_s) * TICKS_A_SECOND)
+    timed = ((round((time_s - start_s) * TICKS_A_SECOND), frame) for time_s, frame in shown)
+    for (tick, frame), (next_tick, _) in pairwise(chain(timed, [(last_tick, None)])):
+        if frame is None or next_tick <= tick:
+            continue
+        picture = _even(pixels_of(frame, pixel_aspect))
+        if not lasts:
+            stream.height, stream.width = picture.shape[:2]
+            stream.pix_fmt = "yuv420p"
+            stream.codec_context.time_base = Fraction(1, TICKS_A_SECOND)
+            stream.codec_context.options = {"preset": "veryfast", "crf": "20", "bf": "0"}
+        lasts[tick] = next_tick - tick
+        coded = av.VideoFrame.from_ndarray(picture, format="rgb24")
+        if (coded.width, coded.height) != (stream.width, stream.height):  # a stream may change its size on the way
+            coded = coded.reformat(width=stream.width, height=stream.height)
+        coded.pts, coded.time_base = tick, Fraction(1, TICKS_A_SECOND)
+        _mux(container, stream.encode(coded), lasts)
+    _mux(container, stream.encode(), lasts)
+
+
+def _mux(container: OutputContainer, packets: list[Packet[Any]], lasts: dict[int | None, int]) -> None:
+    """Write packets, each with how long its frame is shown: the encoder knows of no frame after the last."""
+    for packet in packets:
+        packet.duration = lasts.pop(packet.pts, 0)
+        container.mux(packet)
+
+
+def _even(pixels: Pixels) -> Pixels:
+    """Repeat the last row and column where the sides are odd: H.264 asks for even ones."""
+    height, width = pixels.shape[:2]
+    return np.pad(pixels, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+
+
+def _sound_form(path: Path) -> tuple[int, str] | None:
+    """Tell how the sound of a video is to be written, samples a second and channels; None where it has none."""
+    with opened(path) as (container, _):
+        for stream in container.streams.audio:
+            if stream.rate and stream.channels:
+                rate = stream.rate if stream.rate in AAC_RATES else 48000
+                return rate, "mono" if stream.channels == 1 else "stereo"
+    return None
+
+
+def _sound_between(
+    path: Path, outline: Outline, start_s: float, end_s: float, like: AudioStream
+) -> Iterator[tuple[int, Samples]]:
+    """Yield the sound of a part, (channels, samples) each with the number of its first sample from the part's start.
+
+    Sound that cannot be decoded is left out: the pictures are what a clip is cut for.
+    """
+    import av  # noqa: PLC0415 - only videos need it
+
+    rate = like.rate or 48000
+    n_samples = round((end_s - start_s) * rate)
+    resampler = av.AudioResampler(format="fltp", layout=like.layout, rate=rate)
+    with opened(path) as (container, _):
+        stream = next(of for of in container.streams.audio if of.rate and of.channels)
+        tick_s = float(stream.time_base or 0)
+        if tick_s:
+            container.seek(max(0, int((start_s + outline.origin_s) / tick_s)), stream=stream)
+        for packet in container.demux(stream):
+            try:
+                frames = [part for frame in packet.decode() for part in resampler.resample(frame)]
+            except read_errors():
+                continue
+            for frame in frames:
+                if frame.pts is None:
+                    continue
+                at = round((float(frame.pts * (frame.time_base or 0)) - outline.origin_s - start_s) * rate)
+                if at >= n_samples:
+                    return
+                samples = frame.to_ndarray().astype(np.float32, copy=False)[:, max(0, -at) : n_samples - at]
+                if samples.shape[1]:
+                    yield max(0, at), samples
+
+
+def _encode_sound(container: OutputContainer, stream: AudioStream, parts: Iterator[tuple[int, Samples]]) -> None:
+    """Encode sound; gaps between its parts are silent."""
+    import av  # noqa: PLC0415 - only videos need it
+
+    done = 0
+
+    def put(samples: Samples) -> None:
+        nonlocal done
+        frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(samples), "fltp", stream.layout.name)
+        frame.sample_rate, frame.pts, frame.time_base = stream.rate, done, Fraction(1, stream.rate)
+        done += samples.shape[1]
+        container.mux(stream.encode(frame))
+
+    for at, samples in parts:
+        for first in range(done, at, SOUND_BLOCK):
+            put(np.zeros((len(samples), min(SOUND_BLOCK, at - first)), np.float32))
+        put(samples[:, max(0, done - at) :])
+    container.mux(stream.encode())

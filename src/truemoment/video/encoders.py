@@ -1,0 +1,564 @@
+"""Frames and sentences to vectors of one space: the two towers of a CLIP or SigLIP model.
+
+``load_encoder("scenes")`` is the small model that comes along and knows rendered shapes only
+(:mod:`truemoment.worlds.scenes`); a folder, or a name on the model hub, brings one that knows the world. Vectors are
+as the model makes them, not normalised: a moment's is the mean of its frames' vectors, and a cosine asks for no length.
+
+A picture is made ready by a :class:`Preparation`, which needs NumPy and Pillow only, so that processes which decode
+video load no model. A frame-level model sees one picture at a time: which way a thing moves it cannot tell.
+
+Nothing of a model but tensors, numbers and words is read: weights are safetensors, and code that lies beside them is
+never run.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, cast, runtime_checkable
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, UsageError
+from truemoment.features.base import Frames
+from truemoment.files import decode_json, read_bytes, sha256_of
+from truemoment.video.frames import Pixels
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedTokenizerBase
+
+Prepared = npt.NDArray[np.float32]  # a picture as a model takes it, (3, h, w)
+
+BUILT_IN = "scenes"
+"""The model that comes along."""
+
+PARTS = (
+    "config.json",
+    "preprocessor_config.json",
+    "processor_config.json",
+    "tokenizer*.json",
+    "special_tokens_map.json",
+)
+WORDS = ("vocab.json", "merges.txt", "spiece.model")
+WEIGHTS = ("model*.safetensors", "model.safetensors.index.json")
+"""The files of a model that are read; what else lies beside them is neither fetched nor opened."""
+
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
+
+MOST_PIXELS_A_SIDE = 2048
+
+MOST_ASPECT = 100
+"""A picture that is longer than so many times its breadth is cut first."""
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """What turns frames and sentences into vectors of one space."""
+
+    @property
+    def name(self) -> str:
+        """What to call it in signatures."""
+        ...
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits of a hash of all that vectors depend on: weights, preparation of pictures, words."""
+        ...
+
+    @property
+    def n_dimensions(self) -> int:
+        """D, numbers a vector."""
+        ...
+
+    def prepare(self, rgb: Pixels) -> Prepared:
+        """Make a picture (H, W, 3) ready: (3, h, w), the same h and w for every picture."""
+        ...
+
+    def images(self, batch: Prepared) -> Frames:
+        """Return the vectors (B, D) of pictures (B, 3, h, w) that were made ready."""
+        ...
+
+    def sentences(self, texts: Sequence[str]) -> Frames:
+        """Return the vectors (S, D) of sentences."""
+        ...
+
+
+Side = Annotated[int, msgspec.Meta(ge=1, le=MOST_PIXELS_A_SIDE)]
+
+
+class _Size(msgspec.Struct, frozen=True, omit_defaults=True):
+    shortest_edge: Side | None = None
+    height: Side | None = None
+    width: Side | None = None
+
+
+class _PreparationFile(msgspec.Struct, frozen=True):
+    """``preprocessor_config.json``, with the defaults of CLIP and SigLIP alike."""
+
+    size: _Size | Side = _Size(shortest_edge=224)
+    crop_size: _Size | Side | None = None
+    do_resize: bool = True
+    do_center_crop: bool = False
+    do_rescale: bool = True
+    do_normalize: bool = True
+    rescale_factor: float = 1 / 255
+    image_mean: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    image_std: tuple[float, float, float] = (0.5, 0.5, 0.5)
+    resample: Literal[0, 1, 2, 3, 4, 5] = 3
+
+
+class _ProcessorFile(msgspec.Struct, frozen=True):
+    image_processor: _PreparationFile
+
+
+class _ConfigFile(msgspec.Struct, frozen=True):
+    """What is looked at in ``config.json`` before a model is made of it."""
+
+    model_type: Literal["clip", "siglip"]
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How a picture is made ready for a model, as a value that is cheap to hand to other processes.
+
+    A picture is resized (with the filter that the model was trained with), its middle is cut out, and each colour is
+    scaled: ``(value * rescale - mean) / std``.
+
+    Parameters
+    ----------
+    height, width
+        Of what the model takes.
+    shortest_side
+        The picture's shorter side is resized to this, its form kept, and the middle cut out; None: it is resized to
+        `height` and `width`, whatever its form.
+    mean, std
+        Of each colour.
+    rescale
+        What a colour's value 0 to 255 is multiplied with before.
+    resample
+        Number of Pillow's filter: 2 bilinear, 3 bicubic.
+    """
+
+    height: int
+    width: int
+    shortest_side: int | None
+    mean: tuple[float, float, float]
+    std: tuple[float, float, float]
+    rescale: float = 1 / 255
+    resample: int = 3
+
+    @classmethod
+    def read(cls, folder: Path) -> Preparation:
+        """Read what a model's folder says: ``preprocessor_config.json``, in newer ones ``processor_config.json``.
+
+        Raises
+        ------
+        MissingFileError, InputError
+            If it is not there or damaged, or asks for something else than resizing, cutting and scaling.
+        """
+        path = folder / "processor_config.json"
+        if path.is_file() and not (folder / "preprocessor_config.json").is_file():
+            said = decode_json(read_bytes(path), _ProcessorFile, path=path).image_processor
+        else:
+            path = folder / "preprocessor_config.json"
+            said = decode_json(read_bytes(path), _PreparationFile, path=path)
+        size = said.size if isinstance(said.size, _Size) else _Size(shortest_edge=said.size)
+        if not said.do_resize:
+            raise InputError("got a model whose pictures are not resized, expected one of a fixed size", path=path)
+        if size.height and size.width and not said.do_center_crop:
+            height, width, shortest = size.height, size.width, None
+        elif size.shortest_edge and said.do_center_crop:
+            crop = (
+                said.crop_size
+                if isinstance(said.crop_size, _Size)
+                else _Size(height=said.crop_size, width=said.crop_size)
+            )
+            height, width, shortest = crop.height or 0, crop.width or 0, size.shortest_edge
+            if not 0 < max(height, width) <= shortest or not min(height, width):
+                raise InputError(
+                    f"got a middle of {height} x {width} of {shortest} pixels, expected it to fit", path=path
+                )
+        else:
+            raise InputError("got no fixed size of pictures, expected height and width, or a crop", path=path)
+        if said.do_normalize and not all(0 < std < np.inf for std in said.image_std):
+            raise InputError(f"got {said.image_std}, expected numbers above 0", path=path, field="image_std")
+        scaled = said.do_normalize
+        return cls(
+            height,
+            width,
+            shortest,
+            said.image_mean if scaled else (0.0, 0.0, 0.0),
+            said.image_std if scaled else (1.0, 1.0, 1.0),
+            said.rescale_factor if said.do_rescale else 1.0,
+            said.resample,
+        )
+
+    def as_file(self) -> dict[str, object]:
+        """Return what :meth:`read` takes, as transformers writes it."""
+        whole = self.shortest_side is None
+        middle = {"height": self.height, "width": self.width}
+        return {
+            "do_resize": True,
+            "size": middle if whole else {"shortest_edge": self.shortest_side},
+            "do_center_crop": not whole,
+            "crop_size": middle,
+            "do_rescale": True,
+            "rescale_factor": self.rescale,
+            "do_normalize": True,
+            "image_mean": self.mean,
+            "image_std": self.std,
+            "resample": self.resample,
+        }
+
+    def __call__(self, rgb: Pixels) -> Prepared:
+        """Make a picture (H, W, 3) ready, (3, height, width).
+
+        Raises
+        ------
+        MissingPackageError
+            If Pillow is not installed.
+        """
+        try:
+            from PIL import Image  # noqa: PLC0415 - only pictures need it
+        except ImportError:
+            raise MissingPackageError("pillow", "search", "making pictures ready for a model") from None
+        rgb = _not_too_long(rgb)
+        height, width = self._resized(*rgb.shape[:2])
+        picture: Any = Image.fromarray(rgb)
+        if (picture.height, picture.width) != (height, width):
+            picture = picture.resize((width, height), resample=self.resample)
+        top, left = (height - self.height) // 2, (width - self.width) // 2
+        kept = np.asarray(picture)[top : top + self.height, left : left + self.width]
+        mean, std = (np.array(of, dtype=np.float32)[:, None, None] for of in (self.mean, self.std))
+        scaled = kept.transpose(2, 0, 1).astype(np.float32) * np.float32(self.rescale)
+        return np.ascontiguousarray((scaled - mean) / std)
+
+    def _resized(self, height: int, width: int) -> tuple[int, int]:
+        """Return the size of a picture before its middle is cut out."""
+        if self.shortest_side is None:
+            return self.height, self.width
+        side = self.shortest_side
+        return (side, max(side, int(side * width / height))) if height <= width else (int(side * height / width), side)
+
+
+def _not_too_long(rgb: Pixels) -> Pixels:
+    """Return a picture, or the middle of an absurdly long one, which would need much memory once it is resized."""
+    height, width = rgb.shape[:2]
+    most = MOST_ASPECT * min(height, width)
+    if max(height, width) <= most:
+        return rgb
+    top, left = max(0, height - most) // 2, max(0, width - most) // 2
+    return np.ascontiguousarray(rgb[top : top + most, left : left + most])
+
+
+def load_encoder(text: str, *, device: str | None = None) -> Encoder:
+    """Load a model for frames and sentences.
+
+    Parameters
+    ----------
+    text
+        ``scenes`` (comes along), a folder, or a name on the model hub such as ``openai/clip-vit-large-patch14``: a
+        CLIP or SigLIP model as transformers saves it, its weights as safetensors. What is not on this machine is
+        fetched from the hub.
+    device
+        Where it runs, as PyTorch calls it; None: an accelerator if there is one. On CUDA it computes in mixed
+        precision, elsewhere in float32.
+
+    Returns
+    -------
+    Encoder
+        A :class:`TwoTowers`.
+
+    Raises
+    ------
+    UsageError
+        If `text` can be no model, or there is no such device.
+    MissingFileError
+        If a file of the model is not there, or the model is not on this machine and cannot be fetched.
+    InputError
+        If a file is damaged, or the model of another kind.
+    MissingPackageError
+        If PyTorch, transformers or Pillow is not installed.
+    """
+    try:
+        import torch  # noqa: PLC0415, F401 - importing it takes seconds
+        import transformers  # noqa: PLC0415, F401 - as above
+    except ImportError as error:
+        raise MissingPackageError(error.name or "transformers", "search", "turning frames into vectors") from None
+    folder, name = _folder_of(text)
+    return TwoTowers.load(folder, name, device)
+
+
+def _folder_of(text: str) -> tuple[Path, str]:
+    """Find the folder of a model, and what to call it."""
+    if text == BUILT_IN:
+        return Path(str(files("truemoment.video") / BUILT_IN)), BUILT_IN
+    try:
+        folder = Path(text).expanduser()
+        if text and folder.is_dir():
+            return folder, folder.resolve().name
+    except (OSError, RuntimeError):
+        pass  # too long for a path, or the home of nobody
+    if not _HUB_NAME.fullmatch(text) or ".." in text:
+        raise UsageError(f"got the model {text!r}, expected {BUILT_IN!r}, a folder, or a name on the hub (OWNER/NAME)")
+    return _fetched(text), text
+
+
+def _fetched(name: str) -> Path:
+    """Return the folder of a model of the hub, fetched where it is not on this machine yet.
+
+    Raises
+    ------
+    MissingFileError
+        If it cannot be fetched.
+    """
+    import huggingface_hub  # noqa: PLC0415 - comes with transformers
+
+    wanted = [*PARTS, *WORDS, *WEIGHTS]
+    try:
+        folder = Path(huggingface_hub.snapshot_download(name, allow_patterns=wanted, local_files_only=True))
+        if any(folder.glob(WEIGHTS[0])):
+            return folder
+    except (OSError, ValueError):
+        pass  # not here yet
+    try:
+        return Path(huggingface_hub.snapshot_download(name, allow_patterns=wanted))
+    except Exception as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise MissingFileError(
+            f"the model {name} is not on this machine and cannot be fetched ({reason}); where there is a network, "
+            f"run `hf download {name} --local-dir FOLDER`, bring FOLDER here and give it in place of the name"
+        ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class TwoTowers:
+    """A CLIP or SigLIP model of transformers.
+
+    Parameters
+    ----------
+    name
+        What to call it.
+    folder
+        Where its files lie.
+    preparation
+        How its pictures are made ready.
+    model, tokenizer
+        As transformers loads them.
+    n_words
+        Tokens a sentence is cut to.
+    device
+        Where it runs.
+    """
+
+    name: str
+    folder: Path
+    preparation: Preparation
+    model: Any  # transformers types its models loosely
+    tokenizer: PreTrainedTokenizerBase
+    n_words: int
+    device: torch.device
+
+    @classmethod
+    def load(cls, folder: Path, name: str, device: str | None = None) -> TwoTowers:
+        """Load the model that lies in a folder.
+
+        Raises
+        ------
+        MissingFileError, InputError
+            If a file is not there, is damaged, or is of another kind of model.
+        """
+        path = folder / "config.json"
+        kind = decode_json(read_bytes(path), _ConfigFile, path=path).model_type
+        preparation = Preparation.read(folder)
+        if not any(folder.glob(WEIGHTS[0])):
+            raise MissingFileError(
+                f"{folder}: holds no weights as safetensors; other forms of weights can run code and are not opened"
+            )
+        on = _device_of(device)
+        with _quiet():
+            model = _model_of(folder, kind)
+            tokenizer = _tokenizer_of(folder, kind)
+        text, side = model.config.text_config, model.config.vision_config.image_size
+        if {preparation.height, preparation.width} != {side}:
+            came = f"{preparation.height} x {preparation.width}"
+            raise InputError(f"makes pictures of {came}, but its model takes {side} x {side}", path=folder)
+        if len(tokenizer) > text.vocab_size:
+            told = f"its words have {len(tokenizer)} numbers, but its model knows {text.vocab_size}"
+            raise InputError(told, path=folder)
+        return cls(name, folder, preparation, model.to(on).eval(), tokenizer, text.max_position_embeddings, on)
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits of the SHA-256 of all files that vectors depend on."""
+        digest = hashlib.sha256()
+        paths = {path for pattern in (*PARTS, *WORDS, *WEIGHTS) for path in self.folder.glob(pattern)}
+        for path in sorted(paths):
+            digest.update(f"{path.name} {sha256_of(path)}\n".encode())
+        return digest.hexdigest()[:16]
+
+    @functools.cached_property
+    def n_dimensions(self) -> int:
+        """D, numbers a vector."""
+        config = self.model.config
+        return int(config.projection_dim if config.model_type == "clip" else config.vision_config.hidden_size)
+
+    def prepare(self, rgb: Pixels) -> Prepared:
+        """Make a picture (H, W, 3) ready, (3, h, w)."""
+        return self.preparation(rgb)
+
+    def images(self, batch: Prepared) -> Frames:
+        """Return the vectors (B, D) of pictures (B, 3, h, w) that were made ready."""
+        import torch  # noqa: PLC0415 - importing it takes seconds
+
+        with torch.inference_mode(), self._precision():
+            pixels = torch.from_numpy(np.ascontiguousarray(batch, dtype=np.float32)).to(self.device)
+            return _vectors(self.model.get_image_features(pixel_values=pixels))
+
+    def sentences(self, texts: Sequence[str]) -> Frames:
+        """Return the vectors (S, D) of sentences, each cut to `n_words` tokens; :meth:`cut_short` tells of which."""
+        import torch  # noqa: PLC0415 - importing it takes seconds
+
+        if not texts:
+            return np.zeros((0, self.n_dimensions), np.float32)
+        padding = "max_length" if self.model.config.model_type == "siglip" else "longest"  # as each was trained
+        rows = []
+        with torch.inference_mode(), self._precision():
+            for first in range(0, len(texts), SENTENCES_AT_ONCE):
+                tokens = self.tokenizer(
+                    list(texts[first : first + SENTENCES_AT_ONCE]),
+                    padding=padding,
+                    truncation=True,
+                    max_length=self.n_words,
+                    return_tensors="pt",
+                ).to(self.device)
+                known = {name: tokens[name] for name in ("input_ids", "attention_mask") if name in tokens}
+                if padding == "max_length":
+                    known.pop("attention_mask", None)
+                rows.append(_vectors(self.model.get_text_features(**known)))
+        return np.concatenate(rows)
+
+    def cut_short(self, texts: Sequence[str]) -> list[int]:
+        """Return the positions of the sentences that are too long for the model, which sees their start only."""
+        return [
+            at for at, text in enumerate(texts) if len(self.tokenizer(text, verbose=False)["input_ids"]) > self.n_words
+        ]
+
+    def _precision(self) -> AbstractContextManager[Any]:
+        import torch  # noqa: PLC0415 - importing it takes seconds
+
+        return torch.autocast("cuda") if self.device.type == "cuda" else nullcontext()
+
+
+SENTENCES_AT_ONCE = 256
+
+
+def _vectors(output: Any) -> Frames:  # noqa: ANN401 - of transformers 4 a tensor, of 5 an output that holds one
+    tensor = getattr(output, "pooler_output", output)
+    return np.asarray(tensor.float().cpu().numpy(), dtype=np.float32)
+
+
+def _device_of(device: str | None) -> torch.device:
+    """Return the device asked for, or the best there is.
+
+    Raises
+    ------
+    UsageError
+        If there is no such device.
+    """
+    import torch  # noqa: PLC0415 - importing it takes seconds
+
+    if device is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        torch.empty(0, device=device)
+        return torch.device(device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        reason = str(error).splitlines()[0] if str(error) else "not known"
+        raise UsageError(f"got the device {device!r}, which cannot be used here ({reason})") from None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the bars and hints of loading from standard error; what is wrong is raised all the same."""
+    from transformers import utils  # noqa: PLC0415 - importing it takes seconds
+
+    logging: Any = utils.logging
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _model_of(folder: Path, kind: str) -> Any:  # noqa: ANN401 - transformers types its models loosely
+    """Load the two towers.
+
+    Raises
+    ------
+    InputError
+        If the weights are damaged, or not those of the configuration.
+    """
+    import torch  # noqa: PLC0415 - importing it takes seconds
+    from transformers import CLIPModel, SiglipModel  # noqa: PLC0415 - as above
+
+    family: Any = CLIPModel if kind == "clip" else SiglipModel
+    try:
+        model, told = family.from_pretrained(
+            folder,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            dtype=torch.float32,
+            output_loading_info=True,
+        )
+    except Exception as error:
+        raise InputError(f"cannot be loaded as a model ({_first_line(error)})", path=folder) from None
+    missing = sorted(told["missing_keys"])
+    if missing:
+        more = f" and {len(missing) - 1} others" if len(missing) > 1 else ""
+        raise InputError(f"has no weights {missing[0]}{more}", path=folder)
+    broken = next((name for name, tensor in model.state_dict().items() if not torch.isfinite(tensor).all()), None)
+    if broken is not None:
+        raise InputError(f"{broken} holds numbers that are not finite", path=folder)
+    return model
+
+
+def _tokenizer_of(folder: Path, kind: str) -> PreTrainedTokenizerBase:
+    """Load what turns words into numbers.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If its files are not there or damaged.
+    """
+    from transformers import AutoTokenizer, CLIPTokenizer, PreTrainedTokenizerFast  # noqa: PLC0415 - takes seconds
+
+    whole = (folder / "tokenizer.json").is_file()
+    parts = ("vocab.json", "merges.txt") if kind == "clip" else ("spiece.model",)
+    if not whole and not all((folder / part).is_file() for part in parts):
+        raise MissingFileError(f"{folder}: has neither tokenizer.json nor {' and '.join(parts)}")
+    family: Any = CLIPTokenizer if kind == "clip" else PreTrainedTokenizerFast if whole else AutoTokenizer
+    try:
+        return cast(
+            "PreTrainedTokenizerBase", family.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        )
+    except Exception as error:
+        raise InputError(f"has no tokenizer that can be loaded ({_first_line(error)})", path=folder) from None
+
+
+def _first_line(error: Exception) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -1,0 +1,224 @@
+"""truemoment search: from a sentence to moments, clips, pages, and predictions for evaluate."""
+
+import csv
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from truemoment.search import extraction
+from truemoment.search.index import SETTINGS, Index
+
+_spec = importlib.util.spec_from_file_location("films", Path(__file__).parents[1] / "search" / "conftest.py")
+_films = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_films)
+colours, paint, painted, films = _films.colours, _films.paint, _films.painted, _films.films
+
+
+@pytest.fixture(autouse=True)
+def in_colours(colours, tmp_path, monkeypatch):
+    """Where a model is loaded, it is the encoder of mean colours; the folder is an empty one."""
+    monkeypatch.setattr("truemoment.video.encoders.load_encoder", colours.load_encoder)
+    extraction._loaded.cache_clear()
+    monkeypatch.chdir(tmp_path)
+    yield
+    extraction._loaded.cache_clear()
+
+
+@pytest.fixture
+def index(call, films):
+    """An index of the three films, at ./all.index; films.jsonl says where red and green are."""
+    assert call("index", films, "-o", "all.index", "--model", "colours")[0] == 0
+    rows = [("a", 40, "red", [20, 28]), ("c", 60, "red", [34, 42]), ("c", 60, "green", [42, 60])]
+    Path("films.jsonl").write_text(
+        "".join(
+            json.dumps({"video_id": v, "duration_s": d, "sentence": s, "moments": [m]}) + "\n" for v, d, s, m in rows
+        )
+    )
+    return Path("all.index")
+
+
+def test_the_table(call, index):
+    status, out, err = call("search", "green", index, "--top", "3")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0].split() == ["rank", "video", "from", "to", "score"]
+    assert len(lines) == 5
+    assert len({len(line) for line in lines}) == 1  # columns stand below each other
+    rank, video, start, end, score = lines[2].split()
+    assert (rank, video) in {("1", "b"), ("1", "c")}
+    assert "0:00:00.0" <= start < end <= "0:01:00.0"
+    assert 0.4 < float(score) < 0.9
+
+
+def test_moments_that_are_shown_are_apart(call, index):
+    def found(*options):
+        out = call("search", "blue", index, "--top", "4", "--json", "-", *options)[1]
+        return [(of["video_id"], of["start_s"], of["end_s"]) for of in json.loads(out)["moments"]]
+
+    for options, apart_s in (((), 5.0), (("--apart", "0"), 0.0)):
+        moments = found(*options)
+        gaps = [max(s - f, t - e) for v, s, e in moments for w, t, f in moments if v == w and (s, e) < (t, f)]
+        assert min(gaps, default=apart_s) >= apart_s
+
+
+def test_a_video_is_indexed_once(call, films, monkeypatch):
+    status, out, err = call("search", "red", films / "a.mp4", "--model", "colours")
+    assert status == 0
+    assert err == f"note: looking at {films / 'a.mp4'} once, kept in {films / 'a.mp4.index'}\n"
+    assert out.splitlines()[2].split()[1] == "a"
+    monkeypatch.setattr(extraction, "see", None)  # nobody may look at a frame again
+    again = call("search", "red", films / "a.mp4")
+    assert again == (0, out, "")
+
+
+def test_a_video_that_was_changed_is_indexed_anew(call, films, paint):
+    call("search", "red", films / "a.mp4", "--model", "colours", "--index", "here.index")
+    paint(films / "a.mp4", [((30, 200, 30), 20), ((200, 30, 30), 10)])
+    status, out, err = call("search", "red", films / "a.mp4", "--index", "here.index", "--top", "1")
+    assert status == 0
+    assert "once, kept in here.index" in err
+    assert out.splitlines()[2].split()[2] >= "0:00:20.0"
+    assert list(Index("here.index")) == ["a"]
+
+
+def test_clips_pictures_csv_json_and_page(call, index, films):
+    options = ["--clips", "clips", "--thumbnails", "pictures", "--csv", "found.csv", "--json", "found.json"]
+    status, out, err = call("search", "red", index, "--top", "2", *options, "--html", "found.html")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[-3:] == ["clips: clips", "pictures: pictures", "page: found.html"]
+    document = json.loads(Path("found.json").read_text())
+    assert document["schema"] == "truemoment/search/1"
+    assert (document["query"], document["n_videos"], document["n_scored"]) == ("red", 3, 3)
+    moments = document["moments"]
+    assert [of["rank"] for of in moments] == [1, 2]
+    rows = list(csv.DictReader(Path("found.csv").read_text(encoding="utf-8").splitlines()))
+    for row, of in zip(rows, moments, strict=True):
+        assert (float(row["start_s"]), float(row["end_s"]), row["query"]) == (of["start_s"], of["end_s"], "red")
+        assert row["path"] == of["path"] == str(films / f"{of['video_id']}.mp4")
+        assert Path(of["thumbnail"]).read_bytes()[:2] == b"\xff\xd8"
+        assert _seconds_of(Path(of["clip"])) == pytest.approx(of["end_s"] - of["start_s"], abs=0.21)
+    page = Path("found.html").read_text()
+    assert page.count("data:image/jpeg;base64,") == 2
+    assert "http:" not in page.replace("http-equiv", "")
+    assert "https:" not in page
+
+
+def _seconds_of(path):
+    from truemoment.video.frames import duration_of
+
+    return duration_of(path)
+
+
+def test_names_from_outside_are_text_on_the_page(call, films):
+    (films / "a.mp4").rename(films / "<script>alert(1)<script>.mp4")
+    call("index", films, "-o", "all.index", "--model", "colours", "--quiet")
+    status, _, _ = call("search", "red <b>", "all.index", "--html", "found.html")
+    assert status == 0
+    page = Path("found.html").read_text()
+    assert "<script" not in page
+    assert "red &lt;b&gt;" in page
+
+
+def test_json_alone_on_standard_output(call, index):
+    status, out, err = call("search", "blue", index, "--json", "-", "--top", "1")
+    assert (status, err) == (0, "")
+    assert len(json.loads(out)["moments"]) == 1
+
+
+def test_a_first_look_is_told(call, index):
+    status, out, err = call("search", "red", index, "--candidates", "2")
+    assert status == 0
+    assert err == "note: a first look at 3 videos left 2 to be scored; --exact scores all\n"
+    assert call("search", "red", index, "--exact") == (0, out, "")
+
+
+def test_pictures_of_a_film_that_is_gone(call, fails, index, films):
+    (films / "a.mp4").unlink()
+    (films / "c.mp4").unlink()
+    assert call("search", "red", index)[0] == 0
+    assert "no such file; the index remembers" in fails(2, "search", "red", index, "--html", "found.html")
+    assert not Path("found.html").exists()
+
+
+def test_every_query_of_a_split_for_evaluate(call, index):
+    status, out, err = call("search", index, "--annotations", "films.jsonl", "-o", "preds.jsonl", "--top", "5")
+    assert (status, err) == (0, "")
+    assert out.splitlines() == [
+        "colours: 3 queries of films.jsonl/all answered in preds.jsonl, up to 5 moments each",
+        "measure them:",
+        "  truemoment evaluate preds.jsonl --annotations films.jsonl",
+    ]
+    status, out, _ = call("evaluate", "preds.jsonl", "--annotations", "films.jsonl", "--json", "-", "--quiet")
+    measures = {of["measure"]: of["value"] for of in json.loads(out)["measures"]}
+    assert status == 0
+    assert measures["R@1,IoU=0.5"] == 1.0
+
+
+def test_feature_files_with_sentences(call, index, tmp_path):
+    """The rows of the index, written as a folder of arrays, give the same answers as the index."""
+    from truemoment.features.sentences import write_sentences
+
+    scheme = Index(index).settings.proposals
+    words = ["--annotations", "films.jsonl", "--proposals", scheme, "--top", "5"]
+    assert call("search", index, *words, "-o", "of_index.jsonl", "--quiet") == (0, "", "")
+    (tmp_path / "rows").mkdir()
+    for name in ("a", "b", "c"):
+        np.save(tmp_path / "rows" / f"{name}.npy", Index(index)[name])
+    vectors = np.array([(1, 0, 0), (1, 0, 0), (0, 1, 0)], dtype=np.float32)
+    write_sentences(tmp_path / "words.npz", ["a#0", "c#0", "c#1"], vectors)
+    status, out, _ = call("search", "rows", *words, "--sentences", "words.npz", "-o", "preds.jsonl", "--json", "-")
+    assert status == 0
+    made_by = json.loads(out)["made_by"]
+    assert made_by["features"].startswith("folder:rows#")
+    assert (made_by["proposals"], made_by["top"]) == (scheme, 5)
+    mine, other = (Path(f).read_text().splitlines()[1:] for f in ("preds.jsonl", "of_index.jsonl"))
+    assert mine == other
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "got 0 arguments, expected a sentence and a video or index; for example truemoment search"),
+        (["a", "man", "opens", "all.index"], "got 4 arguments, expected a sentence and a video or index; a sentence"),
+        (["all.index", "a man"], "the sentence comes first: truemoment search 'a man' all.index"),
+        ([" ", "all.index"], "got an empty sentence"),
+        (["red", "nothing.mp4"], "nothing.mp4: no such video or index"),
+        (["red", "films"], "films: is no index; index videos in it first: truemoment index films -o films.index"),
+        (["red", "all.index", "--fps", "5"], "--fps: all.index was made with 2, got 5"),
+        (["red", "all.index", "--partial"], "all.index is an index, expected --index and --partial with a video"),
+        (["all.index", "--annotations", "films.jsonl", "--nms", "2"], "--nms: got 2, expected an IoU from 0 to 1"),
+        (["red", "all.index", "--nms", "0.5"], "--nms: goes with the queries of a dataset"),
+        (["red", "all.index", "--apart", "-1"], "--apart: got -1, expected seconds, 0 or more"),
+        (["red", "all.index", "--exact", "--candidates", "3"], "got --exact and --candidates, expected one of them"),
+        (["red", "all.index", "-o", "x.jsonl"], "-o: goes with the queries of a dataset, and this asks for one sen"),
+        (["red", "all.index", "--csv", "no/x.csv"], "no/x.csv: cannot be written, no is no folder"),
+        (["red", "all.index", "--clips", "no/x"], "--clips no/x: cannot be made (No such file or directory)"),
+        (["red", "all.index", "--annotations", "films.jsonl"], "got 2 arguments and a dataset, expected one"),
+        (["all.index", "--annotations", "films.jsonl"], "where do the answers go? give -o FILE.jsonl"),
+        (["all.index", "--annotations", "films.jsonl", "-o", "x.csv"], "-o: got x.csv, expected a name that ends"),
+        (["all.index", "--annotations", "films.jsonl", "-o", "films.jsonl"], "films.jsonl: is read or written al"),
+        (["films.jsonl", "--annotations", "films.jsonl", "-o", "x.jsonl"], "films.jsonl: holds frames, and of sen"),
+        (["all.index", "--annotations", "films.jsonl", "--html", "x", "-o", "x.jsonl"], "--html: goes with one sen"),
+        (["films/a.mp4", "--annotations", "films.jsonl", "-o", "x.jsonl"], "films/a.mp4.index: there are no features"),
+    ],
+)
+@pytest.mark.usefixtures("index")
+def test_mistakes_are_one_line(fails, words, told):
+    of_video = ["--quiet", "--model", "colours"] if "films/a.mp4" in words else []
+    assert fails(2, "search", *words, *of_video).startswith(told)
+
+
+def test_another_model_than_the_indexs_is_refused(fails, index):
+    settings = json.loads((index / SETTINGS).read_text())
+    (index / SETTINGS).write_text(json.dumps(settings | {"fingerprint": "0123456789abcdef"}))
+    told = fails(2, "search", "red", index)
+    assert told.startswith("all.index: was made with colours#01234567, and colours#c01075c0 is another model")
+
+
+def test_a_sentence_that_is_cut_short_is_told(call, index, colours, monkeypatch):
+    monkeypatch.setattr(colours.Colours, "cut_short", lambda _, texts: [0] * (len(texts[0]) > 20), raising=False)
+    _, _, err = call("search", "red " * 10, index)
+    assert err == "note: the sentence is longer than colours reads: only the start counts\n"

@@ -1,0 +1,272 @@
+"""Extraction: a shard to rows, engines that hand shards out, and workers that die."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from truemoment.exceptions import InputError, MissingPackageError, UsageError
+from truemoment.search import extraction
+from truemoment.search.extraction import Failed, Film, Report, Seen, Shard, by_local, by_ray, see
+from truemoment.search.index import Index, IndexWriter
+from truemoment.video.frames import outline_of, stream_frames
+
+
+@pytest.fixture
+def shards(films):
+    """Give shards of 4 s of all films: 35 of them, and what must come of each."""
+    made, expected = [], {}
+    for name in ("a", "b", "c"):
+        path = films / f"{name}.mp4"
+        outline = outline_of(path)
+        rows = [frame.mean(axis=(0, 1)) / 255 - 0.5 for _, frame in stream_frames(path, 2.0)]
+        for number in range(outline.n_frames(2.0) // 8):
+            first = 8 * number
+            made.append(Shard(Film(name, path, name), number, first, first + 8, 2.0, outline))
+            expected[name, number] = np.array(rows[first : first + 8], dtype=np.float32)
+    return made, expected
+
+
+def check(results, expected):
+    """Every shard came back once, with its rows."""
+    keys = [(result.shard.film.video_id, result.shard.number) for result in results]
+    assert len(keys) == len(set(keys))
+    assert set(keys) == set(expected)
+    for key, result in zip(keys, results, strict=True):
+        np.testing.assert_allclose(result.rows, expected[key], atol=1e-6)
+
+
+def test_a_shard_is_the_frames_of_its_part(films, colours):
+    path = films / "a.mp4"
+    frames = [frame.mean(axis=(0, 1)) / 255 - 0.5 for _, frame in stream_frames(path, 5.0)]
+    shard = Shard(Film("a", path, "x"), 2, 20, 120, 5.0, outline_of(path))
+    seen = see(shard, colours.Colours())  # 100 frames are four batches
+    np.testing.assert_allclose(seen.rows, frames[20:120], atol=1e-6)
+    assert min(seen.decode_s, seen.prepare_s, seen.encode_s, seen.waited_s) > 0
+    assert seen.worker.endswith(f":{os.getpid()}")
+
+
+def test_a_model_gets_pictures_of_twice_its_size(films, colours):
+    """Large frames are made smaller while they are decoded; the model's own filter does the rest."""
+    sizes = set()
+
+    class Sized(colours.Colours):
+        class preparation:  # noqa: N801 - an attribute
+            shortest_side, height, width = 16, 16, 16
+
+        def prepare(self, rgb):
+            sizes.add(rgb.shape)
+            return super().prepare(rgb)
+
+    path = films / "a.mp4"  # 64 x 48
+    see(Shard(Film("a", path, "x"), 0, 0, 4, 2.0, outline_of(path)), Sized())
+    assert sizes == {(32, 43, 3)}
+
+
+def test_what_is_wrong_in_the_decoding_thread_is_told_here(films, colours):
+    path = films / "a.mp4"
+    shard = Shard(Film("a", path, "x"), 0, 78, 84, 2.0, outline_of(path))  # the film has 80 frames
+    with pytest.raises(InputError, match=r"gave 2 frames, expected 6 from 39\.0 s on"):
+        see(shard, colours.Colours())
+
+    class Broken(colours.Colours):
+        def prepare(self, _):
+            raise RuntimeError("no pictures today")
+
+    with pytest.raises(RuntimeError, match="no pictures today"):
+        see(shard, Broken())
+    time.sleep(0.01)
+    assert not [thread for thread in threading.enumerate() if "work" in thread.name]
+
+
+def test_an_encoder_that_fails_stops_the_decoding(films, colours):
+    class Broken(colours.Colours):
+        def images(self, _):
+            raise RuntimeError("out of memory")
+
+    n_threads = threading.active_count()
+    path = films / "c.mp4"
+    with pytest.raises(RuntimeError, match="out of memory"):
+        see(Shard(Film("c", path, "x"), 0, 0, 300, 5.0, outline_of(path)), Broken())
+    assert threading.active_count() == n_threads
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_local_pool_does_each_shard_once(shards, colours, workers):
+    made, expected = shards
+    check(list(by_local(iter(made), colours.ColourLoader("colours"), workers)), expected)
+
+
+def test_parts_of_any_length_make_the_same_index(tmp_path, films, build):
+    build([films], out="long")
+    build([films], out="short", part_s=3.0, workers=2)
+    long, short = Index(tmp_path / "long"), Index(tmp_path / "short")
+    for name in long:
+        np.testing.assert_array_equal(long[name], short[name])
+
+
+def test_a_killed_worker_is_replaced(shards, colours):
+    """SIGKILL a worker of the pool: its shards are done again, and none comes twice."""
+    made, expected = shards
+    results, killed = [], []
+    for result in by_local(iter(made), colours.ColourLoader("slow"), 2):
+        results.append(result)
+        if len(results) in (3, 12):
+            killed.append(int(result.worker.rpartition(":")[2]))
+            os.kill(killed[-1], signal.SIGKILL)
+    check(results, expected)
+    assert len(set(killed)) == 2
+    assert not any(_is_there(pid) for pid in killed)
+
+
+def test_a_shard_that_kills_its_worker_is_given_up_alone(shards, colours, tmp_path):
+    """Every load ends the process as long as the file is there: each of two shards is tried twice alone."""
+    made, _ = shards
+    fatal = tmp_path / "fatal"
+    fatal.touch()
+    results = list(by_local(iter(made[:2]), colours.ColourLoader(f"fatal:{fatal}"), 2))
+    assert [type(result) for result in results] == [Failed] * 2
+    assert results[0].why == f"{made[0].film.path}: a worker died of it, 2 times"
+
+
+def test_one_death_is_forgiven(shards, colours, tmp_path):
+    made, expected = shards
+    once = tmp_path / "fatal.once"
+    once.touch()
+    results = list(by_local(iter(made[:8]), colours.ColourLoader(f"fatal:{once}"), 2))
+    check(results, {(of.film.video_id, of.number): expected[of.film.video_id, of.number] for of in made[:8]})
+
+
+def test_breaking_off_ends_the_workers(shards, colours):
+    made, _ = shards
+    results = by_local(iter(made), colours.ColourLoader("slow"), 2)
+    pid = int(next(results).worker.rpartition(":")[2])
+    assert _is_there(pid)
+    results.close()
+    assert not _is_there(pid)
+
+
+def _is_there(pid):
+    """Whether a process runs (one that ended and was not asked for its status is not there)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def ray_here(monkeypatch, colours):
+    """Ray is installed, no cluster is named, and its workers find the encoder."""
+    pytest.importorskip("ray")
+    monkeypatch.setenv("PYTHONPATH", str(Path(colours.__file__).parent))
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+
+
+@pytest.mark.filterwarnings("ignore")  # of Ray's own
+@pytest.mark.usefixtures("ray_here")
+def test_ray_does_each_shard_once_though_a_worker_is_killed(shards, colours):
+    made, expected = shards
+    results, killed = [], []
+    for result in by_ray(iter(made), colours.ColourLoader("slow"), 2):
+        assert isinstance(result, Seen), result
+        results.append(result)
+        if len(results) == 5:
+            killed.append(int(result.worker.rpartition(":")[2]))
+            os.kill(killed[0], signal.SIGKILL)
+    check(results, expected)
+    assert killed[0] != os.getpid()
+    assert not _is_there(killed[0])
+
+
+def test_without_ray(shards, colours, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(
+        MissingPackageError, match=r"--engine ray needs the package ray: pip install 'truemoment\[scale\]'"
+    ):
+        list(by_ray(iter(shards[0]), colours.ColourLoader("colours"), 2))
+
+
+@pytest.mark.usefixtures("ray_here")
+def test_a_cluster_that_is_not_there(shards, colours, monkeypatch):
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
+    with pytest.raises(InputError, match=r"the cluster at 127\.0\.0\.1:1 cannot be reached"):
+        list(by_ray(iter(shards[0]), colours.ColourLoader("colours"), 2))
+
+
+# ------------------------------------------------------------------------------------------------- the report
+
+
+def test_videos_that_cannot_be_read_are_named_and_the_others_done(tmp_path, films, build):
+    whole = (films / "c.mp4").read_bytes()
+    (films / "cut.mp4").write_bytes(whole[: len(whole) // 3])
+    (films / "text.mp4").write_text("no film")
+    report = build([films])
+    assert sorted(report.failed) == ["cut", "text"]
+    assert "cut.mp4: cannot be read as a video" in report.failed["cut"]
+    assert list(Index(tmp_path / "index")) == ["a", "b", "c"]
+
+
+def test_a_damaged_video_is_taken_for_what_it_shows(tmp_path, paint, build):
+    """A Matroska file cut in its middle; `--partial` says what is wrong with it."""
+    path = paint(tmp_path / "film.mkv", [((200, 30, 30), 30), ((30, 30, 200), 30)])
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    report = build([path])
+    assert "film" in report.failed
+    assert not (tmp_path / "index").exists()
+    report = build([path], partial=True)
+    assert report.failed == {}
+    assert "cut off?" in report.notes["film"]
+    index = Index(tmp_path / "index")
+    assert 4 <= len(index["film"]) < 120
+    assert index.about("film").notes == (report.notes["film"],)
+    assert index.notes == (f"film: {report.notes['film']}",)
+
+
+def test_progress_adds_up_to_all(films, build):
+    told = []
+    build([films], part_s=10.0, follow=lambda *of: told.append(of))
+    assert sum(share for _, share, _ in told) == pytest.approx(1.0)
+    assert [name for name, _, _ in told if name == "a"] == ["a"] * 5
+    assert not any(before for _, share, before in told if share)
+
+
+def test_what_bounds_it():
+    report = Report(n_frames=100, decode_s=1.0, prepare_s=2.0, encode_s=4.0)
+    assert report.bound_by == "encode"
+    assert report.rates == {"decode": 100.0, "prepare": 50.0, "encode": 25.0}
+    report.encode_s = 2.5
+    assert report.bound_by == "prepare"
+    report.decode_s = 3.0
+    assert report.bound_by == "decode"
+    assert Report().bound_by is None
+
+
+def test_impossible_work_is_refused(tmp_path, settings, colours):
+    loader = colours.ColourLoader("colours")
+    with IndexWriter(tmp_path / "index", settings()) as writer:
+        with pytest.raises(UsageError, match="unknown engine 'gpu', expected local or ray"):
+            extraction.build_index(writer, [], loader, engine="gpu")
+        with pytest.raises(UsageError, match="got 0 workers"):
+            extraction.build_index(writer, [], loader, workers=0)
+
+
+def test_numbers_that_are_not_finite_are_not_kept(films, settings, tmp_path, colours):
+    class Endless(colours.Colours):
+        def images(self, batch):
+            return np.full((len(batch), 3), 1e6, dtype=np.float32)  # too large for float16
+
+    class Loads(colours.ColourLoader):
+        def load(self):
+            return Endless()
+
+    with (
+        pytest.raises(InputError, match="gives numbers that are not finite, or too large"),
+        IndexWriter(tmp_path / "index", settings()) as writer,
+    ):
+        extraction.build_index(writer, [films / "a.mp4"], Loads("x"))

@@ -1,0 +1,429 @@
+"""Two-tower models: small ones with random weights, saved in the form of the large ones."""
+
+import pickle
+import shutil
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", exc_type=ImportError)
+transformers = pytest.importorskip("transformers", exc_type=ImportError)
+Image = pytest.importorskip("PIL.Image")
+torch.set_num_threads(1)
+
+import msgspec  # noqa: E402 - what is tested may be missing
+from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil  # noqa: E402 - as above
+from transformers.models.siglip.image_processing_pil_siglip import SiglipImageProcessorPil  # noqa: E402 - as above
+
+from truemoment.exceptions import InputError, MissingFileError, UsageError  # noqa: E402 - as above
+from truemoment.video import encoders  # noqa: E402 - as above
+from truemoment.video.encoders import Encoder, Preparation, load_encoder  # noqa: E402 - as above
+
+WORDS = ["a", "red", "circle", "blue", "square", "above", "on", "grass"]
+TOWER = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+
+
+def clip_tokenizer():
+    letters = [chr(k) for k in range(33, 127)]
+    merges = [("r", "e"), ("re", "d</w>"), ("o", "n</w>")]
+    tokens = [*letters, *(of + "</w>" for of in letters), "re", "red</w>", "on</w>", "<|startoftext|>", "<|endoftext|>"]
+    return transformers.CLIPTokenizer(vocab={of: k for k, of in enumerate(tokens)}, merges=merges, model_max_length=12)
+
+
+@pytest.fixture(scope="module")
+def clip(tmp_path_factory):
+    """A folder with a small CLIP model."""
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("clip")
+    tokenizer = clip_tokenizer()
+    special = {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in ("bos", "eos", "pad")}
+    config = transformers.CLIPConfig(
+        text_config={**TOWER, **special, "vocab_size": len(tokenizer), "max_position_embeddings": 12},
+        vision_config={**TOWER, "image_size": 32, "patch_size": 8},
+        projection_dim=8,
+    )
+    transformers.CLIPModel(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def siglip(tmp_path_factory):
+    """A folder with a small SigLIP model, its words as one file of the tokenizers library."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("siglip")
+    words = Tokenizer(models.WordLevel({of: k for k, of in enumerate(["<pad>", "</s>", "<unk>", *WORDS])}, "<unk>"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    words.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    special = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=words, model_max_length=10, **special)
+    config = transformers.SiglipConfig(
+        text_config={**TOWER, "vocab_size": len(tokenizer), "max_position_embeddings": 10, "projection_size": 16},
+        vision_config={**TOWER, "image_size": 32, "patch_size": 8},
+    )
+    transformers.SiglipModel(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    SiglipImageProcessorPil(size={"height": 32, "width": 32}).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(params=["clip", "siglip"])
+def folder(request, tmp_path):
+    """A copy of a model's folder, to be changed."""
+    return shutil.copytree(request.getfixturevalue(request.param), tmp_path / request.param)
+
+
+def picture(height, width, seed=0):
+    """Noise in coarse squares, so that filters and cuts show."""
+    coarse = np.random.default_rng(seed).integers(0, 256, (height // 5 + 1, width // 5 + 1, 3), np.uint8)
+    return np.ascontiguousarray(coarse.repeat(5, 0).repeat(5, 1)[:height, :width])
+
+
+# ---- Pictures made ready
+
+
+@pytest.mark.parametrize("size", [(32, 32), (120, 160), (160, 120), (33, 200), (20, 17), (224, 224), (1, 50)])
+@pytest.mark.parametrize(
+    "processor",
+    [
+        CLIPImageProcessorPil(size={"shortest_edge": 32}, crop_size={"height": 32, "width": 32}),
+        CLIPImageProcessorPil(size={"shortest_edge": 40}, crop_size={"height": 32, "width": 30}, resample=2),
+        CLIPImageProcessorPil(size={"shortest_edge": 224}),
+        SiglipImageProcessorPil(size={"height": 32, "width": 48}),
+        SiglipImageProcessorPil(size={"height": 16, "width": 16}, do_normalize=False, resample=2),
+        SiglipImageProcessorPil(size={"height": 16, "width": 16}, do_rescale=False, image_mean=[9, 8, 7]),
+    ],
+    ids=["clip", "clip-cut", "clip-224", "siglip", "no-normalize", "no-rescale"],
+)
+def test_pictures_are_made_ready_as_the_library_does(tmp_path, processor, size):
+    # The expectation is the processor of the library that models are published for.
+    processor.save_pretrained(tmp_path)
+    rgb = picture(*size)
+    expected = processor(images=Image.fromarray(rgb), return_tensors="np")["pixel_values"][0]
+    found = Preparation.read(tmp_path)(rgb)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, atol=2e-5 * max(1, np.abs(expected).max()))
+
+
+def test_a_picture_of_absurd_form_takes_no_memory(clip):
+    # 20,000 pixels by 1: its shorter side would be made 32, its longer one 640,000.
+    preparation = Preparation.read(clip)
+    rgb = picture(20_000, 1)
+    assert np.array_equal(preparation(rgb), preparation(rgb[9950:10_050]))
+
+
+def test_the_older_form_with_bare_numbers(tmp_path):
+    # As models of 2021 were published: sides as numbers, no word on rescaling.
+    said = {
+        "size": 224,
+        "crop_size": 224,
+        "do_center_crop": True,
+        "do_normalize": True,
+        "do_resize": True,
+        "resample": 3,
+    }
+    said |= {"image_mean": [0.48, 0.46, 0.41], "image_std": [0.27, 0.26, 0.28], "feature_extractor_type": "X"}
+    (tmp_path / "preprocessor_config.json").write_bytes(msgspec.json.encode(said))
+    expected = Preparation(224, 224, 224, (0.48, 0.46, 0.41), (0.27, 0.26, 0.28))
+    assert Preparation.read(tmp_path) == expected
+
+
+def test_the_newer_form_within_a_processor(tmp_path, clip):
+    said = msgspec.json.decode((clip / "preprocessor_config.json").read_bytes())
+    (tmp_path / "processor_config.json").write_bytes(msgspec.json.encode({"image_processor": said}))
+    assert Preparation.read(tmp_path) == Preparation.read(clip)
+
+
+def test_a_preparation_is_a_value_that_travels(clip):
+    preparation = Preparation.read(clip)
+    copy = pickle.loads(pickle.dumps(preparation))  # noqa: S301 - as a pool of processes hands it over
+    assert copy == preparation
+    assert np.array_equal(copy(picture(50, 60)), preparation(picture(50, 60)))
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (b"{", "expected JSON"),
+        (b"[]", "expected an object"),
+        (b'{"size": {"longest_edge": 3}}', "no fixed size"),
+        (b'{"size": {"shortest_edge": 32}}', "no fixed size"),
+        (b'{"size": 32, "do_center_crop": true}', "expected it to fit"),
+        (b'{"size": 32, "do_center_crop": true, "crop_size": 40}', "expected it to fit"),
+        (b'{"size": 32, "do_center_crop": true, "crop_size": -3}', "size"),
+        (b'{"size": {"height": 1000000000, "width": 1}}', "size"),
+        (b'{"size": {"height": 8, "width": 8}, "do_resize": false}', "not resized"),
+        (b'{"size": {"height": 8, "width": 8}, "image_std": [1, 0, 1]}', "above 0"),
+        (b'{"size": {"height": 8, "width": 8}, "image_mean": [1]}', "image_mean"),
+        (b'{"size": {"height": 8, "width": 8}, "resample": 77}', "resample"),
+    ],
+)
+def test_preparations_that_are_refused(tmp_path, said, told):
+    (tmp_path / "preprocessor_config.json").write_bytes(said)
+    with pytest.raises(InputError, match=told) as error:
+        Preparation.read(tmp_path)
+    assert "preprocessor_config.json" in str(error.value)
+
+
+def test_no_preparation(tmp_path):
+    with pytest.raises(MissingFileError):
+        Preparation.read(tmp_path)
+
+
+# ---- Vectors
+
+
+def test_clip_vectors_are_those_of_the_model(clip):
+    encoder = load_encoder(str(clip), device="cpu")
+    assert isinstance(encoder, Encoder)
+    assert encoder.n_dimensions == 8
+    model = transformers.CLIPModel.from_pretrained(clip).eval()
+    batch = np.stack([encoder.prepare(picture(50, 60, seed)) for seed in range(3)])
+    texts = ["a red circle", "a", "a blue square above"]
+    tokens = clip_tokenizer()(texts, padding=True, truncation=True, return_tensors="pt")
+    with torch.inference_mode():
+        images = model.visual_projection(model.vision_model(pixel_values=torch.from_numpy(batch)).pooler_output)
+        words = model.text_projection(model.text_model(**tokens).pooler_output)
+    np.testing.assert_allclose(encoder.images(batch), images.numpy(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(encoder.sentences(texts), words.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_siglip_vectors_are_those_of_the_model(siglip):
+    # Sentences are filled up to the model's length, and the filling is seen, as in its training.
+    encoder = load_encoder(str(siglip), device="cpu")
+    assert encoder.n_dimensions == 16
+    model = transformers.SiglipModel.from_pretrained(siglip).eval()
+    batch = np.stack([encoder.prepare(picture(50, 60, seed)) for seed in range(3)])
+    numbers = torch.tensor([[3, 4, 5, 1, 0, 0, 0, 0, 0, 0], [6, 2, 1, 0, 0, 0, 0, 0, 0, 0]])
+    with torch.inference_mode():
+        images = model.vision_model(pixel_values=torch.from_numpy(batch)).pooler_output
+        words = model.text_model(input_ids=numbers).pooler_output
+    np.testing.assert_allclose(encoder.images(batch), images.numpy(), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(encoder.sentences(["a red circle", "blue zebra"]), words.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_vector_does_not_depend_on_its_company(folder):
+    encoder = load_encoder(str(folder), device="cpu")
+    batch = np.stack([encoder.prepare(picture(40, 40, seed)) for seed in range(5)])
+    texts = ["a", "a red circle above a blue square", "on grass"] * 100
+    together = encoder.sentences(texts)
+    assert together.dtype == np.float32
+    assert together.shape == (300, encoder.n_dimensions)
+    np.testing.assert_allclose(together[1], encoder.sentences(texts[1:2])[0], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(together[299], together[2], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(encoder.images(batch)[3], encoder.images(batch[3:4])[0], rtol=1e-4, atol=1e-5)
+    assert encoder.sentences([]).shape == (0, encoder.n_dimensions)
+
+
+def test_sentences_too_long_are_cut_and_told(folder):
+    encoder = load_encoder(str(folder), device="cpu")
+    start = "a red circle above a blue square on grass" if folder.name == "siglip" else "a red circles x"
+    texts = ["a", start + " a a a a a a", start + " on on on on on on"]
+    assert encoder.cut_short(texts) == [1, 2]
+    one, other = encoder.sentences(texts)[1:]
+    np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+
+
+def test_weights_of_half_precision(clip, tmp_path):
+    folder = shutil.copytree(clip, tmp_path / "half")
+    transformers.CLIPModel.from_pretrained(clip).half().save_pretrained(folder)
+    batch = np.stack([load_encoder(str(clip)).prepare(picture(40, 40))])
+    half, full = (load_encoder(str(of), device="cpu").images(batch) for of in (folder, clip))
+    assert half.dtype == np.float32
+    np.testing.assert_allclose(half, full, atol=0.02 * np.abs(full).max())
+
+
+# ---- Names and fingerprints
+
+
+def test_the_fingerprint_tells_a_model_from_another(folder, tmp_path):
+    encoder = load_encoder(str(folder))
+    copy = shutil.copytree(folder, tmp_path / "copy")
+    (copy / "README.md").write_text("words that no vector depends on")
+    assert load_encoder(str(copy)).fingerprint == encoder.fingerprint
+    assert len(encoder.fingerprint) == 16
+    assert (encoder.name, load_encoder(str(copy)).name) == (folder.name, "copy")
+    said = (copy / "preprocessor_config.json").read_text().replace('"resample": 3', '"resample": 2')
+    (copy / "preprocessor_config.json").write_text(said)
+    changed = load_encoder(str(copy)).fingerprint
+    assert changed != encoder.fingerprint
+    weights = bytearray((copy / "model.safetensors").read_bytes())
+    weights[-1] ^= 1
+    (copy / "model.safetensors").write_bytes(weights)
+    assert load_encoder(str(copy)).fingerprint not in {changed, encoder.fingerprint}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "no such folder", "scene", "../x", "a/b/c", "https://host/x", "a/..", "-x/y", "~nobody/", "x" * 5000]
+)
+def test_names_that_can_be_none(text, monkeypatch):
+    monkeypatch.setattr(encoders, "_fetched", lambda name: pytest.fail(f"asked for {name}"))
+    with pytest.raises(UsageError, match="expected 'scenes', a folder, or a name"):
+        load_encoder(text)
+
+
+def test_a_model_of_the_hub_that_is_here_already(clip, monkeypatch):
+    import huggingface_hub
+
+    asked = []
+
+    def snapshot(name, **options):
+        asked.append((name, options))
+        return str(clip)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    encoder = load_encoder("some/model")
+    assert (encoder.name, encoder.fingerprint) == ("some/model", load_encoder(str(clip)).fingerprint)
+    assert [options["local_files_only"] for _, options in asked] == [True]
+    allowed = asked[0][1]["allow_patterns"]
+    assert not any(of.endswith((".bin", ".py", ".pkl", ".h5", ".msgpack", "*")) for of in allowed)
+
+
+def test_a_model_of_the_hub_that_is_here_in_part(clip, tmp_path, monkeypatch):
+    import huggingface_hub
+
+    (tmp_path / "config.json").write_bytes((clip / "config.json").read_bytes())
+
+    def snapshot(*_, local_files_only=False, **__):
+        return str(tmp_path if local_files_only else clip)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    assert load_encoder("some/model").n_dimensions == 8
+
+
+def test_a_model_of_the_hub_that_cannot_be_fetched(monkeypatch):
+    import huggingface_hub
+
+    def snapshot(*_, local_files_only=False, **__):
+        raise FileNotFoundError("not here") if local_files_only else ConnectionError("no route\nto the hub")
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
+    with pytest.raises(MissingFileError) as error:
+        load_encoder("some/model")
+    assert "\n" not in str(error.value)
+    assert "some/model is not on this machine and cannot be fetched (no route)" in str(error.value)
+    assert "--local-dir FOLDER" in str(error.value)
+
+
+# ---- Files from outside
+
+
+def refused(folder, kind=InputError):
+    with pytest.raises(kind) as error:
+        load_encoder(str(folder))
+    assert "\n" not in str(error.value)
+    assert str(folder) in str(error.value)
+    return str(error.value)
+
+
+def test_no_files(tmp_path):
+    assert "config.json: no such file" in refused(tmp_path, MissingFileError)
+
+
+@pytest.mark.parametrize(
+    "said", [b"", b"{", b"[1]", b"{}", b'{"model_type": "bert"}', b'{"model_type": 3}', b"\xff\xfe"]
+)
+def test_configurations_of_no_such_model(folder, said):
+    (folder / "config.json").write_bytes(said)
+    assert "config.json" in refused(folder)
+
+
+def test_weights_that_could_run_code_are_not_opened(folder):
+    class Trap:
+        def __reduce__(self):
+            return pytest.fail, ("a pickle was opened",)
+
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Trap()))
+    assert "no weights as safetensors" in refused(folder, MissingFileError)
+
+
+def test_code_beside_a_model_is_not_run(folder):
+    (folder / "modeling.py").write_text("raise SystemExit('code was run')")
+    said = msgspec.json.decode((folder / "config.json").read_bytes())
+    said["auto_map"] = {"AutoModel": "modeling.Model", "AutoConfig": "modeling.Config"}
+    (folder / "config.json").write_bytes(msgspec.json.encode(said))
+    said = msgspec.json.decode((folder / "tokenizer_config.json").read_bytes())
+    said["auto_map"] = {"AutoTokenizer": ["modeling.Tokenizer", None]}
+    (folder / "tokenizer_config.json").write_bytes(msgspec.json.encode(said))
+    assert load_encoder(str(folder)).n_dimensions in {8, 16}
+
+
+@pytest.mark.parametrize("left", [0, 7, 8, 100, 5000])
+def test_weights_that_are_cut_off(folder, left):
+    (folder / "model.safetensors").write_bytes((folder / "model.safetensors").read_bytes()[:left])
+    assert "cannot be loaded as a model" in refused(folder)
+
+
+def test_weights_of_another_size(folder):
+    said = msgspec.json.decode((folder / "config.json").read_bytes())
+    said["vision_config"]["hidden_size"] = 32
+    (folder / "config.json").write_bytes(msgspec.json.encode(said))
+    refused(folder)
+
+
+def test_weights_that_are_not_all_there(folder):
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(folder / "model.safetensors")
+    lost = next(name for name in tensors if name.startswith("vision_model.encoder"))
+    del tensors[lost]
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    assert f"has no weights {lost}" in refused(folder)
+
+
+def test_weights_that_are_no_numbers(folder):
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(folder / "model.safetensors")
+    name = next(name for name in tensors if name.startswith("vision_model.encoder"))
+    tensors[name][0] = float("nan")
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    assert f"{name} holds numbers that are not finite" in refused(folder)
+
+
+def test_pictures_of_another_size_than_the_model_takes(folder):
+    said = (folder / "preprocessor_config.json").read_text().replace("32", "48")
+    (folder / "preprocessor_config.json").write_text(said)
+    assert "48 x 48, but its model takes 32 x 32" in refused(folder)
+
+
+def test_no_words(folder):
+    for path in folder.glob("tokenizer*"):
+        path.unlink()
+    assert "has neither tokenizer.json nor" in refused(folder, MissingFileError)
+
+
+def test_words_in_two_files(clip, tmp_path):
+    # As models of 2021 were published.
+    folder = shutil.copytree(clip, tmp_path / "older")
+    words = msgspec.json.decode((folder / "tokenizer.json").read_bytes())["model"]
+    for path in folder.glob("tokenizer*"):
+        path.unlink()
+    (folder / "vocab.json").write_bytes(msgspec.json.encode(words["vocab"]))
+    merges = "".join(" ".join(pair) + "\n" for pair in words["merges"])
+    (folder / "merges.txt").write_text("#version: 0.2\n" + merges)
+    texts = ["a red circle", "blue"]
+    newer, older = (load_encoder(str(of), device="cpu").sentences(texts) for of in (clip, folder))
+    np.testing.assert_allclose(older, newer, atol=1e-6)
+
+
+def test_damaged_words(folder):
+    (folder / "tokenizer.json").write_bytes(b'{"model": 3}')
+    refused(folder)
+
+
+def test_words_of_a_larger_model(folder):
+    said = msgspec.json.decode((folder / "tokenizer.json").read_bytes())
+    said["model"]["vocab"] |= {f"more{k}": 5000 + k for k in range(9)}
+    (folder / "tokenizer.json").write_bytes(msgspec.json.encode(said))
+    refused(folder)
+
+
+@pytest.mark.parametrize("device", ["nowhere", "cuda:77", "", "cpu:x"])
+def test_no_such_device(clip, device):
+    with pytest.raises(UsageError, match="cannot be used here"):
+        load_encoder(str(clip), device=device)
