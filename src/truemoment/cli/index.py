@@ -15,7 +15,7 @@ from truemoment.cli.options import STANDARD_OUTPUT, followed, told_path, write_j
 from truemoment.exceptions import InputError, UsageError
 
 if TYPE_CHECKING:
-    from truemoment.search.extraction import Engine, Follow, Report
+    from truemoment.search.extraction import Engine, Progress, Report
     from truemoment.search.index import Settings
     from truemoment.video.encoders import Encoder
 
@@ -231,7 +231,7 @@ def build(
 
 
 @contextlib.contextmanager
-def _bar(*, show: bool) -> Iterator[Follow]:
+def _bar(*, show: bool) -> Iterator[Progress]:
     """Show which video is at work, how far all is, and the time left, if there is someone to see it."""
     from truemoment.search.extraction import unseen
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from truemoment.features import FeatureStore
     from truemoment.features.sentences import Sentences
     from truemoment.search.index import Index
-    from truemoment.search.zero_shot import Video
     from truemoment.video.encoders import Encoder
 
 
@@ -151,7 +150,7 @@ def _evaluate(out: Path, data: DataOptions) -> str:
     return shlex.join(words)
 
 
-def _follow(videos: list[Video]) -> Iterable[Video]:
+def _follow(videos: list[tuple[str, float]]) -> Iterable[tuple[str, float]]:
     from tqdm import tqdm
 
     return tqdm(videos, desc="searching", unit="video", leave=False)
@@ -163,5 +162,5 @@ def _follow_names(video_ids: list[str]) -> Iterable[str]:
     return tqdm(video_ids, desc="searching", unit="video", leave=False)
 
 
-def _as_they_are(videos: list[Video]) -> Iterable[Video]:
+def _as_they_are(videos: list[tuple[str, float]]) -> Iterable[tuple[str, float]]:
     return videos

@@ -39,7 +39,7 @@ from truemoment.records import Annotations
 from truemoment.reproduction.base import Reproduced, Setting, Table, beside, unchecked
 from truemoment.scores import Scores
 from truemoment.search.chunks import TOP, chunked, ground_chunks
-from truemoment.search.zero_shot import Video, ZeroShot
+from truemoment.search.zero_shot import ZeroShot
 from truemoment.worlds.films import MANIFEST
 
 PAPER = "MAD (Soldan et al. 2022)"
@@ -331,7 +331,7 @@ def _clip(
 ) -> Scores:
     """Scores of CLIP on chunks of a length; what it suppresses, the protocol would, too."""
 
-    def follow(videos: list[Video]) -> Iterator[Video]:
+    def follow(videos: list[tuple[str, float]]) -> Iterator[tuple[str, float]]:
         for number, video in enumerate(videos, start=1):
             setting.tell(f"CLIP, video {number:,} of {len(videos):,}")
             yield video

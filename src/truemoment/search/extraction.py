@@ -36,7 +36,7 @@ import numpy as np
 
 from truemoment.exceptions import InputError, MissingPackageError, TrueMomentError, UsageError
 from truemoment.features.base import Frames
-from truemoment.search.index import Film, IndexWriter, Plan
+from truemoment.search.index import Film, IndexWriter, Intake
 from truemoment.video.frames import Outline, outline_of, stream_frames
 
 if TYPE_CHECKING:
@@ -531,7 +531,7 @@ class Report:
         Seconds that passed.
     """
 
-    plan: Plan = field(default_factory=Plan)
+    plan: Intake = field(default_factory=Intake)
     indexed: dict[str, float] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
@@ -565,7 +565,7 @@ class Report:
         return "decode" if self.decode_s > self.prepare_s else "prepare"
 
 
-Follow = Callable[[str, float, bool], None]
+Progress = Callable[[str, float, bool], None]
 """Told which video is at work, which share of all the work is done now, and whether it was done before."""
 
 
@@ -583,7 +583,7 @@ def build_index(
     workers: int | None = None,
     partial: bool = False,
     part_s: float = PART_S,
-    follow: Follow = unseen,
+    follow: Progress = unseen,
 ) -> Report:
     """Look at all videos that an index does not hold yet, and write what was seen.
 
@@ -635,7 +635,7 @@ def build_index(
 class _Work:
     """What is to be done of each video, and what is left of it."""
 
-    def __init__(self, writer: IndexWriter, report: Report, part_rows: int, partial: bool, follow: Follow) -> None:
+    def __init__(self, writer: IndexWriter, report: Report, part_rows: int, partial: bool, follow: Progress) -> None:
         self.writer, self.report, self.follow = writer, report, follow
         self.part_rows, self.partial = part_rows, partial
         self.left: dict[str, set[int]] = {}

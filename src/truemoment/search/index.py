@@ -363,7 +363,7 @@ class Film:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Intake:
     """What there is to do.
 
     Parameters
@@ -501,7 +501,7 @@ class IndexWriter:
             for left in folder.glob(".*"):
                 shutil.rmtree(left, ignore_errors=True)
 
-    def plan(self, paths: Sequence[Path]) -> Plan:
+    def plan(self, paths: Sequence[Path]) -> Intake:
         """Hold video files against what is there; a file that was only moved is there.
 
         Raises
@@ -536,7 +536,7 @@ class IndexWriter:
                 video_id = _new_name(path, taken)
                 taken.add(video_id)
                 new.append(Film(video_id, path, identity))
-        return Plan(tuple(new), tuple(changed), tuple(unchanged), moved, tuple(copies))
+        return Intake(tuple(new), tuple(changed), tuple(unchanged), moved, tuple(copies))
 
     def kept_parts(self, film: Film, part_rows: int) -> set[int]:
         """Numbers of the parts of a video that are there."""

@@ -40,9 +40,6 @@ SCORES_AT_ONCE = 1 << 23
 SHOWN = 3
 """Of videos without features so many are named."""
 
-Video = tuple[str, float]
-"""A video id and the duration in seconds that is stated with its queries, 0 where none is."""
-
 
 @dataclass(frozen=True, eq=False)
 class ZeroShot:
@@ -91,7 +88,7 @@ class ZeroShot:
     nms: float = 0.3
     name: str = "CLIP"
     device: str | None = None
-    follow: Callable[[list[Video]], Iterable[Video]] = list
+    follow: Callable[[list[tuple[str, float]]], Iterable[tuple[str, float]]] = list
 
     def __post_init__(self) -> None:
         """Refuse what does not go together."""

@@ -210,7 +210,7 @@ def _room(shape: tuple[int, ...]) -> Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Sentences:
+class SentenceTable:
     """Q sentences as arrays, see :class:`~truemoment.training.network.Examples`.
 
     Parameters
@@ -229,11 +229,11 @@ class Sentences:
 
 def read_sentences(
     sentences: Sequence[str], vocabulary: Vocabulary, recipe: Recipe, needs: frozenset[Need]
-) -> Sentences:
+) -> SentenceTable:
     """Number the words of sentences and, where a model needs them, find their phrases."""
     numbers, n_words = word_numbers(sentences, vocabulary, recipe.text.tokens)
     if "phrases" not in needs:
-        return Sentences(numbers, n_words)
+        return SentenceTable(numbers, n_words)
     trees = phrase_trees(sentences, get_engine(recipe.text.engine), how=recipe.text.tokens)
     most_verbs = max([1, *(len(tree.verbs) for tree in trees)])
     most_nouns = max([1, *(len(nouns) for tree in trees for nouns in tree.nouns)])
@@ -243,7 +243,7 @@ def read_sentences(
         verbs[row, : len(tree.verbs)] = tree.verbs
         for at, of_verb in enumerate(tree.nouns):
             nouns[row, at, : len(of_verb)] = of_verb
-    return Sentences(numbers, n_words, verbs, nouns)
+    return SentenceTable(numbers, n_words, verbs, nouns)
 
 
 class Pairs(Dataset[Examples]):
@@ -265,7 +265,7 @@ class Pairs(Dataset[Examples]):
 
     def __init__(
         self,
-        sentences: Sentences,
+        sentences: SentenceTable,
         video: Ints,
         table: RowTable | None,
         *,

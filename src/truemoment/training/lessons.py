@@ -17,7 +17,7 @@ from truemoment.training.examples import (
     ClipTable,
     FilmTable,
     Pairs,
-    Sentences,
+    SentenceTable,
     WindowTable,
     make_film_table,
     make_pairs,
@@ -160,7 +160,7 @@ class FilmWindows:
     data: TrainingData
     windowing: Windowing
     draws: WindowDraws
-    sentences: Sentences
+    sentences: SentenceTable
     table: FilmTable | None
     network: Network
     watch: Validation

@@ -19,7 +19,7 @@ from truemoment.features.base import FeatureStore
 from truemoment.records import Annotations, Predictions, Queries, numbers_of
 from truemoment.search.windowed import Windowed
 from truemoment.search.windows import Windows
-from truemoment.training.examples import ClipTable, Pairs, Sentences, Table, read_sentences, video_rows
+from truemoment.training.examples import ClipTable, Pairs, SentenceTable, Table, read_sentences, video_rows
 from truemoment.training.network import Network
 from truemoment.training.recipes import Recipe, Windowing
 from truemoment.training.scoring import score
@@ -94,7 +94,7 @@ class AllCandidates:
         table = None
         if self.features is not None:
             table = ClipTable(np.stack([self._seen(name) for name in ids]), {name: at for at, name in enumerate(ids)})
-        return Pairs(Sentences(**repeated), numbers_of(queries.video_id), table)
+        return Pairs(SentenceTable(**repeated), numbers_of(queries.video_id), table)
 
     @functools.cached_property
     def _seen(self) -> Callable[[str], Table]:
