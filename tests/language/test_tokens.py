@@ -62,5 +62,5 @@ def test_words_keep_every_letter(sentence):
 
 
 def test_there_are_two_ways():
-    with pytest.raises(UsageError, match="unknown tokens 'bpe', expected words or blanks"):
+    with pytest.raises(UsageError, match="unknown tokens 'bpe', expected words or blanks or sentence"):
         tokenise("a", "bpe")

@@ -2,7 +2,8 @@
 
 ``words`` splits punctuation off and drops it, so that the last word of "She opens the door." is *door* and not *door.*,
 which no table of word vectors holds. ``blanks`` is what 2D-TAN's code did: lower case, split at white space. There
-the last word of many sentences is unknown, and the sentence is read out just behind it.
+the last word of many sentences is unknown, and the sentence is read out just behind it. ``sentence`` keeps the sentence
+whole, for encoders that make one vector of it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Literal, NamedTuple, get_args
 from truemoment.exceptions import UsageError
 from truemoment.language.lexicon import TOKEN
 
-How = Literal["words", "blanks"]
+How = Literal["words", "blanks", "sentence"]
 """Ways to make tokens of a sentence."""
 
 _BETWEEN_BLANKS = re.compile(r"\S+")
@@ -51,6 +52,8 @@ def spans(sentence: str, how: How = "words") -> list[Span]:
     """
     if how not in get_args(How):
         raise UsageError(f"unknown tokens {how!r}, expected {' or '.join(get_args(How))}")
+    if how == "sentence":
+        return [Span(sentence.lower(), 0, len(sentence))] if sentence.strip() else []
     if how == "blanks":
         return [Span(match[0].lower(), *match.span()) for match in _BETWEEN_BLANKS.finditer(sentence)]
     every = TOKEN.finditer(sentence.translate(_APOSTROPHES))  # of the same length
@@ -67,7 +70,8 @@ def tokenise(sentence: str, how: How = "words") -> tuple[str, ...]:
         Any text.
     how
         ``words``: in lower case, contractions split (*person's* is *person* and *'s*), punctuation dropped, inner
-        hyphens kept. ``blanks``: in lower case, split at white space and nothing else.
+        hyphens kept. ``blanks``: in lower case, split at white space and nothing else. ``sentence``: all of it, in
+        lower case, as one.
 
     Returns
     -------

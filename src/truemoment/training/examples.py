@@ -230,7 +230,15 @@ class SentenceTable:
 def read_sentences(
     sentences: Sequence[str], vocabulary: Vocabulary, recipe: Recipe, needs: frozenset[Need]
 ) -> SentenceTable:
-    """Number the words of sentences and, where a model needs them, find their phrases."""
+    """Number the words of sentences and, where a model needs them, find their phrases.
+
+    Raises
+    ------
+    UsageError
+        If phrases are needed of sentences that are one token each.
+    """
+    if "phrases" in needs and recipe.text.tokens == "sentence":
+        raise UsageError(f"text.tokens: got sentence, expected words: {recipe.model} listens to phrases")
     numbers, n_words = word_numbers(sentences, vocabulary, recipe.text.tokens)
     if "phrases" not in needs:
         return SentenceTable(numbers, n_words)

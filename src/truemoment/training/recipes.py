@@ -46,15 +46,16 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
     Parameters
     ----------
     vectors
-        ``learned``; or a file of GloVe vectors, which stay as they are: a path, or ``glove`` for the only one in the
-        folder ``glove`` of the data.
+        ``learned``; or vectors that stay as they are: a file of GloVe's, by its path, or ``glove`` for the only one in
+        the folder ``glove`` of the data; or ``encoder:NAME``, what a text encoder makes of each token: a CLIP or SigLIP
+        model by name or folder, see :func:`truemoment.video.encoders.load_encoder`.
     size
         Numbers a learned vector.
     least_count
         Training sentences that a word must stand in to be learned; rarer ones share the vector of unknown words.
     tokens
         ``words``: punctuation split off and dropped; ``blanks``: split at blanks alone, as 2D-TAN's code does, so that
-        "door." is another word than "door".
+        "door." is another word than "door"; ``sentence``: the sentence as one token, for ``encoder:NAME``.
     engine
         What finds the verbs and nouns of phrases.
     """
@@ -62,7 +63,7 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
     vectors: str = "learned"
     size: Positive = 100
     least_count: Positive = 2
-    tokens: Literal["words", "blanks"] = "words"
+    tokens: Literal["words", "blanks", "sentence"] = "words"
     engine: str = "lexicon"
 
 

@@ -17,6 +17,9 @@ from truemoment.language.tokens import How, tokenise
 from truemoment.language.vectors import WordVectors, read_glove
 from truemoment.training.recipes import Text
 
+ENCODER = "encoder:"
+"""What stands before the name of a text encoder."""
+
 PADDING, UNKNOWN = 0, 1
 """Numbers of "no word" and of words that are not known; words count from 2."""
 
@@ -68,17 +71,31 @@ def make_vocabulary(
     Raises
     ------
     UsageError, MissingFileError, InputError
-        If the file of vectors is not named so that it can be found, or cannot be read.
+        If the file of vectors, or the encoder, is not named so that it can be found, or cannot be read.
     """
     if text.vectors == "learned":
         counts = Counter(word for sentence in train_sentences for word in set(tokenise(sentence, text.tokens)))
         return Vocabulary(tuple(sorted(word for word, count in counts.items() if count >= text.least_count)))
     asked = {word for sentence in all_sentences for word in tokenise(sentence, text.tokens)}
+    if text.vectors.startswith(ENCODER):
+        return _encoded(sorted(asked), text.vectors.removeprefix(ENCODER))
     found: WordVectors = read_glove(_vector_file(text.vectors, data_dir), keep=asked)
     order = sorted(range(len(found.words)), key=found.words.__getitem__)
     vectors = np.zeros((len(order) + 2, found.vectors.shape[1]), dtype=np.float32)
     vectors[2:] = found.vectors[order]
     return Vocabulary(tuple(found.words[at] for at in order), vectors)
+
+
+def _encoded(tokens: Sequence[str], name: str) -> Vocabulary:
+    """Make the vectors of tokens with a text encoder, each of length 1."""
+    from truemoment.video.encoders import load_encoder  # noqa: PLC0415 - importing transformers takes seconds
+
+    encoder = load_encoder(name)
+    vectors = np.zeros((len(tokens) + 2, encoder.n_dimensions), dtype=np.float32)
+    if tokens:
+        vectors[2:] = encoder.sentences(tokens)
+        vectors[2:] /= np.maximum(np.linalg.norm(vectors[2:], axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    return Vocabulary(tuple(tokens), vectors)
 
 
 def _vector_file(name: str, data_dir: Path | None) -> Path:
