@@ -2,8 +2,8 @@
 
 It writes src/truemoment/video/scenes/ (or FOLDER): weights, words, and a README.md with the recipe and the accuracy on
 scenes that it has not learned from. The recipe is truemoment.training.scene_encoder.SceneRecipe; a field can be changed
-by its name, e.g. steps=50 for a trial. The published weights took ten minutes
-on one core.
+by its name, e.g. steps=50 for a trial. The published weights took twenty minutes on one
+core.
 """
 
 import dataclasses

@@ -94,9 +94,9 @@ class SceneRecipe:
         Of all draws.
     """
 
-    n_groups: int = 3000
+    n_groups: int = 4000
     group: int = 4
-    steps: int = 2600
+    steps: int = 5200
     batch: int = 16
     learning_rate: float = 2e-3
     teaching: float = 1.0
