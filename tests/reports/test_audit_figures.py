@@ -113,8 +113,9 @@ def test_text_only_has_a_bar_and_a_curve(in_words):
     material = in_words.material
     [bars] = figures.floors_figure(material).axes
     assert "text only (no frames)" in [label.get_text() for label in bars.get_yticklabels()]
-    [axes] = figures.curves_figure(material).axes
-    assert [text.get_text() for text in axes.get_legend().get_texts()].count("text only (no frames)") == 1
+    drawn = figures.curves_figure(material)
+    [axes], [legend] = drawn.axes, drawn.legends
+    assert [text.get_text() for text in legend.get_texts()].count("text only (no frames)") == 1
     colours = {line.get_color() for line in axes.lines if line.get_label() in dict(material.curves)}
     assert len(colours) == len(material.curves)
 
