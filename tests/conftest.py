@@ -1,4 +1,4 @@
-"""What the tests share: small random worlds in exact numbers, slow reference arithmetic, the real data.
+"""What the tests share: small random worlds in exact numbers, slow reference arithmetic, films, the real data.
 
 Worlds are written in quarters of a second, kept as fractions. Quarters are exact in float64, so an IoU
 computed in float64 is the rounded value of the exact quotient and compares with a threshold (0.5, 0.7
@@ -7,8 +7,11 @@ computed in float64 is the rounded value of the exact quotient and compares with
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
+import shutil
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -222,3 +225,48 @@ def data_dir() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}; set TRUEMOMENT_DATA to the folder that holds one folder a dataset")
     return folder
+
+
+@pytest.fixture(scope="session")
+def colours():
+    """Give the module of an encoder that sees the mean colour; worker processes can import it too."""
+    folder = str(Path(__file__).parent / "modules")
+    sys.path.insert(0, folder)
+    yield importlib.import_module("colours_of_tests")
+    sys.path.remove(folder)
+
+
+@pytest.fixture(scope="session")
+def paint():
+    """Give a maker of films: paint(path, [(colour, seconds), ...])."""
+    av = pytest.importorskip("av")
+
+    def make(path, shots, fps=5):
+        with av.open(str(path), "w") as container:
+            stream = container.add_stream("libx264", rate=fps, options={"preset": "ultrafast", "crf": "10"})
+            stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+            for colour, seconds in shots:
+                pixels = np.full((48, 64, 3), colour, dtype=np.uint8)
+                for _ in range(round(seconds * fps)):
+                    container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+            container.mux(stream.encode(None))
+        return path
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def painted(tmp_path_factory, paint):
+    """Three films, made once; tests get copies."""
+    folder = tmp_path_factory.mktemp("painted")
+    red, green, blue, grey = (200, 30, 30), (30, 200, 30), (30, 30, 200), (110, 110, 110)
+    paint(folder / "a.mp4", [(grey, 20), (red, 8), (blue, 12)])
+    paint(folder / "b.mp4", [(green, 10), (blue, 30)])
+    paint(folder / "c.mp4", [(blue, 4), (grey, 30), (red, 8), (green, 18)])
+    return folder
+
+
+@pytest.fixture
+def films(tmp_path, painted):
+    """Three films: two of them show red, 8 s long."""
+    return Path(shutil.copytree(painted, tmp_path / "films"))

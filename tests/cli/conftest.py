@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from truemoment.cli import run
+from truemoment.search import extraction
 
 
 @pytest.fixture(autouse=True)
@@ -108,3 +109,13 @@ def three_runs(tmp_path, monkeypatch):
             lines.append(json.dumps({"query_id": f"{row['video_id']}#{i % 2}", "moments": moments}))
         (tmp_path / "runs" / f"{name}.jsonl").write_text("\n".join(lines) + "\n")
     return tmp_path
+
+
+@pytest.fixture
+def in_colours(colours, tmp_path, monkeypatch):
+    """Where a model is loaded, it is the encoder of mean colours; the folder is an empty one."""
+    monkeypatch.setattr("truemoment.video.encoders.load_encoder", colours.load_encoder)
+    extraction._loaded.cache_clear()
+    monkeypatch.chdir(tmp_path)
+    yield
+    extraction._loaded.cache_clear()

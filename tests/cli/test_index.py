@@ -1,6 +1,5 @@
 """truemoment index: what it says, what it goes on with, and what it refuses."""
 
-import importlib.util
 import json
 import shutil
 from pathlib import Path
@@ -12,20 +11,7 @@ from truemoment import __version__
 from truemoment.search import extraction
 from truemoment.search.index import Index
 
-_spec = importlib.util.spec_from_file_location("films", Path(__file__).parents[1] / "search" / "conftest.py")
-_films = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_films)
-colours, paint, painted, films = _films.colours, _films.paint, _films.painted, _films.films
-
-
-@pytest.fixture(autouse=True)
-def in_colours(colours, tmp_path, monkeypatch):
-    """Where a model is loaded, it is the encoder of mean colours; the folder is an empty one."""
-    monkeypatch.setattr("truemoment.video.encoders.load_encoder", colours.load_encoder)
-    extraction._loaded.cache_clear()
-    monkeypatch.chdir(tmp_path)
-    yield
-    extraction._loaded.cache_clear()
+pytestmark = pytest.mark.usefixtures("in_colours")
 
 
 def test_a_film_in_one_command(call, films):

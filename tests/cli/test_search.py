@@ -1,7 +1,6 @@
 """truemoment search: from a sentence to moments, clips, pages, and predictions for evaluate."""
 
 import csv
-import importlib.util
 import json
 from pathlib import Path
 
@@ -11,20 +10,7 @@ import pytest
 from truemoment.search import extraction
 from truemoment.search.index import SETTINGS, Index
 
-_spec = importlib.util.spec_from_file_location("films", Path(__file__).parents[1] / "search" / "conftest.py")
-_films = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_films)
-colours, paint, painted, films = _films.colours, _films.paint, _films.painted, _films.films
-
-
-@pytest.fixture(autouse=True)
-def in_colours(colours, tmp_path, monkeypatch):
-    """Where a model is loaded, it is the encoder of mean colours; the folder is an empty one."""
-    monkeypatch.setattr("truemoment.video.encoders.load_encoder", colours.load_encoder)
-    extraction._loaded.cache_clear()
-    monkeypatch.chdir(tmp_path)
-    yield
-    extraction._loaded.cache_clear()
+pytestmark = pytest.mark.usefixtures("in_colours")
 
 
 @pytest.fixture
@@ -205,7 +191,7 @@ def test_feature_files_with_sentences(call, index, tmp_path):
         (["films/a.mp4", "--annotations", "films.jsonl", "-o", "x.jsonl"], "films/a.mp4.index: there are no features"),
     ],
 )
-@pytest.mark.usefixtures("index")
+@pytest.mark.usefixtures("in_colours", "index")
 def test_mistakes_are_one_line(fails, words, told):
     of_video = ["--quiet", "--model", "colours"] if "films/a.mp4" in words else []
     assert fails(2, "search", *words, *of_video).startswith(told)

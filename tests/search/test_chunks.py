@@ -20,7 +20,6 @@ from truemoment.search import ZeroShot
 from truemoment.search.chunks import (
     LENGTHS_S,
     PROTOCOL,
-    ChunkedFeatures,
     chunked,
     cut_film,
     ground_chunks,
@@ -163,7 +162,7 @@ def test_rows_of_the_chunks_are_those_of_the_film(n_rows, length_rows, off):
     duration_s = max(n_rows + off, 1) / 5
     store, length_s = store_of(n_rows), length_rows / 5
     chunks = chunked(of_duration(duration_s), length_s)
-    features = ChunkedFeatures(store, chunks)
+    features = chunks.features(store)
     assert isinstance(features, FeatureStore)
     seen = []
     for video_id in features:
@@ -178,21 +177,21 @@ def test_rows_of_the_chunks_are_those_of_the_film(n_rows, length_rows, off):
 
 
 def test_what_a_chunked_store_says_of_itself():
-    features = ChunkedFeatures(store_of(100), chunked(of_duration(20.0), 8.0))
+    features = chunked(of_duration(20.0), 8.0).features(store_of(100))
     assert (features.name, features.n_dimensions, features.fps) == ("memory (chunks of 8 s)", 1, 5.0)
     assert "film[0-8]" in features
     assert "film" not in features
     assert 3 not in features
-    with pytest.raises(InputError, match=r"there is no chunk 'film\[0-9\]'"):
+    with pytest.raises(InputError, match=r"memory \(chunks of 8 s\): has no rows of 'film\[0-9\]'"):
         features["film[0-9]"]
 
 
 def test_a_chunk_behind_the_last_row():
-    features = ChunkedFeatures(store_of(80), chunked(of_duration(16.4), 8.0))
+    features = chunked(of_duration(16.4), 8.0).features(store_of(80))
     assert list(features) == ["film[0-8]", "film[8-16]"]
     assert "film[16-16.4]" not in features
     for ask in (features.__getitem__, lambda name: features.edges_s(name, 0.4)):
-        with pytest.raises(InputError, match=r"'film' has no row in the chunk 'film\[16-16.4\]'"):
+        with pytest.raises(InputError, match=r"has no rows of 'film\[16-16.4\]'"):
             ask("film[16-16.4]")
 
 
@@ -205,13 +204,13 @@ def write_film(path):
 def test_cuts_through_a_row_are_refused(tmp_path):
     chunks = chunked(of_duration(20.0), 8.1)
     with pytest.raises(UsageError, match=r"got chunks of 8.1 s at 5 rows a second, expected whole rows: 8 or 8.2 s"):
-        ChunkedFeatures(store_of(100), chunks)
+        chunks.features(store_of(100))
     with pytest.raises(UsageError, match=r"expected whole rows: 0.2 or 0.2 s"):
-        ChunkedFeatures(store_of(100), chunked(of_duration(20.0), 0.05))
+        chunked(of_duration(20.0), 0.05).features(store_of(100))
 
     even = HDF5Store(write_film(tmp_path / "f.h5"))
     with pytest.raises(InputError, match=r"f\.h5#.* states no rows a second"):
-        ChunkedFeatures(even, chunks)
+        chunks.features(even)
 
 
 def test_a_film_is_read_once_whatever_the_order_of_its_queries():
@@ -283,7 +282,7 @@ def test_the_sweep_goes_from_half_a_minute_to_the_whole_film():
 def test_lists_shorter_than_100_are_scored_as_they_are(films):
     """A chunk of 30 s has few proposals that overlap little; what is not there is missed (spec, section 8.5)."""
     chunks = chunked(films.annotations("test"), 30.0)
-    features = ChunkedFeatures(films, chunks)
+    features = chunks.features(films)
     answers = ZeroShot(features, films).ground(chunks.annotations.queries, 100)
     assert answers.lengths.max() < 100
     scores = evaluate(chunks.annotations, answers, "R@100,IoU=0.5; R@50,IoU=0.5", PROTOCOL)
@@ -312,7 +311,7 @@ def test_queries_behind_the_last_row_count_as_missed():
 
 
 def test_a_film_without_features_is_told():
-    with pytest.raises(InputError, match="no features of film 'other'"):
+    with pytest.raises(InputError, match="no features of video 'other'"):
         ground_chunks(of_duration(20.0, "film", "other"), store_of(100), 8.0, lambda _: RandomChance())
 
 

@@ -156,7 +156,7 @@ class TestWindowedFeatures:
 
     def test_a_window_that_is_none_is_told(self):
         parts = WindowedFeatures.holding(films({"film": 9}), [Window("film", 20, 30, 5.0)])
-        with pytest.raises(InputError, match="no window 'film'"):
+        with pytest.raises(InputError, match="has no rows of 'film'"):
             parts["film"]
         with pytest.raises(InputError, match="end before"):
             parts["film[4-6]"]

@@ -11,6 +11,7 @@ from truemoment.video.frames import duration_of, stream_frames
 from truemoment.worlds.descriptions import ASPECT, COLOURS, GROUNDS, SHAPES, Scene, Thing, codes_of, truth
 from truemoment.worlds.scenes import (
     COLOUR_VALUES,
+    OUTLINE,
     draw_picture,
     film_frames,
     plan_film,
@@ -42,14 +43,33 @@ def test_a_ring_is_open():
     assert with_ring[60, 80 + int(0.72 * 0.3 * 120)] == pytest.approx(255 * np.array(COLOUR_VALUES["red"]), abs=1)
 
 
+BAND = 2 * OUTLINE / 0.3
+"""Of a radius of 0.3, so much is the dark line and the light one."""
+
+TIP = 1.05 + BAND / 0.36
+"""Of a star: 0.36 is how steeply the distance grows along it, 0.264 / hypot(0.264, 1.05 - 0.364)."""
+
+REACHES = {  # up, down and to a side, in radii: where the formula of the distance has the value BAND
+    "circle": (0.95 + BAND, 0.95 + BAND, 0.95 + BAND),
+    "ring": (0.95 + BAND, 0.95 + BAND, 0.95 + BAND),
+    "square": (0.82 + BAND, 0.82 + BAND, 0.82 + BAND),
+    "cross": (0.95 + BAND, 0.95 + BAND, 0.95 + BAND),
+    "diamond": ((1 + 1.65 * BAND) / 0.95, (1 + 1.65 * BAND) / 0.95, (1 + 1.65 * BAND) / 1.35),
+    "triangle": (1.1 + 2 * BAND, 0.6 + BAND, (0.55 + 0.5 * (0.6 + BAND) + BAND) / 0.866),
+    "star": (TIP, TIP * np.cos(np.pi / 5), TIP * np.sin(2 * np.pi / 5)),
+    "heart": (0.32 + 0.52 + BAND, 0.9 + np.sqrt(2) * BAND, 0.45 + 0.52 + BAND),
+}
+
+
 @pytest.mark.parametrize("shape", SHAPES)
-def test_a_thing_and_its_outline_reach_about_as_far_as_its_radius(shape):
-    bare = draw_picture(Scene("snow", (), 5)).astype(int)
-    painted = np.abs(draw_picture(alone(shape, "red", "snow")).astype(int) - bare).sum(-1) > 0
+def test_a_thing_reaches_as_far_as_its_formula_says(shape):
+    bare = draw_picture(Scene("snow", (), 5), height=480, width=640).astype(int)
+    painted = np.abs(draw_picture(alone(shape, "red", "snow"), height=480, width=640).astype(int) - bare).sum(-1) > 0
     rows, columns = np.nonzero(painted)
-    for low, high, middle in ((rows.min(), rows.max(), 60), (columns.min(), columns.max(), 80)):
-        assert 0.6 * 36 < middle - low < 1.5 * 36 + 3
-        assert 0.6 * 36 < high - middle < 1.5 * 36 + 3
+    up, down, side = REACHES[shape]
+    expected = (up, down, side, side)
+    measured = np.array([240 - rows.min(), rows.max() + 1 - 240, 320 - columns.min(), columns.max() + 1 - 320]) / 144
+    assert measured == pytest.approx(expected, abs=2 / 144)  # a pixel on either side
 
 
 def test_shapes_and_grounds_look_different():

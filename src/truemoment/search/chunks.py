@@ -13,21 +13,22 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError, UsageError
-from truemoment.features.base import FeatureStore, Frames, edges_of
+from truemoment.features.base import FeatureStore
 from truemoment.grounders import Grounder
 from truemoment.intervals import Floats, Ints
 from truemoment.measures import Measure
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, as_strings, numbers_of
 from truemoment.scores import Scores
+from truemoment.search.windows import Film, Window, WindowedFeatures
 
 LENGTHS_S = (30.0, 60.0, 120.0, 180.0, 300.0, 600.0, 1200.0, 2400.0, math.inf)
 """Lengths of the sweep, from those of Figure 4 at its left to the whole film."""
@@ -94,6 +95,51 @@ class Chunks:
     by_video: Mapping[str, Chunk]
     length_s: float
     n_cut: int
+
+    def features(self, store: FeatureStore) -> WindowedFeatures:
+        """Return the features of the chunks: rows of the films, of which nothing is copied.
+
+        Films may end before their duration says; a chunk behind the last row is left out.
+
+        Parameters
+        ----------
+        store
+            Features of the films; it states its rows a second.
+
+        Raises
+        ------
+        InputError
+            If the store states no rows a second, or lacks a film.
+        UsageError
+            If a cut would go through a row.
+
+        Examples
+        --------
+        >>> from truemoment.features import Features
+        >>> store = Features({"film": np.arange(100, dtype=np.float32)[:, None]}, fps=5.0)
+        >>> chunks = chunked(Annotations.from_rows([("7", "film", 20.0, "a door opens", 9.0, 14.0)]), 8.0)
+        >>> found = chunks.features(store)
+        >>> {name: int(found[name].min()) for name in found}
+        {'film[0-8]': 0, 'film[8-16]': 40, 'film[16-20]': 80}
+        """
+        fps = store.fps
+        if fps is None:
+            raise InputError(f"{store.name} states no rows a second, which cutting films needs", field="fps")
+        length_rows = self.length_s * fps
+        if math.isfinite(length_rows) and (round(length_rows) < 1 or abs(length_rows - round(length_rows)) > ROUNDING):
+            raise UsageError(
+                f"got chunks of {self.length_s:g} s at {fps:g} rows a second, expected whole rows: "
+                f"{max(math.floor(length_rows), 1) / fps:g} or {math.ceil(length_rows) / fps:g} s"
+            )
+        film_s = {chunk.film_id: chunk.end_s for chunk in self.by_video.values()}  # the last chunk ends with the film
+        n_rows = {film_id: Film.of(store, film_id, end_s).n_rows for film_id, end_s in film_s.items()}
+        windows: dict[str, Window] = {}
+        for video_id, chunk in self.by_video.items():
+            first, end = round(chunk.start_s * fps), math.ceil(chunk.end_s * fps - ROUNDING)
+            end = min(max(end, first + 1), n_rows[chunk.film_id])
+            if first < end:
+                windows[video_id] = Window(chunk.film_id, first, end, fps)
+        return WindowedFeatures(store, windows, f"chunks of {self.length_s:g} s")
 
 
 def cut_film(film_id: str, duration_s: float, length_s: float) -> list[Chunk]:
@@ -223,123 +269,6 @@ def most_overlapped(start_s: Floats, end_s: Floats, film_s: Floats, length_s: fl
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkedFeatures:
-    """A FeatureStore whose videos are the chunks of another one's films.
-
-    The rows of one film are kept, so that films had best be gone through one after the other.
-
-    Parameters
-    ----------
-    store
-        The films; it states its rows a second.
-    chunks
-        How they are cut, at whole rows.
-
-    Raises
-    ------
-    InputError
-        If the store states no rows a second.
-    UsageError
-        If a cut would go through a row.
-
-    Examples
-    --------
-    >>> from truemoment.features import Features
-    >>> store = Features({"film": np.arange(100, dtype=np.float32)[:, None]}, fps=5.0)
-    >>> chunks = chunked(Annotations.from_rows([("7", "film", 20.0, "a door opens", 9.0, 14.0)]), 8.0)
-    >>> found = ChunkedFeatures(store, chunks)
-    >>> {name: int(found[name].min()) for name in found}
-    {'film[0-8]': 0, 'film[8-16]': 40, 'film[16-20]': 80}
-    """
-
-    store: FeatureStore
-    chunks: Chunks
-    _held: dict[str, Frames] = field(default_factory=dict, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be cut at whole rows."""
-        if self.store.fps is None:
-            raise InputError(f"{self.store.name} states no rows a second, which cutting films needs", field="fps")
-        length_rows = self.chunks.length_s * self.store.fps
-        if math.isfinite(length_rows) and (round(length_rows) < 1 or abs(length_rows - round(length_rows)) > ROUNDING):
-            raise UsageError(
-                f"got chunks of {self.chunks.length_s:g} s at {self.store.fps:g} rows a second, expected whole rows: "
-                f"{max(math.floor(length_rows), 1) / self.store.fps:g} or {math.ceil(length_rows) / self.store.fps:g} s"
-            )
-
-    @property
-    def name(self) -> str:
-        """That of the store, and the length of the chunks."""
-        return f"{self.store.name} (chunks of {self.chunks.length_s:g} s)"
-
-    @property
-    def n_dimensions(self) -> int:
-        """D, numbers a row."""
-        return self.store.n_dimensions
-
-    @property
-    def fps(self) -> float | None:
-        """Rows a second."""
-        return self.store.fps
-
-    def __contains__(self, video_id: object) -> bool:
-        """Whether there is such a chunk, and its film has rows there: films may end before their duration says."""
-        chunk = self.chunks.by_video.get(video_id) if isinstance(video_id, str) else None
-        if chunk is None or chunk.film_id not in self.store:
-            return False
-        first, end = self._rows_of(chunk)
-        return first < end
-
-    def __iter__(self) -> Iterator[str]:
-        return (video_id for video_id in self.chunks.by_video if video_id in self)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-    def __getitem__(self, video_id: str) -> Frames:
-        """Return the rows of a chunk, (T, D).
-
-        Raises
-        ------
-        InputError
-            If there is no such chunk, or its film has no row there.
-        """
-        first, end = self._span(video_id)
-        film_id = self.chunks.by_video[video_id].film_id
-        if film_id not in self._held:
-            self._held.clear()
-            self._held[film_id] = self.store[film_id]
-        return self._held[film_id][first:end]
-
-    def edges_s(self, video_id: str, duration_s: float) -> Floats:
-        """Return the times at which rows begin and end, (T + 1,), from the start of the chunk.
-
-        Raises
-        ------
-        InputError
-            If there is no such chunk, or its film has no row there.
-        """
-        first, end = self._span(video_id)
-        return edges_of(end - first, self.store.fps, duration_s)
-
-    def _span(self, video_id: str) -> tuple[int, int]:
-        """First row of a chunk in its film, and the one behind its last."""
-        chunk = self.chunks.by_video.get(video_id)
-        if chunk is None:
-            raise InputError(f"there is no chunk {video_id!r}", path=self.store.name)
-        first, end = self._rows_of(chunk)
-        if first >= end:
-            raise InputError(f"{chunk.film_id!r} has no row in the chunk {video_id!r}", path=self.store.name)
-        return first, end
-
-    def _rows_of(self, chunk: Chunk) -> tuple[int, int]:
-        fps = self.store.fps or math.nan  # a store without was refused
-        n_rows = len(self.store.edges_s(chunk.film_id, chunk.end_s)) - 1
-        first, end = round(chunk.start_s * fps), math.ceil(chunk.end_s * fps - ROUNDING)
-        return min(first, n_rows), min(max(end, first + 1), n_rows)
-
-
-@dataclass(frozen=True, eq=False)
 class AtLength:
     """What a method scores on chunks of a length.
 
@@ -388,13 +317,9 @@ def ground_chunks(
         If films cannot be cut so, or the method or the evaluation refuses.
     """
     chunks = chunked(annotations, length_s)
-    features = ChunkedFeatures(store, chunks)
-    absent = next((film_id for film_id in dict.fromkeys(annotations.video_id) if film_id not in store), None)
-    if absent is not None:
-        raise InputError(f"there are no features of film {absent!r}", path=store.name)
-    has_rows = {video_id: video_id in features for video_id in set(chunks.annotations.video_id)}
+    features = chunks.features(store)
     queries = chunks.annotations.queries
-    asked = np.array([has_rows[video_id] for video_id in queries.video_id], dtype=bool)
+    asked = np.array([video_id in features for video_id in queries.video_id], dtype=bool)
     by_film = np.argsort(numbers_of(annotations.queries.video_id), kind="stable")  # a film is read once
     to_ask = chunks.annotations.in_order(queries.query_id[by_film[asked[by_film]]])
     scores = evaluate(chunks.annotations, make(features).ground(to_ask.queries, TOP), measures, protocol)

@@ -17,7 +17,6 @@ import contextlib
 import functools
 import importlib
 import logging
-import multiprocessing
 import os
 import queue
 import signal
@@ -36,6 +35,7 @@ import numpy as np
 
 from truemoment.exceptions import InputError, MissingPackageError, TrueMomentError, UsageError
 from truemoment.features.base import Frames
+from truemoment.processes import end_with_parent, processes
 from truemoment.search.index import Film, IndexWriter, Intake
 from truemoment.video.frames import Outline, outline_of, stream_frames
 
@@ -59,9 +59,6 @@ TRIES = 2
 
 CONNECT_S = 10.0
 """How long a cluster may take to answer."""
-
-ENDED = 130
-"""Exit status of a worker that was told to end."""
 
 
 @dataclass(frozen=True)
@@ -323,11 +320,12 @@ def by_local(shards: Iterator[Shard], loader: Loader, workers: int | None) -> It
         for shard in shards:
             yield _attempt(shard, loader)
         return
+    threads = max(1, (os.cpu_count() or 1) // workers)
     again: deque[Shard] = deque()
     deaths: Counter[tuple[str, int]] = Counter()
     while True:
         running: dict[Future[Seen | Failed], Shard] = {}
-        with _processes(workers) as pool:
+        with processes(workers, _begin, threads) as pool:
             try:
                 yield from _in_pool(pool, shards, loader, again=again, running=running, most=2 * workers)
             except BrokenProcessPool:
@@ -382,39 +380,11 @@ def _key(shard: Shard) -> tuple[str, int]:
     return shard.film.video_id, shard.number
 
 
-@contextlib.contextmanager
-def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
-    """Give processes that are gone when the block is left, however it is left."""
-    others = set(multiprocessing.active_children())
-    threads = max(1, (os.cpu_count() or 1) // workers)
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(threads,))
-    try:
-        yield pool
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        ours = set(multiprocessing.active_children()) - others
-        for child in ours:
-            child.terminate()
-        for child in ours:
-            child.join()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
 def _begin(threads: int) -> None:
     """Begin a worker: Ctrl-C is for who started it, and it ends with that process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ["OMP_NUM_THREADS"] = str(threads)  # read when PyTorch is imported, with the model
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: Any) -> None:  # noqa: ANN401 - a process, of a class without a public name
-    parent.join()
-    os._exit(ENDED)
+    end_with_parent()
 
 
 def by_ray(shards: Iterator[Shard], loader: Loader, workers: int | None) -> Iterator[Seen | Failed]:

@@ -225,7 +225,9 @@ class WindowedFeatures:
     store
         Features of the films.
     by_name
-        The windows, by name.
+        The windows, by what they are called as videos.
+    kind
+        What the windows are called in the store's name.
 
     Examples
     --------
@@ -238,6 +240,7 @@ class WindowedFeatures:
 
     store: FeatureStore
     by_name: Mapping[str, Window]
+    kind: str = "windows"
 
     def __post_init__(self) -> None:
         """Keep callers from exchanging the windows."""
@@ -262,8 +265,8 @@ class WindowedFeatures:
 
     @property
     def name(self) -> str:
-        """That of the films' features."""
-        return f"{self.store.name} (windows)"
+        """That of the films' features, and what they are cut into."""
+        return f"{self.store.name} ({self.kind})"
 
     @property
     def n_dimensions(self) -> int:
@@ -313,7 +316,7 @@ class WindowedFeatures:
         try:
             return self.by_name[video_id]
         except KeyError:
-            raise InputError(f"there is no window {video_id!r}", field="features") from None
+            raise InputError(f"has no rows of {video_id!r}", path=self.name) from None
 
     @functools.cached_property
     def _film(self) -> functools._lru_cache_wrapper[Frames]:

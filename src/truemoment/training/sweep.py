@@ -13,14 +13,12 @@ in what order.
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
 import re
 import signal
-import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +35,7 @@ from truemoment.exceptions import (
     UsageError,
 )
 from truemoment.files import decode_json, read_bytes, read_number
+from truemoment.processes import ENDED, end_with_parent, processes
 from truemoment.training.recipes import Recipe, read_recipe
 from truemoment.training.results import Row
 
@@ -351,7 +350,7 @@ def train_cells(
             for cell in cells:
                 yield _checked(_train(cell, grid, prepare, measures))
         return
-    with _processes(min(jobs, len(cells)), threads) as pool:
+    with processes(min(jobs, len(cells)), _begin, threads) as pool:
         running = [pool.submit(_train_apart, cell, grid, prepare, measures) for cell in cells]
         try:
             for one in as_completed(running):
@@ -398,30 +397,12 @@ def _threads(threads: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-@contextlib.contextmanager
-def _processes(jobs: int, threads: int) -> Iterator[ProcessPoolExecutor]:
-    """Give processes that are gone when the block is left, however it is left."""
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(
-        jobs, mp_context=multiprocessing.get_context("spawn"), initializer=_begin, initargs=(threads,)
-    )
-    try:
-        yield pool
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for child in set(multiprocessing.active_children()) - others:
-            child.terminate()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
 def _train_apart(cell: Cell, grid: Grid, prepare: Prepare, measures: str) -> Outcome:
     """Train one cell in a process of its own pool, which a signal ends: the pool would else hand it the next cell."""
     try:
         return _train(cell, grid, prepare, measures)
     except SystemExit:
-        os._exit(_ENDED)  # on the way here, what was half written was removed
+        os._exit(ENDED)  # on the way here, what was half written was removed
 
 
 def _begin(threads: int) -> None:
@@ -431,14 +412,10 @@ def _begin(threads: int) -> None:
     for number in _ENDING:
         signal.signal(number, _end)
     torch.set_num_threads(threads)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    end_with_parent()
 
 
 _ENDING = (signal.SIGINT, signal.SIGTERM)
-_ENDED = 130
-_GRACE_S = 30.0
 
 
 def _end(number: int, frame: object) -> None:
@@ -446,17 +423,9 @@ def _end(number: int, frame: object) -> None:
     del number, frame
     for other in _ENDING:
         signal.signal(other, _ending_already)
-    raise SystemExit(_ENDED)
+    raise SystemExit(ENDED)
 
 
 def _ending_already(number: int, frame: object) -> None:
     """Take no notice of a further signal; one that is on its way cannot be told to be ignored."""
     del number, frame
-
-
-def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
-    """Wait until the parent has ended, however it did, and end too."""
-    parent.join()
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(_GRACE_S)
-    os._exit(_ENDED)
