@@ -208,3 +208,48 @@ def test_a_sentence_that_is_cut_short_is_told(call, index, colours, monkeypatch)
     monkeypatch.setattr(colours.Colours, "cut_short", lambda _, texts: [0] * (len(texts[0]) > 20), raising=False)
     _, _, err = call("search", "red " * 10, index)
     assert err == "note: the sentence is longer than colours reads: only the start counts\n"
+
+
+@pytest.fixture
+def frames():
+    """Frame vectors of a film of a minute in the authors' form, at ./frames.h5, and of two sentences of it."""
+    h5py = pytest.importorskip("h5py")
+    rng = np.random.default_rng(0)
+    with h5py.File("frames.h5", "w") as file:
+        file["film"] = rng.normal(size=(300, 8)).astype(np.float32)
+    with h5py.File("sentences.h5", "w") as file:
+        for query_id in ("film#0", "film#1"):
+            file[query_id] = rng.normal(size=8).astype(np.float32)
+    return Path("frames.h5")
+
+
+def _ask_of(frames, call, *, duration_s, fps):
+    rows = [{"video_id": "film", "duration_s": duration_s, "sentence": s, "moments": [[1, 5]]} for s in ("one", "two")]
+    Path("film.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ["--sentences", "sentences.h5", "--annotations", "film.jsonl", "-o", "out.jsonl", "--fps", fps]
+    return call("search", frames, *words, "--proposals", f"windowed-grid:window=16,stride=8,clips=8,fps={fps}")
+
+
+def test_features_in_the_authors_form(frames, call):
+    status, _, err = _ask_of(frames, call, duration_s=60.2, fps=5)
+    assert (status, err) == (0, "")
+    assert call("evaluate", "out.jsonl", "--annotations", "film.jsonl", "--quiet", "--json", "-")[0] == 0
+
+
+def test_rows_that_end_far_before_the_film_are_refused(frames, call):
+    status, _, err = _ask_of(frames, call, duration_s=600.0, fps=5)
+    assert status == 2
+    assert "rows end elsewhere than the video, in 1 of 1 videos: 'film' has rows up to 60 s, it lasts 600 s" in err
+    assert "are there 5 rows a second? see --fps" in err
+    assert not Path("out.jsonl").exists()
+
+
+def test_an_index_that_ends_far_before_the_film_is_told(call, index):
+    text = Path("films.jsonl").read_text().replace('"duration_s": 60', '"duration_s": 90')
+    Path("films.jsonl").write_text(text)
+    status, _, err = call("search", index, "--annotations", "films.jsonl", "-o", "preds.jsonl")
+    assert status == 0
+    assert err == (
+        "note: rows end elsewhere than the video, in 1 of 2 videos: 'c' has rows up to 60 s, it lasts 90 s; "
+        "no moment behind the last row is found\n"
+    )

@@ -82,6 +82,12 @@ def test_without_a_rate_rows_cover_the_video(kind, tmp_path, store, tables):
     assert found.edges_s("c", 50.0) == pytest.approx([2.0 * i for i in range(26)], abs=1e-12)
 
 
+def test_an_index_json_of_another_tool_is_passed_over(tmp_path, store, tables):
+    path = made("npy", tmp_path, store, tables)
+    (path / "index.json").write_text('{"videos": ["a", "b"]}')
+    assert sorted(open_features(path)) == ["a", "b", "c"]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_names_tell_versions_apart(kind, tmp_path, store, tables):
     path = made(kind, tmp_path, store, tables)

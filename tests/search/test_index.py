@@ -239,10 +239,13 @@ def test_a_folder_of_something_else_is_refused(tmp_path, settings):
     (tmp_path / "x" / "mine.txt").write_text("x")
     with pytest.raises(InputError, match="is there already and no index"):
         IndexWriter(tmp_path / "x", settings())
-    with pytest.raises(MissingFileError, match=r"is no index, it holds no index\.json"):
+    with pytest.raises(MissingFileError, match=r"is no index, it holds no index\.json of one"):
         Index(tmp_path / "x")
     with pytest.raises(MissingFileError, match="no such file"):
         Index(tmp_path / "y")
+    (tmp_path / "x" / "index.json").write_text('{"pages": 3}')
+    with pytest.raises(MissingFileError, match=r"is no index"):
+        Index(tmp_path / "x")
 
 
 def _change(file, **fields):
@@ -253,6 +256,7 @@ def _change(file, **fields):
     ("damage", "told"),
     [
         (lambda at: _change(at / SETTINGS, schema="other/1"), "got 'other/1', expected 'truemoment/index/1'"),
+        (lambda at: (at / SETTINGS).write_text("{"), "index.json"),
         (lambda at: _change(at / SETTINGS, fps=-1.0), "expected frames a second"),
         (lambda at: _change(at / SETTINGS, fps="x"), "field fps"),
         (lambda at: _change(_of_a(at) / ABOUT, n_frames=0), "expected a frame or more"),

@@ -320,9 +320,10 @@ class _Target:
 
     def store(self) -> Index | None:
         """Open the index, or return None for a file of features."""
+        from truemoment.search.index import is_index
         from truemoment.video import VIDEO_SUFFIXES
 
-        if self.path.suffix.lower() in VIDEO_SUFFIXES or (self.path / "index.json").is_file():
+        if self.path.suffix.lower() in VIDEO_SUFFIXES or is_index(self.path):
             return self.open()[0]
         return None
 

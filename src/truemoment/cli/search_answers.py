@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truemoment.cli.options import STANDARD_OUTPUT, DataOptions, refuse_outputs, told_path, write_json
-from truemoment.exceptions import UsageError
+from truemoment.exceptions import InputError, UsageError
 
 if TYPE_CHECKING:
     from truemoment.features import FeatureStore
     from truemoment.features.sentences import Sentences
+    from truemoment.records import Annotations
     from truemoment.search.index import Index
     from truemoment.video.encoders import Encoder
 
@@ -93,6 +94,7 @@ def answer_queries(
         encoder = load(index)
         tell_of_long_ones(encoder, reference.queries.sentence.tolist())
         of_queries = EncodedSentences(encoder)
+    _tell_of_other_ends(store, reference, refused=index is None, quiet=quiet)
     name = "CLIP" if index is None else index.settings.encoder
     show = not quiet and sys.stderr.isatty()
     if index is not None and proposals is None:  # what a person who searches is told
@@ -138,6 +140,31 @@ def tell_of_long_ones(encoder: Encoder, sentences: Sequence[str]) -> None:
     if cut:
         many = "the sentence is" if len(sentences) == 1 else f"{len(cut):,} sentences are"
         click.echo(f"note: {many} longer than {encoder.name} reads: only the start counts", err=True)
+
+
+def _tell_of_other_ends(store: FeatureStore, reference: Annotations, *, refused: bool, quiet: bool) -> None:
+    """Say which videos' rows end far from the video's end: behind them nothing is found.
+
+    Raises
+    ------
+    InputError
+        If it is so of most videos and is to be refused: the rows a second are wrong then.
+    """
+    from truemoment.features.alignment import ends_elsewhere
+
+    queries = reference.queries
+    duration_s = dict(zip(queries.video_id, queries.duration_s.tolist(), strict=True))
+    ends_s = {of: ends_elsewhere(store, of, seconds) for of, seconds in duration_s.items() if of in store}
+    off = {video_id: end_s for video_id, end_s in ends_s.items() if end_s is not None}
+    if not off:
+        return
+    first, end_s = next(iter(off.items()))
+    many = f"{len(off):,} of {len(ends_s):,} videos: {first!r} has rows up to {end_s:g} s, it lasts"
+    told = f"rows end elsewhere than the video, in {many} {duration_s[first]:g} s"
+    if refused and len(off) > len(ends_s) / 2:
+        raise InputError(told, path=store.name, hint=f"are there {store.fps:g} rows a second? see --fps")
+    if not quiet:
+        click.echo(f"note: {told}; no moment behind the last row is found", err=True)
 
 
 def _evaluate(out: Path, data: DataOptions) -> str:

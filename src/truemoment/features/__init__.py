@@ -118,10 +118,10 @@ def _opened(text: str, data_dir: str | Path | None, seed: int, fps: float | None
     path = Path(text)
     if text.startswith(SIMULATED):
         return _simulated(text, data_dir, seed, fps)
-    if (path / "index.json").is_file():
-        return _indexed(path, fps)
     if path.is_dir():
-        return OwnStore(path, fps=fps) if (path / MANIFEST).exists() else FolderStore(path, fps=fps)
+        if (path / MANIFEST).exists():
+            return OwnStore(path, fps=fps)
+        return _indexed(path, fps) or FolderStore(path, fps=fps)
     if path.suffix.lower() in HDF5_ENDINGS:
         return HDF5Store(path, fps=fps)
     if path.suffix.lower() == ".npz":
@@ -135,9 +135,11 @@ def _opened(text: str, data_dir: str | Path | None, seed: int, fps: float | None
     raise UsageError(f"{text}: unknown kind of features, expected {forms}")
 
 
-def _indexed(path: Path, fps: float | None) -> FeatureStore:
-    from truemoment.search.index import Index  # noqa: PLC0415 - search comes later, and reads features
+def _indexed(path: Path, fps: float | None) -> FeatureStore | None:
+    from truemoment.search.index import Index, is_index  # noqa: PLC0415 - search comes later, and reads features
 
+    if not is_index(path):
+        return None
     index = Index(path)
     if fps is not None and fps != index.fps:
         raise UsageError(f"{path}: got {fps:g} rows a second, but it states {index.fps:g}")

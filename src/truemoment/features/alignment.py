@@ -122,6 +122,44 @@ class Alignment:
         return f"{n:,} of {len(self.video_ids):,} videos of {self.annotations}"
 
 
+def ends_elsewhere(
+    store: FeatureStore, video_id: str, duration_s: float, tolerance_norm: float = TOLERANCE_NORM
+) -> float | None:
+    """Return the time at which the rows of a video end, if the video does not end there.
+
+    Parameters
+    ----------
+    store
+        The features.
+    video_id, duration_s
+        The video.
+    tolerance_norm
+        How far apart the ends may be, as a fraction of the video; :data:`TOLERANCE_ROWS` in any case.
+
+    Returns
+    -------
+    seconds, or None
+        None where it does, where no duration is known, or where the store states no rows a second.
+
+    Raises
+    ------
+    InputError
+        If the video has no rows.
+
+    Examples
+    --------
+    >>> from truemoment.features import Features
+    >>> store = Features({"v": np.ones((60, 8), dtype=np.float32)}, fps=2.0)
+    >>> [ends_elsewhere(store, "v", duration_s) for duration_s in (31.0, 40.0)]
+    [None, 30.0]
+    """
+    if store.fps is None or not duration_s > 0:
+        return None
+    edges_s = store.edges_s(video_id, duration_s)
+    allowed_s = max(tolerance_norm * duration_s, TOLERANCE_ROWS / store.fps)
+    return None if abs(edges_s[-1] - duration_s) <= allowed_s else float(edges_s[-1])
+
+
 def check(
     store: FeatureStore,
     annotations: Annotations,
@@ -185,9 +223,8 @@ def check(
         length_s = duration_s[video_id]
         if length_s > 0:
             rates.append(len(rows) / length_s)
-            end_s = float(store.edges_s(video_id, length_s)[-1])
-            allowed_s = max(tolerance_norm * length_s, TOLERANCE_ROWS * end_s / len(rows))
-            if store.fps is not None and abs(end_s - length_s) > allowed_s:
+            end_s = ends_elsewhere(store, video_id, length_s, tolerance_norm)
+            if end_s is not None:
                 off[video_id] = end_s, length_s
     return Alignment(
         store.name,

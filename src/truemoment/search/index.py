@@ -49,6 +49,9 @@ SCHEMA = "truemoment/index/1"
 SETTINGS, ABOUT, ROWS, NORMS, PIECES = "index.json", "about.json", "features.npy", "norms.npy", "pieces.npy"
 VIDEOS, PARTS, LOCK = "videos", "parts", ".lock"
 
+HEAD = 1 << 14
+"""Bytes of a file in which the schema is looked for; settings are shorter."""
+
 PIECE_S = 4.0
 """Length of the pieces whose means are looked at first: the mean moment of MAD lasts 4.1 s."""
 
@@ -238,8 +241,12 @@ class Index(FileStore):
 
 
 def is_index(path: Path) -> bool:
-    """Whether a folder is an index."""
-    return (path / SETTINGS).is_file()
+    """Whether a folder is an index, damaged perhaps: other tools call files index.json too."""
+    try:
+        with (path / SETTINGS).open("rb") as file:
+            return b"truemoment/index" in file.read(HEAD) or (path / VIDEOS).is_dir()
+    except OSError:
+        return False
 
 
 def read_settings(path: Path) -> Settings:
@@ -253,7 +260,7 @@ def read_settings(path: Path) -> Settings:
         If it is not as it must be.
     """
     if path.is_dir() and not is_index(path):
-        raise MissingFileError(f"{path}: is no index, it holds no {SETTINGS}")
+        raise MissingFileError(f"{path}: is no index, it holds no {SETTINGS} of one")
     file = path / SETTINGS
     settings = decode_json(read_bytes(file), Settings, path=file)
     if settings.schema != SCHEMA:
