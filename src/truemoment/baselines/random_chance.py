@@ -43,21 +43,25 @@ class RandomChance:
         if not np.all(queries.duration_s > 0):
             query_id = queries.query_id[~(queries.duration_s > 0)][0]
             raise InputError(f"{self.name} needs every video's duration, and that of query {query_id!r} is not known")
-        starts, ends = [], []
         count = self.proposals.count(queries.duration_s)
-        for duration_s, n in zip(queries.duration_s, count, strict=True):
-            number = self.rng.choice(n, size=min(top, n), replace=False) if n else np.zeros(0, dtype=np.int64)
-            start, end = self.proposals.moments(duration_s, number)
-            starts.append(start)
-            ends.append(end)
         many = np.minimum(count, top)
         offsets = np.concatenate([[0], np.cumsum(many)])
+        drawn = np.zeros(offsets[-1], dtype=np.int64)  # numbers of proposals, query by query
+        for n, low, high in zip(count.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+            drawn[low:high] = self.rng.choice(n, size=high - low, replace=False) if n else 0
+        start_s, end_s = np.zeros(len(drawn)), np.zeros(len(drawn))
+        order = np.argsort(queries.duration_s, kind="stable")
+        films = np.split(order, np.flatnonzero(np.diff(queries.duration_s[order])) + 1)
+        for film in films:  # queries of one duration draw as many from the same proposals, which are laid out once
+            if len(film) and many[film[0]]:
+                rows = (offsets[film, None] + np.arange(many[film[0]])).ravel()
+                start_s[rows], end_s[rows] = self.proposals.moments(float(queries.duration_s[film[0]]), drawn[rows])
         rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], many)
         return Predictions(
             queries.query_id,
             offsets,
-            np.concatenate([*starts, np.zeros(0)]),
-            np.concatenate([*ends, np.zeros(0)]),
+            start_s,
+            end_s,
             -rank.astype(np.float64),
             name=self.name,
         )
