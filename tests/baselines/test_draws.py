@@ -281,4 +281,4 @@ def test_a_film_s_proposals_are_not_laid_out(monkeypatch):
 
     monkeypatch.setattr(WindowedGrid, "moments", told)
     RandomChance(WindowedGrid()).ground(many_queries(4, duration_s=6600.0), 5)
-    assert asked_for == [5] * 4
+    assert asked_for == [4 * 5]
