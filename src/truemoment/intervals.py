@@ -286,7 +286,7 @@ def best_kept(score: Floats, start: npt.NDArray[Any], end: npt.NDArray[Any], *, 
     while len(kept) < top and seen < len(score):
         left = ranked(score, many)[seen:]
         seen, many = seen + len(left), 4 * many
-        left = left[~_overlapped(left, kept, start, end, threshold=threshold).any(axis=1)]
+        left = _apart(left, kept, start, end, threshold=threshold)
         while len(left) and len(kept) < top:
             head, left = left[:BLOCK_RANKS], left[BLOCK_RANKS:]
             clash = _overlapped(head, head, start, end, threshold=threshold)
@@ -295,8 +295,16 @@ def best_kept(score: Floats, start: npt.NDArray[Any], end: npt.NDArray[Any], *, 
                 if stays[rank]:
                     stays[rank + 1 :] &= ~clash[rank + 1 :, rank]
             kept = np.concatenate([kept, head[stays]])
-            left = left[~_overlapped(left, head[stays], start, end, threshold=threshold).any(axis=1)]
+            left = _apart(left, head[stays], start, end, threshold=threshold)
     return kept[:top]
+
+
+def _apart(these: Ints, those: Ints, start: npt.NDArray[Any], end: npt.NDArray[Any], *, threshold: float) -> Ints:
+    """Return those of these moments whose IoU with none of those is larger than the threshold."""
+    for low in range(0, len(those), BLOCK_RANKS):
+        clash = _overlapped(these, those[low : low + BLOCK_RANKS], start, end, threshold=threshold)
+        these = these[~clash.any(axis=1)]
+    return these
 
 
 def _overlapped(these: Ints, those: Ints, start: npt.NDArray[Any], end: npt.NDArray[Any], *, threshold: float) -> Bools:
@@ -326,7 +334,7 @@ def ranked(score: Floats, top: int) -> Ints:
     >>> ranked(np.array([0.1, 0.7, 0.7, 0.9]), 2)
     array([3, 1])
     """
-    if top < len(score):
+    if 0 < top < len(score):
         least = np.partition(score, len(score) - top)[len(score) - top]
         able = np.flatnonzero(score >= least)  # all that tie with the last one too
     else:

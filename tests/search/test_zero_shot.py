@@ -208,10 +208,23 @@ def test_a_duration_that_is_not_known(asked):
         ZeroShot(frames, sentences, SparseMap(16)).ground(unknown)
 
 
-def test_zero_frames_answer_with_zero():
-    store = Features({"v": np.zeros((200, 4), dtype=np.float32)}, fps=5.0)
+def test_zero_frames_score_zero_and_nothing_but_them_is_refused():
+    rows, asked = np.zeros((200, 4), dtype=np.float32), Queries(["q"], ["v"], [40.0], ["s"])
     sentences = SentenceVectors({"q": np.ones(4, dtype=np.float32)})
-    assert set(ZeroShot(store, sentences).ground(Queries(["q"], ["v"], [40.0], ["s"])).score) == {0.0}
+    with pytest.raises(InputError, match=r"memory: video 'v': all 200 rows are 0, so that no moment is nearer than"):
+        ZeroShot(Features({"v": rows}, fps=5.0), sentences).ground(asked)
+    rows[100:110] = 1.0
+    found = ZeroShot(Features({"v": rows}, fps=5.0), sentences).ground(asked)
+    assert {score > 0.9 for score, start_s in zip(found.score, found.start_s, strict=True) if start_s == 20} == {True}
+    assert set(found.score[(found.end_s <= 20) | (found.start_s >= 22)]) == {0.0}
+
+
+def test_a_sentence_vector_of_zeros_is_refused(asked):
+    frames, _, queries = asked
+    vectors = {query_id: np.full(12, float(n != 1), dtype=np.float32) for n, query_id in enumerate(queries.query_id)}
+    told = rf"memory: 1 of {len(queries)} sentence vectors are 0, that of query '{queries.query_id[1]}' first"
+    with pytest.raises(InputError, match=told):
+        ZeroShot(frames, SentenceVectors(vectors), SMALL).ground(queries)
 
 
 # ---- As a grounder

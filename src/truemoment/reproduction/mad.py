@@ -154,11 +154,11 @@ def table_1(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Re
             yield from (replace(unchecked(figure), reason=f"{dataset}: {NOT_THERE}") for figure in of_dataset)
             continue
         setting.tell(f"words of {dataset}")
-        yield from _rows(of_dataset, splits, engine)
+        yield from _rows(of_dataset, splits, engine, simulated=dataset == "MAD" and _simulated(setting))
 
 
 def _rows(
-    figures: Sequence[PublishedFigure], splits: Mapping[str, Annotations], engine: Remembered
+    figures: Sequence[PublishedFigure], splits: Mapping[str, Annotations], engine: Remembered, *, simulated: bool
 ) -> Iterator[Reproduced]:
     groups = {TWO_FILES: ("train", "val_1")} if "val_1" in splits else {}
     found = dataset_statistics(splits, engine, groups=groups)
@@ -167,6 +167,8 @@ def _rows(
     for figure in figures:
         ours = OURS[figure.measure]
         judged = OF_FIGURE.get((figure.dataset, figure.measure), OF_COLUMN.get(figure.measure, EXACT))
+        if simulated:
+            judged = Judged(None, SIMULATED)
         yield beside(figure, ours(found.whole), tolerance=judged.tolerance, reason=judged.reason, signature=signature)
         if groups and figure.measure == "words per query":
             judged = OF_COLUMN[figure.measure]
@@ -240,10 +242,12 @@ JUDGED: Mapping[tuple[str, str], Judged] = MappingProxyType(
         ("Table 2", "Random Chance"): Judged(
             "0.1",
             f"{OF_ALL}; proposals drawn without replacement and not suppressed, which the paper leaves open; on "
-            "simulated films with MAD's lengths the published row comes out like that",
+            "simulated films with MAD's mean lengths the published row comes out like that to 0.2",
         ),
         ("Table 2", "CLIP"): Judged("0.1", f"{OF_ALL}; proposals behind the last frame, NaN there, are left out"),
-        ("Table 3", "Oracle"): Judged("0.5", f"{OF_ALL}; moments are cut to their chunk, which the paper leaves open"),
+        ("Table 3", "Oracle"): Judged(
+            "0.2", f"{OF_ALL}; moments that a cut goes through stay whole, as the paper's ceiling wants it"
+        ),
         ("Table 3", "Random Chance"): Judged("0.5", f"{OF_ALL}; as in Table 2; code for chunks is not published"),
         ("Table 3", "CLIP"): Judged(
             "1.0", f"{OF_ALL}; code for chunks is not published: here windows start anew in each, its tail not covered"
@@ -283,7 +287,7 @@ def _methods(figures: Sequence[PublishedFigure], setting: Setting, length_s: flo
     films = setting.load("MAD", "test")
     asked = films if math.isinf(length_s) else chunked(films, length_s).annotations
     folder = data_folder(setting.data_dir) / "mad"
-    simulated = (folder / MANIFEST).exists()
+    simulated = _simulated(setting)
     for method in dict.fromkeys(figure.method for figure in figures):
         of_method = [figure for figure in figures if figure.method == method]
         made_of, reason = f"proposals:{PROPOSALS}", ""
@@ -315,6 +319,11 @@ def _methods(figures: Sequence[PublishedFigure], setting: Setting, length_s: flo
                 reason=judged.reason,
                 signature=f"{figure.measure}|{runs[0].signature()}|{made_of}",
             )
+
+
+def _simulated(setting: Setting) -> bool:
+    """Whether the folder of MAD holds films of ours in its form."""
+    return (data_folder(setting.data_dir) / "mad" / MANIFEST).exists()
 
 
 def _chance(figures: Sequence[PublishedFigure], setting: Setting, asked: Annotations) -> Iterator[Scores]:

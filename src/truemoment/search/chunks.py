@@ -4,8 +4,10 @@ MAD (Soldan et al. 2022, section 4.2) asks how much harder a film is than a shor
 some length that do not overlap, and each annotation goes to the one that it overlaps most. Lists are ranked within a
 chunk. The paper has three minutes in Table 3, and in Figure 4 lengths from 30 s to the whole film.
 
-It leaves open what becomes of a moment that a cut goes through; here it is cut to its chunk, and how many were is told.
-What sticks out of the film itself stays as it is. The last chunk of a film is as long as what is left.
+A moment that a cut goes through stays whole: it sticks out of its chunk, and no answer there can overlap all of it. The
+paper says of its ceiling that the division breaks moments down, and only so does the Oracle fall as far as its Table 3
+has it; were moments cut to their chunk, too, it would lose next to nothing. How many stick out is told; a protocol that
+clips references cuts them. The last chunk of a film is as long as what is left.
 """
 
 from __future__ import annotations
@@ -82,13 +84,14 @@ class Chunks:
     Parameters
     ----------
     annotations
-        Those of the films; videos are chunks, times count from the start of the chunk. Query ids stay.
+        Those of the films; videos are chunks, times count from the start of the chunk, and are below 0 or above its
+        length where a moment sticks out. Query ids stay.
     by_video
         Every chunk of every film, by what it is called as a video; those of a film stand together, in order.
     length_s
         Length of a chunk; infinite for whole films.
     n_cut
-        Moments (rows) that a cut went through.
+        Moments (rows) that a cut goes through, or that lie in another chunk than the first row of their query.
     """
 
     annotations: Annotations
@@ -196,7 +199,7 @@ def chunked(annotations: Annotations, length_s: float) -> Chunks:
     >>> films = Annotations.from_rows([("7", "film", 400.0, "a door opens", 177.0, 182.0)])
     >>> chunks = chunked(films, 180.0)
     >>> chunks.annotations.video_id.tolist(), chunks.annotations.start_s, chunks.annotations.end_s, chunks.n_cut
-    (['film[0-180]'], array([177.]), array([180.]), 1)
+    (['film[0-180]'], array([177.]), array([182.]), 1)
     """
     if not length_s > 0:
         raise UsageError(f"got chunks of {length_s} s, expected a length above 0")
@@ -212,23 +215,19 @@ def chunked(annotations: Annotations, length_s: float) -> Chunks:
     number = most_overlapped(annotations.start_s, annotations.end_s, film_s, length_s)
     number = np.repeat(number[annotations.offsets[:-1]], np.diff(annotations.offsets))  # all rows of a query alike
     chosen = [of_film[film_id][k] for film_id, k in zip(annotations.video_id, number.tolist(), strict=True)]
-    is_last = np.array([chunk is of_film[chunk.film_id][-1] for chunk in chosen], dtype=bool)
-    low_s = np.array([chunk.start_s for chunk in chosen], dtype=np.float64)
-    span_s = np.where(is_last, film_s - low_s, length_s)
-    least_s = np.where(low_s == 0, -np.inf, 0.0)  # where the film begins nothing is cut, and where it ends neither
-    most_s = np.where(is_last, np.inf, span_s)
-    start_s, end_s = (np.clip(time_s - low_s, least_s, most_s) for time_s in (annotations.start_s, annotations.end_s))
-    cut_s = np.abs(annotations.start_s - low_s - start_s) + np.abs(annotations.end_s - low_s - end_s)
+    low_s, high_s = (np.array([getattr(of, edge) for of in chosen]) for edge in ("start_s", "end_s"))
+    starts_before = (annotations.start_s < low_s - ROUNDING) & (low_s > 0)  # what sticks out of the film is not cut
+    ends_behind = (annotations.end_s > high_s + ROUNDING) & (high_s < film_s)
     moved = dataclasses.replace(
         annotations,
         video_id=as_strings([chunk.video_id for chunk in chosen], "video_id"),
-        duration_s=span_s,
-        start_s=start_s,
-        end_s=end_s,
+        duration_s=high_s - low_s,
+        start_s=annotations.start_s - low_s,
+        end_s=annotations.end_s - low_s,
         saliency=None,
     )
     by_video = {chunk.video_id: chunk for chunks in of_film.values() for chunk in chunks}
-    return Chunks(moved, MappingProxyType(by_video), length_s, int((cut_s > ROUNDING).sum()))
+    return Chunks(moved, MappingProxyType(by_video), length_s, int((starts_before | ends_behind).sum()))
 
 
 def most_overlapped(start_s: Floats, end_s: Floats, film_s: Floats, length_s: float) -> Ints:
@@ -343,7 +342,8 @@ def length_sweep(
     annotations, store, make, measures, protocol
         As for :func:`ground_chunks`.
     lengths_s
-        Lengths; infinite for whole films.
+        Lengths; infinite for whole films. Proposals that do not cover the tail of a video (as in MAD's code) miss up
+        to 15 % of each chunk of a minute and less, and 0.2 % of a film: lengths compare with ``tail="covered"``.
     tell
         Is told, in a line, what takes time.
 
@@ -364,8 +364,8 @@ def length_sweep(
     >>> from truemoment.worlds.films import FilmSettings, make_films
     >>> films = make_films({"test": 1}, FilmSettings(minutes=6, n_sentences=200), np.random.default_rng(0))
     >>> of_chance = length_sweep(
-    ...     films.annotations("test"), films, lambda features: RandomChance(WindowedGrid()), lengths_s=[60, math.inf],
-    ...     measures="R@5,IoU=0.3")
+    ...     films.annotations("test"), films, lambda features: RandomChance(WindowedGrid(tail="covered")),
+    ...     lengths_s=[60, math.inf], measures="R@5,IoU=0.3")
     >>> minute, film = (at.scores.value("R@5,IoU=0.3") for at in of_chance)
     >>> minute > film
     True

@@ -219,7 +219,10 @@ class _Moments(NamedTuple):
 
 
 def _ask(method: Grounder, queries: Queries, job: _Job, each: int) -> _Moments:
-    """Ask a method some queries of some windows; moments come query by query, window by window, in its order."""
+    """Ask a method some queries of some windows; moments come query by query, window by window, in its order.
+
+    A film may end within its last row, and moments end with it.
+    """
     n_windows = len(job.windows)
     spans, names = [window.span for window in job.windows], [window.name for window in job.windows]
     duration_s, start_s = (
@@ -237,10 +240,11 @@ def _ask(method: Grounder, queries: Queries, job: _Job, each: int) -> _Moments:
     ends = np.cumsum(lengths)
     moments = np.repeat(answers.offsets[row] - (ends - lengths), lengths) + np.arange(lengths.sum())
     offset_s = np.repeat(start_s, lengths)
+    film_s = np.repeat(np.repeat(queries.duration_s[job.rows], n_windows), lengths)
     return _Moments(
         np.append(0, ends[n_windows - 1 :: n_windows]),
-        answers.start_s[moments] + offset_s,
-        answers.end_s[moments] + offset_s,
+        np.fmin(answers.start_s[moments] + offset_s, film_s),  # of a duration that is not known, NaN, nothing is cut
+        np.fmin(answers.end_s[moments] + offset_s, film_s),
         answers.score[moments],
     )
 

@@ -186,9 +186,13 @@ class Windows:
             F, rows of the film.
         fps
             Rows a second.
+
+        Raises
+        ------
+        UsageError
+            If the stride is less than half a row, or the window is.
         """
-        length = window_rows(self.window_s, fps)
-        stride = max(round(self.stride_s * fps), 1)
+        length, stride = window_rows(self.window_s, fps), window_rows(self.stride_s, fps)
         behind = max(n_rows - length, 0)
         first = np.arange(-(-behind // stride), dtype=np.int64) * stride
         if self.tail == "covered":
@@ -209,8 +213,17 @@ class Windows:
 
 
 def window_rows(window_s: float, fps: float) -> int:
-    """How many rows a window holds: the nearest whole number, 1 at least."""
-    return max(round(window_s * fps), 1)
+    """How many rows a window or a stride has: the nearest whole number.
+
+    Raises
+    ------
+    UsageError
+        If that is none.
+    """
+    rows = round(window_s * fps)
+    if rows < 1:
+        raise UsageError(f"got windows or strides of {window_s:g} s at {fps:g} rows a second, expected a row or more")
+    return rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -120,7 +120,7 @@ class ZeroShot:
             If `top` is not 1 or more.
         InputError
             If a video has no frame vectors or a query no sentence vector, their numbers of dimensions differ, a number
-            is not finite, or a duration does not fit the rows.
+            is not finite, all of a video's or a sentence's are 0, or a duration does not fit the rows.
         """
         if top < 1:
             raise UsageError(f"got top={top}, expected 1 or more")
@@ -175,6 +175,9 @@ class ZeroShot:
         if wrong := count_not_finite(frames):
             problem = f"video {video_id!r}: {wrong} of {len(frames)} rows hold numbers that are not finite"
             raise InputError(problem, path=self.frames.name)
+        if not frames.any():
+            problem = f"video {video_id!r}: all {len(frames)} rows are 0, so that no moment is nearer than another"
+            raise InputError(problem, path=self.frames.name)
         return frames
 
     def _vectors(self, queries: Queries) -> Frames:
@@ -188,6 +191,10 @@ class ZeroShot:
             )
         if wrong := count_not_finite(vectors):
             problem = f"{wrong} of {len(vectors)} sentence vectors hold numbers that are not finite"
+            raise InputError(problem, path=self.sentences.name)
+        if not (said := vectors.any(axis=1)).all():
+            problem = f"{int((~said).sum())} of {len(vectors)} sentence vectors are 0, that of query "
+            problem += f"{str(queries.query_id[int(np.argmin(said))])!r} first"
             raise InputError(problem, path=self.sentences.name)
         return vectors
 
