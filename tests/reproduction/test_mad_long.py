@@ -84,6 +84,17 @@ def test_simulated_films_are_not_judged(name, rows):
     assert {row.status for row in rows[name].values() if row.method == "VLG-Net"} == {"published, unchecked"}
 
 
+def test_simulated_films_are_not_judged_in_the_table_of_datasets(tmp_path):
+    settings = FilmSettings(minutes=2, n_sentences=6, n_dimensions=2)
+    films = make_films({"train": 1, "val": 1, "test": 1}, settings, np.random.default_rng(0))
+    write_films(tmp_path, films)
+    found = [row for row in reproduce("mad-1", tmp_path) if row.dataset == "MAD"]
+    assert any(row.ours is not None for row in found)
+    assert {row.status for row in found if row.ours is not None} == {"informational"}
+    taken_for_mad(tmp_path)
+    assert "outside" in {row.status for row in reproduce("mad-1", tmp_path) if row.dataset == "MAD"}
+
+
 @pytest.mark.parametrize("name", TABLES)
 def test_figures_rise_with_k_and_fall_with_the_threshold(name, rows):
     # Spec, section 9; the oracle is above CLIP, CLIP (sentences near their moments) above chance.
