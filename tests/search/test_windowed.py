@@ -128,6 +128,17 @@ def test_moments_lie_within_the_film():
     assert (found.lengths > 0).sum() > 10
 
 
+def test_moments_end_with_a_film_that_ends_within_its_last_row():
+    store = films((97,))
+    queries = Queries(["q"] * 1, ["film0"], [48.1], ["sentence 3"])  # 97 rows at 2 a second: 48.5 s
+    whole = Queries(["q"] * 1, ["film0"], [48.5], ["sentence 3"])
+    method = Windowed(Drawn(store), Windows(8.0, 4.0), nms=1.0)
+    cut, plain = (method.ground(asked, 1000) for asked in (queries, whole))
+    assert plain.end_s.max() > 48.1
+    assert cut.start_s.tolist() == np.minimum(plain.start_s, 48.1).tolist()
+    assert cut.end_s.tolist() == np.minimum(plain.end_s, 48.1).tolist()
+
+
 def test_what_is_kept_overlaps_no_better_one():
     found = Windowed(Drawn(store := films()), Windows(8.0, 2.0), 0.3).ground(queries_of(store))
     for row in range(len(found)):
