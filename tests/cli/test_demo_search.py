@@ -1,10 +1,15 @@
 """truemoment demo --search: a rendered film is indexed and searched by the model that comes along, and measured."""
 
+import html
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+
+from truemoment.cli.demo import claim
+from truemoment.exceptions import InputError
 
 pytest.importorskip("transformers")
 pytest.importorskip("av")
@@ -32,7 +37,7 @@ def test_what_is_written(demo):
     status, out, folder = demo
     assert status == 0
     assert sorted(path.name for path in folder.iterdir()) == [
-        "film.jsonl", "film.mp4", "film.mp4.index", "found.html", "found.jsonl",
+        ".truemoment-demo", "film.jsonl", "film.mp4", "film.mp4.index", "found.html", "found.jsonl",
     ]  # fmt: skip
     n_sentences = len((folder / "film.jsonl").read_text().splitlines())
     assert n_sentences >= 3
@@ -64,6 +69,68 @@ def test_it_can_be_searched(demo, call):
     assert len(out.splitlines()) == 4
     status, out, err = call("search", sentence, demo[2] / "film.mp4", "--top", "2")  # its index is beside it
     assert (status, err) == (0, "")
+
+
+def test_the_sentence_that_index_tells_is_of_words_that_the_model_knows(demo, call):
+    from truemoment.video.encoders import load_encoder
+
+    status, out, _ = call("index", demo[2] / "film.mp4")  # there is nothing new to look at
+    assert status == 0
+    sentence = shlex.split(out.splitlines()[-1])[2]
+    tokenizer = load_encoder("scenes").tokenizer
+
+    def is_known(text):  # a word that the model was taught is one token, another one is spelled
+        return len(tokenizer(text)["input_ids"]) == 2 + len(text.split())
+
+    assert is_known(sentence)
+    assert not is_known("a man opens a door")
+
+
+def test_the_command_on_the_page_makes_this_page(demo, call):
+    page = demo[2] / "found.html"
+    before = page.read_text()
+    words = shlex.split(html.unescape(re.search(r"truemoment search [^<]*", before)[0]))
+    assert words[:2] == ["truemoment", "search"]
+    again = demo[2].parent / "again.html"
+    status, _, err = call(*words[1:-1], again)
+    assert (status, err) == (0, "")
+    assert words[-1] == str(page)
+    moments = [re.findall(r'class="when">(.*?)</p>|base64,(.*?)"', text) for text in (before, again.read_text())]
+    assert len(moments[0]) == 10
+    assert moments[0] == moments[1]
+
+
+@pytest.mark.parametrize("name", ["film.mp4", "film.mp4.index", "film.jsonl", "found.jsonl", "found.html"])
+@pytest.mark.parametrize("is_folder", [False, True])
+def test_what_no_demo_has_made_is_kept(fails, tmp_path, name, is_folder):
+    mine = tmp_path / name / "holiday" if is_folder else tmp_path / name
+    mine.parent.mkdir(exist_ok=True)
+    mine.write_text("mine")
+    told = fails(2, "demo", "--search", "--out", tmp_path, "--no-open")
+    assert told == f"{tmp_path}: holds {name} already, which no demo has made; give another folder: --out DIR"
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == [mine]
+    assert mine.read_text() == "mine"
+
+
+def test_a_demo_takes_its_own_folder_again_but_not_what_was_put_beside(tmp_path):
+    claim(tmp_path, ["film.mp4"])
+    (tmp_path / "film.mp4").write_text("of the demo")
+    claim(tmp_path, ["film.mp4", "found.html"])
+    for name in ("seeing.html", "world.json"):
+        (tmp_path / name).write_text("mine")
+        with pytest.raises(InputError, match=f"holds {name} already, which no demo has made"):
+            claim(tmp_path, ["film.mp4", name])
+    (tmp_path / "gone").symlink_to("nowhere")
+    with pytest.raises(InputError, match="holds gone already"):
+        claim(tmp_path, ["gone"])
+    claim(tmp_path, ["found.html"])
+
+
+def test_the_other_demo_keeps_what_it_has_not_made_too(fails, tmp_path):
+    (tmp_path / "annotations.jsonl").write_text("mine")
+    told = fails(2, "demo", "--videos", "40", "--out", tmp_path, "--no-open")
+    assert "holds annotations.jsonl already, which no demo has made" in told
+    assert (tmp_path / "annotations.jsonl").read_text() == "mine"
 
 
 def test_impossible_lengths_are_refused(fails):

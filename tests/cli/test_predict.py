@@ -302,6 +302,11 @@ def test_options_that_do_not_go_together(refused, videos):
     assert "expected JSON" in refused("--videos", videos, "--set", "stop=end")
     assert "which is set here" in refused("--videos", videos, "--set", "stream=true")
     assert "no address of a served model" in refused("--videos", videos, endpoint="model.ckpt")
+    assert refused("--videos", videos, endpoint="runs/nope") == (
+        "runs/nope: no such run of truemoment train, and no address of a served model, expected e.g. runs/tan2d or "
+        "http://localhost:8000/v1"
+    )
+    assert "no address of a served model" in refused("--videos", videos, endpoint="ftp://here/v1")
     assert "NO_KEY is not set" in refused("--videos", videos, "--key-variable", "NO_KEY")
 
 

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -114,6 +116,107 @@ def test_json_alone_on_standard_output(call, index):
     assert len(json.loads(out)["moments"]) == 1
 
 
+def test_csv_alone_on_standard_output(call, index):
+    status, out, err = call("search", "blue", index, "--csv", "-", "--top", "2", "--html", "page.html")
+    assert (status, err) == (0, "")
+    assert not Path("-").exists()
+    assert [row["rank"] for row in csv.DictReader(out.splitlines())] == ["1", "2"]
+    assert call("search", "blue", index, "--csv", "found.csv", "--top", "2", "--quiet")[0] == 0
+    assert Path("found.csv").read_text(encoding="utf-8") == out
+
+
+def test_a_spreadsheet_computes_no_name_and_no_sentence(call, films):
+    (films / "a.mp4").rename(films / "=1+1.mp4")
+    call("index", films / "=1+1.mp4", "-o", "all.index", "--model", "colours", "--quiet")
+    for query, shown in (
+        ("=red", "'=red"),
+        ("+1 red", "'+1 red"),
+        ("@red", "'@red"),
+        ("\tred", "'\tred"),
+        ("r=", "r="),
+    ):
+        row = next(csv.DictReader(call("search", query, "all.index", "--csv", "-")[1].splitlines()))
+        assert (row["query"], row["video_id"]) == (shown, "'=1+1")
+        assert row["path"] == str(films / "=1+1.mp4")
+        assert float(row["start_s"]) >= 0
+
+
+def test_latex_shows_the_name_of_a_film_as_it_is(call, films):
+    (films / "a.mp4").rename(films / r"my_film 5% a&b #1\x.mp4")
+    call("index", films / r"my_film 5% a&b #1\x.mp4", "-o", "all.index", "--model", "colours", "--quiet")
+    out = call("search", "red", "all.index", "--top", "1", "--table", "latex")[1]
+    assert r"& my\_film 5\% a\&b \#1\textbackslash{}x &" in out
+
+
+@pytest.mark.parametrize("name", ["holiday-" * 25, "電影" * 40])
+def test_a_long_name_leaves_the_table_in_the_terminal(call, films, monkeypatch, name):
+    def columns(line):
+        return sum(2 if "\u2e80" < c < "\uffff" else 1 for c in line)
+
+    (films / "a.mp4").rename(films / f"{name}.mp4")
+    call("index", films / f"{name}.mp4", "-o", "all.index", "--model", "colours", "--quiet")
+    for width in (60, 80, 120):
+        monkeypatch.setenv("COLUMNS", str(width))
+        lines = call("search", "red", "all.index")[1].splitlines()
+        assert max(map(columns, lines)) <= width
+        assert name[:4] in lines[2]
+        assert name[-4:] in lines[2]
+        assert "…" in lines[2]
+    assert name in call("search", "red", "all.index", "--csv", "-")[1]
+    assert name in call("search", "red", "all.index", "--json", "-")[1]
+    assert name in call("search", "red", "all.index", "--table", "md")[1]
+    monkeypatch.setenv("COLUMNS", "400")
+    assert name in call("search", "red", "all.index")[1]
+    monkeypatch.delenv("COLUMNS")
+    assert name in call("search", "red", "all.index")[1]  # into a file: nothing is left out
+
+
+def test_clips_of_films_with_long_names(call, films):
+    name = "電" * 82
+    (films / "a.mp4").rename(films / f"{name}.mp4")
+    call("index", films / f"{name}.mp4", "-o", "all.index", "--model", "colours", "--quiet")
+    status, _, err = call("search", "red", "all.index", "--top", "3", "--clips", "found", "--thumbnails", "found")
+    assert (status, err) == (0, "")
+    written = sorted(path.name for path in Path("found").iterdir())
+    assert len(written) == 6  # a clip and a picture of each
+    assert all(of[3:].startswith("電" * 26 + "-") for of in written)  # 26 of 3 bytes are the most in 80
+    assert {of[:2] for of in written} == {"01", "02", "03"}
+
+
+def test_clips_of_a_film_that_is_gone_leave_no_folder(fails, index, films, monkeypatch):
+    from truemoment.exceptions import InputError
+    from truemoment.video import clips
+
+    def breaks(*_, **__):
+        raise InputError("cannot be written (No space left on device)")
+
+    with monkeypatch.context() as changed:
+        changed.setattr(clips, "cut_clip", breaks)
+        fails(2, "search", "red", index, "--clips", "clips")
+    assert not Path("clips").exists()
+    for film in films.iterdir():
+        film.unlink()
+    Path("mine").mkdir()
+    for options in (["--clips", "clips"], ["--thumbnails", "clips"], ["--clips", "mine"]):
+        assert "no such file; the index remembers" in fails(2, "search", "red", index, *options)
+    assert not Path("clips").exists()
+    assert Path("mine").is_dir()
+
+
+def test_clips_among_the_films_are_told(call, index, films):
+    _, _, err = call("search", "red", index, "--top", "1", "--clips", films / "clips")
+    assert err.startswith(f"note: {films / 'clips'} lies among the videos of all.index")
+    assert call("search", "red", index, "--top", "1", "--clips", "clips")[2] == ""
+    shutil.rmtree(films / "clips")
+    for film in ("b.mp4", "c.mp4"):
+        (films / film).unlink()
+    for out, is_told in ((f"{films}.index", True), (f"{films / 'a.mp4'}.index", False)):  # of the folder, of the film
+        assert call("index", Path(out).with_suffix(""), "--model", "colours", "--quiet")[0] == 0
+        _, _, err = call("search", "red", out, "--top", "1", "--clips", films / "others")
+        assert ("lies among the videos" in err) == is_told
+        shutil.rmtree(films / "others")
+
+
 def test_a_first_look_is_told(call, index):
     status, out, err = call("search", "red", index, "--candidates", "2")
     assert status == 0
@@ -177,18 +280,27 @@ def test_feature_files_with_sentences(call, index, tmp_path):
         (["red", "all.index", "--partial"], "all.index is an index, expected --index and --partial with a video"),
         (["all.index", "--annotations", "films.jsonl", "--nms", "2"], "--nms: got 2, expected an IoU from 0 to 1"),
         (["red", "all.index", "--nms", "0.5"], "--nms: goes with the queries of a dataset"),
-        (["red", "all.index", "--apart", "-1"], "--apart: got -1, expected seconds, 0 or more"),
+        (["red", "all.index", "--apart", "-1"], "--apart: got -1, expected seconds, 0 to 1,000,000"),
         (["red", "all.index", "--exact", "--candidates", "3"], "got --exact and --candidates, expected one of them"),
         (["red", "all.index", "-o", "x.jsonl"], "-o: goes with the queries of a dataset, and this asks for one sen"),
         (["red", "all.index", "--csv", "no/x.csv"], "no/x.csv: cannot be written, no is no folder"),
-        (["red", "all.index", "--clips", "no/x"], "--clips no/x: cannot be made (No such file or directory)"),
+        (["red", "all.index", "--apart", "2e6"], "--apart: got 2e+06, expected seconds, 0 to 1,000,000"),
+        (["red", "all.index", "--fps", "0"], "--fps: got 0, expected 0.01 to 120 frames a second"),
+        (["red", "all.index", "--clips", "no/x"], "no/x: cannot be written, no is no folder"),
+        (["red", "all.index", "--clips", "films.jsonl"], "--clips films.jsonl: expected a folder"),
+        (["red", "all.index", "--thumbnails", "-"], "--thumbnails -: expected a folder"),
+        (["red", "all.index", "--html", "-"], "--html: expected the name of a file"),
+        (["red", "all.index", "--csv", "-", "--json", "-"], "--json and --csv: both to standard output"),
+        (["\udcff red", "all.index"], "got the sentence '\\udcff red', expected text in UTF-8"),
         (["red", "all.index", "--annotations", "films.jsonl"], "got 2 arguments and a dataset, expected one"),
         (["all.index", "--annotations", "films.jsonl"], "where do the answers go? give -o FILE.jsonl"),
         (["all.index", "--annotations", "films.jsonl", "-o", "x.csv"], "-o: got x.csv, expected a name that ends"),
         (["all.index", "--annotations", "films.jsonl", "-o", "films.jsonl"], "films.jsonl: is read or written al"),
         (["films.jsonl", "--annotations", "films.jsonl", "-o", "x.jsonl"], "films.jsonl: holds frames, and of sen"),
         (["all.index", "--annotations", "films.jsonl", "--html", "x", "-o", "x.jsonl"], "--html: goes with one sen"),
-        (["films/a.mp4", "--annotations", "films.jsonl", "-o", "x.jsonl"], "films/a.mp4.index: there are no features"),
+        (["films/a.mp4", "--annotations", "films.jsonl", "-o", "x.jsonl"], "films/a.mp4.index: 1 of 2 videos have no"),
+        (["no.index", "--annotations", "films.jsonl", "-o", "x.jsonl"], "no.index: no such index, video or features"),
+        (["films", "--annotations", "films.jsonl", "-o", "x.jsonl"], "films: is no index (truemoment index makes one)"),
     ],
 )
 @pytest.mark.usefixtures("in_colours", "index")
@@ -253,3 +365,36 @@ def test_an_index_that_ends_far_before_the_film_is_told(call, index):
         "note: rows end elsewhere than the video, in 1 of 2 videos: 'c' has rows up to 60 s, it lasts 90 s; "
         "no moment behind the last row is found\n"
     )
+
+
+def test_rows_that_go_on_behind_the_end_of_the_film_are_told(call, index):
+    text = Path("films.jsonl").read_text().replace('"duration_s": 60', '"duration_s": 50')
+    Path("films.jsonl").write_text(text.replace("[42, 60]", "[42, 50]").replace('"duration_s": 40', '"duration_s": 45'))
+    status, _, err = call("search", index, "--annotations", "films.jsonl", "-o", "preds.jsonl")
+    assert status == 0
+    told = "note: rows end elsewhere than the video, in 1 of 2 videos: "
+    assert err.splitlines() == [
+        f"{told}'a' has rows up to 40 s, it lasts 45 s; no moment behind the last row is found",
+        f"{told}'c' has rows up to 60 s, it lasts 50 s; moments behind its end may be found",
+    ]
+
+
+def test_videos_that_an_index_lacks_are_counted(fails, index):
+    rows = [{"video_id": v, "duration_s": 40, "sentence": "red", "moments": [[1, 5]]} for v in ("a", "x", "y", "y")]
+    Path("films.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    told = fails(2, "search", index, "--annotations", "films.jsonl", "-o", "preds.jsonl")
+    assert told.startswith("all.index: 2 of 3 videos have no frame vectors: 'x', 'y'")
+    assert not Path("preds.jsonl").exists()
+
+
+def test_the_command_that_is_told_knows_the_folder_of_datasets(frames, call):
+    Path("some data/mad").mkdir(parents=True)
+    entry = {"movie": "film", "sentence": "one", "ext_timestamps": [1, 5], "movie_duration": 60.0, "timestamps": [1, 5]}
+    Path("some data/mad/MAD_test.json").write_text(json.dumps({"film#0": entry}))
+    words = ["--dataset", "mad", "--split", "test", "--data-dir", "some data"]
+    proposals = ["--proposals", "windowed-grid:window=16,stride=8,clips=8"]
+    status, out, err = call("search", frames, "--sentences", "sentences.h5", *words, *proposals, "-o", "out.jsonl")
+    assert (status, err) == (0, "")
+    told = shlex.split(out.splitlines()[-1])
+    assert told[3:9] == words
+    assert call(*told[1:], "--quiet")[0] == 0

@@ -1,6 +1,7 @@
 """truemoment train, predict RUN, audit --model and variants on a small world, as a user types them."""
 
 import json
+import shlex
 
 import pytest
 
@@ -37,8 +38,11 @@ def words(world):
 def test_train_predict_and_audit(call, words, world, tmp_path):
     """The issue's way from training to an audit that shows the model other videos."""
     run, results = tmp_path / "run", tmp_path / "results.csv"
-    status, out, err = call(*words, "-o", run, "--results", results, "--json", tmp_path / "r.json")
+    places = ["--results", results, "--json", tmp_path / "r.json", "--data-dir", tmp_path]
+    status, out, err = call(*words, "-o", run, *places)
     assert status == 0, err
+    own_words = ["--annotations", str(world / "annotations.jsonl"), "--data-dir", str(tmp_path)]
+    assert shlex.split(out.splitlines()[-1])[3:7] == own_words  # for copying
     assert "test-iid" in out
     assert "test-ood" in out
     assert "R@1,IoU=0.5" in out

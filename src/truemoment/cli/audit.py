@@ -18,6 +18,7 @@ from truemoment.cli.options import (
     apart,
     data_options,
     files_of,
+    files_of_run,
     fit_options,
     followed,
     measuring_options,
@@ -26,6 +27,7 @@ from truemoment.cli.options import (
     reading_options,
     refuse_outputs,
     seed_option,
+    source_file,
     testing_options,
     told_path,
     write_json,
@@ -125,7 +127,8 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     conditions = () if gate is None else read_gate(gate)
     refuse_options(html, model, open_it=open_it, features=features)
     read_files = [predictions, annotations, fit_annotations, iid, shuffled, text_only, *files_of(dataset, data_dir)]
-    refuse_outputs(read_files, [html, json_path])
+    run_files = [] if model is None else files_of_run(model)
+    refuse_outputs([*read_files, *run_files, source_file(features)], [html, json_path])
     get_engine(engine)
     convention = None if protocol is None else get_protocol(protocol)
     if measures is not None:

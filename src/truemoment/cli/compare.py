@@ -84,7 +84,7 @@ def command(
     # Mistakes in the options are told before files are read.
     files = files_by_method(predictions)
     runs_of_all = [path for paths in files.values() for path in paths]
-    refuse_outputs([annotations, *files_of(dataset, data_dir), *runs_of_all], [json_path])
+    refuse_outputs([annotations, published_path, *files_of(dataset, data_dir), *runs_of_all], [json_path])
     if against is not None and against not in files:
         raise UsageError(f"--against: got {against!r}, expected one of {', '.join(files)}")
     asked_protocol = None if protocol is None else get_protocol(protocol)

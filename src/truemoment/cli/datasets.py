@@ -10,7 +10,14 @@ from typing import Any
 import click
 
 from truemoment.cli import EXIT_CHECK_FAILED
-from truemoment.cli.options import STANDARD_OUTPUT, data_dir_option, write_json
+from truemoment.cli.options import (
+    STANDARD_OUTPUT,
+    data_dir_option,
+    files_of,
+    refuse_outputs,
+    source_file,
+    write_json,
+)
 from truemoment.datasets import DATASETS, data_folder, get_dataset, load_annotations, read_own_annotations
 from truemoment.exceptions import UsageError
 
@@ -96,6 +103,7 @@ def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path 
     from truemoment.datasets.check import check_annotations, check_dataset
     from truemoment.reports.tables import render
 
+    refuse_outputs([source_file(name), *files_of(name, data_dir)], [json_path])
     if name not in DATASETS and Path(name).is_file():
         report = check_annotations(read_own_annotations(Path(name)))
     else:

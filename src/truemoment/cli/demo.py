@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from truemoment.cli.options import followed, open_page, seed_option, write_text
+from truemoment.cli.options import followed, open_page, seed_option, told_path, write_text
+from truemoment.exceptions import InputError
 
 if TYPE_CHECKING:
     from truemoment.records import Predictions
@@ -20,6 +22,12 @@ PERCEPTION = {"seeing": 0.4, "guessing": 0.0}
 """How clearly each method of the demo sees the same videos."""
 
 ANSWERED = ("test-ood", "test-iid", "test-ood-shuffled")
+
+WORLD = ("annotations.jsonl", "humans.jsonl", "features.npz", "world.json")
+"""Files of a world, see :mod:`truemoment.worlds.export`."""
+
+MARK = ".truemoment-demo"
+"""A file of a demo's folder that names what demos have made there."""
 
 SEGMENT_S = 2.0
 """Length of the segments that shuffling a video moves about."""
@@ -71,12 +79,13 @@ def command(out: Path, videos: int, searching: bool, minutes: float, seed: int, 
     from truemoment.reports.page import page
     from truemoment.worlds import make_world, write_world
 
+    claim(out, [*WORLD, *(name for of in PERCEPTION for name in _written_of(of))])
     pages = []
     with followed(show=not quiet and sys.stderr.isatty()) as tell:
         tell("making a world")
         world = make_world(videos, location_prior=0.4, query_prior=0.5, perception=PERCEPTION["seeing"], seed=seed)
         for name in PERCEPTION:  # of an earlier demo: half of it would be misread
-            for old in (f"{name}.html", *(f"{name}-{split}.jsonl" for split in ANSWERED)):
+            for old in _written_of(name):
                 (out / old).unlink(missing_ok=True)
         write_world(world, out)
         test, iid = world.splits["test-ood"], world.splits["test-iid"]
@@ -107,13 +116,52 @@ def command(out: Path, videos: int, searching: bool, minutes: float, seed: int, 
             tell("")
             click.echo(f"\n{name}: {report.headline(found)}")
     if not quiet:
-        click.echo(f"\nwritten to {out}: annotations.jsonl, the answers of both methods (*.jsonl), and a page each:")
+        click.echo(
+            f"\nwritten to {told_path(out)}: annotations.jsonl, the answers of both methods (*.jsonl), and a page each:"
+        )
         for path in pages:
-            click.echo(f"  {path}")
+            click.echo(f"  {told_path(path)}")
         click.echo(f"audit one yourself:\n  {_command(out, 'seeing', seed)}")
     if not no_open:
         for path in pages:
             open_page(path)
+
+
+def _written_of(name: str) -> list[str]:
+    """Files of one of the methods."""
+    return [f"{name}.html", *(f"{name}-{split}.jsonl" for split in ANSWERED)]
+
+
+def claim(out: Path, names: Sequence[str]) -> None:
+    """Make the folder of a demo, and keep in it which files are the demo's; refuse to write over any others.
+
+    Parameters
+    ----------
+    out
+        The folder.
+    names
+        Files and folders that are to be written into it.
+
+    Raises
+    ------
+    InputError
+        If it holds one of them that no demo has made, or cannot be made.
+    """
+    from truemoment.files import atomic_write
+
+    mark = out / MARK
+    try:
+        made = set(mark.read_text("utf-8").splitlines()) if mark.is_file() else set()
+        foreign = next((name for name in names if name not in made and os.path.lexists(out / name)), None)
+        if foreign is not None:
+            problem = f"holds {foreign} already, which no demo has made"
+            raise InputError(problem, path=told_path(out), hint="give another folder: --out DIR")
+        out.mkdir(parents=True, exist_ok=True)
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise InputError(f"cannot be made ({why})", path=told_path(out)) from None
+    with atomic_write(mark) as stream:
+        stream.write("".join(f"{name}\n" for name in sorted(made | set(names))).encode())
 
 
 def _told_of(name: str, tell: Callable[[str], None]) -> Callable[[str], None]:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from truemoment.cli.demo import claim
 from truemoment.cli.options import followed, open_page, told_path, write_text
 from truemoment.exceptions import InputError, UsageError
 
 if TYPE_CHECKING:
     from truemoment.records import Annotations, Predictions
     from truemoment.search.index import Index
+    from truemoment.video.encoders import Encoder
 
 FILM, ANNOTATIONS, PREDICTIONS, INDEX, PAGE = "film.mp4", "film.jsonl", "found.jsonl", "film.mp4.index", "found.html"
 FPS = 4.0
@@ -47,7 +49,7 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
     UsageError
         If the film would be too short or too long.
     InputError
-        If the folder cannot be made.
+        If the folder holds files of these names that no demo has made, or cannot be made.
     MissingPackageError
         If what reads videos or runs the model is not installed.
     """
@@ -64,12 +66,12 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
 
     if not 1 <= minutes <= 120:
         raise UsageError(f"--minutes: got {minutes:g}, expected 1 to 120")
+    claim(out, [FILM, ANNOTATIONS, PREDICTIONS, INDEX, PAGE])
     try:
-        out.mkdir(parents=True, exist_ok=True)
         for old in (INDEX, PREDICTIONS, PAGE):  # of an earlier demo
             shutil.rmtree(out / old) if (out / old).is_dir() else (out / old).unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be made ({error.strerror})", path=out) from None
+        raise InputError(f"cannot be made anew ({error.strerror})", path=told_path(out)) from None
     with followed(show=not quiet and sys.stderr.isatty()) as tell:
         tell("loading the model")
         loader = Loader("scenes")
@@ -92,7 +94,7 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
         index = Index(out / INDEX)
         answers = IndexSearch(index, EncodedSentences(encoder)).ground(annotations.queries, TOP)
         write_predictions(out / PREDICTIONS, answers, annotations, made_by={"method": f"zero-shot {encoder.name}"})
-        write_text(out / PAGE, _page(annotations, answers, index, out / FILM))
+        write_text(out / PAGE, _page(annotations.queries.sentence[0], index, encoder, out))
         tell("measuring")
         figures = _figures(annotations, answers, index, seed)
     click.echo(_found_table(annotations, answers))
@@ -160,25 +162,21 @@ def _figures_table(figures: dict[str, list[float]], annotations: Annotations, na
     return render(headings, rows, numbers=range(1, len(headings)))
 
 
-def _page(annotations: Annotations, answers: Predictions, index: Index, film: Path) -> str:
-    """Return the page of what was found for the first event."""
+def _page(sentence: str, index: Index, encoder: Encoder, out: Path) -> str:
+    """Return the page that truemoment search makes of what it finds, by the command that stands on it."""
+    from truemoment.cli.search import APART_S
+    from truemoment.cli.search import TOP as SHOWN
     from truemoment.reports.search import Answer, page
-    from truemoment.search.retrieval import Found
+    from truemoment.search.retrieval import search_index
     from truemoment.video.clips import thumbnail
-    from truemoment.video.frames import outline_of
 
-    outline = outline_of(film)
     shown = []
-    for rank, k in enumerate(range(answers.offsets[0], answers.offsets[1]), start=1):
-        start_s, end_s = float(answers.start_s[k]), float(answers.end_s[k])
-        picture = thumbnail(film, (start_s + end_s) / 2, outline=outline)
-        found = Found(index.about(next(iter(index))).video_id, start_s, end_s, float(answers.score[k]))
-        shown.append(Answer(rank, found, film, picture=picture))
-    sentence = annotations.queries.sentence[0]
-    command = shlex.join(
-        ["truemoment", "search", sentence, told_path(film.parent / INDEX), "--html", told_path(film.parent / PAGE)]
-    )
-    return page(sentence, shown, index, command=command)
+    found = search_index(index, encoder.sentences([sentence]), SHOWN, apart_s=APART_S)[0]
+    for rank, of in enumerate(found, start=1):
+        film = index.path_of(of.video_id)
+        shown.append(Answer(rank, of, film, picture=thumbnail(film, (of.start_s + of.end_s) / 2)))
+    words = ["truemoment", "search", sentence, told_path(out / INDEX), "--html", told_path(out / PAGE)]
+    return page(sentence, shown, index, command=shlex.join(words))
 
 
 def _tell_files(out: Path, annotations: Annotations) -> None:

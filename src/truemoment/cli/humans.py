@@ -104,7 +104,9 @@ def command(
 
     # Mistakes in the options are told before files are read.
     files = file_by_system(predictions)
-    inputs = [annotations, official_annotations, *files_of(dataset, data_dir), *files.values()]
+    of_official = (official or "").partition("/")[0] or None
+    of_datasets = [*files_of(dataset, data_dir), *files_of(of_official, data_dir)]
+    inputs = [annotations, official_annotations, *of_datasets, *files.values()]
     refuse_outputs(inputs, [json_path])
     if official is not None and official_annotations is not None:
         raise UsageError("got --official and --official-annotations, expected one of them")

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from truemoment.cli.options import STANDARD_OUTPUT, followed, told_path, write_json
+from truemoment.cli import one_line
+from truemoment.cli.options import STANDARD_OUTPUT, followed, refuse_outputs, told_path, write_json
 from truemoment.exceptions import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ DEFAULT_MODEL = "laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
 """The model for one's own videos: a CLIP of the size of MAD's, whose weights lie on the hub as safetensors."""
 
 DEFAULT_FPS = 2.0
+LEAST_FPS, MOST_FPS = 0.01, 120.0
 SHOWN = 20
 """Videos that could not be read that are listed; --json lists all."""
 
@@ -92,9 +94,11 @@ def command(
     truemoment index ~/Videos -o videos.index --workers 4
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.reports import search as told
-    from truemoment.search.index import found_in
+    from truemoment.search.index import found_in, list_videos
 
     out = out or _default_out(videos)
+    if json_path is not None:
+        refuse_outputs([out, *list_videos(videos)], [json_path])
     show = not quiet and sys.stderr.isatty()
     settings, report = build(
         videos,
@@ -114,17 +118,22 @@ def command(
     if not quiet:
         to_error = json_path == STANDARD_OUTPUT
         click.echo("\n".join(told.index_lines(report, settings, told_path(out), len(there))), err=to_error)
-        words = ["truemoment", "search", "a man opens a door", told_path(out)]
+        words = ["truemoment", "search", example_for(settings.model), told_path(out)]
         click.echo(f"search it:\n  {shlex.join(words)}", err=to_error)
     for name, note in report.notes.items():
-        click.echo(f"note: {name}: {note}", err=True)
+        click.echo(f"note: {one_line(f'{name}: {note}')}", err=True)
     failed = list(report.failed.values())
     for why in failed[:SHOWN]:
-        click.echo(f"not indexed: {why}", err=True)
+        click.echo(f"not indexed: {one_line(why)}", err=True)
     if len(failed) > SHOWN:
         click.echo(f"and {len(failed) - SHOWN:,} others (--json lists all)", err=True)
     if failed:
         ctx.exit(EXIT_NOT_ALL)
+
+
+def example_for(model: str) -> str:
+    """Give a sentence that a model knows the words of."""
+    return "a red circle" if model == "scenes" else "a man opens a door"
 
 
 def _default_out(videos: tuple[Path, ...]) -> Path:
@@ -166,8 +175,8 @@ class Asked:
 
         there = read_settings(index) if is_index(index) else None
         fps = (there.fps if there else DEFAULT_FPS) if self.fps is None else self.fps
-        if not 0.01 <= fps <= 120:
-            raise UsageError(f"--fps: got {fps:g}, expected 0.01 to 120 frames a second")
+        if not LEAST_FPS <= fps <= MOST_FPS:
+            raise UsageError(f"--fps: got {fps:g}, expected {LEAST_FPS:g} to {MOST_FPS:g} frames a second")
         model = named(self.model or (there.model if there else DEFAULT_MODEL))
         encoder = Loader(model, self.device).load()
         made = Settings(

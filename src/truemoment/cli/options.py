@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import sys
+import unicodedata
 import webbrowser
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -302,6 +303,16 @@ class DataOptions:
         """
         return chosen_annotations(self.dataset, self.annotations, split or self.split, self.data_dir)
 
+    def words(self) -> list[str]:
+        """Return the options as they are written for another command, those that were given."""
+        given = {
+            "--dataset": self.dataset,
+            "--annotations": self.annotations,
+            "--split": self.split,
+            "--data-dir": self.data_dir,
+        }
+        return [word for name, value in given.items() if value is not None for word in (name, told_path(Path(value)))]
+
     def beside(self, name: str) -> Annotations | None:
         """Read another split if there is one: of the dataset, or of the user's own file.
 
@@ -404,22 +415,42 @@ def open_page(path: Path) -> bool:
 
 
 def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
-    """Refuse files to write that are read too, that stand twice, or whose folder is not there; before any work.
+    """Refuse what would be written over what is read, before any work.
+
+    Parameters
+    ----------
+    inputs
+        Files and folders that are read; of a folder, such as an index or a run, everything below it is kept.
+    outputs
+        Files and folders to write.
 
     Raises
     ------
     UsageError
-        Naming the file.
+        Naming the output: it is read too, lies in a folder that is, stands twice, or its own folder is not there.
     """
-    taken = {os.path.realpath(path) for path in inputs if path is not None}
+    read = {os.path.realpath(path): path for path in inputs if path is not None and "\0" not in str(path)}
+    folders = [real for real in read if os.path.isdir(real)]  # noqa: PTH112 - pathlib raises at a name too long
+    taken = set(read)
     for path in outputs:
         if path is None or path == STANDARD_OUTPUT:
             continue
-        if os.path.realpath(path) in taken:
+        real = os.path.realpath(path)
+        if real in taken:
             raise UsageError(f"{told_path(path)}: is read or written already, expected another file to write to")
         if not path.parent.is_dir():
             raise UsageError(f"{told_path(path)}: cannot be written, {told_path(path.parent)} is no folder")
-        taken.add(os.path.realpath(path))
+        if inside := next((folder for folder in folders if Path(real).is_relative_to(folder)), None):
+            raise UsageError(
+                f"{told_path(path)}: lies in {told_path(read[inside])}, which is read, expected another place"
+            )
+        taken.add(real)
+
+
+def files_of_run(run: Path) -> list[Path]:
+    """Return the files and folders of a trained run that are its own; others may be written beside them."""
+    names = ("run.json", "words.json", "best.safetensors", "result.json")
+    return [run / name for name in names] + sorted(run.glob("epoch-*"))
 
 
 def refuse_folder(out: Path) -> None:
@@ -504,6 +535,8 @@ def files_of(dataset: str | None, data_dir: Path | None) -> list[Path]:
         return []
     folder = data_dir or (Path(value) if (value := os.environ.get("TRUEMOMENT_DATA")) else None)
     known = [] if folder is None else [folder / of.name / file.name for of in DATASETS.values() for file in of.files]
+    if folder is not None:
+        known += [folder / name / "annotations" for name in DATASETS]  # where MAD's lie as they are unpacked
     return [*known, *(files_of_folder(Path(dataset)) if dataset not in DATASETS and is_folder(dataset) else [])]
 
 
@@ -524,9 +557,15 @@ def followed(*, show: bool) -> Iterator[Callable[[str], None]]:
         yield tell
 
 
+def source_file(source: str | None) -> Path | None:
+    """Return the file or folder that a source of features names, if it names one."""
+    return Path(source) if source and os.path.exists(source) else None  # noqa: PTH110 - as in NamedFile.read
+
+
 def told_path(path: Path) -> str:
-    """Write a path as text, whatever bytes it holds."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    r"""Write a path as text, whatever it holds: bytes that are no text and control characters as ``\x07``."""
+    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return "".join(rf"\x{ord(c):02x}" if unicodedata.category(c) == "Cc" else c for c in text)
 
 
 def write_json(path: Path, document: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from truemoment.cli.options import (
     STANDARD_OUTPUT,
     DataOptions,
     data_options,
+    files_of,
     refuse_outputs,
     seed_option,
     told_path,
@@ -145,8 +146,7 @@ def command(
             Path(endpoint), data, features, change, out=out, json_path=json_path, limit=limit, seed=seed, quiet=quiet
         )
         return
-    if features is not None or change is not None:
-        raise UsageError(f"--features, --change: are of a folder made by truemoment train, and {endpoint} is none")
+    _refuse_no_endpoint(endpoint, changed=features is not None or change is not None)
     if model is None:
         raise UsageError("which model? give --model NAME, as the endpoint calls it")
     # Mistakes in the options are told before files are read.
@@ -167,11 +167,12 @@ def command(
         raise UsageError(f"-o: got {told_path(out)}, expected a name that ends in .jsonl")
     raw = raw or out.with_suffix(".raw.jsonl")
     own_prompt = Path(prompt_name) if prompt_name.lower().endswith(".toml") else None
-    refuse_outputs([annotations, own_prompt], [out, raw, json_path])
+    refuse_outputs([annotations, own_prompt, *files_of(dataset, data_dir)], [out, raw, json_path])
 
     reference = data.read()
     queries = first_queries(reference.queries, limit)
     paths = {} if videos is None or sampling is None else _videos(videos, queries, skip=on_missing_video == "skip")
+    refuse_outputs(paths.values(), [out, raw, json_path])
     method = ServedModel(
         served,
         prompt,
@@ -196,7 +197,7 @@ def command(
     if json_path is not None:
         write_json(json_path, report.document(told))
     if not quiet:
-        _tell(told, err=json_path == STANDARD_OUTPUT, evaluate=_evaluate(out, dataset, annotations, split))
+        _tell(told, err=json_path == STANDARD_OUTPUT, evaluate=_evaluate(out, data))
     for note in report.notes(told):
         click.echo(note, err=True)
     if asked.unanswered:
@@ -220,6 +221,17 @@ def _refuse_others(folder: Path) -> None:
     ]
     if given:
         raise UsageError(f"{', '.join(given)}: is of an endpoint, and {told_path(folder)} is a folder")
+
+
+def _refuse_no_endpoint(endpoint: str, *, changed: bool) -> None:
+    """Refuse what is neither a run nor an address, and options of a run that were given with an address."""
+    if "://" not in endpoint:
+        raise UsageError(
+            f"{told_path(Path(endpoint))}: no such run of truemoment train, and no address of a served model, "
+            "expected e.g. runs/tan2d or http://localhost:8000/v1"
+        )
+    if changed:
+        raise UsageError(f"--features, --change: are of a folder made by truemoment train, and {endpoint} is none")
 
 
 def _tell(told: Any, *, err: bool, evaluate: str) -> None:  # noqa: ANN401 - its module is imported late
@@ -283,11 +295,8 @@ def _kept(raw: Path) -> str:
     return f"{max(0, lines)} raw answers are kept in {told_path(raw)}"
 
 
-def _evaluate(out: Path, dataset: str | None, annotations: Path | None, split: str | None) -> str:
+def _evaluate(out: Path, data: DataOptions) -> str:
     """Return the command that measures what was written."""
     import shlex
 
-    words = ["truemoment", "evaluate", told_path(out)]
-    words += ["--dataset", dataset] if dataset is not None else ["--annotations", told_path(annotations or Path())]
-    words += ["--split", split] if split is not None else []
-    return shlex.join(words)
+    return shlex.join(["truemoment", "evaluate", told_path(out), *data.words()])

@@ -14,6 +14,7 @@ from truemoment.cli.options import (
     data_dir_option,
     followed,
     output_options,
+    refuse_outputs,
     seed_option,
     write_json,
 )
@@ -64,7 +65,7 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
-    from truemoment.datasets import data_folder
+    from truemoment.datasets import DATASETS, data_folder
     from truemoment.language import get_engine
     from truemoment.reports.tables import render
     from truemoment.reproduction import TABLES, get_table, report, reproduce
@@ -78,6 +79,7 @@ def command(
     asked = [get_table(name) for name in dict.fromkeys(tables)] or list(TABLES.values())
     get_engine(engine)  # a mistake is told before work begins
     folder = data_folder(data_dir)
+    refuse_outputs([folder / name for name in DATASETS], [json_path])
     done = []
     with followed(show=not quiet and sys.stderr.isatty()) as tell:
         for table in asked:

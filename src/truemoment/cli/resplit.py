@@ -223,7 +223,7 @@ def _read(
         if annotations.exists() and not annotations.is_file():
             raise UsageError(f"{told_path(annotations)}: is no file, expected one that stays: the folder refers to it")
         seen_from_folder = os.path.relpath(os.path.realpath(annotations), out)
-        if told_path(Path(seen_from_folder)) != seen_from_folder:  # bytes that are no UTF-8
+        if seen_from_folder.encode("utf-8", "backslashreplace").decode() != seen_from_folder:  # no UTF-8
             raise UsageError(f"{told_path(annotations)}: is no text as a name, expected one that a datasheet can hold")
         whole = read_own_annotations(annotations)
         return Source(annotations=seen_from_folder, splits={"all": whole.sha256}), [whole]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shlex
+import shutil
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -12,11 +14,22 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from truemoment.cli.index import Asked, build, device_option, index_of, model_option, named
+from truemoment.cli import one_line
+from truemoment.cli.index import (
+    LEAST_FPS,
+    MOST_FPS,
+    Asked,
+    build,
+    device_option,
+    index_of,
+    model_option,
+    named,
+)
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
     DataOptions,
     data_options,
+    files_of,
     output_options,
     refuse_outputs,
     told_path,
@@ -35,8 +48,14 @@ if TYPE_CHECKING:
 EXAMPLE = 'truemoment search "a man opens a door" film.mp4'
 TOP, TOP_OF_QUERIES = 5, 100
 NMS = 0.3
+NAME_BYTES = 80
+"""Of a video's name that the files of its moments bear; their rank keeps them apart."""
+
 APART_S = 5.0
 """So that the moments that are shown are different places of a video, not a place and its neighbours."""
+
+MOST_APART_S = 1e6
+"""Seconds: longer than any video."""
 
 OF_QUERIES = {"out": "-o", "sentences": "--sentences", "proposals": "--proposals", "nms": "--nms"}
 OF_A_SENTENCE = {
@@ -63,7 +82,14 @@ OF_A_SENTENCE = {
 @click.option("--apart", "apart_s", type=float, metavar="S", help="Seconds between two at least. [default: 5]")
 @click.option("--clips", type=click.Path(path_type=Path), metavar="DIR", help="Write each moment as a video.")
 @click.option("--thumbnails", type=click.Path(path_type=Path), metavar="DIR", help="Write a picture of each moment.")
-@click.option("--csv", "csv_path", type=click.Path(path_type=Path), metavar="FILE", help="Write the moments as CSV.")
+@click.option(
+    "--csv",
+    "csv_path",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the moments as CSV ('-': to standard output). Text that begins with = + - @ has ' before it, "
+    "so that no spreadsheet computes it.",
+)
 @click.option("--html", "page", type=click.Path(path_type=Path), metavar="FILE", help="Write a page with pictures.")
 @click.option(
     "--candidates",
@@ -124,17 +150,25 @@ def command(
     truemoment search videos.index --annotations mine.jsonl -o preds.jsonl
     truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test -o preds.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    if not 0 <= (nms or 0.0) <= 1:
+    if nms is not None and not 0 <= nms <= 1:
         raise UsageError(f"--nms: got {nms:g}, expected an IoU from 0 to 1")
-    if not 0 <= (apart_s or 0.0) <= 1e6:
-        raise UsageError(f"--apart: got {apart_s:g}, expected seconds, 0 or more")
+    if apart_s is not None and not 0 <= apart_s <= MOST_APART_S:
+        raise UsageError(f"--apart: got {apart_s:g}, expected seconds, 0 to {MOST_APART_S:,.0f}")
+    if fps is not None and not LEAST_FPS <= fps <= MOST_FPS:
+        raise UsageError(f"--fps: got {fps:g}, expected {LEAST_FPS:g} to {MOST_FPS:g} frames a second")
+    if json_path == csv_path == STANDARD_OUTPUT:
+        raise UsageError("--json and --csv: both to standard output, expected one of them")
+    if page == STANDARD_OUTPUT:
+        raise UsageError("--html: expected the name of a file")
     data = DataOptions(dataset, annotations, split, data_dir)
     of_queries = any(value is not None for value in (dataset, annotations, split))
     _refuse_others(of_queries)
     query, target = _words(words, of_queries=of_queries)
     show = not quiet and sys.stderr.isatty()
-    outputs = [json_path, csv_path, page, out]
-    refuse_outputs([annotations, sentences, target if target.is_file() else None], outputs)
+    inputs = [annotations, sentences, *files_of(dataset, data_dir), *_read_of(target, index_path)]
+    refuse_outputs(inputs, [json_path, csv_path, page, out, thumbnails])
+    refuse_outputs(inputs, [clips])  # which may go to the same folder as pictures
+    refuse_files(("--clips", clips), ("--thumbnails", thumbnails))
     open_target = _Target(target, Asked(model, fps, None, device), index_path, partial, quiet=quiet)
     if of_queries:
         answer_queries(
@@ -152,8 +186,6 @@ def command(
             quiet=quiet,
         )
         return
-    for folder, option in ((clips, "--clips"), (thumbnails, "--thumbnails")):
-        _make_folder(folder, option)
     index, only = open_target.open()
     answers, scored = _search(
         index,
@@ -167,7 +199,10 @@ def command(
     )
     answers = list(_looked_at(index, answers, thumbnails, clips, pictures=page is not None, show=show))
     _write(query, answers, index, scored, csv_path=csv_path, page=page, json_path=json_path)
-    _tell(answers, style=style, quiet=quiet, json_path=json_path, clips=clips, thumbnails=thumbnails, page=page)
+    places = {"clips": clips, "pictures": thumbnails, "page": page}
+    _tell(answers, places, style=style, quiet=quiet, table=STANDARD_OUTPUT not in (json_path, csv_path))
+    if clips is not None and not quiet:
+        _tell_of_clips_among_films(clips, index)
     if scored < len(index) and only is None and not quiet:
         told = f"note: a first look at {len(index):,} videos left {scored:,} to be scored; --exact scores all"
         click.echo(told, err=True)
@@ -204,6 +239,11 @@ def _words(words: tuple[str, ...], *, of_queries: bool) -> tuple[str, Path]:
         hint = "a sentence stands in quotation marks" if len(words) > 2 else f"for example {EXAMPLE}"
         raise UsageError(f"got {len(words)} arguments, expected a sentence and a video or index; {hint}")
     query, target = words
+    try:
+        query.encode()
+    except UnicodeEncodeError:
+        shown = query.encode("utf-8", "backslashreplace").decode()
+        raise UsageError(f"got the sentence '{shown}', expected text in UTF-8") from None
     if not query.strip():
         raise UsageError("got an empty sentence, expected what to look for")
     if not Path(target).exists() and Path(query).exists():
@@ -211,13 +251,28 @@ def _words(words: tuple[str, ...], *, of_queries: bool) -> tuple[str, Path]:
     return query, Path(target)
 
 
-def _make_folder(folder: Path | None, option: str) -> None:
-    if folder is None:
-        return
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{option} {told_path(folder)}: cannot be made ({error.strerror})") from None
+def _read_of(target: Path, index_path: Path | None) -> list[Path]:
+    """Name what a search reads: a file, or an index and the films that it was made of."""
+    from truemoment.search.index import found_in, is_index
+
+    index = target if is_index(target) else index_path or index_of(target)
+    if not is_index(index):
+        return [target]
+    lay = [Path(about.path) for _, about in found_in(index).values()]
+    return [target, index, *lay, *(index.absolute().parent / path.name for path in lay)]
+
+
+def refuse_files(*folders: tuple[str, Path | None]) -> None:
+    """Refuse files, where folders are to be written into.
+
+    Raises
+    ------
+    UsageError
+        Naming the option.
+    """
+    for option, folder in folders:
+        if folder is not None and (folder == STANDARD_OUTPUT or (folder.exists() and not folder.is_dir())):
+            raise UsageError(f"{option} {told_path(folder)}: expected a folder")
 
 
 class _Target:
@@ -293,7 +348,7 @@ class _Target:
         for why in report.failed.values():
             raise InputError(why)
         for note in report.notes.values():
-            click.echo(f"note: {note}", err=True)
+            click.echo(f"note: {one_line(note)}", err=True)
         index = Index(out)
         return index, [name for name in index if index.about(name).identity == identity]
 
@@ -383,11 +438,12 @@ def _looked_at(
             looked_at = replace(looked_at, picture=picture)
             if thumbnails is not None:
                 looked_at = replace(looked_at, thumbnail=thumbnails / f"{_name_of(answer)}.jpg")
-                with atomic_write(thumbnails / f"{_name_of(answer)}.jpg") as stream:
+                with _made(thumbnails), atomic_write(thumbnails / f"{_name_of(answer)}.jpg") as stream:
                     stream.write(picture)
         if clips is not None:
             looked_at = replace(looked_at, clip=clips / f"{_name_of(answer)}.mp4")
-            cut_clip(path, clips / f"{_name_of(answer)}.mp4", of.start_s, of.end_s, outline=outlines[path])
+            with _made(clips):
+                cut_clip(path, clips / f"{_name_of(answer)}.mp4", of.start_s, of.end_s, outline=outlines[path])
         yield looked_at
 
 
@@ -399,13 +455,31 @@ def _followed(answers: list[Answer], *, show: bool) -> Iterable[Answer]:
     return tqdm(answers, desc="pictures and clips", unit="moment", leave=False)
 
 
+@contextlib.contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """Make a folder when its first file is written; one that stays empty goes again."""
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be made ({error.strerror})", path=told_path(folder)) from None
+    try:
+        yield
+    except BaseException:
+        if is_new:
+            with contextlib.suppress(OSError):  # it holds something
+                folder.rmdir()
+        raise
+
+
 def _name_of(answer: Answer) -> str:
-    """Name the files of a moment: rank, video and start."""
+    """Name the files of a moment: rank, video and start; file systems count the bytes of a name."""
     from truemoment.reports.search import clock
 
     hours, minutes, seconds = clock(answer.found.start_s).split(":")
-    video = re.sub(r"[^\w.-]+", "_", answer.found.video_id)[:80].strip("._") or "video"
-    return f"{answer.rank:02}-{video}-{hours}h{minutes}m{seconds}s"
+    video = re.sub(r"[^\w.-]+", "_", answer.found.video_id).encode("utf-8", "replace")[:NAME_BYTES]
+    of_video = video.decode("utf-8", "ignore").strip("._") or "video"
+    return f"{answer.rank:02}-{of_video}-{hours}h{minutes}m{seconds}s"
 
 
 def _write(
@@ -421,7 +495,9 @@ def _write(
     """Write the files that were asked for."""
     from truemoment.reports import search as report
 
-    if csv_path is not None:
+    if csv_path == STANDARD_OUTPUT:
+        click.echo(report.as_csv(query, answers).encode("utf-8", "backslashreplace"), nl=False)
+    elif csv_path is not None:
         write_text(csv_path, report.as_csv(query, answers))
     if page is not None:
         command = shlex.join(["truemoment", *sys.argv[1:]]) if sys.argv[1:2] == ["search"] else ""
@@ -432,23 +508,29 @@ def _write(
 
 def _tell(
     answers: list[Answer],
+    places: dict[str, Path | None],
     *,
     style: Literal["md", "latex"] | None,
     quiet: bool,
-    json_path: Path | None,
-    clips: Path | None,
-    thumbnails: Path | None,
-    page: Path | None,
+    table: bool,
 ) -> None:
-    """Print the table, and where pictures and clips are."""
-    from truemoment.reports.search import table
+    """Print the table, unless other things go to standard output, and where pictures and clips are."""
+    from truemoment.reports import search as report
 
-    if json_path == STANDARD_OUTPUT:
+    if not answers:
+        click.echo("note: no moment: the videos have no frame", err=True)
+    if not table:
         return
     if answers:
-        click.echo(table(answers, style=style or "plain"))
-    else:
-        click.echo("note: no moment: the videos have no frame", err=True)
-    for what, path in (("clips", clips), ("pictures", thumbnails), ("page", page)):
+        click.echo(report.table(answers, style=style or "plain", width=shutil.get_terminal_size((0, 0)).columns))
+    for what, path in places.items():
         if path is not None and not quiet:
             click.echo(f"{what}: {told_path(path)}", err=style is not None)
+
+
+def _tell_of_clips_among_films(clips: Path, index: Index) -> None:
+    """Say that clips lie among the films of an index of a folder, which would take them for films."""
+    within = {Path(index.about(name).path).parent for name in index} & {clips.resolve(), *clips.resolve().parents}
+    if within and (len(index) > 1 or any(index_of(folder) == index.path.resolve() for folder in within)):
+        told = f"note: {told_path(clips)} lies among the videos of {told_path(index.path)}: indexed again as a folder, "
+        click.echo(f"{told}it takes the clips for videos", err=True)

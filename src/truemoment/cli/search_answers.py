@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truemoment.cli.options import STANDARD_OUTPUT, DataOptions, refuse_outputs, told_path, write_json
-from truemoment.exceptions import InputError, UsageError
+from truemoment.cli.options import STANDARD_OUTPUT, DataOptions, told_path, write_json
+from truemoment.exceptions import InputError, MissingFileError, UsageError
 
 if TYPE_CHECKING:
     from truemoment.features import FeatureStore
@@ -76,17 +76,17 @@ def answer_queries(
         raise UsageError("where do the answers go? give -o FILE.jsonl")
     if out.suffix.lower() not in (".jsonl", ".json"):
         raise UsageError(f"-o: got {told_path(out)}, expected a name that ends in .jsonl")
-    refuse_outputs([data.annotations, sentences, target if target.is_file() else None], [out, json_path])
-    if index is None and sentences is None:
-        raise UsageError(f"{told_path(target)}: holds frames, and of sentences nothing; give --sentences FILE.h5")
+    if index is None:
+        _refuse_no_features(target, sentences)
     reference = data.read()
     scheme = read_proposals(proposals) if proposals else index.proposals if index is not None else WindowedGrid()
     store: FeatureStore
     if index is None:
-        rate = fps or getattr(scheme, "fps", None)
+        rate = getattr(scheme, "fps", None) if fps is None else fps
         store = open_features(target, reference, data_dir=data.data_dir, fps=rate)
     else:
         store = index
+        _refuse_missing(index, reference)
     of_queries: Sentences
     if sentences is not None:
         of_queries = SentenceFile(sentences)
@@ -142,8 +142,45 @@ def tell_of_long_ones(encoder: Encoder, sentences: Sequence[str]) -> None:
         click.echo(f"note: {many} longer than {encoder.name} reads: only the start counts", err=True)
 
 
+def _refuse_no_features(target: Path, sentences: Path | None) -> None:
+    """Refuse what is not there, and features without vectors of the sentences.
+
+    Raises
+    ------
+    MissingFileError, UsageError
+        Saying what is missing.
+    """
+    if not target.exists():
+        raise MissingFileError(f"{told_path(target)}: no such index, video or features")
+    if sentences is None:
+        what = "is no index (truemoment index makes one), and as features holds" if target.is_dir() else "holds"
+        raise UsageError(f"{told_path(target)}: {what} frames, and of sentences nothing; give --sentences FILE.h5")
+
+
+def _refuse_missing(index: Index, reference: Annotations) -> None:
+    """Refuse queries of videos that are not in the index.
+
+    Raises
+    ------
+    InputError
+        Naming the first of them, and what could be meant.
+    """
+    from truemoment.search.zero_shot import SHOWN
+
+    videos = list(dict.fromkeys(reference.queries.video_id))
+    missing = [video_id for video_id in videos if video_id not in index]
+    if missing:
+        some = ", ".join(map(repr, missing[:SHOWN])) + (", ..." if len(missing) > SHOWN else "")
+        alike = " and ".join(map(repr, index.names.alike(missing[0])[:3]))
+        raise InputError(
+            f"{len(missing):,} of {len(videos):,} videos have no frame vectors: {some}",
+            path=index.path,
+            hint=f"{alike} could be meant" if alike else None,
+        )
+
+
 def _tell_of_other_ends(store: FeatureStore, reference: Annotations, *, refused: bool, quiet: bool) -> None:
-    """Say which videos' rows end far from the video's end: behind them nothing is found.
+    """Say which videos' rows end far from the video's end, and what it means for what is found.
 
     Raises
     ------
@@ -158,21 +195,28 @@ def _tell_of_other_ends(store: FeatureStore, reference: Annotations, *, refused:
     off = {video_id: end_s for video_id, end_s in ends_s.items() if end_s is not None}
     if not off:
         return
-    first, end_s = next(iter(off.items()))
-    many = f"{len(off):,} of {len(ends_s):,} videos: {first!r} has rows up to {end_s:g} s, it lasts"
-    told = f"rows end elsewhere than the video, in {many} {duration_s[first]:g} s"
     if refused and len(off) > len(ends_s) / 2:
+        told = _told_ends(off, duration_s, len(ends_s))
         raise InputError(told, path=store.name, hint=f"are there {store.fps:g} rows a second? see --fps")
-    if not quiet:
-        click.echo(f"note: {told}; no moment behind the last row is found", err=True)
+    if quiet:
+        return
+    early = {of: end_s for of, end_s in off.items() if end_s < duration_s[of]}
+    late = {of: end_s for of, end_s in off.items() if of not in early}
+    for some, so in ((early, "no moment behind the last row is found"), (late, "moments behind its end may be found")):
+        if some:
+            click.echo(f"note: {_told_ends(some, duration_s, len(ends_s))}; {so}", err=True)
+
+
+def _told_ends(ends_s: dict[str, float], duration_s: dict[str, float], of_all: int) -> str:
+    """Say of how many videos the rows end elsewhere, and where those of the first do."""
+    first, end_s = next(iter(ends_s.items()))
+    many = f"{len(ends_s):,} of {of_all:,} videos: {first!r} has rows up to {end_s:g} s"
+    return f"rows end elsewhere than the video, in {many}, it lasts {duration_s[first]:g} s"
 
 
 def _evaluate(out: Path, data: DataOptions) -> str:
     """Return the command that measures what was written."""
-    words = ["truemoment", "evaluate", told_path(out)]
-    words += ["--dataset", data.dataset] if data.dataset is not None else []
-    words += ["--annotations", told_path(data.annotations)] if data.annotations is not None else []
-    words += ["--split", data.split] if data.split is not None else []
+    words = ["truemoment", "evaluate", told_path(out), *data.words()]
     words += ["--protocol", "mad-clip,nms_threshold=none"] if data.dataset == "mad" else []
     return shlex.join(words)
 

@@ -125,7 +125,8 @@ def command(
     written = [
         None if path is not None and path.parent == out and not out.exists() else path for path in (results, json_path)
     ]
-    refuse_outputs([*own, *files_of(dataset, data_dir)], written)
+    there = [path for path in out.iterdir() if path.is_dir()] if out.is_dir() else []  # cells and worlds
+    refuse_outputs([*own, *there, *files_of(dataset, data_dir)], written)
     grid = Grid(read_methods(recipes, changes), dial, seeds, out)
 
     show = not quiet and sys.stderr.isatty()
@@ -335,7 +336,7 @@ class Site:
             return ""
         if self.world is None:
             return f"perception:{written(cell.value)}"
-        return told_path(self.world_folder(cell.value, cell.seed) / "features.npz")
+        return str(self.world_folder(cell.value, cell.seed) / "features.npz")
 
     def notes(self, cell: Cell) -> tuple[str, ...]:
         """Say what world it is."""

@@ -14,10 +14,12 @@ from truemoment.cli.options import (
     STANDARD_OUTPUT,
     DataOptions,
     files_of,
+    files_of_run,
     learning_options,
     output_options,
     refuse_outputs,
     seed_option,
+    source_file,
     told_path,
     write_json,
 )
@@ -95,11 +97,12 @@ def command(
     if measures is not None:
         parse_measures(measures)
     own_recipe = Path(recipe) if recipe.lower().endswith((".yaml", ".yml")) else None
-    refuse_outputs([annotations, own_recipe, *files_of(dataset, data_dir)], [results, json_path])
+    out = out or Path("runs") / f"{asked.model}-{dataset or (annotations or Path('own')).stem}-{asked.hash[:6]}-{seed}"
+    inputs = [*files_of_run(out), annotations, own_recipe, source_file(features), *files_of(dataset, data_dir)]
+    refuse_outputs(inputs, [results, json_path])
     for path in (results, json_path):
         if path is not None and path.is_dir():
             raise UsageError(f"{told_path(path)}: is a folder, expected the name of a file to write")
-    out = out or Path("runs") / f"{asked.model}-{dataset or (annotations or Path('own')).stem}-{asked.hash[:6]}-{seed}"
     data = DataOptions(dataset, annotations, None, data_dir)
     task, answered = prepare(
         asked,
@@ -126,7 +129,7 @@ def command(
     if json_path != STANDARD_OUTPUT:
         click.echo("\n".join(report.lines(result, style=style or "plain")))
         if not quiet and style is None:
-            click.echo("\n".join(report.next_steps(result, dataset, annotations)))
+            click.echo("\n".join(report.next_steps(result, data.words())))
 
 
 def prepare(

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truemoment.cli.options import STANDARD_OUTPUT, DataOptions, refuse_outputs, told_path, write_json
+from truemoment.cli.options import (
+    STANDARD_OUTPUT,
+    DataOptions,
+    files_of,
+    files_of_run,
+    refuse_outputs,
+    source_file,
+    told_path,
+    write_json,
+)
 from truemoment.exceptions import UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +54,8 @@ def answer(
         raise UsageError(f"--change: unknown {change!r}, expected one of {', '.join(WAYS)}")
     if out.suffix.lower() not in (".jsonl", ".json"):
         raise UsageError(f"-o: got {told_path(out)}, expected a name that ends in .jsonl")
-    refuse_outputs([data.annotations], [out, json_path])
+    inputs = [*files_of_run(run), data.annotations, source_file(features), *files_of(data.dataset, data.data_dir)]
+    refuse_outputs(inputs, [out, json_path])
     show = not quiet and sys.stderr.isatty()
     method = load_grounder(run, features=features, data_dir=data.data_dir, follow=_follow if show else unseen)
     made_by = method.run.made_by

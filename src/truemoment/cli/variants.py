@@ -14,6 +14,7 @@ from truemoment.cli.options import (
     learning_options,
     refuse_outputs,
     seed_option,
+    source_file,
     told_path,
 )
 from truemoment.cli.train import prepare
@@ -77,7 +78,7 @@ def command(
     )
     if out.exists() and not out.is_dir():
         raise UsageError(f"-o {told_path(out)}: is a file, expected a folder")
-    refuse_outputs([annotations, *files_of(dataset, data_dir)], [out])
+    refuse_outputs([annotations, source_file(features), *files_of(dataset, data_dir)], [out])
     data = DataOptions(dataset, annotations, None, data_dir)
     task, answered = prepare(
         asked,

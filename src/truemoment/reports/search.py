@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import io
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,8 @@ from truemoment.search.retrieval import Found
 from truemoment.version import __version__ as version
 
 SCORE_DIGITS = 3
+SHORTEST_NAME = 9
+"""Columns that the name of a video gets however narrow the terminal is."""
 
 
 @dataclass(frozen=True)
@@ -59,30 +62,75 @@ def clock(time_s: float) -> str:
     return f"{tenths // 36000}:{tenths // 600 % 60:02}:{tenths // 10 % 60:02}.{tenths % 10}"
 
 
-def table(answers: Sequence[Answer], *, style: TableStyle = "plain") -> str:
-    """Lay out what was found: rank, video, from, to, score."""
-    rows = [
-        [
-            str(answer.rank),
-            escaped(one_line(answer.found.video_id), style),
-            clock(answer.found.start_s),
-            clock(answer.found.end_s),
-            f"{answer.found.score:.{SCORE_DIGITS}f}",
+def table(answers: Sequence[Answer], *, style: TableStyle = "plain", width: int = 0) -> str:
+    """Lay out what was found: rank, video, from, to, score.
+
+    Parameters
+    ----------
+    answers
+        What was found.
+    style
+        As for :func:`~truemoment.reports.tables.render`.
+    width
+        Columns of the terminal: names of videos are shortened in the middle to fit; 0 for no limit.
+    """
+    names = [one_line(answer.found.video_id) for answer in answers]
+
+    def laid_out(names: Sequence[str]) -> str:
+        rows = [
+            [
+                str(answer.rank),
+                escaped(name, style),
+                clock(answer.found.start_s),
+                clock(answer.found.end_s),
+                f"{answer.found.score:.{SCORE_DIGITS}f}",
+            ]
+            for name, answer in zip(names, answers, strict=True)
         ]
-        for answer in answers
-    ]
-    return render(["rank", "video", "from", "to", "score"], rows, style=style, numbers=(0, 2, 3, 4))
+        return render(["rank", "video", "from", "to", "score"], rows, style=style, numbers=(0, 2, 3, 4))
+
+    if style == "plain" and width > 0 and names:
+        others = len(laid_out([""] * len(names)).split("\n", 1)[0]) - len("video")
+        names = [shortened(name, max(width - others, SHORTEST_NAME)) for name in names]
+    return laid_out(names)
+
+
+def shortened(text: str, columns: int) -> str:
+    """Leave out the middle of a text that takes more columns of a terminal; East Asian characters take two.
+
+    Examples
+    --------
+    >>> shortened("holidays-2019-part-1", 11), shortened("holidays", 11)
+    ('holid…art-1', 'holidays')
+    """
+    wide = [2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text]
+    if sum(wide) <= columns:
+        return text
+    first, last = 0, len(text)
+    taken = 1  # by the sign for what is left out
+    while first < last:
+        at = first if first <= len(text) - last else last - 1
+        if taken + wide[at] > columns:
+            break
+        taken += wide[at]
+        first, last = (first + 1, last) if at == first else (first, last - 1)
+    return f"{text[:first]}…{text[last:]}"
 
 
 def as_csv(query: str, answers: Sequence[Answer]) -> str:
-    """Write what was found as CSV, seconds in full."""
+    """Write what was found as CSV, seconds in full; a spreadsheet takes no text for a formula."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["rank", "query", "video_id", "path", "start_s", "end_s", "score"])
     for answer in answers:
         of = answer.found
-        writer.writerow([answer.rank, query, of.video_id, answer.path, of.start_s, of.end_s, of.score])
+        words = (_no_formula(text) for text in (query, of.video_id, str(answer.path)))
+        writer.writerow([answer.rank, *words, of.start_s, of.end_s, of.score])
     return stream.getvalue()
+
+
+def _no_formula(text: str) -> str:
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
 def document(query: str, answers: Sequence[Answer], index: Index, scored: int) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from truemoment.reports.tables import TableStyle, escaped, render
@@ -71,15 +71,14 @@ def _percent(value: str) -> str:
     return f"{100 * float(value):.2f}" if value else "-"
 
 
-def next_steps(result: Result, dataset: str | None, annotations: Path | None) -> list[str]:
-    """Say which commands look closer at the answers."""
+def next_steps(result: Result, data: Sequence[str]) -> list[str]:
+    """Say which commands look closer at the answers; `data` are the options that tell which annotations."""
     splits = list(dict.fromkeys(row.split for row in result.tests))
     if not splits:
         return []
     split = splits[-1]
     words = ["truemoment", "audit", str(result.folder / f"{split}.jsonl")]
-    words += ["--dataset", dataset] if dataset is not None else ["--annotations", str(annotations)]
-    words += ["--split", split]
+    words += [*data, "--split", split]
     if "test-iid" in splits and split != "test-iid":
         words += ["--iid", str(result.folder / "test-iid.jsonl")]
     if result.run.features:

@@ -1,0 +1,132 @@
+"""No verb writes over what it reads: refused before any work, and every byte stays."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from truemoment.cli.options import files_of_run, refuse_outputs, told_path
+from truemoment.exceptions import UsageError
+
+MAD = ["--dataset", "mad", "--split", "test", "--data-dir", "data"]
+FEATURES = ["frames.h5", "--sentences", "sentences.h5"]
+SERVED = ["http://localhost:8000/v1", "--model", "m"]
+OWN = ["--annotations", "films.jsonl"]
+
+
+@pytest.fixture
+def material(call, films):
+    """Films and their index, annotations, features, a dataset, a run and a sweep, all below the working folder."""
+    assert call("index", films, "-o", "all.index", "--model", "colours", "--quiet")[0] == 0
+    row = {"video_id": "a", "duration_s": 40, "sentence": "red", "moments": [[20, 28]]}
+    Path("films.jsonl").write_text(json.dumps(row) + "\n")
+    for name in ("data/mad/annotations", "data/mad", "run/epoch-0003", "sweep/worlds"):
+        Path(name).mkdir(parents=True, exist_ok=True)
+    files = (
+        "frames.h5",
+        "sentences.h5",
+        "data/mad/MAD_test.json",
+        "data/mad/annotations/MAD_test.json",
+        "run/run.json",
+        "run/epoch-0003/history.json",
+    )
+    for name in (*files, "data/mad/CLIP_frames_features_5fps.h5", "a.jsonl", "b.jsonl", "figures.csv"):
+        Path(name).write_text("not to be lost")
+    Path("own.yaml").write_text("model: tan2d")
+
+
+def contents():
+    return {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+
+
+COMMANDS = [
+    ["index", "films/a.mp4", "--json", "films/a.mp4"],
+    ["index", "films", "-o", "all.index", "--json", "films/../films/b.mp4"],
+    ["index", "films", "-o", "all.index", "--json", "all.index/index.json"],
+    ["search", "red", "all.index", "--html", "films/a.mp4"],
+    ["search", "red", "all.index", "--csv", "all.index/index.json"],
+    ["search", "red", "all.index", "--json", "all.index/new.json"],
+    ["search", "red", "all.index", "--clips", "all.index/videos"],
+    ["search", "red", "all.index", "--thumbnails", "all.index"],
+    ["search", "red", "films/a.mp4", "--index", "all.index", "--csv", "films/c.mp4"],
+    ["search", "red", "films/a.mp4", "--model", "colours", "--csv", "films/a.mp4"],
+    ["search", "all.index", *OWN, "-o", "all.index/index.json"],
+    ["search", "all.index", *OWN, "-o", "x.jsonl", "--json", "films/b.mp4"],
+    ["search", *FEATURES, *MAD, "-o", "data/mad/MAD_test.json"],
+    ["search", *FEATURES, *MAD, "-o", "data/mad/annotations/MAD_test.json"],
+    ["search", *FEATURES, *MAD, "-o", "x.jsonl", "--json", "frames.h5"],
+    ["search", *FEATURES, *MAD, "-o", "x.jsonl", "--json", "sentences.h5"],
+    ["predict", "run", *MAD, "-o", "data/mad/MAD_test.json"],
+    ["predict", "run", *MAD, "-o", "run/run.json"],
+    ["predict", "run", *MAD, "-o", "x.jsonl", "--json", "run/epoch-0003/history.json"],
+    ["predict", "run", *MAD, "--features", "frames.h5", "-o", "x.jsonl", "--json", "frames.h5"],
+    ["predict", *SERVED, "--prompt", "text-only", *MAD, "-o", "data/mad/MAD_test.json"],
+    ["predict", *SERVED, "--videos", "films", *OWN, "-o", "x.jsonl", "--raw", "films/a.mp4"],
+    ["train", "tan2d", *MAD[:2], *MAD[4:], "--features", "frames.h5", "--json", "frames.h5"],
+    ["train", "own.yaml", *OWN, "--results", "own.yaml"],
+    ["train", "tan2d", *OWN, "-o", "run", "--json", "run/run.json"],
+    [
+        "sweep",
+        "tan2d",
+        "--world",
+        "videos=600",
+        "--dial",
+        "perception=0,1",
+        "-o",
+        "sweep",
+        "--json",
+        "sweep/worlds/x.json",
+    ],
+    ["reproduce", "mad-2", "--data-dir", "data", "--json", "data/mad/MAD_test.json"],
+    ["reproduce", "mad-2", "--data-dir", "data", "--json", "data/mad/CLIP_frames_features_5fps.h5"],
+    ["baseline", "uniform", *MAD, "-o", "data/mad/annotations/MAD_test.json"],
+    ["evaluate", "a.jsonl", *MAD, "--save-scores", "data/mad/MAD_test.json"],
+    ["convert", "a.jsonl", "--to", "csv", "-o", "a.jsonl"],
+    ["audit", "a.jsonl", *OWN, "--model", "run", "--json", "run/run.json"],
+    ["audit", "a.jsonl", *OWN, "--model", "run", "--features", "frames.h5", "--html", "frames.h5"],
+    ["compare", "a.jsonl", "b.jsonl", *OWN, "--published", "figures.csv", "--json", "figures.csv"],
+    ["humans", *OWN, "--official", "mad/test", "--data-dir", "data", "--json", "data/mad/MAD_test.json"],
+    ["bias", *MAD[:2], *MAD[4:], "--html", "data/mad/MAD_test.json"],
+    ["features", "frames.h5", "--json", "frames.h5"],
+    ["datasets", "check", "films.jsonl", "--json", "films.jsonl"],
+    ["datasets", "check", "mad", "--data-dir", "data", "--json", "data/mad/MAD_test.json"],
+]
+
+
+@pytest.mark.usefixtures("in_colours", "material")
+def test_what_is_read_is_not_written_over(fails):
+    before = contents()
+    for words in COMMANDS:
+        told = fails(2, *words)
+        refused = "is read or written already, expected another", "which is read, expected another"
+        assert any(part in told for part in refused), words
+        assert contents() == before, words
+
+
+def test_beside_what_is_a_run_s_own_other_files_may_stand(tmp_path):
+    for name in ("run.json", "epoch-0001/history.json", "preds.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x")
+    refuse_outputs(files_of_run(tmp_path), [tmp_path / "preds.jsonl", tmp_path / "new.json"])
+    for name in ("run.json", "result.json", "epoch-0001/history.json", "epoch-0001"):
+        with pytest.raises(UsageError, match=r"which is read|is read or written already"):
+            refuse_outputs(files_of_run(tmp_path), [tmp_path / name])
+
+
+def test_below_a_folder_that_is_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("run/epoch", "run-2"):
+        Path(name).mkdir(parents=True)
+    refuse_outputs([Path("run")], [Path("run-2/x"), Path("x"), Path("-"), None])
+    Path("link").symlink_to("run/epoch")
+    for name in ("run/x", "run/epoch/x", "run-2/../run/x", "link/x"):
+        with pytest.raises(UsageError, match=r"lies in run, which is read, expected another place$"):
+            refuse_outputs([Path("run")], [Path(name)])
+    with pytest.raises(UsageError, match="run: is read or written already"):
+        refuse_outputs([Path("run")], [Path("run")])
+
+
+def test_control_characters_of_a_path_are_told_as_such():
+    assert told_path(Path("a\x07\x1b[31m\n.mp4")) == r"a\x07\x1b[31m\x0a.mp4"
+    assert told_path(Path("電影　é.mp4")) == "電影　é.mp4"
+    assert told_path(Path("a\udcff")) == r"a\xff"
