@@ -1,6 +1,7 @@
 """truemoment search: from a sentence to moments, clips, pages, and predictions for evaluate."""
 
 import csv
+import io
 import json
 import shlex
 import shutil
@@ -398,3 +399,41 @@ def test_the_command_that_is_told_knows_the_folder_of_datasets(frames, call):
     told = shlex.split(out.splitlines()[-1])
     assert told[3:9] == words
     assert call(*told[1:], "--quiet")[0] == 0
+
+
+@pytest.fixture
+def typed(monkeypatch):
+    """Put text on standard input."""
+
+    def put(text, *, terminal=False):
+        stream = io.TextIOWrapper(io.BytesIO(text))
+        monkeypatch.setattr(stream, "isatty", lambda: terminal)
+        monkeypatch.setattr("sys.stdin", stream)
+
+    return put
+
+
+def test_a_sentence_a_line_from_standard_input(call, index, typed):
+    tables = [call("search", sentence, index, "--top", "2")[1] for sentence in ("red", "green or blue")]
+    typed(b"red\n\n  green or blue\n")
+    status, out, err = call("search", "-", index, "--top", "2")
+    assert (status, err) == (0, "")
+    assert out == f"\nred\n{tables[0]}\ngreen or blue\n{tables[1]}"
+
+
+def test_whoever_types_is_asked(call, index, typed):
+    typed(b"red\n", terminal=True)
+    assert call("search", "-", index, "--top", "2")[2] == "\nsentence> \nsentence> "
+    typed(b"red\n", terminal=True)
+    assert call("search", "-", index, "--top", "2", "--quiet")[2] == ""
+
+
+def test_lines_that_are_no_text_and_options_that_do_not_go_with_lines(call, fails, index, typed):
+    typed(b"red\n\xff\n")
+    status, out, err = call("search", "-", index, "--top", "1")
+    assert (status, err) == (2, "truemoment: standard input:2: expected text in UTF-8\n")
+    assert out.startswith("\nred\n")
+    told = "sentences of standard input are answered with tables: no --json, --csv, --html or pictures"
+    assert fails(2, "search", "-", index, "--csv", "x.csv") == told
+    typed(b"")
+    assert call("search", "-", index) == (0, "", "")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import itertools
 import re
 import shlex
 import shutil
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from truemoment.video.encoders import Encoder
     from truemoment.video.frames import Outline
 
+STANDARD_INPUT = "-"
 EXAMPLE = 'truemoment search "a man opens a door" film.mp4'
 TOP, TOP_OF_QUERIES = 5, 100
 NMS = 0.3
@@ -141,12 +144,16 @@ def command(
     In a VIDEO, which is indexed first if it was not, or in an INDEX made by truemoment index. There
     always is a best moment: the score tells how well it fits, not whether it is there.
 
+    With - for the sentence, one a line is read from standard input, and answered as it comes: the model
+    is loaded once.
+
     With --dataset or --annotations in place of a sentence, every query of a split is answered, for
     truemoment evaluate; then features do as well: FILE.h5 with --sentences FILE.h5.
 
     \b
     truemoment search "a man opens a door" film.mp4
     truemoment search "a dog on the beach" videos.index --top 10 --clips found --html found.html
+    truemoment search - videos.index
     truemoment search videos.index --annotations mine.jsonl -o preds.jsonl
     truemoment search CLIP_frames.h5 --sentences CLIP_sentences.h5 --dataset mad --split test -o preds.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
@@ -164,6 +171,9 @@ def command(
     of_queries = any(value is not None for value in (dataset, annotations, split))
     _refuse_others(of_queries)
     query, target = _words(words, of_queries=of_queries)
+    several = query == STANDARD_INPUT
+    if several and any(path is not None for path in (json_path, csv_path, page, clips, thumbnails)):
+        raise UsageError("sentences of standard input are answered with tables: no --json, --csv, --html or pictures")
     show = not quiet and sys.stderr.isatty()
     inputs = [annotations, sentences, *files_of(dataset, data_dir), *_read_of(target, index_path)]
     refuse_outputs(inputs, [json_path, csv_path, page, out, thumbnails])
@@ -187,16 +197,24 @@ def command(
         )
         return
     index, only = open_target.open()
-    answers, scored = _search(
+    find = functools.partial(
+        _search,
         index,
         open_target,
-        query,
         top=top or TOP,
         apart_s=APART_S if apart_s is None else apart_s,
         exact=exact,
         candidates=candidates,
         videos=only,
     )
+    if several:
+        open_target.encoder(index)  # somebody who types should not wait after the first sentence
+        for line in _lines(quiet=quiet):
+            answers, _ = find(line)
+            click.echo(f"\n{line}")
+            _tell(answers, {}, style=style, quiet=quiet, table=True)
+        return
+    answers, scored = find(query)
     answers = list(_looked_at(index, answers, thumbnails, clips, pictures=page is not None, show=show))
     _write(query, answers, index, scored, csv_path=csv_path, page=page, json_path=json_path)
     places = {"clips": clips, "pictures": thumbnails, "page": page}
@@ -249,6 +267,29 @@ def _words(words: tuple[str, ...], *, of_queries: bool) -> tuple[str, Path]:
     if not Path(target).exists() and Path(query).exists():
         raise UsageError(f"the sentence comes first: truemoment search {shlex.join([target, query])}")
     return query, Path(target)
+
+
+def _lines(*, quiet: bool) -> Iterator[str]:
+    """Read sentences from standard input, as they come; whoever types is asked for the next one.
+
+    Raises
+    ------
+    InputError
+        If a line is no text in UTF-8.
+    """
+    typed = sys.stdin.isatty() and not quiet
+    for number in itertools.count(1):
+        if typed:
+            click.echo("\nsentence> ", nl=False, err=True)
+        line = sys.stdin.buffer.readline()
+        if not line:
+            return
+        try:
+            sentence = line.decode().strip()
+        except UnicodeDecodeError:
+            raise InputError("expected text in UTF-8", path="standard input", line=number) from None
+        if sentence:
+            yield sentence
 
 
 def _read_of(target: Path, index_path: Path | None) -> list[Path]:
