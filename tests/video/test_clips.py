@@ -1,6 +1,8 @@
 """Pictures and parts of videos: every video is made here, and each of its pictures says which one it is."""
 
 import io
+import resource
+from contextlib import contextmanager
 from fractions import Fraction
 
 import numpy as np
@@ -112,8 +114,8 @@ def test_odd_sides(tmp_path):
     assert next(stream_frames(tmp_path / "out.mp4", 1))[1].shape == (64, 128, 3)
 
 
-def beep(path, rate, layout, at_s):
-    """Write 4 s of pictures beside silence in which a tone sounds for half a second."""
+def beep(path, rate, layout, at_s, clock_s=0):
+    """Write 4 s of pictures beside silence in which a tone sounds for half a second; their clock may start late."""
     n_channels = {"mono": 1, "stereo": 2}[layout]
     with av.open(str(path), "w") as container:
         pictures = container.add_stream("libx264", rate=10)
@@ -121,20 +123,29 @@ def beep(path, rate, layout, at_s):
         sound = container.add_stream("aac", rate=rate, layout=layout)
         for number in range(40):
             frame = av.VideoFrame.from_ndarray(np.full((32, 32, 3), number, np.uint8), format="rgb24")
-            frame.pts, frame.time_base = number, Fraction(1, 10)
+            frame.pts, frame.time_base = number + 10 * clock_s, Fraction(1, 10)
             container.mux(pictures.encode(frame))
         container.mux(pictures.encode())
         time_s = np.arange(4 * rate) / rate
         tone = np.sin(2 * np.pi * 440 * time_s) * ((time_s >= at_s) & (time_s < at_s + 0.5))
         frame = av.AudioFrame.from_ndarray(np.tile(tone.astype(np.float32), (n_channels, 1)), "fltp", layout)
-        frame.sample_rate, frame.pts, frame.time_base = rate, 0, Fraction(1, rate)
+        frame.sample_rate, frame.pts, frame.time_base = rate, clock_s * rate, Fraction(1, rate)
         container.mux([*sound.encode(frame), *sound.encode()])
     return path
 
 
-@pytest.mark.parametrize(("rate", "layout"), [(16000, "mono"), (44100, "stereo"), (48000, "stereo")])
-def test_sound_stays_beside_its_pictures(tmp_path, rate, layout):
-    path = beep(tmp_path / "a.mp4", rate, layout, at_s=2.0)
+@pytest.mark.parametrize(
+    ("name", "rate", "layout", "clock_s"),
+    [
+        ("a.mp4", 16000, "mono", 0),
+        ("a.mp4", 44100, "stereo", 0),
+        ("a.mp4", 48000, "stereo", 0),
+        ("a.mkv", 48000, "mono", 60),
+    ],
+)
+def test_sound_stays_beside_its_pictures(tmp_path, name, rate, layout, clock_s):
+    path = beep(tmp_path / name, rate, layout, 2.0, clock_s)
+    assert outline_of(path).origin_s == pytest.approx(clock_s, abs=0.2)
     cut_clip(path, tmp_path / "out.mp4", 1.37, 3.2)
     with av.open(str(tmp_path / "out.mp4")) as container:
         sound = container.streams.audio[0]
@@ -148,10 +159,96 @@ def test_sound_stays_beside_its_pictures(tmp_path, rate, layout):
     assert duration_of(tmp_path / "out.mp4") == pytest.approx(3.2 - 1.37, abs=1e-3)
 
 
+@pytest.mark.parametrize(("name", "clock_s"), [("a.mp4", 0), ("a.ts", 60), ("a.mkv", 60)])
+def test_sound_is_decoded_where_it_is_needed(tmp_path, name, clock_s, monkeypatch):
+    path = beep(tmp_path / name, 48000, "mono", 2.0, clock_s)  # 188 frames of sound
+    decoded = []
+
+    class Counting:
+        def __init__(self, real):
+            self.real = real
+
+        def resample(self, frame):
+            decoded.append(frame)
+            return self.real.resample(frame)
+
+    resampler = av.AudioResampler
+    monkeypatch.setattr(av, "AudioResampler", lambda **of: Counting(resampler(**of)))
+    cut_clip(path, tmp_path / "out.mp4", 3.0, 3.4)  # 19 of them
+    assert 19 <= len(decoded) < 19 + 25
+
+
 def test_a_silent_video_gives_a_silent_clip(tmp_path):
     cut_clip(make_video(tmp_path / "a.mp4", EVERY_100_MS), tmp_path / "out.mp4", 1, 2)
     with av.open(str(tmp_path / "out.mp4")) as container:
         assert [stream.type for stream in container.streams] == ["video"]
+
+
+def test_a_clip_has_the_colours_of_the_video(tmp_path):
+    # Large pictures are coded by BT.709, and players take a clip that does not tell for whichever they guess.
+    colours = np.zeros((64, 96, 3), np.uint8)
+    colours[:, :32], colours[:, 32:64], colours[:, 64:] = (200, 40, 40), (40, 200, 40), (40, 40, 200)
+    path = tmp_path / "a.mp4"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 96, 64, "yuv420p"
+        context = stream.codec_context
+        context.options = {"crf": "4"}
+        context.colorspace, context.color_range, context.color_primaries, context.color_trc = 9, 1, 9, 18  # HLG
+        for number in range(10):
+            frame = av.VideoFrame.from_ndarray(colours, format="rgb24")
+            frame = frame.reformat(format="yuv420p", dst_colorspace="BT2020", dst_color_range="MPEG")
+            frame.pts, frame.time_base = number, Fraction(1, 10)
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode())
+    cut_clip(path, tmp_path / "out.mp4", 0, 0.5)
+    with av.open(str(tmp_path / "out.mp4")) as container:
+        frame = next(container.decode(video=0))
+    assert (frame.colorspace, frame.color_range, frame.color_primaries, frame.color_trc) == (1, 1, 9, 18)
+    _, pixels = next(stream_frames(tmp_path / "out.mp4", 1))
+    for column in (16, 48, 80):
+        assert np.abs(pixels[32, column].astype(int) - colours[32, column]).max() <= 6
+
+
+@contextmanager
+def largest_file(n_bytes):
+    """Let no file grow beyond a size, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_leaves_one_line_and_no_file(tmp_path, capfd):
+    path = make_video(tmp_path / "a.mp4", EVERY_100_MS, audio_s=6.0)
+    cut_clip(path, tmp_path / "out.mp4", 0, 4)
+    whole = (tmp_path / "out.mp4").read_bytes()
+    for lacking in range(1, len(whole), 2000):
+        with largest_file(len(whole) - lacking), pytest.raises(InputError) as error:
+            cut_clip(path, tmp_path / "out.mp4", 0, 4)
+        assert str(error.value).startswith(f"{tmp_path / 'out.mp4'}: cannot be written (")
+        assert "\n" not in str(error.value)
+    assert (tmp_path / "out.mp4").read_bytes() == whole
+    assert sorted(of.name for of in tmp_path.iterdir()) == ["a.mp4", "out.mp4"]
+    assert len(list(stream_frames(path, 10))) == 60  # no error is left behind in PyAV
+    assert capfd.readouterr().err == ""
+
+
+def test_what_does_not_fit_is_not_encoded_to_its_end(tmp_path, monkeypatch):
+    path = make_video(tmp_path / "a.mp4", EVERY_100_MS)
+    rng = np.random.default_rng(0)
+    drawn = []
+
+    def noise(*_):  # several kilobytes each
+        drawn.append(rng.integers(0, 256, (64, 128, 3), np.uint8))
+        return drawn[-1]
+
+    monkeypatch.setattr("truemoment.video.clips.pixels_of", noise)
+    with largest_file(50_000), pytest.raises(InputError, match="cannot be written"):
+        cut_clip(path, tmp_path / "out.mp4", 0, 6)
+    assert len(drawn) < 60
 
 
 def test_a_damaged_file_shows_what_is_left(tmp_path):

@@ -1,7 +1,9 @@
 """Two-tower models: small ones with random weights, saved in the form of the large ones."""
 
+import dataclasses
 import pickle
 import shutil
+import string
 
 import numpy as np
 import pytest
@@ -227,6 +229,115 @@ def test_sentences_too_long_are_cut_and_told(folder):
     np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
+def saved_words(folder, tokens, **said):
+    """Give a SigLIP folder words that keep capitals and punctuation, as Gemma's do, and say `said` beside them."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    words = Tokenizer(models.WordLevel({of: k for k, of in enumerate(["<pad>", "</s>", "<unk>", *tokens])}, "<unk>"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    words.post_processor = processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
+    words.save(str(folder / "tokenizer.json"))
+    special = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
+    (folder / "tokenizer_config.json").write_bytes(msgspec.json.encode(special | said))
+
+
+FIRST = {"tokenizer_class": "SiglipTokenizer", "do_lower_case": True}
+SECOND = {"tokenizer_class": "GemmaTokenizer"}
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "seen"),
+    [
+        (FIRST, "A Red, circle!", "a red circle"),
+        (FIRST, "  a\n RED.circle  ", "a redcircle"),
+        (SECOND, "A Red, circle", "a red, circle"),
+        (FIRST | {"do_lower_case": False}, "A Red, circle!", "A Red circle"),
+        ({}, "A Red, circle", "a red, circle"),
+    ],
+)
+def test_siglip_sees_sentences_as_in_its_training(siglip, tmp_path, said, text, seen):
+    folder = shutil.copytree(siglip, tmp_path / "siglip")
+    saved_words(folder, ["a", "red", "circle", "A", "Red", ",", "!", "redcircle"], **said)
+    tokenizer = load_encoder(str(folder), device="cpu").tokenizer
+    plain = transformers.PreTrainedTokenizerFast.from_pretrained(folder)  # takes `seen` as it is written
+    assert tokenizer(text)["input_ids"] == plain(seen)["input_ids"]
+    assert plain(text)["input_ids"] != plain(seen)["input_ids"]
+
+
+def test_siglip_of_the_first_version_sees_no_punctuation(siglip, tmp_path):
+    folder = shutil.copytree(siglip, tmp_path / "siglip")
+    saved_words(folder, ["ab"], **FIRST)
+    encoder = load_encoder(str(folder), device="cpu")
+    assert [encoder.tokenizer(f"A{of}B")["input_ids"] for of in string.punctuation] == [[3, 1]] * 32
+    np.testing.assert_array_equal(*encoder.sentences([string.punctuation.join("AB"), "ab"]))
+    assert encoder.cut_short(["ab" + " !" * 50]) == []
+    assert encoder.tokenizer.backend_tokenizer.normalizer.normalize_str(" \tA, \n B. ") == "a b"
+    (folder / "tokenizer_config.json").write_bytes(msgspec.json.encode({"pad_token": "<pad>"}))
+    (folder / "spiece.model").write_bytes(b"what published models of the first version have beside it")
+    assert load_encoder(str(folder)).tokenizer("A,B")["input_ids"] == [3, 1]
+
+
+def test_siglip_of_the_second_version_sees_what_its_own_class_would(siglip, tmp_path):
+    # Its models for pictures of one size are saved as the first version's, with Gemma's words.
+    letters = ["▁", *string.ascii_letters, ",", ".", "é"]
+    special = ["<pad>", "<eos>", "<bos>", "<unk>", "<mask>"]
+    pieces = {of: k for k, of in enumerate([*special, *letters, "re", "red", "RE"])}
+    merges = [("r", "e"), ("re", "d"), ("R", "E")]
+    folder = shutil.copytree(siglip, tmp_path / "siglip")
+    transformers.GemmaTokenizer(vocab=pieces, merges=merges).save_pretrained(folder)
+    config = transformers.SiglipConfig.from_pretrained(folder)
+    config.text_config.vocab_size = len(pieces)
+    transformers.SiglipModel(config).save_pretrained(folder)
+    own = transformers.Siglip2Tokenizer(vocab=pieces, merges=merges)
+    tokenizer = load_encoder(str(folder), device="cpu").tokenizer
+    for text in ("A RED Circle, Red.", "a  red circle", "É"):
+        assert tokenizer(text)["input_ids"] == own(text)["input_ids"]
+
+
+def test_words_without_a_token_that_fills_up(siglip, tmp_path):
+    folder = shutil.copytree(siglip, tmp_path / "siglip")
+    (folder / "tokenizer_config.json").write_text('{"eos_token": "</s>"}')
+    assert "expected a pad_token" in refused(folder)
+
+
+def test_words_in_spiece_alone(siglip, tmp_path, monkeypatch):
+    folder = shutil.copytree(siglip, tmp_path / "siglip")
+    (folder / "tokenizer.json").rename(folder / "spiece.model")
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    assert "pip install sentencepiece" in refused(folder)
+
+
+def test_mixed_precision_on_cuda_alone(clip, monkeypatch):
+    encoder = load_encoder(str(clip), device="cpu")
+    asked = []
+    autocast = torch.autocast
+    monkeypatch.setattr(torch, "autocast", lambda kind: asked.append(kind) or autocast("cpu", enabled=False))
+    with encoder._computing():
+        assert torch.is_inference_mode_enabled()
+        assert asked == []
+    with dataclasses.replace(encoder, device=torch.device("cuda"))._computing():
+        assert torch.is_inference_mode_enabled()
+        assert asked == ["cuda"]
+
+
+def test_a_device_with_too_little_memory(clip, monkeypatch):
+    encoder = load_encoder(str(clip), device="cpu")
+
+    def full(**_):
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB\nand much more")
+
+    monkeypatch.setattr(encoder.model, "get_image_features", full)
+    monkeypatch.setattr(encoder.model, "get_text_features", full)
+    monkeypatch.setattr(torch.nn.Module, "to", lambda *_: full())
+    for ask in (
+        lambda: encoder.images(encoder.prepare(picture(40, 40))[None]),
+        lambda: encoder.sentences(["a"]),
+        lambda: load_encoder(str(clip), device="cpu"),
+    ):
+        with pytest.raises(UsageError, match=r"model clip\d* needs more memory than is free on cpu: .* another device"):
+            ask()
+
+
 def test_weights_of_half_precision(clip, tmp_path):
     folder = shutil.copytree(clip, tmp_path / "half")
     transformers.CLIPModel.from_pretrained(clip).half().save_pretrained(folder)
@@ -259,7 +370,8 @@ def test_the_fingerprint_tells_a_model_from_another(folder, tmp_path):
 @pytest.mark.parametrize(
     "text", ["", "no such folder", "scene", "../x", "a/b/c", "https://host/x", "a/..", "-x/y", "~nobody/", "x" * 5000]
 )
-def test_names_that_can_be_none(text, monkeypatch):
+def test_names_that_can_be_none(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(encoders, "_fetched", lambda name: pytest.fail(f"asked for {name}"))
     with pytest.raises(UsageError, match="expected 'scenes', a folder, or a name"):
         load_encoder(text)
@@ -282,16 +394,46 @@ def test_a_model_of_the_hub_that_is_here_already(clip, monkeypatch):
     assert not any(of.endswith((".bin", ".py", ".pkl", ".h5", ".msgpack", "*")) for of in allowed)
 
 
-def test_a_model_of_the_hub_that_is_here_in_part(clip, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "lost", ["config.json", "model.safetensors", "preprocessor_config.json", "tokenizer.json", "tokenizer_config.json"]
+)
+def test_a_model_of_the_hub_that_is_here_in_part(folder, tmp_path, monkeypatch, lost):
     import huggingface_hub
 
-    (tmp_path / "config.json").write_bytes((clip / "config.json").read_bytes())
+    part = shutil.copytree(folder, tmp_path / "part")
+    (part / lost).unlink()
+    fetched = []
 
     def snapshot(*_, local_files_only=False, **__):
-        return str(tmp_path if local_files_only else clip)
+        if not local_files_only:
+            shutil.copy(folder / lost, part)  # the hub's own client fetches what is not here
+            fetched.append(lost)
+        return str(part)
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", snapshot)
-    assert load_encoder("some/model").n_dimensions == 8
+    assert load_encoder("some/model").fingerprint == load_encoder(str(folder)).fingerprint
+    assert load_encoder("some/model").name == "some/model"
+    assert fetched == [lost]  # once
+
+
+@pytest.mark.parametrize("lost", [None, 0, -1])
+def test_weights_in_several_files_of_which_some_are_here(clip, tmp_path, monkeypatch, lost):
+    import huggingface_hub
+
+    folder = shutil.copytree(clip, tmp_path / "whole")
+    transformers.CLIPModel.from_pretrained(clip).save_pretrained(folder, max_shard_size="20KB")
+    (folder / "model.safetensors").unlink()
+    shards = sorted(folder.glob("model-*.safetensors"))
+    assert len(shards) > 1
+    part = shutil.copytree(folder, tmp_path / "part")
+    if lost is not None:
+        (part / shards[lost].name).unlink()
+    monkeypatch.setattr(
+        huggingface_hub,
+        "snapshot_download",
+        lambda *_, local_files_only=False, **__: str(part if local_files_only else folder),
+    )
+    assert load_encoder("some/model").folder == (part if lost is None else folder)
 
 
 def test_a_model_of_the_hub_that_cannot_be_fetched(monkeypatch):
@@ -350,6 +492,19 @@ def test_code_beside_a_model_is_not_run(folder):
     said["auto_map"] = {"AutoTokenizer": ["modeling.Tokenizer", None]}
     (folder / "tokenizer_config.json").write_bytes(msgspec.json.encode(said))
     assert load_encoder(str(folder)).n_dimensions in {8, 16}
+
+
+def test_no_class_is_asked_to_run_code(folder, monkeypatch):
+    asked = []
+    for family in (transformers.CLIPModel, transformers.SiglipModel, transformers.PreTrainedTokenizerFast):
+
+        def told(cls, *of, _real=family.from_pretrained.__func__, **options):
+            asked.append({name: options.get(name) for name in ("trust_remote_code", "local_files_only")})
+            return _real(cls, *of, **options)
+
+        monkeypatch.setattr(family, "from_pretrained", classmethod(told))
+    load_encoder(str(folder))
+    assert asked == [{"trust_remote_code": False, "local_files_only": True}] * 2
 
 
 @pytest.mark.parametrize("left", [0, 7, 8, 100, 5000])

@@ -1,9 +1,11 @@
 """Which file belongs to which video."""
 
+from itertools import pairwise
+
 import pytest
 
 from truemoment.exceptions import InputError, MissingFileError
-from truemoment.video import find_videos, identity_of
+from truemoment.video import files, find_videos, identity_of
 
 
 def fill(folder, *names):
@@ -50,6 +52,32 @@ def test_a_copy_is_the_same_and_another_file_is_not(tmp_path, size):
     assert identity_of(one) == identity_of(copy)
     assert len({identity_of(path) for path in (one, other, longer)}) == 3
     assert identity_of(one).startswith(f"{size}:")
+
+
+@pytest.mark.parametrize("size", [(2 << 20) + 1000, 3 << 20, 5 << 20, 40 << 20])
+def test_a_middle_that_is_not_there_yet_is_seen(tmp_path, size):
+    """A download that is under way has its size and both its ends; any hole of an eighth of the middle is found."""
+    path = tmp_path / "film"
+    content = bytes(range(1, 252)) * (size // 251 + 1)
+    path.write_bytes(content[:size])
+    whole = identity_of(path)
+    ends, between = 1 << 20, size - (2 << 20)
+    for k in range(8):
+        with path.open("r+b") as stream:
+            stream.seek(ends + k * between // 8)
+            stream.write(bytes(between // 8))
+        assert identity_of(path) != whole
+        path.write_bytes(content[:size])
+    assert identity_of(path) == whole
+
+
+def test_a_large_file_is_not_read_whole():
+    """Of 4 GiB 3 MiB are read, from the first byte to the last, none twice."""
+    assert sum(length for _, length in files._looked_at(4 << 30)) == 3 << 20
+    for size in (3 << 20, (3 << 20) + 1, (3 << 20) + 123_457, 4 << 30):
+        looked_at = sorted(files._looked_at(size))
+        assert all(at + length <= after for (at, length), (after, _) in pairwise(looked_at))
+        assert (looked_at[0][0], sum(looked_at[-1])) == (0, size)
 
 
 def test_no_file_to_identify(tmp_path):

@@ -113,7 +113,15 @@ def test_pictures_that_start_after_the_sound(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("degrees", "size", "red"), [(90, (64, 128), "left"), (180, (128, 64), "bottom"), (-90, (64, 128), "right")]
+    ("degrees", "size", "red"),
+    [
+        (90, (64, 128), "left"),
+        (180, (128, 64), "bottom"),
+        (-90, (64, 128), "right"),
+        ((0, "vflip"), (128, 64), "bottom"),
+        ((90, "hflip"), (64, 128), "right"),
+        ((90, "vflip"), (64, 128), "left"),
+    ],
 )
 def test_rotation_is_applied(tmp_path, degrees, size, red):
     # Red is the top of the picture as coded; turned counter-clockwise by 90 degrees it is at the left.
@@ -204,7 +212,7 @@ def test_a_file_that_is_cut_off(tmp_path, name, share):
 
 
 def test_an_avi_that_is_cut_off(tmp_path):
-    whole = make_video(tmp_path / "whole.avi", list(range(3000)), gop=1).read_bytes()  # a frame each tick
+    whole = make_video(tmp_path / "whole.avi", list(range(75)), gop=1, rate=25).read_bytes()
     path = tmp_path / "a.avi"
     path.write_bytes(whole[: len(whole) // 3])
     assert "of the 3.0 s it says it has: cut off?" in refused(path)
@@ -218,8 +226,10 @@ def test_no_time_stamps(tmp_path):
 
 def test_time_stamps_that_fall(tmp_path):
     # AVI keeps the order of decoding only; with frames that lean on later ones nobody knows when each is shown.
-    path = make_video(tmp_path / "a.avi", EVERY_100_MS, codec="libx264", b_frames=2)
-    assert "time stamps that fall" in refused(path)
+    path = make_video(tmp_path / "a film.avi", EVERY_100_MS, codec="libx264", b_frames=2)
+    told = refused(path)
+    assert "time stamps that fall" in told
+    assert told.endswith("; encode it anew, e.g. `ffmpeg -r 1000 -i 'a film.avi' whole.mp4`")
 
 
 def test_more_frames_than_anybody_takes(tmp_path):

@@ -11,7 +11,7 @@ from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.video import Sampling, sample_frames
 from truemoment.video.frames import duration_of, jpeg_of, outline_of, stream_frames
 
-from .conftest import make_sound, make_video, number_in
+from .conftest import av, make_sound, make_video, number_in, trimmed
 
 EVERY_100_MS = [100 * k for k in range(60)]
 UNEVEN_MS = [0, 40, 90, 1000, 1010, 2500, 2600, 2700, 4900, 5000]
@@ -90,6 +90,21 @@ def test_pictures_are_made_smaller_by_their_shorter_side(tmp_path, side, shape):
     assert numbers(path, 10, shortest_side=side) == [0, 1, 2, 3, 4]
 
 
+def test_made_smaller_by_means_not_by_leaving_pixels_out(tmp_path):
+    lines = np.zeros((64, 128, 3), np.uint8)
+    lines[:, ::2] = 255
+    path = tmp_path / "a.mkv"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("ffv1", rate=10)  # nothing of a picture is lost
+        stream.width, stream.height, stream.pix_fmt = 128, 64, "yuv444p"
+        for _ in range(2):
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(lines, format="rgb24")))
+        container.mux(stream.encode())
+    _, pixels = next(stream_frames(path, 1, shortest_side=32))
+    assert pixels.shape == (32, 64, 3)
+    assert np.abs(pixels.astype(int) - 127).max() <= 4
+
+
 def test_many_frames_need_no_more_memory_than_few(tmp_path):
     path = make_video(tmp_path / "a.mp4", [40 * k for k in range(400)])
 
@@ -109,6 +124,42 @@ def test_the_clock_starts_where_the_file_does(tmp_path):
     path = make_video(tmp_path / "a.ts", EVERY_100_MS, codec="libx264")
     assert numbers(path, 1) == [0, 10, 20, 30, 40, 50]
     assert numbers(path, 1, start_s=3) == [30, 40, 50]
+
+
+def test_the_clock_of_an_avi_starts_with_its_first_picture(tmp_path):
+    # Where frames lean on later ones, decoding starts before showing, and AVI tells of decoding only.
+    path = make_video(tmp_path / "a.avi", list(range(60)), b_frames=2, rate=25)
+    assert numbers(path, 25) == list(range(60))
+    assert numbers(path, 5, start_s=1) == list(range(25, 60, 5))
+    assert duration_of(path) == pytest.approx(60 / 25)
+
+
+def test_a_matroska_file_whose_clock_starts_late(tmp_path):
+    # Its head tells when the last frame ends, an hour and 10 s, not how long all of them last.
+    whole = make_video(tmp_path / "whole.mkv", [3_600_000 + 40 * k for k in range(250)])
+    assert duration_of(whole) == pytest.approx(10.0, abs=0.01)
+    assert numbers(whole, 1) == [25 * k for k in range(10)]
+    path = tmp_path / "a.mkv"
+    path.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    with pytest.raises(InputError, match=r"ends at \d\.\d s of the 10\.0 s it says it has: cut off\?"):
+        outline_of(path)
+
+
+def test_frames_in_front_of_what_is_to_be_shown(tmp_path):
+    # 6 of 10 s are cut away, as phones do: the frames from the last key frame on are decoded, and not shown.
+    path = trimmed(make_video(tmp_path / "whole.mp4", [40 * k for k in range(250)], gop=250), tmp_path / "a.mp4", 6000)
+    assert duration_of(path) == pytest.approx(4.0)
+    assert numbers(path, 5) == [150 + 5 * k for k in range(20)]
+    assert numbers(path, 5, start_s=3) == [225, 230, 235, 240, 245]
+
+
+def test_frames_that_lean_on_both_sides_of_a_key_frame(tmp_path):
+    path = make_video(
+        tmp_path / "a.mkv", EVERY_100_MS, codec="libx264", gop=10, b_frames=3, x264="open-gop=1:b-adapt=0"
+    )
+    assert len(outline_of(path).keyframes_s) > 3
+    assert numbers(path, 10) == list(range(60))
+    assert [numbers(path, 10, start_s=k / 10, end_s=k / 10 + 0.1) for k in range(60)] == [[k] for k in range(60)]
 
 
 @pytest.mark.parametrize("name", ["a.ts", "a.mkv", "a.avi", "a.webm"])

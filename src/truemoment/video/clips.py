@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import chain, pairwise
+from itertools import chain, pairwise, takewhile
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -39,6 +39,9 @@ TICKS_A_SECOND = 90_000
 
 AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)
 """Samples a second that AAC knows; sound of another rate is converted to 48,000."""
+
+BT709, LIMITED, UNKNOWN = 1, 1, 2
+"""Numbers of H.273 for how a clip's colours are coded: the matrix, the range 16 to 235, and what is not told."""
 
 SOUND_BLOCK = 1024
 """Samples that are encoded at a time: what AAC puts into one packet."""
@@ -119,6 +122,8 @@ def _write_clip(stream: IO[bytes], path: Path, outline: Outline, start_s: float,
     ------
     InputError
         If the video has no picture there, or cannot be read or encoded.
+    OSError
+        If the clip cannot be written.
     """
     import av  # noqa: PLC0415 - only videos need it
 
@@ -127,15 +132,45 @@ def _write_clip(stream: IO[bytes], path: Path, outline: Outline, start_s: float,
     if first is None:
         raise InputError(f"has no frame from {start_s:.3f} to {end_s:.3f} s", path=path)
     sound = _sound_form(path)
+    sink = _Sink(stream)
+    written = takewhile(lambda _: sink.fault is None, chain([first], shown))
     try:
-        with av.open(stream, "w", format="mp4") as container:
+        with av.open(sink, "w", format="mp4") as container:
             pictures = container.add_stream("libx264", rate=TICKS_A_SECOND)
             voice = container.add_stream("aac", rate=sound[0], layout=sound[1]) if sound else None
-            _encode_pictures(container, pictures, chain([first], shown), outline.pixel_aspect, (start_s, end_s))
+            _encode_pictures(container, pictures, written, outline.pixel_aspect, (start_s, end_s))
             if voice is not None:
                 _encode_sound(container, voice, _sound_between(path, outline, start_s, end_s, voice))
     except read_errors() as error:
-        raise InputError(f"cannot be cut into a clip ({' '.join(str(error).split())})", path=path) from None
+        if sink.fault is None:
+            raise InputError(f"cannot be cut into a clip ({' '.join(str(error).split())})", path=path) from None
+    if sink.fault is not None:
+        raise sink.fault
+
+
+class _Sink:
+    """A file that PyAV writes to. What goes wrong is kept in `fault`: an error raised there PyAV may lose, or print."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self.fault: OSError | None = None
+
+    def write(self, data: bytes) -> int:
+        try:
+            self._stream.write(data)
+        except OSError as error:
+            self.fault = self.fault or error
+        return len(data)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        try:
+            return self._stream.seek(offset, whence)
+        except OSError as error:
+            self.fault = self.fault or error
+            return offset
+
+    def tell(self) -> int:
+        return self._stream.tell()
 
 
 def _encode_pictures(
@@ -161,13 +196,26 @@ def _encode_pictures(
             stream.pix_fmt = "yuv420p"
             stream.codec_context.time_base = Fraction(1, TICKS_A_SECOND)
             stream.codec_context.options = {"preset": "veryfast", "crf": "20", "bf": "0"}
+            _tell_colours(stream, frame)
         lasts[tick] = next_tick - tick
-        coded = av.VideoFrame.from_ndarray(picture, format="rgb24")
-        if (coded.width, coded.height) != (stream.width, stream.height):  # a stream may change its size on the way
-            coded = coded.reformat(width=stream.width, height=stream.height)
+        coded = av.VideoFrame.from_ndarray(picture, format="rgb24").reformat(
+            width=stream.width,  # a video may change its size on the way
+            height=stream.height,
+            format="yuv420p",
+            dst_colorspace="ITU709",
+            dst_color_range="MPEG",
+        )
         coded.pts, coded.time_base = tick, Fraction(1, TICKS_A_SECOND)
         _mux(container, stream.encode(coded), lasts)
     _mux(container, stream.encode(), lasts)
+
+
+def _tell_colours(stream: VideoStream, frame: VideoFrame) -> None:
+    """Write how colours are coded: where nothing is told, players guess by the picture's size."""
+    context = stream.codec_context
+    context.colorspace, context.color_range = BT709, LIMITED
+    context.color_primaries = getattr(frame, "color_primaries", UNKNOWN)  # as the video's: its colours are not changed
+    context.color_trc = getattr(frame, "color_trc", UNKNOWN)  # older PyAV tells neither
 
 
 def _mux(container: OutputContainer, packets: list[Packet[Any]], lasts: dict[int | None, int]) -> None:

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib.util
 import re
+import string
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -51,6 +53,13 @@ PARTS = (
 WORDS = ("vocab.json", "merges.txt", "spiece.model")
 WEIGHTS = ("model*.safetensors", "model.safetensors.index.json")
 """The files of a model that are read; what else lies beside them is neither fetched nor opened."""
+
+NEEDED = (
+    (("config.json",),),
+    (("preprocessor_config.json",), ("processor_config.json",)),
+    (("tokenizer.json", "tokenizer_config.json"), ("vocab.json", "merges.txt"), ("spiece.model",)),
+)
+"""What a whole model has besides its weights: of each of these lines one of the sets of files."""
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 
@@ -124,6 +133,19 @@ class _ConfigFile(msgspec.Struct, frozen=True):
     """What is looked at in ``config.json`` before a model is made of it."""
 
     model_type: Literal["clip", "siglip"]
+
+
+class _TokenizerConfigFile(msgspec.Struct, frozen=True):
+    """What is looked at in ``tokenizer_config.json`` besides what transformers reads there."""
+
+    tokenizer_class: str | None = None
+    do_lower_case: bool | None = None
+
+
+class _WeightsIndexFile(msgspec.Struct, frozen=True):
+    """``model.safetensors.index.json``: in which file each tensor is."""
+
+    weight_map: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -326,7 +348,7 @@ def _fetched(name: str) -> Path:
     wanted = [*PARTS, *WORDS, *WEIGHTS]
     try:
         folder = Path(huggingface_hub.snapshot_download(name, allow_patterns=wanted, local_files_only=True))
-        if any(folder.glob(WEIGHTS[0])):
+        if _is_whole(folder):
             return folder
     except (OSError, ValueError):
         pass  # not here yet
@@ -338,6 +360,23 @@ def _fetched(name: str) -> Path:
             f"the model {name} is not on this machine and cannot be fetched ({reason}); where there is a network, "
             f"run `hf download {name} --local-dir FOLDER`, bring FOLDER here and give it in place of the name"
         ) from None
+
+
+def _is_whole(folder: Path) -> bool:
+    """Tell whether all files of a model are in a folder: one that was stopped while it was fetched has some of them.
+
+    Raises
+    ------
+    InputError
+        If the index of its weights is damaged.
+    """
+    weights, index = {"model.safetensors"}, folder / "model.safetensors.index.json"
+    if index.is_file() and not (folder / "model.safetensors").is_file():
+        weights = set(decode_json(read_bytes(index), _WeightsIndexFile, path=index).weight_map.values())
+    return all(
+        any(all((folder / name).is_file() for name in names) for names in forms)
+        for forms in ((tuple(weights),), *NEEDED)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -395,7 +434,9 @@ class TwoTowers:
         if len(tokenizer) > text.vocab_size:
             told = f"its words have {len(tokenizer)} numbers, but its model knows {text.vocab_size}"
             raise InputError(told, path=folder)
-        return cls(name, folder, preparation, model.to(on).eval(), tokenizer, text.max_position_embeddings, on)
+        with _enough_memory(name, on):
+            model = model.to(on).eval()
+        return cls(name, folder, preparation, model, tokenizer, text.max_position_embeddings, on)
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -420,19 +461,17 @@ class TwoTowers:
         """Return the vectors (B, D) of pictures (B, 3, h, w) that were made ready."""
         import torch  # noqa: PLC0415 - importing it takes seconds
 
-        with torch.inference_mode(), self._precision():
+        with self._computing():
             pixels = torch.from_numpy(np.ascontiguousarray(batch, dtype=np.float32)).to(self.device)
             return _vectors(self.model.get_image_features(pixel_values=pixels))
 
     def sentences(self, texts: Sequence[str]) -> Frames:
         """Return the vectors (S, D) of sentences, each cut to `n_words` tokens; :meth:`cut_short` tells of which."""
-        import torch  # noqa: PLC0415 - importing it takes seconds
-
         if not texts:
             return np.zeros((0, self.n_dimensions), np.float32)
         padding = "max_length" if self.model.config.model_type == "siglip" else "longest"  # as each was trained
         rows = []
-        with torch.inference_mode(), self._precision():
+        with self._computing():
             for first in range(0, len(texts), SENTENCES_AT_ONCE):
                 tokens = self.tokenizer(
                     list(texts[first : first + SENTENCES_AT_ONCE]),
@@ -453,10 +492,14 @@ class TwoTowers:
             at for at, text in enumerate(texts) if len(self.tokenizer(text, verbose=False)["input_ids"]) > self.n_words
         ]
 
-    def _precision(self) -> AbstractContextManager[Any]:
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        """Compute without gradients: on CUDA in mixed precision, elsewhere in float32."""
         import torch  # noqa: PLC0415 - importing it takes seconds
 
-        return torch.autocast("cuda") if self.device.type == "cuda" else nullcontext()
+        precision = torch.autocast("cuda") if self.device.type == "cuda" else nullcontext()
+        with _enough_memory(self.name, self.device), torch.inference_mode(), precision:
+            yield
 
 
 SENTENCES_AT_ONCE = 256
@@ -485,6 +528,26 @@ def _device_of(device: str | None) -> torch.device:
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         reason = str(error).splitlines()[0] if str(error) else "not known"
         raise UsageError(f"got the device {device!r}, which cannot be used here ({reason})") from None
+
+
+@contextmanager
+def _enough_memory(name: str, device: torch.device) -> Iterator[None]:
+    """Tell in one line of a device that has too little memory for a model.
+
+    Raises
+    ------
+    UsageError
+        If it has.
+    """
+    import torch  # noqa: PLC0415 - importing it takes seconds
+
+    try:
+        yield
+    except torch.cuda.OutOfMemoryError:
+        raise UsageError(
+            f"the model {name} needs more memory than is free on {device}: end what else uses it, or take a smaller "
+            "model, another device or cpu"
+        ) from None
 
 
 @contextmanager
@@ -551,13 +614,44 @@ def _tokenizer_of(folder: Path, kind: str) -> PreTrainedTokenizerBase:
     parts = ("vocab.json", "merges.txt") if kind == "clip" else ("spiece.model",)
     if not whole and not all((folder / part).is_file() for part in parts):
         raise MissingFileError(f"{folder}: has neither tokenizer.json nor {' and '.join(parts)}")
+    if kind == "siglip" and not whole and importlib.util.find_spec("sentencepiece") is None:
+        hint = "pip install sentencepiece protobuf, or save its tokenizer as tokenizer.json"
+        raise InputError("has its words in spiece.model alone, which needs another package", path=folder, hint=hint)
     family: Any = CLIPTokenizer if kind == "clip" else PreTrainedTokenizerFast if whole else AutoTokenizer
     try:
-        return cast(
+        tokenizer = cast(
             "PreTrainedTokenizerBase", family.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         )
     except Exception as error:
         raise InputError(f"has no tokenizer that can be loaded ({_first_line(error)})", path=folder) from None
+    if tokenizer.pad_token is None:
+        raise InputError("names no token that fills sentences up, expected a pad_token", path=folder)
+    if kind == "siglip" and whole:
+        _write_as_in_training(tokenizer, folder)
+    return tokenizer
+
+
+def _write_as_in_training(tokenizer: Any, folder: Path) -> None:  # noqa: ANN401 - transformers types it loosely
+    """Let the tokenizer of a SigLIP model see sentences as in training: in small letters, SigLIP 1 no punctuation.
+
+    What is loaded from ``tokenizer.json`` need not do so by itself: models of SigLIP 2 for pictures of one size are
+    saved as SigLIP 1, with a tokenizer that keeps capitals.
+
+    Raises
+    ------
+    InputError
+        If ``tokenizer_config.json`` is damaged.
+    """
+    from tokenizers import Regex, normalizers  # noqa: PLC0415 - comes with transformers
+
+    path = folder / "tokenizer_config.json"
+    said = decode_json(read_bytes(path), _TokenizerConfigFile, path=path) if path.is_file() else _TokenizerConfigFile()
+    steps: list[Any] = [] if said.do_lower_case is False else [normalizers.Lowercase()]
+    if said.tokenizer_class == "SiglipTokenizer" or (folder / "spiece.model").is_file():
+        punctuation = normalizers.Replace(Regex(f"[{re.escape(string.punctuation)}]"), "")
+        steps += [punctuation, normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()]
+    backend = tokenizer.backend_tokenizer
+    backend.normalizer = normalizers.Sequence([*steps, *([backend.normalizer] if backend.normalizer else [])])
 
 
 def _first_line(error: Exception) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from truemoment.exceptions import InputError, MissingFileError
@@ -11,6 +11,10 @@ from truemoment.exceptions import InputError, MissingFileError
 VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".avi", ".mov")
 
 END_BYTES = 1 << 20
+"""Of each end of a file, that its identity is made of."""
+
+BLOCKS, BLOCK_BYTES = 16, 1 << 16
+"""Of its middle: what is cut off and filled with zeros, as by a download that is under way, is another file."""
 
 
 def find_videos(folder: Path, video_ids: Iterable[str]) -> dict[str, Path]:
@@ -61,7 +65,7 @@ def find_videos(folder: Path, video_ids: Iterable[str]) -> dict[str, Path]:
 
 
 def identity_of(path: Path) -> str:
-    """Tell a video file from another without reading all of it: its size, and a hash of its two ends.
+    """Tell a video file from another without reading all of it: its size, and a hash of its ends and of places between.
 
     Parameters
     ----------
@@ -71,8 +75,9 @@ def identity_of(path: Path) -> str:
     Returns
     -------
     str
-        ``SIZE:SHA256``, the SHA-256 of the first and last 1 MiB (of the whole file up to 2 MiB). It stays when the
-        file is copied or renamed.
+        ``SIZE:SHA256``, the SHA-256 of the first and last 1 MiB and of 16 blocks of 64 KiB, evenly spaced between them
+        (of the whole file up to 3 MiB). It stays when the file is copied or renamed. Files of one size that differ in
+        nothing but other places have the same.
 
     Raises
     ------
@@ -81,14 +86,27 @@ def identity_of(path: Path) -> str:
     InputError
         If it cannot be read.
     """
+    digest = hashlib.sha256()
     try:
         with path.open("rb") as stream:
-            digest = hashlib.sha256(stream.read(END_BYTES))
             size = stream.seek(0, 2)
-            stream.seek(max(END_BYTES, size - END_BYTES))
-            digest.update(stream.read(END_BYTES))
+            for at, length in _looked_at(size):
+                stream.seek(at)
+                digest.update(stream.read(length))
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", path=path) from None
     return f"{size}:{digest.hexdigest()}"
+
+
+def _looked_at(size: int) -> Iterator[tuple[int, int]]:
+    """Where a file of a size is looked at, and how many bytes there."""
+    between = size - 2 * END_BYTES
+    if between <= BLOCKS * BLOCK_BYTES:
+        yield 0, size
+        return
+    yield 0, END_BYTES
+    for k in range(BLOCKS):
+        yield END_BYTES + (2 * k + 1) * between // (2 * BLOCKS) - BLOCK_BYTES // 2, BLOCK_BYTES
+    yield size - END_BYTES, END_BYTES

@@ -6,7 +6,8 @@ number of them as pixels, one at a time, so that a film of hours needs no more m
 Convention
     Time 0 is where the file's own clock starts. The frame at time t is the last one whose time stamp is not after t,
     as a player shows it; before the first frame it is the first. Frames are found by time stamp, never by counting,
-    so a variable frame rate changes nothing. What a file says of rotation and of pixels that are not square is applied.
+    so a variable frame rate changes nothing. What a file says of rotation, of mirroring and of pixels that are not
+    square is applied.
 
 A video is read twice: once without decoding, which finds its end and its key frames (its :class:`Outline`), and once
 to decode what is needed. At most two decoded frames are held at a time, besides those that decoding itself keeps.
@@ -16,7 +17,9 @@ from __future__ import annotations
 
 import bisect
 import io
+import itertools
 import math
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -360,13 +363,12 @@ def outline_of(path: Path, *, partial: bool = False) -> Outline:
             raise InputError("has no frame with a time stamp", path=path)
         tick_s = float(stream.time_base or 0)
         rate = float(stream.average_rate or 0)
-        told_s = _told_end_s(container, stream)
-        started: int | None = getattr(container, "start_time", None)  # it can be None, whatever its type says
+        origin_s = _origin_s(container, found.first * tick_s)
+        told_s = _told_s(container, stream, origin_s)
         aspect = float(stream.sample_aspect_ratio or 1)
-    origin_s = found.first * tick_s if started is None else min(started / 1e6, found.first * tick_s)
     end_s = found.end * tick_s if found.end > found.last or not rate else found.last * tick_s + 1 / rate
     duration_s = end_s - origin_s
-    if told_s is not None and duration_s + found.preroll * tick_s < told_s - max(1.0, 0.05 * told_s):
+    if told_s is not None and duration_s < told_s - max(1.0, 0.05 * told_s):
         fault = f"ends at {duration_s:.1f} s of the {told_s:.1f} s it says it has: cut off?"
         if not partial:
             raise InputError(fault, path=path)
@@ -384,16 +386,11 @@ class _Stamps:
         self.first: int | None = None
         self.last: int | None = None
         self.end: int | None = None
-        self.preroll = 0
-        """In front of what is shown there may be frames that others lean on."""
 
     def add(self, packet: Packet[Any]) -> None:
         """Take the stamps of the next packet."""
         pts = packet.dts if packet.pts is None else packet.pts
-        if pts is None:
-            return
-        if packet.is_discard:
-            self.preroll += packet.duration or 0
+        if pts is None or packet.is_discard:  # in front of what is shown there may be frames that others lean on
             return
         self.first = pts if self.first is None else min(self.first, pts)
         self.last = pts if self.last is None else max(self.last, pts)
@@ -402,8 +399,24 @@ class _Stamps:
             self.keyframes.append(packet.pts)
 
 
-def _told_end_s(container: InputContainer, stream: VideoStream) -> float | None:
+def _origin_s(container: InputContainer, first_s: float) -> float:
+    """Where the file's own clock starts, which may be before its first frame."""
+    started: int | None = getattr(container, "start_time", None)  # it can be None, whatever its type says
+    if started is None or container.format.name == "avi":
+        return first_s  # AVI counts from when decoding starts: shown is the first frame a little later
+    return min(started / 1e6, first_s)
+
+
+def _told_s(container: InputContainer, stream: VideoStream, origin_s: float) -> float | None:
     """Duration that the file's head tells of its pictures; None where it tells none of them alone."""
+    told_s = _told_by_head_s(container, stream)
+    if told_s is not None and "matroska" in container.format.name and told_s > origin_s:
+        return told_s - origin_s  # what Matroska tells may count from 0, wherever its clock starts
+    return told_s
+
+
+def _told_by_head_s(container: InputContainer, stream: VideoStream) -> float | None:
+    """Duration, or where the clock starts late the end, of the pictures; None where none is told of them alone."""
     if container.format.name == "avi" and stream.frames and stream.average_rate:  # its duration follows the file's size
         return float(stream.frames / stream.average_rate)
     if stream.duration is not None:
@@ -437,7 +450,7 @@ def frames_between(path: Path, outline: Outline, start_s: float, end_s: float) -
         before_s = -math.inf
         for time_s, frame in frames:
             if time_s < before_s:
-                raise InputError(f"has time stamps that fall, from {before_s:.3f} to {time_s:.3f} s", path=path)
+                raise _falling(path, stream, before_s, time_s)
             before_s = time_s
             if time_s <= start_s + SAME_TIME_S:
                 shown = frame
@@ -479,11 +492,20 @@ def shown_at(path: Path, outline: Outline, asked_s: Iterable[float]) -> Iterator
             while ahead and ahead[0] <= time_s + SAME_TIME_S:
                 shown, ahead = ahead, next(frames, None)
                 if ahead and ahead[0] < shown[0]:
-                    raise InputError(f"has time stamps that fall, from {shown[0]:.3f} to {ahead[0]:.3f} s", path=path)
+                    raise _falling(path, stream, shown[0], ahead[0])
             frame = shown or ahead
             if frame is None:
                 raise InputError("has no frame that can be decoded", path=path)
             yield time_s, frame[1]
+
+
+def _falling(path: Path, stream: VideoStream, before_s: float, time_s: float) -> InputError:
+    """Tell of a frame that follows a later one, as in AVI, which cannot say when frames are shown out of turn."""
+    fault = f"has time stamps that fall, from {before_s:.3f} to {time_s:.3f} s"
+    evenly = f"-r {stream.average_rate} " if stream.average_rate else ""
+    return InputError(
+        fault, path=path, hint=f"encode it anew, e.g. `ffmpeg {evenly}-i {shlex.quote(path.name)} whole.mp4`"
+    )
 
 
 def _timed(
@@ -534,24 +556,17 @@ def _from_start(path: Path, outline: Outline) -> Iterator[tuple[float, VideoFram
 def _seek(
     container: InputContainer, stream: VideoStream, path: Path, outline: Outline, at: int
 ) -> Iterator[tuple[float, VideoFrame]] | None:
-    """Decode from a key frame on; None where the file leads to a later place, even if asked for some before it."""
-    wanted_s = outline.keyframes_s[at] - SAME_TIME_S
+    """Decode from a key frame or before it; None where the file leads to a later place, even if asked for some before.
+
+    What is shown before the key frame may lean on frames that were not decoded: it is not to be used.
+    """
     for before in SEEK_BEFORE:
         container.seek(outline.keyframes_pts[max(0, at - before)], stream=stream)
         frames = _timed(container, stream, path, outline)
-        for time_s, frame in frames:
-            if time_s > wanted_s + 2 * SAME_TIME_S:
-                break
-            if time_s >= wanted_s:  # frames before it lean on some that were not decoded
-                return _after(time_s, frame, frames)
+        first = next(frames, None)
+        if first is not None and first[0] <= outline.keyframes_s[at] + SAME_TIME_S:
+            return itertools.chain([first], frames)
     return None
-
-
-def _after(
-    time_s: float, frame: VideoFrame, frames: Iterator[tuple[float, VideoFrame]]
-) -> Iterator[tuple[float, VideoFrame]]:
-    yield time_s, frame
-    yield from frames
 
 
 def _shown_size(frame: VideoFrame, pixel_aspect: float) -> tuple[float, float]:
@@ -564,7 +579,24 @@ def pixels_of(frame: VideoFrame, pixel_aspect: float, scale: float = 1.0) -> Pix
     shown_width, shown_height = _shown_size(frame, pixel_aspect)
     width, height = max(1, round(shown_width * scale)), max(1, round(shown_height * scale))
     pixels = frame.reformat(width=width, height=height, format="rgb24", interpolation="AREA").to_ndarray()
-    return np.ascontiguousarray(np.rot90(pixels, round(frame.rotation / 90) % 4))  # both turn counter-clockwise
+    return np.ascontiguousarray(_upright(np.asarray(pixels, np.uint8), frame))
+
+
+def _upright(pixels: Pixels, frame: VideoFrame) -> Pixels:
+    """Turn and mirror a picture as the file says, by quarters of a turn.
+
+    It says so by a matrix: a point goes right by ``xx`` times its x and ``xy`` times its y, down by ``yx`` and ``yy``
+    times them.
+    """
+    matrix: Any = frame.side_data.get("DISPLAYMATRIX")
+    if matrix is None:
+        return pixels
+    xx, yx, _, xy, yy = np.frombuffer(bytes(matrix), np.int32)[:5].tolist()
+    if abs(yx) > abs(xx):
+        pixels, right, down = pixels.swapaxes(0, 1), xy, yx
+    else:
+        right, down = xx, yy
+    return pixels[:: -1 if down < 0 else 1, :: -1 if right < 0 else 1]
 
 
 def jpeg_of(pixels: Pixels) -> bytes:
