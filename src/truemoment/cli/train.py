@@ -78,6 +78,8 @@ def command(
 ) -> None:
     """Train a model by RECIPE: tan2d, blind-tan, tcn-dcm, mdd (small), their -full versions, or FILE.yaml.
 
+    tan2d-windows learns from windows of films that last hours.
+
     The epoch that is best on the validation split is kept. A run that is broken off goes on with the same command.
 
     \b
