@@ -62,7 +62,7 @@ def write_index(folder: Path, films: SimulatedFilms, n_frames: int | None) -> In
             rows = films[name][:n_frames]
             film = Film(name, folder / f"{name}.mp4", name)
             writer.keep_part(film, len(rows), 0, rows)
-            writer.finish(film, len(rows), len(rows) / 5.0)
+            writer.finish(film, len(rows), len(rows), len(rows) / 5.0)
     return Index(folder)
 
 

@@ -184,7 +184,7 @@ def test_clips_of_films_with_long_names(call, films):
     assert {of[:2] for of in written} == {"01", "02", "03"}
 
 
-def test_clips_of_a_film_that_is_gone_leave_no_folder(fails, index, films, monkeypatch):
+def test_clips_of_a_film_that_is_gone_leave_no_folder(call, fails, index, films, monkeypatch):
     from truemoment.exceptions import InputError
     from truemoment.video import clips
 
@@ -199,7 +199,9 @@ def test_clips_of_a_film_that_is_gone_leave_no_folder(fails, index, films, monke
         film.unlink()
     Path("mine").mkdir()
     for options in (["--clips", "clips"], ["--thumbnails", "clips"], ["--clips", "mine"]):
-        assert "no such file; the index remembers" in fails(2, "search", "red", index, *options)
+        status, _, err = call("search", "red", index, *options)
+        assert status == 1
+        assert "no such file; the index remembers" in err
     assert not Path("clips").exists()
     assert Path("mine").is_dir()
 
@@ -225,12 +227,17 @@ def test_a_first_look_is_told(call, index):
     assert call("search", "red", index, "--exact") == (0, out, "")
 
 
-def test_pictures_of_a_film_that_is_gone(call, fails, index, films):
+def test_pictures_of_a_film_that_is_gone(call, index, films):
     (films / "a.mp4").unlink()
-    (films / "c.mp4").unlink()
     assert call("search", "red", index)[0] == 0
-    assert "no such file; the index remembers" in fails(2, "search", "red", index, "--html", "found.html")
-    assert not Path("found.html").exists()
+    table = call("search", "red", index, "--top", "2")[1]
+    status, out, err = call("search", "red", index, "--top", "2", "--html", "found.html", "--clips", "clips")
+    assert status == 1
+    told = "no such file; the index remembers what was seen in it, pictures need the video itself"
+    assert err == f"no pictures or clips: {films / 'a.mp4'}: {told}\n"
+    assert out.startswith(table)
+    assert [clip.name for clip in Path("clips").iterdir()] == ["02-c-0h00m34.0s.mp4"]
+    assert Path("found.html").read_text().count("<img") == 1
 
 
 def test_every_query_of_a_split_for_evaluate(call, index):

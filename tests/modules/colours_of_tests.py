@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.exceptions import UsageError
+from truemoment.exceptions import MissingPackageError, UsageError
 from truemoment.search.extraction import Loader
 
 WORDS = {"red": (1, 0, 0), "green": (0, 1, 0), "blue": (0, 0, 1)}
@@ -28,15 +28,17 @@ class Colours:
 
 @dataclass(frozen=True)
 class ColourLoader(Loader):
-    """ "slow": a tenth of a second a batch; "fatal:FILE": ends its process as long as FILE is there."""
+    """ "slow": a tenth of a second a shard; "fatal:FILE": ends its process as long as FILE is there; "none": is not."""
 
     def load(self):
+        if self.model == "none":
+            raise MissingPackageError("colours", "paint", "the encoder")
         if self.model == "slow":
             time.sleep(0.1)
         if self.model.startswith("fatal:"):
             file = Path(self.model.removeprefix("fatal:"))
             if file.exists():
-                file.unlink() if file.suffix == ".once" else None
+                file.unlink(missing_ok=True) if file.suffix == ".once" else None
                 os._exit(9)
         return Colours()
 

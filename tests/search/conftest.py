@@ -1,9 +1,11 @@
 """Indexes of films of plain colours."""
 
+import shutil
+
 import pytest
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def settings():
     """Give the settings of an index of colours: settings(fps=2.0, ...)."""
     from truemoment.search.index import Settings, default_proposals
@@ -33,3 +35,26 @@ def build(tmp_path, colours, settings):
             return build_index(writer, list_videos(paths), colours.ColourLoader(model), **options)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory, painted, colours, settings):
+    """An index of the three films, built once; tests get copies."""
+    from truemoment.search.extraction import build_index
+    from truemoment.search.index import IndexWriter, list_videos
+
+    folder = tmp_path_factory.mktemp("built") / "index"
+    with IndexWriter(folder, settings()) as writer:
+        build_index(writer, list_videos([painted]), colours.ColourLoader("colours"))
+    return folder
+
+
+@pytest.fixture
+def index(tmp_path, built, painted, films):
+    """An index of the films of this test, at tmp_path / "index"."""
+    from truemoment.search.index import Index
+
+    folder = shutil.copytree(built, tmp_path / "index")
+    for file in folder.glob("videos/*/about.json"):
+        file.write_text(file.read_text().replace(str(painted.resolve()), str(films.resolve())))
+    return Index(folder)

@@ -18,12 +18,6 @@ RED = np.array([[1.0, 0.0, 0.0]], dtype=np.float32)
 
 
 @pytest.fixture
-def index(tmp_path, films, build):
-    build([films])
-    return Index(tmp_path / "index")
-
-
-@pytest.fixture
 def collection(tmp_path, settings):
     """Write an index of drawn rows: collection(n_videos, n_frames) with unit rows of 16 numbers that drift slowly."""
 
@@ -34,7 +28,7 @@ def collection(tmp_path, settings):
                 shots = np.repeat(rng.standard_normal((n_frames // 10 + 1, 16)), 10, axis=0)[:n_frames]
                 film = Film(f"v{v:03}", tmp_path / f"v{v:03}.mp4", str(v))
                 writer.keep_part(film, n_frames, 0, shots + 0.3 * rng.standard_normal((n_frames, 16)))
-                writer.finish(film, n_frames, n_frames / 2)
+                writer.finish(film, n_frames, n_frames, n_frames / 2)
         return Index(tmp_path / "drawn")
 
     return make
@@ -109,7 +103,7 @@ def test_no_moment_ends_after_its_video(tmp_path, settings):
     with IndexWriter(tmp_path / "index", settings()) as writer:
         film = Film("short", tmp_path / "short.mp4", "0")
         writer.keep_part(film, 9, 0, np.eye(9, 3))
-        writer.finish(film, 9, 4.2)  # the last frame is cut short
+        writer.finish(film, 9, 9, 4.2)  # the last frame is cut short
     found = search_index(Index(tmp_path / "index"), RED, 100, nms=1.0)[0]
     assert max(of.end_s for of in found) == 4.2
 
@@ -202,14 +196,57 @@ def test_only_a_first_look_needs_faiss(index, monkeypatch):
         search_index(index, RED, 1, candidates=2)
 
 
-def test_damaged_rows_are_told(index):
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_rows_that_are_not_finite_are_told(index, wrong):
     path = index.path / VIDEOS / folder_name("a") / ROWS
     rows = np.load(path)
-    rows[5] = np.nan
+    rows[5] = wrong
     np.save(path, rows)
-    with pytest.raises(InputError, match="field a: holds numbers that are not finite"):
+    with pytest.raises(
+        InputError, match=r"features\.npy: holds numbers that are not finite; delete its folder and ind"
+    ):
         search_index(index, RED, 1)
-    np.save(path.with_name(NORMS), np.load(path.with_name(NORMS)).astype(np.float64))
+    assert search_index(index, RED, 1, videos=["b", "c"])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        np.zeros_like,
+        lambda norms: 3 * norms,
+        lambda norms: np.where(np.arange(len(norms)) == 1, np.inf, norms),  # not one that is held against its rows
+        lambda norms: np.where(np.arange(len(norms)) == 1, -norms, norms),
+    ],
+)
+def test_norms_of_other_rows_are_told(index, damage):
+    path = index.path / VIDEOS / folder_name("a") / NORMS
+    np.save(path, damage(np.load(path)))
+    with pytest.raises(
+        InputError, match=r"norms\.npy: holds other lengths than the moments of features\.npy have; delete"
+    ):
+        search_index(index, RED, 1)
+
+
+def test_no_cosine_is_larger_than_1(index):
+    """One norm that is not among those that are looked at."""
+    path = index.path / VIDEOS / folder_name("a") / NORMS
+    norms = np.load(path)
+    norms[1] = 0.0
+    np.save(path, norms)
+    index.check("a")
+    with pytest.raises(InputError, match="field a: gives scores beyond 1: its norms are damaged; delete its folder"):
+        search_index(index, np.array([[1.0, 1.0, 1.0], [-1.0, -1.0, -1.0]]), 1)
+
+
+def test_a_video_is_checked_once(index, monkeypatch):
+    first = search_index(index, RED, 3)
+    monkeypatch.setattr("truemoment.search.index._all_finite", None)
+    assert search_index(index, RED, 3) == first
+
+
+def test_tables_of_another_kind_are_told(index):
+    path = index.path / VIDEOS / folder_name("a") / NORMS
+    np.save(path, np.load(path).astype(np.float64))
     with pytest.raises(InputError, match="holds float64"):
         search_index(index, RED, 1)
 
@@ -218,6 +255,7 @@ def test_damaged_rows_are_told(index):
     ("vectors", "options", "told"),
     [
         (np.ones((1, 4)), {}, "got sentence vectors of 4 numbers, but index:index#"),
+        (np.array([[1.0, np.nan, 0.0]]), {}, "got sentence vectors that hold numbers that are not finite"),
         (RED, {"top": 0}, "got top=0"),
         (RED, {"nms": 1.5}, r"nms=1\.5"),
         (RED, {"candidates": 0}, "0 candidates"),

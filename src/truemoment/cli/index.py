@@ -185,6 +185,7 @@ class Asked:
             fingerprint=encoder.fingerprint,
             n_dimensions=encoder.n_dimensions,
             fps=fps,
+            dtype=there.dtype if there else "float16",
             proposals=self.proposals or (there.proposals if there and there.fps == fps else default_proposals(fps)),
         )
         return encoder, made

@@ -18,6 +18,7 @@ import click
 
 from truemoment.cli import one_line
 from truemoment.cli.index import (
+    EXIT_NOT_ALL,
     LEAST_FPS,
     MOST_FPS,
     Asked,
@@ -215,15 +216,18 @@ def command(
             _tell(answers, {}, style=style, quiet=quiet, table=True)
         return
     answers, scored = find(query)
-    answers = list(_looked_at(index, answers, thumbnails, clips, pictures=page is not None, show=show))
+    gone: dict[str, str] = {}
+    answers = list(_looked_at(index, answers, gone, thumbnails, clips, pictures=page is not None, show=show))
     _write(query, answers, index, scored, csv_path=csv_path, page=page, json_path=json_path)
     places = {"clips": clips, "pictures": thumbnails, "page": page}
     _tell(answers, places, style=style, quiet=quiet, table=STANDARD_OUTPUT not in (json_path, csv_path))
-    if clips is not None and not quiet:
+    if not quiet:
         _tell_of_clips_among_films(clips, index)
-    if scored < len(index) and only is None and not quiet:
-        told = f"note: a first look at {len(index):,} videos left {scored:,} to be scored; --exact scores all"
-        click.echo(told, err=True)
+        _tell_of_first_look(index, scored, only)
+    for why in gone.values():
+        click.echo(f"no pictures or clips: {one_line(why)}", err=True)
+    if gone:
+        click.get_current_context().exit(EXIT_NOT_ALL)
 
 
 def _refuse_others(of_queries: bool) -> None:
@@ -453,13 +457,14 @@ def _search(
 def _looked_at(
     index: Index,
     answers: list[Answer],
+    gone: dict[str, str],
     thumbnails: Path | None,
     clips: Path | None,
     *,
     pictures: bool,
     show: bool,
 ) -> Iterator[Answer]:
-    """Take a picture of each moment, and cut it out, as asked."""
+    """Take a picture of each moment, and cut it out, as asked; whose film is gone is noted, and comes without."""
     if thumbnails is None and clips is None and not pictures:
         yield from answers
         return
@@ -470,7 +475,12 @@ def _looked_at(
     outlines: dict[Path, Outline] = {}
     for answer in _followed(answers, show=show):
         of = answer.found
-        path = index.path_of(of.video_id)
+        try:
+            path = index.path_of(of.video_id)
+        except MissingFileError as error:
+            gone[of.video_id] = str(error)
+            yield answer
+            continue
         if path not in outlines:
             outlines[path] = outline_of(path, partial=True)
         looked_at = replace(answer, path=path)
@@ -569,8 +579,17 @@ def _tell(
             click.echo(f"{what}: {told_path(path)}", err=style is not None)
 
 
-def _tell_of_clips_among_films(clips: Path, index: Index) -> None:
+def _tell_of_first_look(index: Index, scored: int, only: list[str] | None) -> None:
+    """Say that only some of the videos were scored."""
+    if scored < len(index) and only is None:
+        told = f"note: a first look at {len(index):,} videos left {scored:,} to be scored; --exact scores all"
+        click.echo(told, err=True)
+
+
+def _tell_of_clips_among_films(clips: Path | None, index: Index) -> None:
     """Say that clips lie among the films of an index of a folder, which would take them for films."""
+    if clips is None:
+        return
     within = {Path(index.about(name).path).parent for name in index} & {clips.resolve(), *clips.resolve().parents}
     if within and (len(index) > 1 or any(index_of(folder) == index.path.resolve() for folder in within)):
         told = f"note: {told_path(clips)} lies among the videos of {told_path(index.path)}: indexed again as a folder, "

@@ -132,8 +132,8 @@ class Seen:
         Seconds that each stage took; decoding and preparing go on beside encoding.
     waited_s
         Seconds that the encoder waited for pictures.
-    worker
-        Machine and number of the process.
+    worker, fingerprint
+        Machine and number of the process, and the fingerprint of its encoder.
     """
 
     shard: Shard
@@ -143,6 +143,7 @@ class Seen:
     encode_s: float
     waited_s: float
     worker: str
+    fingerprint: str
 
 
 @dataclass(frozen=True)
@@ -207,6 +208,7 @@ def see(shard: Shard, encoder: Encoder) -> Seen:
         encode_s=clock["encode"],
         waited_s=clock["wait"],
         worker=f"{socket.gethostname()}:{os.getpid()}",
+        fingerprint=encoder.fingerprint,
     )
 
 
@@ -292,9 +294,21 @@ def _ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
 
 
 def _attempt(shard: Shard, loader: Loader) -> Seen | Failed:
-    """Do a shard; what is wrong with its video comes back as a value."""
+    """Do a shard; what is wrong with its video comes back as a value.
+
+    Raises
+    ------
+    InputError
+        If the encoder cannot be loaded, or its device has no memory left: that is no fault of the video.
+    """
     try:
-        return see(shard, loader.load())
+        encoder = loader.load()
+    except TrueMomentError as error:
+        raise InputError(str(error)) from None  # an error of one argument, which travels between processes
+    try:
+        return see(shard, encoder)
+    except (UsageError, MissingPackageError) as error:
+        raise InputError(str(error)) from None
     except TrueMomentError as error:
         return Failed(shard, str(error))
 
@@ -491,6 +505,8 @@ class Report:
         Videos that were read to their end, and seconds of each.
     failed
         Videos that could not be read, and why.
+    notes
+        What a person should know of some videos.
     parts_kept
         Parts that an earlier command had done.
     n_frames
@@ -585,7 +601,7 @@ def build_index(
     UsageError
         If there is no such engine, or no worker.
     InputError
-        If the index cannot be written.
+        If the index cannot be written, or a worker's encoder cannot be loaded or is another one than the index's.
     MissingPackageError
         If what the engine needs is not installed.
     """
@@ -594,7 +610,8 @@ def build_index(
     if (workers is not None and workers < 1) or not part_s > 0:
         raise UsageError(f"got {workers} workers and parts of {part_s} s, expected more than 0")
     began = time.perf_counter()
-    report = Report(writer.plan(paths))
+    plan = writer.plan(paths)
+    report = Report(plan, failed=dict(plan.unreadable), notes=dict(plan.notes))
     work = _Work(writer, report, max(1, round(part_s * writer.settings.fps)), partial, follow)
     for result in ENGINES[engine](work.shards(), loader, workers):
         work.take(result)
@@ -609,7 +626,7 @@ class _Work:
         self.writer, self.report, self.follow = writer, report, follow
         self.part_rows, self.partial = part_rows, partial
         self.left: dict[str, set[int]] = {}
-        self.sizes = {film.video_id: film.path.stat().st_size for film in report.plan.to_read}
+        self.sizes = {film.video_id: film.n_bytes for film in report.plan.to_read}
         self.whole = max(1, sum(self.sizes.values()))
 
     def shards(self) -> Iterator[Shard]:
@@ -623,12 +640,12 @@ class _Work:
                 continue
             n_rows = outline.n_frames(self.writer.settings.fps)
             numbers = range(-(-n_rows // self.part_rows))
-            kept = self.writer.kept_parts(film, self.part_rows) & set(numbers)
+            kept = self.writer.kept_parts(film, self.part_rows, n_rows)
             self.report.parts_kept += len(kept)
             self.left[name] = set(numbers) - kept
             self.follow(name, self._share(film, len(kept) / len(numbers)), True)
             if outline.fault:
-                self.report.notes[name] = outline.fault
+                self._note(name, outline.fault)
             if not self.left[name]:
                 self._finish(film, outline)
             for number in sorted(self.left[name]):
@@ -647,6 +664,7 @@ class _Work:
         if isinstance(result, Failed):
             self._fail(film, result.why)
             return
+        self._refuse_other_encoder(result)
         self.writer.keep_part(film, self.part_rows, result.shard.number, result.rows)
         self.report.add(result)
         self.left[name].discard(result.shard.number)
@@ -656,9 +674,29 @@ class _Work:
             self._finish(film, outline)
 
     def _finish(self, film: Film, outline: Outline) -> None:
-        notes = [self.report.notes[film.video_id]] if film.video_id in self.report.notes else []
-        self.writer.finish(film, self.part_rows, outline.duration_s, notes)
+        n_rows, notes = outline.n_frames(self.writer.settings.fps), [outline.fault] if outline.fault else []
+        self.writer.finish(film, self.part_rows, n_rows, outline.duration_s, notes)
         self.report.indexed[film.video_id] = outline.duration_s
+
+    def _refuse_other_encoder(self, seen: Seen) -> None:
+        """Refuse rows of another encoder than the index's.
+
+        Raises
+        ------
+        InputError
+            If they are.
+        """
+        made, n_dimensions = self.writer.settings, seen.rows.shape[1]
+        if (seen.fingerprint, n_dimensions) != (made.fingerprint, made.n_dimensions):
+            came = f"a model of fingerprint {seen.fingerprint[:8]}, {n_dimensions} numbers a row"
+            raise InputError(
+                f"the worker {seen.worker} has {came}, expected {made.fingerprint[:8]}, {made.n_dimensions} numbers",
+                hint="every worker needs the same files of the model",
+            )
+
+    def _note(self, video_id: str, note: str) -> None:
+        before = self.report.notes.get(video_id)
+        self.report.notes[video_id] = f"{before}; {note}" if before else note
 
     def _fail(self, film: Film, why: str) -> None:
         self.report.failed[film.video_id] = why

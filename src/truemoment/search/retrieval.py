@@ -22,7 +22,7 @@ from truemoment.features.sentences import Sentences
 from truemoment.intervals import best_kept
 from truemoment.proposals import span_seconds
 from truemoment.records import Annotations, Predictions, Queries
-from truemoment.search.index import Index
+from truemoment.search.index import MEND, Index
 
 CANDIDATES = 20
 """Videos that the first look leaves."""
@@ -36,6 +36,8 @@ PIECES_AT_FIRST = 1024
 SCORES_AT_ONCE = 1 << 23
 """Scores that are held at a time (64 MiB)."""
 
+LARGEST_SCORE = 1.001
+"""A cosine is not larger than 1, but for rounding."""
 
 DECIMALS = 6
 """Of scores: beyond lies rounding, and equal ones are told apart by length."""
@@ -93,7 +95,7 @@ def search_index(
     Raises
     ------
     UsageError
-        If a number is out of range, or the vectors have another number of dimensions than the rows.
+        If a number is out of range, or the vectors are not finite or have another number of dimensions than the rows.
     InputError
         If a video of the index is damaged.
     MissingPackageError
@@ -104,6 +106,8 @@ def search_index(
         raise UsageError(
             f"got sentence vectors of {vectors.shape[1]} numbers, but {index.name} has {index.n_dimensions} a row"
         )
+    if not np.isfinite(vectors).all():
+        raise UsageError("got sentence vectors that hold numbers that are not finite")
     if top < 1 or not 0 <= nms <= 1 or (candidates is not None and candidates < 1):
         raise UsageError(f"got top={top}, nms={nms:g} and {candidates} candidates, expected 1 or more, and 0 to 1")
     if apart_s is not None and not 0 <= apart_s < math.inf:
@@ -143,6 +147,7 @@ def _of_video(
     """
     from truemoment.search.scoring import span_scores  # noqa: PLC0415 - it asks for its package itself
 
+    index.check(name)
     about, (first, end) = index.about(name), index.spans(name)
     rows, norms = index.rows(name), index.norms(name)
     if not len(first):
@@ -155,8 +160,8 @@ def _of_video(
     for low in range(0, len(numbers), at_once):
         some = list(numbers[low : low + at_once])
         scores = span_scores(rows, vectors[some], first, end, norms).round(DECIMALS)
-        if not np.isfinite(scores).all():
-            raise InputError("holds numbers that are not finite", path=index.path, field=name)
+        if not np.abs(scores).max() <= LARGEST_SCORE:
+            raise InputError("gives scores beyond 1: its norms are damaged", path=index.path, field=name, hint=MEND)
         for s, score in zip(some, scores, strict=True):
             so_far = wanted.best[s]
             if len(so_far) == wanted.top and score.max() <= so_far[-1].score:
