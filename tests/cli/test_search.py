@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from truemoment.search import extraction
-from truemoment.search.index import SETTINGS, Index
+from truemoment.search.index import Index
+from truemoment.search.layout import SETTINGS
 
 pytestmark = pytest.mark.usefixtures("in_colours")
 

@@ -8,7 +8,7 @@ import pytest
 @pytest.fixture(scope="session")
 def settings():
     """Give the settings of an index of colours: settings(fps=2.0, ...)."""
-    from truemoment.search.index import Settings, default_proposals
+    from truemoment.search.layout import Settings, default_proposals
 
     def make(fps=2.0, **others):
         known = {
@@ -27,8 +27,8 @@ def settings():
 @pytest.fixture
 def build(tmp_path, colours, settings):
     """Build an index: build(paths, out=..., settings={...}, ...) -> the report; the index is tmp_path / "index"."""
-    from truemoment.search.extraction import build_index
-    from truemoment.search.index import IndexWriter, list_videos
+    from truemoment.search.building import build_index
+    from truemoment.search.writing import IndexWriter, list_videos
 
     def make(paths, *, out="index", made=None, model="colours", **options):
         with IndexWriter(tmp_path / out, settings(**(made or {}))) as writer:
@@ -40,8 +40,8 @@ def build(tmp_path, colours, settings):
 @pytest.fixture(scope="session")
 def built(tmp_path_factory, painted, colours, settings):
     """An index of the three films, built once; tests get copies."""
-    from truemoment.search.extraction import build_index
-    from truemoment.search.index import IndexWriter, list_videos
+    from truemoment.search.building import build_index
+    from truemoment.search.writing import IndexWriter, list_videos
 
     folder = tmp_path_factory.mktemp("built") / "index"
     with IndexWriter(folder, settings()) as writer:

@@ -15,9 +15,12 @@ import numpy as np
 import pytest
 
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.search import extraction
-from truemoment.search.extraction import Failed, Film, Report, Seen, Shard, by_local, by_ray, see
-from truemoment.search.index import Index, IndexWriter
+from truemoment.search import engines
+from truemoment.search.building import Report, build_index
+from truemoment.search.engines import by_local, by_ray
+from truemoment.search.extraction import Failed, Seen, Shard, see
+from truemoment.search.index import Index
+from truemoment.search.writing import Film, IndexWriter
 from truemoment.video.frames import outline_of, stream_frames
 
 
@@ -173,8 +176,8 @@ def pools(monkeypatch):
             first.set_result(first.shard.number)
         return {future for future in running if future.done()}, set()
 
-    monkeypatch.setattr(extraction, "processes", processes)
-    monkeypatch.setattr(extraction, "wait", wait)
+    monkeypatch.setattr(engines, "processes", processes)
+    monkeypatch.setattr(engines, "wait", wait)
     return deaths, begun
 
 
@@ -330,9 +333,9 @@ def test_impossible_work_is_refused(tmp_path, settings, colours):
     loader = colours.ColourLoader("colours")
     with IndexWriter(tmp_path / "index", settings()) as writer:
         with pytest.raises(UsageError, match="unknown engine 'gpu', expected local or ray"):
-            extraction.build_index(writer, [], loader, engine="gpu")
+            build_index(writer, [], loader, engine="gpu")
         with pytest.raises(UsageError, match="got 0 workers"):
-            extraction.build_index(writer, [], loader, workers=0)
+            build_index(writer, [], loader, workers=0)
 
 
 def test_numbers_that_are_not_finite_are_not_kept(films, settings, tmp_path, colours):
@@ -348,4 +351,4 @@ def test_numbers_that_are_not_finite_are_not_kept(films, settings, tmp_path, col
         pytest.raises(InputError, match="gives numbers that are not finite, or too large"),
         IndexWriter(tmp_path / "index", settings()) as writer,
     ):
-        extraction.build_index(writer, [films / "a.mp4"], Loads("x"))
+        build_index(writer, [films / "a.mp4"], Loads("x"))

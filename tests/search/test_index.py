@@ -13,23 +13,20 @@ import pytest
 
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.features import FeatureStore
-from truemoment.search import extraction
-from truemoment.search import index as index_module
-from truemoment.search.index import (
+from truemoment.search import extraction, writing
+from truemoment.search.index import Index
+from truemoment.search.layout import (
     ABOUT,
     NORMS,
     PIECES,
     ROWS,
     SETTINGS,
     VIDEOS,
-    Film,
-    Index,
-    IndexWriter,
     default_proposals,
     folder_name,
-    list_videos,
     piece_means,
 )
+from truemoment.search.writing import Film, IndexWriter, list_videos
 from truemoment.video import identity_of
 from truemoment.video.frames import stream_frames
 
@@ -199,7 +196,7 @@ def test_files_that_cannot_be_read_do_not_stop_the_others(tmp_path, films, build
     (films / "a.mp4").rename(films / "bad\udcff.mp4")
     shutil.copy(films / "b.mp4", films / "x.mp4")
 
-    monkeypatch.setattr(index_module, "identity_of", _unreadable("x.mp4"))
+    monkeypatch.setattr(writing, "identity_of", _unreadable("x.mp4"))
     report = build([films], follow=lambda *_: (films / "c.mp4").unlink(missing_ok=True))
     assert {name: why.removeprefix(f"{films}/") for name, why in report.failed.items()} == {
         "bad\\udcff": "bad\\udcff.mp4: its name is no UTF-8 text, rename it",
@@ -210,7 +207,7 @@ def test_files_that_cannot_be_read_do_not_stop_the_others(tmp_path, films, build
 
 
 def test_a_known_film_that_cannot_be_read_stays(index, films, build, monkeypatch):
-    monkeypatch.setattr(index_module, "identity_of", _unreadable("a.mp4"))
+    monkeypatch.setattr(writing, "identity_of", _unreadable("a.mp4"))
     report = build([films])
     assert (list(report.failed), report.indexed) == (["a"], {})
     assert list(Index(index.path)) == ["a", "b", "c"]
@@ -223,7 +220,7 @@ def test_files_that_cannot_be_read_take_no_names_of_others(films, build, monkeyp
     (films / "a.mp4").rename(films / "monday.mp4")
     for folder in (films, films / "sub", films / "deep" / "sub"):
         (folder / "a.mp4").touch()
-    monkeypatch.setattr(index_module, "identity_of", _unreadable("a.mp4"))
+    monkeypatch.setattr(writing, "identity_of", _unreadable("a.mp4"))
     report = build([films])
     assert sorted(report.failed) == ["films/a", "films/sub/a", "sub/a"]
     assert [film.path.name for film in report.plan.unchanged] == ["b.mp4", "c.mp4", "monday.mp4"]
@@ -312,8 +309,9 @@ import os, signal, sys
 from pathlib import Path
 sys.path.insert(0, {str(Path(colours.__file__).parent)!r})
 from colours_of_tests import ColourLoader
-from truemoment.search.extraction import build_index
-from truemoment.search.index import IndexWriter, Settings, default_proposals, list_videos
+from truemoment.search.building import build_index
+from truemoment.search.layout import Settings, default_proposals
+from truemoment.search.writing import IndexWriter, list_videos
 made = Settings(model="colours", encoder="colours", fingerprint="c01075c01075c010", n_dimensions=3, fps=2.0,
                 proposals=default_proposals(2.0))
 parts = []

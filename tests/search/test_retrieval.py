@@ -11,8 +11,10 @@ from truemoment.grounders import Grounder
 from truemoment.intervals import temporal_iou
 from truemoment.records import Queries
 from truemoment.search import ZeroShot
-from truemoment.search.index import NORMS, ROWS, VIDEOS, Film, Index, IndexWriter, folder_name
+from truemoment.search.index import Index
+from truemoment.search.layout import NORMS, ROWS, VIDEOS, folder_name
 from truemoment.search.retrieval import Corpus, EncodedSentences, Found, IndexSearch, first_stage_recall, search_index
+from truemoment.search.writing import Film, IndexWriter
 
 RED = np.array([[1.0, 0.0, 0.0]], dtype=np.float32)
 
@@ -240,7 +242,7 @@ def test_no_cosine_is_larger_than_1(index):
 
 def test_a_video_is_checked_once(index, monkeypatch):
     first = search_index(index, RED, 3)
-    monkeypatch.setattr("truemoment.search.index._all_finite", None)
+    monkeypatch.setattr("truemoment.search.index.all_finite", None)
     assert search_index(index, RED, 3) == first
 
 

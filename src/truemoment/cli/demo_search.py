@@ -59,9 +59,12 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
 
     from truemoment.datasets import own
     from truemoment.io import write_predictions
-    from truemoment.search.extraction import Loader, build_index
-    from truemoment.search.index import Index, IndexWriter, Settings
+    from truemoment.search.building import build_index
+    from truemoment.search.extraction import Loader
+    from truemoment.search.index import Index
+    from truemoment.search.layout import Settings
     from truemoment.search.retrieval import EncodedSentences, IndexSearch
+    from truemoment.search.writing import IndexWriter
     from truemoment.worlds.scenes import render_film
 
     if not 1 <= minutes <= 120:

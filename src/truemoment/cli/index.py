@@ -16,8 +16,9 @@ from truemoment.cli.options import STANDARD_OUTPUT, followed, refuse_outputs, to
 from truemoment.exceptions import InputError, UsageError
 
 if TYPE_CHECKING:
-    from truemoment.search.extraction import Engine, Progress, Report
-    from truemoment.search.index import Settings
+    from truemoment.search.building import Progress, Report
+    from truemoment.search.engines import Engine
+    from truemoment.search.layout import Settings
     from truemoment.video.encoders import Encoder
 
 DEFAULT_MODEL = "laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
@@ -94,7 +95,8 @@ def command(
     truemoment index ~/Videos -o videos.index --workers 4
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.reports import search as told
-    from truemoment.search.index import found_in, list_videos
+    from truemoment.search.index import found_in
+    from truemoment.search.writing import list_videos
 
     out = out or _default_out(videos)
     if json_path is not None:
@@ -171,7 +173,7 @@ class Asked:
             If there is no such model, or it cannot be loaded.
         """
         from truemoment.search.extraction import Loader
-        from truemoment.search.index import Settings, default_proposals, is_index, read_settings
+        from truemoment.search.layout import Settings, default_proposals, is_index, read_settings
 
         there = read_settings(index) if is_index(index) else None
         fps = (there.fps if there else DEFAULT_FPS) if self.fps is None else self.fps
@@ -214,8 +216,9 @@ def build(
     UsageError, MissingFileError, InputError, MissingPackageError
         If videos or the model cannot be read, or the index was made otherwise.
     """
-    from truemoment.search.extraction import Loader, build_index
-    from truemoment.search.index import IndexWriter, list_videos
+    from truemoment.search.building import build_index
+    from truemoment.search.extraction import Loader
+    from truemoment.search.writing import IndexWriter, list_videos
 
     paths = list_videos(videos)
     if not out.absolute().parent.is_dir():
@@ -243,7 +246,7 @@ def build(
 @contextlib.contextmanager
 def _bar(*, show: bool) -> Iterator[Progress]:
     """Show which video is at work, how far all is, and the time left, if there is someone to see it."""
-    from truemoment.search.extraction import unseen
+    from truemoment.search.building import unseen
 
     if not show:
         yield unseen

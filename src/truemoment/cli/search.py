@@ -298,7 +298,8 @@ def _lines(*, quiet: bool) -> Iterator[str]:
 
 def _read_of(target: Path, index_path: Path | None) -> list[Path]:
     """Name what a search reads: a file, or an index and the films that it was made of."""
-    from truemoment.search.index import found_in, is_index
+    from truemoment.search.index import found_in
+    from truemoment.search.layout import is_index
 
     index = target if is_index(target) else index_path or index_of(target)
     if not is_index(index):
@@ -350,7 +351,8 @@ class _Target:
         UsageError, MissingFileError, InputError, MissingPackageError
             If it is none, or the video cannot be indexed.
         """
-        from truemoment.search.index import Index, is_index
+        from truemoment.search.index import Index
+        from truemoment.search.layout import is_index
         from truemoment.video import VIDEO_SUFFIXES
 
         if is_index(self.path):
@@ -375,7 +377,8 @@ class _Target:
 
     def _of_video(self) -> tuple[Index, list[str]]:
         """Open the index of a video, which is made if it is not there."""
-        from truemoment.search.index import Index, found_in, is_index
+        from truemoment.search.index import Index, found_in
+        from truemoment.search.layout import is_index
         from truemoment.video import identity_of
 
         out = self.index_path or index_of(self.path)
@@ -420,7 +423,7 @@ class _Target:
 
     def store(self) -> Index | None:
         """Open the index, or return None for a file of features."""
-        from truemoment.search.index import is_index
+        from truemoment.search.layout import is_index
         from truemoment.video import VIDEO_SUFFIXES
 
         if self.path.suffix.lower() in VIDEO_SUFFIXES or is_index(self.path):

@@ -136,7 +136,8 @@ def _opened(text: str, data_dir: str | Path | None, seed: int, fps: float | None
 
 
 def _indexed(path: Path, fps: float | None) -> FeatureStore | None:
-    from truemoment.search.index import Index, is_index  # noqa: PLC0415 - search comes later, and reads features
+    from truemoment.search.index import Index  # noqa: PLC0415 - search comes later, and reads features
+    from truemoment.search.layout import is_index  # noqa: PLC0415 - search comes later, and reads features
 
     if not is_index(path):
         return None

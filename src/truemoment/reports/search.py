@@ -14,8 +14,9 @@ from typing import Any
 from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.reports.template import render_page
 from truemoment.reports.text import one_line
-from truemoment.search.extraction import Report
-from truemoment.search.index import Index, Settings
+from truemoment.search.building import Report
+from truemoment.search.index import Index
+from truemoment.search.layout import Settings
 from truemoment.search.retrieval import Found
 from truemoment.version import __version__ as version
 

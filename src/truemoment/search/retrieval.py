@@ -22,7 +22,8 @@ from truemoment.features.sentences import Sentences
 from truemoment.intervals import best_kept
 from truemoment.proposals import span_seconds
 from truemoment.records import Annotations, Predictions, Queries
-from truemoment.search.index import MEND, Index
+from truemoment.search.index import Index
+from truemoment.search.layout import MEND
 
 CANDIDATES = 20
 """Videos that the first look leaves."""

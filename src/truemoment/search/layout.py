@@ -1,0 +1,349 @@
+"""What lies in the folder of an index, and how it is read so that nothing damaged is believed.
+
+::
+
+    INDEX/index.json               {"schema": "truemoment/index/1", "truemoment": VERSION, "model": "scenes",
+                                    "encoder": NAME, "fingerprint": "...", "n_dimensions": D, "fps": 2.0,
+                                    "dtype": "float16", "proposals": "windowed-grid:..."}
+    INDEX/videos/VIDEO-HASH/       a video, complete or not there at all
+        about.json                 {"video_id": ..., "path": ..., "identity": "SIZE:SHA256", "duration_s": ...,
+                                    "n_frames": F, "notes": []}
+        features.npy               (F, D): row k is the frame shown at k / fps
+        norms.npy                  (P,): length of the mean of each proposal's rows, which no query changes
+        pieces.npy                 (C, D): means of pieces of 4 s, of length 1: the first look at many videos
+    INDEX/parts/VIDEO-HASH-KEY/    parts of a video that is not done yet, a few minutes each
+
+Every file appears under its name only when complete, so whatever ends the program, at most the parts under way are
+lost, and the same command goes on; what is damaged nevertheless is refused by a search and made again by that command.
+A video is known by its content: a file that was renamed or moved keeps its rows, one that was changed is read again.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.features.own import DType
+from truemoment.features.reading import UNREADABLE
+from truemoment.files import decode_json, read_bytes
+from truemoment.intervals import Ints
+from truemoment.proposals import FrameProposals, read_proposals
+from truemoment.version import __version__ as version
+
+SCHEMA = "truemoment/index/1"
+
+SETTINGS, ABOUT, ROWS, NORMS, PIECES = "index.json", "about.json", "features.npy", "norms.npy", "pieces.npy"
+
+VIDEOS, PARTS, LOCK = "videos", "parts", ".lock"
+
+MEND = "delete its folder and index the video again"
+"""What always helps with a video that is damaged; most damage the second does alone."""
+
+HEAD = 1 << 14
+"""Bytes of a file in which the schema is looked for; settings are shorter."""
+
+PIECE_S = 4.0
+"""Length of the pieces whose means are looked at first: the mean moment of MAD lasts 4.1 s."""
+
+LOOKED_AT, NEAR = 16, 1e-3
+"""Of how many moments the norm is held against their rows, and how near it must be."""
+
+ROWS_AT_ONCE = 256
+"""Rows that are looked at at a time, which a processor keeps near."""
+
+CLIP_S, CLIPS, LONGER = 1.0, 64, 4
+"""Of the proposals for one's own videos: clips of about a second, 64 a window, and windows 4 times as long too."""
+
+Rows = npt.NDArray[np.floating[Any]]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """How all videos of an index were read.
+
+    Parameters
+    ----------
+    model
+        What :func:`~truemoment.video.encoders.load_encoder` was asked for.
+    encoder, fingerprint, n_dimensions
+        What it gave: its name, the hash of its weights and preprocessing, numbers a row.
+    fps
+        Frames a second, a row each.
+    dtype
+        Type of the rows on disk.
+    proposals
+        Candidate moments, as :func:`~truemoment.proposals.read_proposals` reads them.
+    """
+
+    model: str
+    encoder: str
+    fingerprint: str
+    n_dimensions: int
+    fps: float
+    proposals: str
+    dtype: DType = "float16"
+    schema: str = SCHEMA
+    truemoment: str = version
+
+
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """What is known of a video.
+
+    Parameters
+    ----------
+    video_id, path
+        Its name, and where its file lay.
+    identity
+        What tells the file from another, see :func:`~truemoment.video.identity_of`.
+    duration_s, n_frames
+        Its length.
+    notes
+        What a person should know of how it was read.
+    """
+
+    video_id: str
+    path: str
+    identity: str
+    duration_s: float
+    n_frames: int
+    notes: tuple[str, ...] = ()
+
+
+def default_proposals(fps: float) -> str:
+    """Write the candidate moments for one's own videos: windows of about 64 s and 256 s that cover all of a video.
+
+    Examples
+    --------
+    >>> default_proposals(2.0)
+    'windowed-grid:fps=2,window=128,stride=64,tail=covered+windowed-grid:fps=2,window=512,stride=256,tail=covered'
+    """
+    frames = max(1, round(CLIP_S * fps)) * CLIPS
+    grids = (f"window={n},stride={n // 2},tail=covered" for n in (frames, frames * LONGER))
+    return "+".join(f"windowed-grid:fps={_number(fps)},{grid}" for grid in grids)
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) else repr(value)
+
+
+def is_index(path: Path) -> bool:
+    """Whether a folder is an index, damaged perhaps: other tools call files index.json too."""
+    try:
+        with (path / SETTINGS).open("rb") as file:
+            return b"truemoment/index" in file.read(HEAD) or (path / VIDEOS).is_dir()
+    except OSError:
+        return False
+
+
+def read_settings(path: Path) -> Settings:
+    """Read how the videos of an index were read.
+
+    Raises
+    ------
+    MissingFileError
+        If there is none.
+    InputError
+        If it is not as it must be.
+    """
+    if path.is_dir() and not is_index(path):
+        raise MissingFileError(f"{path}: is no index, it holds no {SETTINGS} of one")
+    file = path / SETTINGS
+    settings = decode_json(read_bytes(file), Settings, path=file)
+    if settings.schema != SCHEMA:
+        raise InputError(f"got {settings.schema!r}, expected {SCHEMA!r}", path=file, field="schema")
+    if not (math.isfinite(settings.fps) and settings.fps > 0) or settings.n_dimensions < 1:
+        raise InputError("expected frames a second and numbers a row above 0", path=file)
+    try:
+        refuse_other_frames(settings)
+    except UsageError as error:
+        raise InputError(str(error), path=file, field="proposals") from None
+    return settings
+
+
+def refuse_other_frames(settings: Settings) -> None:
+    """Refuse candidate moments that do not count the frames of the index.
+
+    Raises
+    ------
+    UsageError
+        If they do not, or cannot be read.
+    """
+    scheme = read_proposals(settings.proposals)
+    if not isinstance(scheme, FrameProposals) or scheme.fps != settings.fps:
+        raise UsageError(f"got proposals {settings.proposals}, expected windowed-grid:fps={settings.fps:g},...")
+
+
+def folder_name(video_id: str) -> str:
+    """Name the folder of a video: what a person recognises, and a hash of the whole name.
+
+    Examples
+    --------
+    >>> folder_name("summer/beach 1")
+    'summer_beach_1-8799399a'
+    """
+    digest = hashlib.sha256(video_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{re.sub(r'[^A-Za-z0-9_-]+', '_', video_id)[:80].strip('_') or 'video'}-{digest}"
+
+
+def read_about(file: Path) -> About:
+    """Read what is known of a video.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        If it is not as it must be.
+    """
+    try:
+        about = decode_json(read_bytes(file), About, path=file)
+    except InputError as error:
+        raise InputError(error.problem, path=file, line=error.line, field=error.field, hint=MEND) from None
+    if folder_name(about.video_id) != file.parent.name:
+        raise InputError(f"tells of {about.video_id!r}, expected the video of its folder", path=file, hint=MEND)
+    if about.n_frames < 1 or not (math.isfinite(about.duration_s) and about.duration_s > 0):
+        raise InputError("expected a frame or more, and a duration above 0", path=file, hint=MEND)
+    return about
+
+
+def rows_in(folder: Path, about: About, settings: Settings) -> Rows:
+    """Return the rows of a video (F, D), memory-mapped.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If there are none, or they are damaged.
+    """
+    return mapped(folder / ROWS, (about.n_frames, settings.n_dimensions), settings.dtype)
+
+
+def norms_in(folder: Path, n_spans: int) -> Rows:
+    """Return the length of the mean of each candidate moment's rows (P,), memory-mapped.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If there are none, or they are damaged.
+    """
+    return mapped(folder / NORMS, (n_spans,), "float32")
+
+
+def pieces_in(folder: Path, about: About, settings: Settings) -> Rows:
+    """Return the means of the pieces of a video, of length 1, (C, D), memory-mapped.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If there are none, or they are damaged.
+    """
+    shape = (_count_pieces(about.n_frames, settings.fps), settings.n_dimensions)
+    pieces = mapped(folder / PIECES, shape, "float16")
+    if not all_finite(pieces):
+        raise InputError("holds numbers that are not finite", path=folder / PIECES, hint=MEND)
+    return pieces
+
+
+def mapped(path: Path, shape: tuple[int, ...], dtype: str) -> Rows:
+    """Map a table that must have a shape and type.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If there is none, or it is another one.
+    """
+    try:
+        array: Rows = np.lib.format.open_memmap(path, mode="r")
+    except FileNotFoundError:
+        raise MissingFileError(f"{path}: no such file; {MEND}") from None
+    except UNREADABLE as error:
+        raise InputError(f"is not a table of numbers ({error})", path=path, hint=MEND) from None
+    if array.shape != shape or array.dtype != np.dtype(dtype):
+        came = f"holds {array.dtype} of shape {array.shape}"
+        raise InputError(f"{came}, expected {dtype} of shape {shape}", path=path, hint=MEND)
+    return array
+
+
+def all_finite(table: Rows) -> bool:
+    """Whether all numbers of a table are finite; of half precision by their bits, a tenth of NumPy's own time."""
+    if table.dtype != np.float16:
+        return bool(np.isfinite(table).all())
+    blocks = (table[k : k + ROWS_AT_ONCE].view(np.uint16) & 0x7FFF for k in range(0, len(table), ROWS_AT_ONCE))
+    return all(int(block.max()) < 0x7C00 for block in blocks)  # from there on: infinite, and not a number
+
+
+def refuse_other_norms(folder: Path, rows: Rows, spans: tuple[Ints, Ints]) -> None:
+    """Refuse norms that are not those of the rows, as far as some of them tell.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If there are none, or they are other ones.
+    """
+    first, end = spans
+    norms = norms_in(folder, len(first))
+    some = np.unique(np.linspace(0, len(first) - 1, LOOKED_AT).astype(np.int64)) if len(first) else np.array([], int)
+    means = (rows[a:b].mean(axis=0, dtype=np.float64) for a, b in zip(first[some], end[some], strict=True))
+    lengths = np.array([np.linalg.norm(mean) for mean in means])
+    near = NEAR * lengths.max(initial=0.0)
+    if not (np.isfinite(norms).all() and (norms >= 0).all() and (np.abs(norms[some] - lengths) <= near).all()):
+        raise InputError(f"holds other lengths than the moments of {ROWS} have", path=folder / NORMS, hint=MEND)
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a file; where that cannot be told, it is for its reading to say why."""
+    try:
+        return path.is_file()
+    except OSError:
+        return True
+
+
+@functools.lru_cache(maxsize=8)
+def spans_of(proposals: str, n_frames: int) -> tuple[Ints, Ints]:
+    """Return the first frame, and the one behind the last, of each candidate moment of so many frames, (P,) each.
+
+    Raises
+    ------
+    UsageError
+        If the scheme cannot be read, or counts no frames.
+    """
+    scheme = read_proposals(proposals)
+    if not isinstance(scheme, FrameProposals):
+        raise UsageError(f"got proposals {proposals}, expected windowed-grid: an index counts frames")
+    first, end = scheme.spans(n_frames)
+    first.flags.writeable = end.flags.writeable = False  # they are shared
+    return first, end
+
+
+def piece_starts(n_frames: int, fps: float) -> Ints:
+    """Return the first frame of each piece of about 4 s; the last piece is the longest.
+
+    Examples
+    --------
+    >>> piece_starts(20, 2.0).tolist(), piece_starts(3, 2.0).tolist()
+    ([0, 8], [0])
+    """
+    return np.arange(_count_pieces(n_frames, fps), dtype=np.int64) * _piece_frames(fps)
+
+
+def _count_pieces(n_frames: int, fps: float) -> int:
+    return max(1, n_frames // _piece_frames(fps))
+
+
+def _piece_frames(fps: float) -> int:
+    return max(1, round(PIECE_S * fps))
+
+
+def piece_means(rows: Rows, fps: float) -> npt.NDArray[np.float16]:
+    """Return the mean row of each piece of a video, of length 1 (0 where the mean is 0), shape (C, D)."""
+    starts = piece_starts(len(rows), fps)
+    sums = np.add.reduceat(rows.astype(np.float32), starts, axis=0, dtype=np.float64)
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    return (sums / np.where(lengths > 0, lengths, 1.0)).astype(np.float16)
