@@ -429,6 +429,26 @@ def test_a_sentence_a_line_from_standard_input(call, index, typed):
     assert out == f"\nred\n{tables[0]}\ngreen or blue\n{tables[1]}"
 
 
+def test_the_first_look_is_made_once_for_all_lines(call, index, typed, monkeypatch):
+    from truemoment.search import retrieval
+
+    table = call("search", "red", index, "--top", "2", "--candidates", "2")[1]
+    made = []
+
+    class Counted(retrieval.Corpus):
+        def __init__(self, *given):
+            made.append(given)
+            super().__init__(*given)
+
+    monkeypatch.setattr(retrieval, "Corpus", Counted)
+    typed(b"red\nred\n")
+    assert call("search", "-", index, "--top", "2", "--candidates", "2")[1] == 2 * f"\nred\n{table}"
+    assert len(made) == 1
+    typed(b"red\n")
+    assert call("search", "-", index, "--exact")[0] == 0
+    assert len(made) == 1
+
+
 def test_whoever_types_is_asked(call, index, typed):
     typed(b"red\n", terminal=True)
     assert call("search", "-", index, "--top", "2")[2] == "\nsentence> \nsentence> "

@@ -45,6 +45,7 @@ from truemoment.exceptions import InputError, MissingFileError, UsageError
 if TYPE_CHECKING:
     from truemoment.reports.search import Answer
     from truemoment.search.index import Index
+    from truemoment.search.retrieval import Corpus
     from truemoment.video.encoders import Encoder
     from truemoment.video.frames import Outline
 
@@ -209,9 +210,11 @@ def command(
         videos=only,
     )
     if several:
-        open_target.encoder(index)  # somebody who types should not wait after the first sentence
+        # Somebody who types should wait before the first sentence, and not after each.
+        open_target.encoder(index)
+        corpus = None if exact else _first_look(index, only, candidates)
         for line in _lines(quiet=quiet):
-            answers, _ = find(line)
+            answers, _ = find(line, corpus=corpus)
             click.echo(f"\n{line}")
             _tell(answers, {}, style=style, quiet=quiet, table=True)
         return
@@ -441,6 +444,7 @@ def _search(
     exact: bool,
     candidates: int | None,
     videos: list[str] | None,
+    corpus: Corpus | None = None,
 ) -> tuple[list[Answer], int]:
     """Search; return what was found, and how many videos were scored."""
     from truemoment.reports.search import Answer
@@ -452,9 +456,18 @@ def _search(
     tell_of_long_ones(encoder, [query])
     many = None if exact else candidates or CANDIDATES
     n_videos = len(index if videos is None else videos)
-    found = search_index(index, encoder.sentences([query]), top, apart_s=apart_s, candidates=many, videos=videos)[0]
+    vectors = encoder.sentences([query])
+    found = search_index(index, vectors, top, apart_s=apart_s, candidates=many, videos=videos, corpus=corpus)[0]
     answers = [Answer(k, of, Path(index.about(of.video_id).path)) for k, of in enumerate(found, start=1)]
     return answers, n_videos if many is None else min(many, n_videos)
+
+
+def _first_look(index: Index, videos: list[str] | None, candidates: int | None) -> Corpus | None:
+    """Read what the first look at many videos needs; None where there is none."""
+    from truemoment.search.retrieval import CANDIDATES, Corpus
+
+    names = sorted(index if videos is None else videos)
+    return Corpus(index, names) if (candidates or CANDIDATES) < len(names) else None
 
 
 def _looked_at(
