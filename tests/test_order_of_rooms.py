@@ -1,4 +1,4 @@
-"""Imports look back along the way of the data, as CONTRIBUTING.md lists it; late ones, inside of functions, need not."""
+"""Imports look back along the way of the data, as CONTRIBUTING.md lists it; late ones, inside functions, need not."""
 
 import ast
 import re
