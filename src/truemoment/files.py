@@ -17,6 +17,7 @@ import re
 import shutil
 import stat
 import tempfile
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -38,6 +39,9 @@ LARGE_FILE_BYTES = 20_000_000
 
 _AT = re.compile(r"^(?P<problem>.*?)(?: - at `(?P<field>[^`]*)`)?$", re.DOTALL)
 _BYTE = re.compile(r"\(byte (\d+)\)")
+
+FREE_BYTES, SWOLLEN = 1 << 28, 200
+"""An archive may unpack to 256 MiB, or to 200 times its own size; more is a trap, not a table."""
 
 
 def read_bytes(path: Path) -> bytes:
@@ -262,6 +266,30 @@ def open_binary(path: Path) -> IO[bytes]:
     if path.suffix.lower() == ".gz":
         return cast(IO[bytes], gzip.open(path, "rb"))
     return path.open("rb")
+
+
+def refuse_swollen(stream: IO[bytes]) -> IO[bytes]:
+    """Return a ZIP archive (NPZ is one) as it is, at its start, unless it claims to unpack to far more than it is.
+
+    Parameters
+    ----------
+    stream
+        The archive, open for reading.
+
+    Raises
+    ------
+    InputError
+        If it claims more than :data:`FREE_BYTES`, and more than :data:`SWOLLEN` times its own size.
+    zipfile.BadZipFile
+        If it is no archive.
+    """
+    with zipfile.ZipFile(stream) as archive:
+        claimed = sum(member.file_size for member in archive.infolist())
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(0)
+    if claimed > max(FREE_BYTES, SWOLLEN * size):
+        raise InputError(f"claims to hold {claimed:,} bytes in {size:,}, expected {SWOLLEN} times as many at most")
+    return stream
 
 
 def current_umask() -> int:

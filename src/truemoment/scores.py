@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from truemoment.exceptions import InputError, MeasureError, TrueMomentError
-from truemoment.files import UNREADABLE, atomic_write, read_bytes
+from truemoment.files import UNREADABLE, atomic_write, read_bytes, refuse_swollen
 from truemoment.intervals import Floats, Ints
 from truemoment.measures import Measure, parse_measure, why_undefined
 from truemoment.protocols import Protocol
@@ -241,7 +241,7 @@ class Scores:
         path = Path(path)
         data = read_bytes(path)
         try:
-            with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            with np.load(refuse_swollen(io.BytesIO(data)), allow_pickle=False) as arrays:
                 header = msgspec.json.decode(arrays["header"].tobytes(), type=_Saved)
                 table = {name: arrays[name] for name in ("numerator", "weight", "on_threshold")}
             protocol = msgspec.convert(header.protocol, Protocol)

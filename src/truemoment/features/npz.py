@@ -16,7 +16,7 @@ from truemoment.exceptions import InputError, MissingFileError
 from truemoment.features.base import Features, Frames
 from truemoment.features.fingerprints import fingerprint
 from truemoment.features.reading import UNREADABLE
-from truemoment.files import atomic_write
+from truemoment.files import atomic_write, refuse_swollen
 
 
 def write_features(path: Path, features: Features) -> None:
@@ -50,7 +50,7 @@ def read_features(path: Path | str) -> Features:
     """
     path = Path(path)
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+        with path.open("rb") as stream, np.load(refuse_swollen(stream), allow_pickle=False) as arrays:
             frames, offsets, fps = arrays["frames"], arrays["offsets"], float(arrays["fps"])
             names = msgspec.json.decode(arrays["video_id"].tobytes(), type=list[str])
         _check(frames, offsets, names)

@@ -25,7 +25,7 @@ from truemoment.features.fingerprints import fingerprint
 from truemoment.features.hdf5 import ENDINGS as HDF5_ENDINGS
 from truemoment.features.hdf5 import HDF5Store
 from truemoment.features.reading import UNREADABLE
-from truemoment.files import atomic_write
+from truemoment.files import atomic_write, refuse_swollen
 from truemoment.records import Queries
 
 MOST_DIMENSIONS = 1 << 20
@@ -227,7 +227,7 @@ def write_sentences(path: Path, query_ids: Sequence[str], vectors: Frames) -> No
 
 def _read_npz(path: Path) -> dict[str, Frames]:
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+        with path.open("rb") as stream, np.load(refuse_swollen(stream), allow_pickle=False) as arrays:
             vectors = arrays["vectors"]
             query_ids = msgspec.json.decode(arrays["query_id"].tobytes(), type=list[str])
         return _pairs(query_ids, vectors)
