@@ -420,7 +420,7 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
     Parameters
     ----------
     inputs
-        Files and folders that are read; of a folder, such as an index or a run, everything below it is kept.
+        Files and folders that are read; of a folder, such as an index, everything below it is kept.
     outputs
         Files and folders to write.
 
