@@ -208,6 +208,16 @@ def test_a_model_that_cannot_be_loaded_ends_the_work(tmp_path, films, build, wor
     assert not (tmp_path / "index").exists()
 
 
+def test_a_device_without_memory_ends_the_work(tmp_path, films, build, colours, monkeypatch):
+    def images(*_):
+        raise UsageError("the model colours needs more memory than is free on cuda:0")
+
+    monkeypatch.setattr(colours.Colours, "images", images)
+    with pytest.raises(InputError, match=r"^the model colours needs more memory than is free on cuda:0$"):
+        build([films])
+    assert not (tmp_path / "index").exists()
+
+
 @pytest.mark.parametrize("others", [{"fingerprint": "f" * 16}, {"n_dimensions": 5}])
 def test_another_encoder_than_the_indexs_is_refused(tmp_path, films, build, others):
     told = (
@@ -340,7 +350,7 @@ def test_impossible_work_is_refused(tmp_path, settings, colours):
 
 def test_numbers_that_are_not_finite_are_not_kept(films, settings, tmp_path, colours):
     class Endless(colours.Colours):
-        def images(self, batch):
+        def images(*_):
             return np.full((len(batch), 3), 1e6, dtype=np.float32)  # too large for float16
 
     class Loads(colours.ColourLoader):
