@@ -350,7 +350,7 @@ def test_impossible_work_is_refused(tmp_path, settings, colours):
 
 def test_numbers_that_are_not_finite_are_not_kept(films, settings, tmp_path, colours):
     class Endless(colours.Colours):
-        def images(*_):
+        def images(self, batch):
             return np.full((len(batch), 3), 1e6, dtype=np.float32)  # too large for float16
 
     class Loads(colours.ColourLoader):
