@@ -14,9 +14,7 @@ import json
 import math
 import os
 import re
-import shutil
 import stat
-import tempfile
 import zipfile
 import zlib
 from collections import Counter
@@ -27,6 +25,7 @@ from typing import IO, TypeVar, cast
 import msgspec
 
 from truemoment.exceptions import InputError, MissingFileError
+from truemoment.folders import temporary_file, temporary_folder
 
 T = TypeVar("T")
 
@@ -312,28 +311,22 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     InputError
         If `path` is a folder, or no file can be made beside it.
     """
-    path = Path(path)
-    path = Path(os.path.realpath(path)) if path.is_symlink() else path
+    path = _behind_link(Path(path))
     if path.is_dir():
         raise InputError("cannot be written (Is a directory)", path=path)
-    name = ""
     try:
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):
             with path.open("wb") as stream:  # a pipe or device is written to, never replaced
                 yield stream
             return
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~current_umask()
-        Path(name).chmod(mode)  # mkstemp makes private files; ours are ordinary ones
-        Path(name).replace(path)
-    except BaseException as error:
-        if name:
-            Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise InputError(f"cannot be written ({error.strerror})", path=path) from None
-        raise
+        with temporary_file(path.parent) as fresh:
+            with fresh.open("wb") as stream:
+                yield stream
+            mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~current_umask()
+            fresh.chmod(mode)  # temporary files are private; ours are ordinary ones
+            fresh.replace(path)
+    except OSError as error:
+        raise InputError(f"cannot be written ({error.strerror})", path=path) from None
 
 
 @contextlib.contextmanager
@@ -345,18 +338,19 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     InputError
         If it cannot be made, or somebody else has made it and put something into it.
     """
-    folder: Path | None = None
+    path = _behind_link(path)
     try:
-        folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=".writing-"))
-        yield folder
-        folder.chmod(0o777 & ~current_umask())
-        folder.rename(path)  # in place of an empty folder at most
-    except BaseException as error:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, OSError):
-            raise InputError(f"cannot be made ({error.strerror})", path=path) from None
-        raise
+        with temporary_folder(path.parent) as folder:
+            yield folder
+            folder.chmod(0o777 & ~current_umask())
+            folder.rename(path)  # in place of an empty folder at most
+    except OSError as error:
+        raise InputError(f"cannot be made ({error.strerror})", path=path) from None
+
+
+def _behind_link(path: Path) -> Path:
+    """Return the file or folder that a link leads to, and any other path as it is."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
