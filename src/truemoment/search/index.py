@@ -11,6 +11,7 @@ from pathlib import Path
 
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.features.reading import FileStore
+from truemoment.folders import refuse_links
 from truemoment.intervals import Ints
 from truemoment.proposals import Proposals, read_proposals
 from truemoment.search.layout import (
@@ -175,8 +176,9 @@ def found_in(path: Path) -> dict[str, tuple[Path, About]]:
     Raises
     ------
     InputError
-        If a video's file is not as it must be.
+        If a video's file is not as it must be, or a folder is a link.
     """
+    refuse_links(path, f"{VIDEOS}/*")
     found: dict[str, tuple[Path, About]] = {}
     for file in sorted((path / VIDEOS).glob(f"[!.]*/{ABOUT}")):
         about = read_about(file)

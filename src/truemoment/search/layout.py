@@ -35,6 +35,7 @@ from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.features.own import DType
 from truemoment.features.reading import UNREADABLE
 from truemoment.files import decode_json, read_bytes
+from truemoment.folders import LOCK
 from truemoment.intervals import Ints
 from truemoment.proposals import FrameProposals, read_proposals
 from truemoment.version import __version__ as version
@@ -43,7 +44,13 @@ SCHEMA = "truemoment/index/1"
 
 SETTINGS, ABOUT, ROWS, NORMS, PIECES = "index.json", "about.json", "features.npy", "norms.npy", "pieces.npy"
 
-VIDEOS, PARTS, LOCK = "videos", "parts", ".lock"
+VIDEOS, PARTS = "videos", "parts"
+
+FOLDER_NAME = r"[A-Za-z0-9_-]{1,80}-[0-9a-f]{8}"
+"""Names that :func:`folder_name` gives."""
+
+OWN = (SETTINGS, LOCK, f"{VIDEOS}/*/*", f"{PARTS}/*/*")
+"""What lies in an index, for :func:`~truemoment.folders.refuse_links`."""
 
 MEND = "delete its folder and index the video again"
 """What always helps with a video that is damaged; most damage the second does alone."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 import msgspec
 import numpy as np
@@ -21,10 +21,12 @@ import numpy as np
 from truemoment.exceptions import InputError, MissingFileError, TrueMomentError, UsageError
 from truemoment.features.reading import UNREADABLE
 from truemoment.files import atomic_folder, atomic_write
+from truemoment.folders import LOCK, TEMPORARY, lock_folder, refuse_links, remove_leftovers
 from truemoment.search.layout import (
     ABOUT,
-    LOCK,
+    FOLDER_NAME,
     NORMS,
+    OWN,
     PARTS,
     PIECES,
     ROWS,
@@ -48,11 +50,12 @@ from truemoment.search.layout import (
 )
 from truemoment.video import VIDEO_SUFFIXES, identity_of
 
-WRITING = ".writing-"
-"""How files begin that are being written, see :func:`~truemoment.files.atomic_write`."""
+NEW, OLD = ".new-", ".old-"
+"""How folders of videos begin that are to take a place, and that make place for a newer one."""
 
-OLD = ".old-"
-"""How folders begin that make place for a newer one."""
+_ASIDE = re.compile(rf"\.(?:new|old)-{FOLDER_NAME}")
+_PARTS = re.compile(rf"({FOLDER_NAME})-[0-9a-f]{{12}}")
+_OWN_FOLDER = re.compile(f"{FOLDER_NAME}|{_ASIDE.pattern}|{_PARTS.pattern}|{TEMPORARY.pattern}")
 
 
 @dataclass(frozen=True)
@@ -161,11 +164,12 @@ class IndexWriter:
         self.path, self.settings = Path(path), settings
         self._refuse_others()
         refuse_other_frames(settings)
-        self._lock: IO[str] | None = None
+        self._lock = contextlib.ExitStack()
         self._is_new = False
 
     def _refuse_others(self) -> None:
-        """Refuse a folder of something else, and an index that was made otherwise."""
+        """Refuse a folder of something else, one with links in it, and an index that was made otherwise."""
+        refuse_links(self.path, *OWN)
         if not is_index(self.path):
             if self.path.exists() and not _is_only_begun(self.path):
                 raise InputError("is there already and no index, expected a new folder", path=self.path)
@@ -186,33 +190,12 @@ class IndexWriter:
             raise InputError(came, path=self.path / SETTINGS, hint="index anew, into another folder")
 
     def __enter__(self) -> IndexWriter:
-        try:
-            self.path.mkdir(exist_ok=True)
-            self._lock = (self.path / LOCK).open("w", encoding="ascii")
-        except OSError as error:
-            raise InputError(f"cannot be made ({error.strerror})", path=self.path) from None
-        try:
-            self._hold(self._lock)
+        with contextlib.ExitStack() as begun:
+            begun.enter_context(lock_folder(self.path))
             self._refuse_others()  # somebody may have made it since it was looked at
             self._begin()
-        except BaseException:
-            self._lock.close()
-            raise
+            self._lock = begun.pop_all()
         return self
-
-    def _hold(self, lock: IO[str]) -> None:
-        """Take the lock, or refuse an index that somebody else is writing."""
-        try:
-            import fcntl  # noqa: PLC0415 - not on every system
-        except ImportError:
-            return
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_gone = os.fstat(lock.fileno()).st_nlink == 0  # who held it has removed all just now: nothing came of it
-        except OSError:
-            is_gone = True
-        if is_gone:
-            raise UsageError(f"{self.path}: is being written by another command, wait for its end")
 
     def _begin(self) -> None:
         """Make what is not there yet, and put right what a command that was broken off left."""
@@ -224,25 +207,24 @@ class IndexWriter:
         try:
             for folder in (videos, parts):
                 folder.mkdir(exist_ok=True)
-            for old in videos.glob(f"{OLD}*"):
-                _put_back(old)
-            for left in self.path.glob(f"{WRITING}*"):
-                left.unlink()
+            aside = [path for path in sorted(videos.iterdir()) if _ASIDE.fullmatch(path.name)]
+            for old in aside:
+                if old.name.startswith(OLD):
+                    _put_back(old)
         except OSError as error:
             raise InputError(f"cannot be made ({error.strerror})", path=self.path) from None
-        for left in (*videos.glob(".*"), *parts.glob(".*")):
+        for left in aside:
             shutil.rmtree(left, ignore_errors=True)
+        for folder in (self.path, videos, parts, *videos.iterdir(), *parts.iterdir()):
+            remove_leftovers(folder)
 
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(OSError):
             (self.path / PARTS).rmdir()  # if nothing is left over
             if self._is_new:
                 (self.path / VIDEOS).rmdir()  # if nothing came of it
-                for file in (SETTINGS, LOCK):
-                    (self.path / file).unlink()
-                self.path.rmdir()
-        if self._lock is not None:
-            self._lock.close()
+                (self.path / SETTINGS).unlink()
+        self._lock.close()
 
     def plan(self, paths: Sequence[Path]) -> Intake:
         """Hold video files against what is there; a file that was only moved is there."""
@@ -349,7 +331,7 @@ class IndexWriter:
         )
         first, end = spans_of(self.settings.proposals, len(rows))
         target = self.path / VIDEOS / folder_name(film.video_id)
-        fresh = target.with_name(f".new-{target.name}")
+        fresh = target.with_name(f"{NEW}{target.name}")
         with atomic_folder(fresh) as folder:
             np.save(folder / ROWS, rows, allow_pickle=False)
             np.save(folder / NORMS, np.asarray(span_norms(rows, first, end), dtype=np.float32), allow_pickle=False)
@@ -376,8 +358,9 @@ class IndexWriter:
 
     def forget_parts(self, film: Film) -> None:
         """Remove the parts of a video, whatever they were made with."""
-        for folder in (self.path / PARTS).glob(f"{folder_name(film.video_id)}-*"):
-            shutil.rmtree(folder, ignore_errors=True)
+        for folder in (self.path / PARTS).iterdir():
+            if (name := _PARTS.fullmatch(folder.name)) and name[1] == folder_name(film.video_id):
+                shutil.rmtree(folder, ignore_errors=True)
 
     def _part_files(self, film: Film, part_rows: int, n_rows: int) -> list[tuple[Path, int]]:
         """File of each part of a video of so many rows, and how many it must hold."""
@@ -396,13 +379,39 @@ class IndexWriter:
             stream.write(msgspec.json.format(msgspec.json.encode(about), indent=1) + b"\n")
 
 
+def remove_index(path: Path) -> None:
+    """Remove an index, and its folder unless that holds anything else.
+
+    Raises
+    ------
+    UsageError
+        If another command is writing it.
+    InputError
+        If something in it is a link, or cannot be removed.
+    """
+    refuse_links(path, *OWN)
+    try:
+        with lock_folder(path):
+            for videos in (path / VIDEOS, path / PARTS):
+                for folder in videos.iterdir() if videos.is_dir() else ():
+                    if _OWN_FOLDER.fullmatch(folder.name):
+                        shutil.rmtree(folder)
+                with contextlib.suppress(OSError):  # it does not exist, or holds something else
+                    videos.rmdir()
+            (path / SETTINGS).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it holds something else
+            path.rmdir()
+    except OSError as error:
+        raise InputError(f"cannot be removed ({error.strerror})", path=path) from None
+
+
 def _is_only_begun(path: Path) -> bool:
     """Whether a folder holds no more than a command leaves that is ended before it has written how an index is made."""
     if not path.is_dir():
         return False
     return all(
         file.name == LOCK
-        or file.name.startswith(WRITING)
+        or TEMPORARY.fullmatch(file.name)
         or (file.name in (VIDEOS, PARTS) and file.is_dir() and not any(file.iterdir()))
         for file in path.iterdir()
     )

@@ -13,7 +13,6 @@ written whole and at once. A last line that a kill cut off is dropped when the f
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +23,7 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import decode_json
+from truemoment.folders import lock
 from truemoment.version import __version__
 
 FORMAT_VERSION = 1
@@ -138,7 +138,7 @@ class RawAnswers:
         except OSError as error:
             raise InputError(f"cannot be written ({error.strerror})", path=path) from None
         try:
-            self._lock()
+            self._keep_others_out()
             if not self._read():
                 header = RawHeader(FORMAT_VERSION, self.settings, __version__, dataset, split)
                 self._write(msgspec.json.encode(header))
@@ -189,19 +189,14 @@ class RawAnswers:
         self._write(msgspec.json.encode(answer))
         self.answers[answer.query_id] = answer
 
-    def _lock(self) -> None:
+    def _keep_others_out(self) -> None:
         """Keep other processes out for as long as the file is open; a kill lets go of it."""
-        with contextlib.suppress(ImportError):  # not on every system
-            import fcntl  # noqa: PLC0415 - not on every system
-
-            try:
-                fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise InputError(
-                    "is being written by another process", path=self.path, hint="wait for it, or give another --raw"
-                ) from None
-            except OSError:  # a file system without locks
-                return
+        try:
+            lock(self._stream.fileno(), wait=False)
+        except BlockingIOError:
+            raise InputError(
+                "is being written by another process", path=self.path, hint="wait for it, or give another --raw"
+            ) from None
 
     def _write(self, line: bytes) -> None:
         try:
