@@ -4,6 +4,7 @@ import html
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -136,3 +137,32 @@ def test_the_other_demo_keeps_what_it_has_not_made_too(fails, tmp_path):
 def test_impossible_lengths_are_refused(fails):
     assert fails(2, "demo", "--search", "--minutes", "0.1") == "--minutes: got 0.1, expected 1 to 120"
     assert not Path("truemoment-demo").exists()
+
+
+@pytest.mark.parametrize("name", [".truemoment-demo", "film.mp4", "film.mp4.index", "film.mp4.index/videos"])
+def test_a_link_in_a_foreign_demo_is_not_followed(fails, tmp_path, name):
+    """The mark of a demo that comes from elsewhere can name anything as the demo's own."""
+    mine, out = tmp_path / "mine", tmp_path / "demo"
+    (mine / ".ssh").mkdir(parents=True)
+    (mine / ".ssh" / "key").write_text("mine")
+    claim(out, ["film.mp4", "film.mp4.index", "film.jsonl", "found.jsonl", "found.html"])
+    (out / "film.mp4.index").mkdir()
+    (out / "film.mp4.index" / "index.json").write_text('{"schema": "truemoment/index/1"}')
+    path = out / name
+    if path.is_file():
+        path.rename(mine / "file")
+    elif path.is_dir():
+        shutil.rmtree(path)
+    path.symlink_to(mine / "file" if (mine / "file").exists() else mine)
+    before = {of: of.read_bytes() for of in mine.rglob("*") if of.is_file()}
+    assert f"{path}: is a link, expected" in fails(2, "demo", "--search", "--out", out, "--no-open")
+    assert {of: of.read_bytes() for of in mine.rglob("*") if of.is_file()} == before
+
+
+def test_what_was_put_into_the_index_of_a_demo_stays(fails, tmp_path):
+    claim(tmp_path, ["film.mp4", "film.mp4.index", "film.jsonl", "found.jsonl", "found.html"])
+    (tmp_path / "film.mp4.index").mkdir()
+    (tmp_path / "film.mp4.index" / "thesis.txt").write_text("mine")
+    told = fails(2, "demo", "--search", "--minutes", "1", "--out", tmp_path, "--no-open")
+    assert "film.mp4.index: is there already and no index" in told
+    assert (tmp_path / "film.mp4.index" / "thesis.txt").read_text() == "mine"

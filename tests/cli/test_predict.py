@@ -94,6 +94,16 @@ def test_raw_answers_lie_beside_it(predict, tmp_path):
     assert all(line["answer"] and line["duration_s"] == 40 for line in lines)
 
 
+def test_only_raw_answers_that_the_user_names_may_be_a_link(predict, refused, tmp_path):
+    (tmp_path / "mine").touch()
+    (tmp_path / "out.raw.jsonl").symlink_to(tmp_path / "mine")
+    told = refused("--prompt", "text-only")
+    assert told.startswith(f"{tmp_path / 'out.raw.jsonl'}: is a link, expected")
+    assert (tmp_path / "mine").read_bytes() == b""
+    assert predict("--raw", tmp_path / "out.raw.jsonl")[0] == 0
+    assert len(lines_of(tmp_path / "mine")) == 4
+
+
 def test_the_command_it_tells_measures_what_it_wrote(predict, call):
     _, out, _ = predict()
     words = shlex.split(out.splitlines()[-1])

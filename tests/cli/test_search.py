@@ -96,6 +96,19 @@ def test_clips_pictures_csv_json_and_page(call, index, films):
     assert "https:" not in page
 
 
+@pytest.mark.parametrize("option", ["--clips", "--thumbnails"])
+def test_pictures_and_clips_are_not_written_through_links(call, fails, index, tmp_path, option):
+    """Names that we choose, in a folder that may come from somebody else."""
+    assert call("search", "red", index, "--top", "1", option, "made")[0] == 0
+    made = next(Path("made").iterdir())
+    made.unlink()
+    Path("mine").write_text("mine")
+    made.symlink_to(tmp_path / "mine")
+    told = fails(2, "search", "red", index, "--top", "1", option, "made")
+    assert told.startswith(f"{made}: is a link, expected")
+    assert Path("mine").read_text() == "mine"
+
+
 def _seconds_of(path):
     from truemoment.video.frames import duration_of
 

@@ -13,6 +13,7 @@ import pytest
 from truemoment.datasets import DATASETS, fetch, get_dataset
 from truemoment.datasets.base import SourceFile
 from truemoment.exceptions import DownloadError, UsageError
+from truemoment.folders import FETCHING, temporary_folder
 
 CONTENT = b'{"v": {}}\n' * 2000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -221,6 +222,30 @@ def test_an_interrupted_fetch_is_simply_repeated(dataset, server, tmp_path, monk
     fetch.fetch(dataset("a"), tmp_path)
     assert names(tmp_path) == ["tacos/a.json"]
     assert server.asked == ["/a"]
+
+
+def test_what_a_killed_fetch_left_is_removed_by_the_next_one(dataset, tmp_path):
+    """Point 25. What another process is just fetching is locked, and stays."""
+    folder = tmp_path / "tacos"
+    (folder / ".fetching-k1ll3d_1").mkdir(parents=True)
+    (folder / ".fetching-k1ll3d_1" / "half").write_bytes(CONTENT[:100])
+    (folder / ".fetching-notes").mkdir()
+    with temporary_folder(folder, FETCHING) as of_another:
+        (folder / ".fetching-k1ll3d_2").mkdir()
+        fetch.fetch(dataset("a"), tmp_path)
+        assert sorted(path.name for path in folder.iterdir()) == sorted([".fetching-notes", of_another.name, "a.json"])
+
+
+@pytest.mark.parametrize("kind", ["folder", "link"])
+def test_what_is_there_and_is_no_file_is_not_replaced(dataset, server, tmp_path, kind):
+    path = tmp_path / "tacos" / "a.json"
+    path.parent.mkdir()
+    path.mkdir() if kind == "folder" else path.symlink_to(tmp_path / "disk-that-is-not-mounted")
+    assert said_of(dataset("a"), tmp_path) == (
+        f"{path}: is a folder or a broken link; move it away to have the file fetched"
+    )
+    assert path.is_dir() or path.is_symlink()
+    assert server.asked == []
 
 
 class TestKnownByGitOnly:

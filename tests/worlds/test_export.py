@@ -140,3 +140,14 @@ def test_what_is_not_there(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
         write_world(make_world(1), tmp_path / "file" / "world")
+
+
+@pytest.mark.parametrize("name", ["annotations.jsonl", "humans.jsonl", "features.npz", "world.json"])
+def test_a_world_is_not_written_through_links(tmp_path, name):
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "world").mkdir()
+    (tmp_path / "world" / name).symlink_to(tmp_path / "mine")
+    with pytest.raises(InputError, match=f"{name}: is a link, expected"):
+        write_world(make_world(20), tmp_path / "world")
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert [path.name for path in (tmp_path / "world").iterdir()] == [name]

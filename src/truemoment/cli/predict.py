@@ -21,6 +21,7 @@ from truemoment.cli.options import (
 )
 from truemoment.cli.trained import answer, first_queries
 from truemoment.exceptions import MissingFileError, UsageError
+from truemoment.folders import refuse_links
 
 if TYPE_CHECKING:
     from truemoment.records import Queries
@@ -165,7 +166,7 @@ def command(
         raise UsageError(f"prompt {prompt.name} shows no frames, expected no --fps, --frames and --shuffled")
     if out.suffix.lower() not in (".jsonl", ".json"):
         raise UsageError(f"-o: got {told_path(out)}, expected a name that ends in .jsonl")
-    raw = raw or out.with_suffix(".raw.jsonl")
+    raw = raw or _raw_beside(out)
     own_prompt = Path(prompt_name) if prompt_name.lower().endswith(".toml") else None
     refuse_outputs([annotations, own_prompt, *files_of(dataset, data_dir)], [out, raw, json_path])
 
@@ -206,6 +207,13 @@ def command(
 
 OF_RUNS = ("endpoint", "dataset", "annotations", "split", "data_dir", "features", "change", "seed", "limit", "out")
 """Options that a trained method takes too, beside --json and --quiet."""
+
+
+def _raw_beside(out: Path) -> Path:
+    """Return the file of raw answers that nobody has named; only one that the user names may be a link."""
+    raw = out.with_suffix(".raw.jsonl")
+    refuse_links(raw.parent, raw.name)
+    return raw
 
 
 def _refuse_others(folder: Path) -> None:

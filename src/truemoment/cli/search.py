@@ -505,12 +505,12 @@ def _looked_at(
             looked_at = replace(looked_at, picture=picture)
             if thumbnails is not None:
                 looked_at = replace(looked_at, thumbnail=thumbnails / f"{_name_of(answer)}.jpg")
-                with _made(thumbnails), atomic_write(thumbnails / f"{_name_of(answer)}.jpg") as stream:
+                with _made(thumbnails / f"{_name_of(answer)}.jpg") as file, atomic_write(file) as stream:
                     stream.write(picture)
         if clips is not None:
             looked_at = replace(looked_at, clip=clips / f"{_name_of(answer)}.mp4")
-            with _made(clips):
-                cut_clip(path, clips / f"{_name_of(answer)}.mp4", of.start_s, of.end_s, outline=outlines[path])
+            with _made(clips / f"{_name_of(answer)}.mp4") as file:
+                cut_clip(path, file, of.start_s, of.end_s, outline=outlines[path])
         yield looked_at
 
 
@@ -523,15 +523,19 @@ def _followed(answers: list[Answer], *, show: bool) -> Iterable[Answer]:
 
 
 @contextlib.contextmanager
-def _made(folder: Path) -> Iterator[None]:
-    """Make a folder when its first file is written; one that stays empty goes again."""
+def _made(file: Path) -> Iterator[Path]:
+    """Make the folder of a file that is to be written, and give the file; a folder that stays empty is removed."""
+    from truemoment.folders import refuse_links
+
+    folder = file.parent
+    refuse_links(folder, file.name)
     is_new = not folder.exists()
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made ({error.strerror})", path=told_path(folder)) from None
     try:
-        yield
+        yield file
     except BaseException:
         if is_new:
             with contextlib.suppress(OSError):  # it holds something

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-import tempfile
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 from truemoment.datasets.base import Dataset, SourceFile
 from truemoment.exceptions import DownloadError, UsageError
+from truemoment.folders import FETCHING, temporary_folder
 
 TIMEOUT_S = 30
 RETRIES = 2
@@ -65,6 +66,8 @@ def fetch(
                     hint="move it away to have it fetched",
                 )
             tell(f"{path}: there already")
+        elif os.path.lexists(path):
+            raise DownloadError("is a folder or a broken link", path=path, hint="move it away to have the file fetched")
         else:
             _download(file, folder, progress=progress)
             tell(f"{path}: fetched from {file.url}")
@@ -83,7 +86,7 @@ def _download(file: SourceFile, folder: Path, *, progress: bool) -> None:
     differs = DownloadError(
         f"what came from {file.url} is not the published file (checksum)", path=path, hint="nothing was kept"
     )
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".fetching-") as aside:
+    with temporary_folder(folder, FETCHING) as aside:
         store = pooch.create(
             path=aside, base_url="", registry={file.name: known}, urls={file.name: file.url}, retry_if_failed=RETRIES
         )

@@ -27,6 +27,7 @@ from torch import Tensor, nn
 
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.files import atomic_folder, atomic_write, decode_json, read_bytes
+from truemoment.training.epochs import epoch_folder, epoch_folders
 from truemoment.training.recipes import Recipe
 
 SCHEMA = "truemoment/run/1"
@@ -249,8 +250,7 @@ def load_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tenso
 
 def newest_epoch(folder: Path) -> Path | None:
     """Return the folder of the newest whole epoch, if there is one."""
-    found = sorted(path for path in folder.glob("epoch-[0-9][0-9][0-9][0-9]") if path.is_dir())
-    return found[-1] if found else None
+    return next(reversed(epoch_folders(folder)), None)
 
 
 def save_epoch(
@@ -260,10 +260,10 @@ def save_epoch(
     history: list[Epoch],
 ) -> None:
     """Write a whole epoch, the last of `history`, and then remove the ones before it."""
-    older = [path for path in folder.glob("epoch-*") if path.is_dir()]
+    older = epoch_folders(folder)
     if history[-1].best:
         write_tensors(folder / "best.safetensors", network.state_dict())
-    with atomic_folder(folder / f"epoch-{len(history):04d}") as made:
+    with atomic_folder(epoch_folder(folder, len(history))) as made:
         write_tensors(made / "network.safetensors", network.state_dict())
         write_tensors(made / "optimiser.safetensors", optimiser_tensors(optimiser))
         write_document(made / "history.json", history)

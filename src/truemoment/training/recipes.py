@@ -32,6 +32,7 @@ from truemoment.exceptions import InputError, MissingPackageError, UsageError
 from truemoment.files import in_words, lower_first, read_bytes
 from truemoment.measures import parse_measure
 from truemoment.proposals import Tail
+from truemoment.training.epochs import MOST_EPOCHS
 
 S = TypeVar("S")
 
@@ -73,7 +74,7 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
     Parameters
     ----------
     epochs
-        Most passes over the training pairs.
+        Most passes over the training pairs, 9,999 or less.
     batch
         Pairs a step.
     learning_rate, weight_decay
@@ -84,7 +85,7 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
         ``no`` for float32, ``bf16`` or ``fp16`` where the device has them.
     """
 
-    epochs: Positive = 10
+    epochs: Annotated[int, Meta(ge=1, le=MOST_EPOCHS)] = 10
     batch: Positive = 64
     learning_rate: Above0 = 1e-3
     weight_decay: Annotated[float, Meta(ge=0)] = 0.0
