@@ -272,6 +272,14 @@ def test_options_that_are_refused_before_any_work(fails, tmp_path, monkeypatch, 
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
+def test_a_finished_sweep_goes_on_with_several_jobs(sweep, root):
+    """Nothing is left to train: a pool of no processes ended in status 3."""
+    before = (root / "results.csv").read_bytes()
+    status, _, err = sweep("--jobs", 2, "--results", root / "results.csv")
+    assert (status, trained(err)) == (0, [])
+    assert (root / "results.csv").read_bytes() == before
+
+
 # ------------------------------------------------------------------------------------------ links, two at once
 
 
