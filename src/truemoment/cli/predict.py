@@ -77,7 +77,15 @@ EXIT_NOT_ALL = 1
 @click.option(
     "--retries", type=click.IntRange(0, 100), default=6, show_default=True, metavar="N", help="Of a request that fails."
 )
-@click.option("--timeout", "timeout_s", type=float, default=120.0, show_default=True, metavar="S", help="Of a request.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=float,
+    default=120.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds for a whole request.",
+)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Ask the first N queries only.")
 @click.option("--price", metavar="IN,OUT", help="Of a million tokens, to tell the cost.")
 @click.option("--raw", type=click.Path(path_type=Path), metavar="FILE", help="Raw answers. [default: OUT.raw.jsonl]")

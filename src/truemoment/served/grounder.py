@@ -27,6 +27,7 @@ from truemoment.io.answers import VERSION as PARSER_VERSION
 from truemoment.io.answers import parse_rows
 from truemoment.io.base import AnswerRows, Parsing, in_seconds
 from truemoment.records import MAX_TIME_S, Annotations, Predictions, Queries, as_strings
+from truemoment.served.connection import Connection
 from truemoment.served.endpoint import Endpoint, EndpointError
 from truemoment.served.prompts import Prompt, messages
 from truemoment.served.raw import RawAnswer, RawAnswers, Usage, key_of, now
@@ -454,9 +455,7 @@ class _Run:
 
     def _work(self) -> None:
         """Ask query after query until there is none."""
-        import requests  # noqa: PLC0415 - only asking needs it
-
-        with requests.Session() as session:
+        with self.model.endpoint.connect() as connection:
             while not self._stop.is_set():
                 try:
                     row = self._waiting.get_nowait()
@@ -464,13 +463,13 @@ class _Run:
                     return
                 outcome: Outcome
                 try:
-                    outcome = self._ask(session, row)
+                    outcome = self._ask(connection, row)
                 except BaseException as error:  # told or raised by the thread that collects
                     outcome = error
                 self.store.let_go(self.queries.video_id[row])
                 self._done.put((row, outcome))
 
-    def _ask(self, session: Any, row: int) -> tuple[RawAnswer, int]:  # noqa: ANN401 - requests is imported late
+    def _ask(self, connection: Connection, row: int) -> tuple[RawAnswer, int]:
         model, queries = self.model, self.queries
         video_id, sentence = queries.video_id[row], queries.sentence[row]
         duration_s = float(queries.duration_s[row])
@@ -478,7 +477,7 @@ class _Run:
         if not duration_s > 0 and frames is not None:
             duration_s = frames.duration_s
         said = model.prompt.fill(sentence, duration_s, frames)
-        answer = model.endpoint.ask(session, messages(model.prompt, said), self._stop)
+        answer = model.endpoint.ask(connection, messages(model.prompt, said), self._stop)
         line = RawAnswer(
             key=self.keys[row] or "",
             query_id=queries.query_id[row],
