@@ -68,16 +68,19 @@ DATASET = Dataset(
             "train.json",
             "7e887dd0fc85bd173358caf2c1e9adb6f79a8aa28d129ada22d89e7c6b23d49d",
             f"{_VSLNET}/data/dataset/activitynet/train.json",
+            n_bytes=4_041_275,
         ),
         SourceFile(
             "val_1.json",
             "66834fea850b62fd69ec8c23295abae82f6a26518d0353ddd59d98778dbadb0a",
             f"{_VSLNET}/data/dataset/activitynet/val_1.json",
+            n_bytes=1_910_765,
         ),
         SourceFile(
             "val_2.json",
             "37df50829c22e913b369af18c0bfb82277257f037082df3781d4dfc20c35f80d",
             f"{_VSLNET}/data/dataset/activitynet/val_2.json",
+            n_bytes=1_727_033,
         ),
     ),
     splits=(

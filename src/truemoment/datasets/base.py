@@ -36,6 +36,8 @@ class SourceFile:
         Git's name of the content, for files whose SHA-256 is not known.
     needed
         False for a file the dataset can be read without.
+    n_bytes
+        Its length; 0 where no copy was at hand.
     """
 
     name: str
@@ -43,6 +45,7 @@ class SourceFile:
     url: str = ""
     git_blob: str = ""
     needed: bool = True
+    n_bytes: int = 0
 
     def agrees(self, path: Path) -> bool | None:
         """Whether a file's content is the published one; None if nothing is known to compare with."""

@@ -76,6 +76,7 @@ DATASET = Dataset(
             "val_data.json",
             "b0364cc256553332feb19d46bcc4cd2b09774949fe6c0b25e7ed0ff3c6aefebb",
             f"{_OWNER}/val_data.json",
+            n_bytes=1_111_448,
         ),
         SourceFile(
             "test_data.json",

@@ -110,11 +110,13 @@ DATASET = Dataset(
             "highlight_train_release.jsonl",
             "fd28404187468f57cf99242be2963127dc9b4aef26c7de3cb9469569801f2625",
             f"{_OWNER}/highlight_train_release.jsonl",
+            n_bytes=3_956_580,
         ),
         SourceFile(
             "highlight_val_release.jsonl",
             "f668a1eaea156ec5315e14718999cea043a8cf948d3cafbd8e8d655318c3cd02",
             f"{_OWNER}/highlight_val_release.jsonl",
+            n_bytes=821_101,
         ),
         SourceFile(
             "highlight_test_with_gt.jsonl",

@@ -66,14 +66,19 @@ DATASET = Dataset(
             "train.json",
             "ee5e1527885122f0d3cf1dbfcf0efb0de0c54f8290937fe3ff8b5844742112e9",
             f"{_VIDEOX}/TACoS/train.json",
+            n_bytes=601_727,
         ),
         SourceFile(
-            "val.json", "f8f350e5727e8c0ab3ca2a5d4df93027dcd0546aebe8e2087ae220c850db59fe", f"{_VIDEOX}/TACoS/val.json"
+            "val.json",
+            "f8f350e5727e8c0ab3ca2a5d4df93027dcd0546aebe8e2087ae220c850db59fe",
+            f"{_VIDEOX}/TACoS/val.json",
+            n_bytes=277_474,
         ),
         SourceFile(
             "test.json",
             "1c64c8a5ada2b812ee7e230d1577139c5ee8e1e5d9ae2141479c980a0c3fb847",
             f"{_VIDEOX}/TACoS/test.json",
+            n_bytes=246_672,
         ),
     ),
     splits=(
