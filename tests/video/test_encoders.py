@@ -372,7 +372,7 @@ def test_the_fingerprint_tells_a_model_from_another(folder, tmp_path):
 )
 def test_names_that_can_be_none(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(encoders, "_fetched", lambda name: pytest.fail(f"asked for {name}"))
+    monkeypatch.setattr(encoders, "_fetched", lambda name, _: pytest.fail(f"asked for {name}"))
     with pytest.raises(UsageError, match="expected 'scenes', a folder, or a name"):
         load_encoder(text)
 

@@ -26,7 +26,6 @@ from truemoment.cli.index import (
     device_option,
     index_of,
     model_option,
-    named,
 )
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
@@ -413,14 +412,13 @@ class _Target:
         MissingFileError, InputError, MissingPackageError
             If it cannot be loaded.
         """
-        from truemoment.search.extraction import Loader
-
         settings = index.settings
-        encoder = Loader(named(self.asked.model or settings.model), self.asked.device).load()
+        encoder = self.asked.loader(index.path, settings).load()
         if encoder.fingerprint != settings.fingerprint:
+            hint = f"give --model {shlex.quote(settings.model)}, or index anew"
             raise UsageError(
                 f"{told_path(index.path)}: was made with {settings.encoder}#{settings.fingerprint[:8]}, and "
-                f"{encoder.name}#{encoder.fingerprint[:8]} is another model; give --model, or index anew"
+                f"{encoder.name}#{encoder.fingerprint[:8]} is another model; {hint}"
             )
         return encoder
 

@@ -79,7 +79,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     Parameters
     ----------
     model
-        What :func:`~truemoment.video.encoders.load_encoder` was asked for.
+        What :func:`~truemoment.video.encoders.load_encoder` was asked for; a model of the hub by name and commit.
     encoder, fingerprint, n_dimensions
         What it gave: its name, the hash of its weights and preprocessing, numbers a row.
     fps

@@ -79,6 +79,8 @@ class Run(msgspec.Struct, frozen=True):
         Whether a test split was allowed to choose the epoch: then every figure on it is too good.
     notes
         What every result of the run must say.
+    text_encoder
+        Name and commit of the model of the hub that made the word vectors; "" for others.
     schema, truemoment
         Form of the file, and version that wrote it.
     """
@@ -93,6 +95,7 @@ class Run(msgspec.Struct, frozen=True):
     n_vector: Width
     forced: bool = False
     notes: tuple[str, ...] = ()
+    text_encoder: str = ""
     schema: str = SCHEMA
     truemoment: str = ""
 
@@ -107,6 +110,7 @@ class Run(msgspec.Struct, frozen=True):
             "trained_on": f"{self.train.dataset}/{self.train.split}#{self.train.sha256[:8]}",
             "chosen_on": f"{self.val.dataset}/{self.val.split}#{self.val.sha256[:8]}",
         }
+        told |= {"text_encoder": self.text_encoder} if self.text_encoder else {}
         return told | ({"notes": list(self.notes)} if self.notes else {})
 
 

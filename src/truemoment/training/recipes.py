@@ -49,7 +49,7 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
     vectors
         ``learned``; or vectors that stay as they are: a file of GloVe's, by its path, or ``glove`` for the only one in
         the folder ``glove`` of the data; or ``encoder:NAME``, what a text encoder makes of each token: a CLIP or SigLIP
-        model by name or folder, see :func:`truemoment.video.encoders.load_encoder`.
+        model by name, with a commit or without, or by folder, see :func:`truemoment.video.encoders.load_encoder`.
     size
         Numbers a learned vector.
     least_count

@@ -30,7 +30,7 @@ from truemoment.training.hardware import commit, hardware
 from truemoment.training.loop import Follow, TrainingData, source_of, train, unseen
 from truemoment.training.recipes import Recipe
 from truemoment.training.results import Row
-from truemoment.training.vocabulary import Vocabulary, make_vocabulary
+from truemoment.training.vocabulary import Vocabulary, make_vocabulary, text_encoder_of, with_commit
 from truemoment.version import __version__
 
 MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; dR@1,IoU=0.5; dR@1,IoU=0.7; mIoU; AxIoU@10"
@@ -198,7 +198,10 @@ def perform(
         If a file is damaged or a link, a video has no features, or the loss is no longer finite.
     """
     refuse_names((task.val.split, *tests))
-    vocabulary = make_vocabulary(task.recipe.text, task.train.queries.sentence, task.sentences, task.data_dir)
+    there = checkpoints.read_run(folder) if (folder / "run.json").exists() else None
+    text_encoder = text_encoder_of(task.recipe.text) if there is None else there.text_encoder
+    text = with_commit(task.recipe.text, text_encoder)
+    vocabulary = make_vocabulary(text, task.train.queries.sentence, task.sentences, task.data_dir)
     run = checkpoints.Run(
         recipe=task.recipe,
         seed=task.seed,
@@ -212,6 +215,7 @@ def perform(
         n_vector=task.recipe.text.size if vocabulary.vectors is None else vocabulary.vectors.shape[1],
         forced=task.forced,
         notes=(*task.notes, *([FORCED.format(train=task.train.split, val=task.val.split)] if task.forced else [])),
+        text_encoder=text_encoder,
         truemoment=__version__,
     )
     processes = PartialState()

@@ -288,9 +288,9 @@ def load_encoder(text: str, *, device: str | None = None) -> Encoder:
     Parameters
     ----------
     text
-        ``scenes`` (comes along), a folder, or a name on the model hub such as ``openai/clip-vit-large-patch14``: a
-        CLIP or SigLIP model as transformers saves it, its weights as safetensors. What is not on this machine is
-        fetched from the hub.
+        ``scenes`` (comes along), a folder, or a name on the model hub such as ``openai/clip-vit-large-patch14``, with
+        ``@`` and a commit behind it or without: a CLIP or SigLIP model as transformers saves it, its weights as
+        safetensors. What is not on this machine is fetched from the hub.
     device
         Where it runs, as PyTorch calls it; None: an accelerator if there is one. On CUDA it computes in mixed
         precision, elsewhere in float32.
@@ -324,18 +324,86 @@ def _folder_of(text: str) -> tuple[Path, str]:
     """Find the folder of a model, and what to call it."""
     if text == BUILT_IN:
         return Path(str(files("truemoment.video") / BUILT_IN)), BUILT_IN
-    try:
+    if _is_folder(text):
         folder = Path(text).expanduser()
-        if text and folder.is_dir():
-            return folder, folder.resolve().name
+        return folder, folder.resolve().name
+    name, commit = _of_hub(text)
+    if not name:
+        expected = f"{BUILT_IN!r}, a folder, or a name on the hub (OWNER/NAME or OWNER/NAME@COMMIT, 40 digits)"
+        raise UsageError(f"got the model {text!r}, expected {expected}")
+    return _fetched(name, commit), name
+
+
+_COMMIT = re.compile(r"[0-9a-f]{40}", re.ASCII)
+
+
+def _of_hub(text: str) -> tuple[str, str | None]:
+    """Read the name of a model on the hub and its commit, None for the newest; "" if the text can be no name there."""
+    name, at, commit = text.partition("@")
+    known = _HUB_NAME.fullmatch(name) and ".." not in name and (not at or _COMMIT.fullmatch(commit))
+    return (name if known else "", commit or None)
+
+
+def pinned(text: str) -> str:
+    """Return what :func:`load_encoder` takes for the very same model at any later time.
+
+    Parameters
+    ----------
+    text
+        As for :func:`load_encoder`. A model of the hub is fetched where it is not on this machine yet.
+
+    Returns
+    -------
+    str
+        For a model of the hub its name and commit, ``OWNER/NAME@COMMIT``; others as they are.
+
+    Raises
+    ------
+    MissingFileError, InputError, MissingPackageError
+        If it cannot be fetched, or is damaged.
+    """
+    name, _ = _of_hub(text)
+    if not name or _is_folder(text):
+        return text
+    folder, _ = _folder_of(text)
+    return f"{name}@{folder.name}" if _COMMIT.fullmatch(folder.name) else text
+
+
+def is_here(text: str) -> bool:
+    """Whether nothing is fetched when a model is loaded.
+
+    Parameters
+    ----------
+    text
+        As for :func:`load_encoder`.
+    """
+    name, commit = _of_hub(text)
+    return not name or _is_folder(text) or _found(name, commit) is not None
+
+
+def _is_folder(text: str) -> bool:
+    try:
+        return bool(text) and Path(text).expanduser().is_dir()
     except (OSError, RuntimeError):
-        pass  # too long for a path, or the home of nobody
-    if not _HUB_NAME.fullmatch(text) or ".." in text:
-        raise UsageError(f"got the model {text!r}, expected {BUILT_IN!r}, a folder, or a name on the hub (OWNER/NAME)")
-    return _fetched(text), text
+        return False  # too long for a path, or the home of nobody
 
 
-def _fetched(name: str) -> Path:
+def _found(name: str, commit: str | None) -> Path | None:
+    """Return the folder of a model of the hub if it is on this machine, whole."""
+    try:
+        import huggingface_hub  # noqa: PLC0415 - comes with transformers
+    except ImportError:
+        raise MissingPackageError("transformers", "search", "turning frames into vectors") from None
+    wanted = [*PARTS, *WORDS, *WEIGHTS]
+    download = functools.partial(huggingface_hub.snapshot_download, name, revision=commit, allow_patterns=wanted)
+    try:
+        folder = Path(download(local_files_only=True))
+    except (OSError, ValueError):
+        return None
+    return folder if _is_whole(folder) else None
+
+
+def _fetched(name: str, commit: str | None) -> Path:
     """Return the folder of a model of the hub, fetched where it is not on this machine yet.
 
     Raises
@@ -343,22 +411,20 @@ def _fetched(name: str) -> Path:
     MissingFileError
         If it cannot be fetched.
     """
+    folder = _found(name, commit)
+    if folder is not None:
+        return folder
     import huggingface_hub  # noqa: PLC0415 - comes with transformers
 
     wanted = [*PARTS, *WORDS, *WEIGHTS]
     try:
-        folder = Path(huggingface_hub.snapshot_download(name, allow_patterns=wanted, local_files_only=True))
-        if _is_whole(folder):
-            return folder
-    except (OSError, ValueError):
-        pass  # not here yet
-    try:
-        return Path(huggingface_hub.snapshot_download(name, allow_patterns=wanted))
+        return Path(huggingface_hub.snapshot_download(name, revision=commit, allow_patterns=wanted))
     except Exception as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        revision = f" --revision {commit}" if commit else ""
         raise MissingFileError(
             f"the model {name} is not on this machine and cannot be fetched ({reason}); where there is a network, "
-            f"run `hf download {name} --local-dir FOLDER`, bring FOLDER here and give it in place of the name"
+            f"run `hf download {name}{revision} --local-dir FOLDER`, bring FOLDER here and give it in place of the name"
         ) from None
 
 
