@@ -15,13 +15,14 @@ from collections import Counter
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from truemoment.exceptions import InputError, UsageError
-from truemoment.search import engines
+from truemoment.search import building, engines
 from truemoment.search.building import Report, build_index
 from truemoment.search.engines import by_local, by_ray
 from truemoment.search.extraction import Failed, Shard, see
@@ -74,6 +75,59 @@ def test_a_model_gets_pictures_of_twice_its_size(films, colours):
     path = films / "a.mp4"  # 64 x 48
     see(Shard(Film("a", path, "x"), 0, 0, 4, 2.0, outline_of(path)), Sized())
     assert sizes == {(32, 43, 3)}
+
+
+@pytest.fixture
+def slides(tmp_path, paint):
+    """Three pictures of 5 minutes each."""
+    shots = [((200, 30, 30), 300), ((30, 200, 30), 300), ((30, 30, 200), 300)]
+    return paint(tmp_path / "slides.mp4", shots, fps=Fraction(1, 300))
+
+
+@pytest.fixture
+def encoded(colours, monkeypatch):
+    """Number of pictures of each batch that the encoder sees."""
+    sizes = []
+    images = colours.Colours.images
+
+    def counted(self, batch):
+        sizes.append(len(batch))
+        return images(self, batch)
+
+    monkeypatch.setattr(colours.Colours, "images", counted)
+    return sizes
+
+
+def test_a_picture_that_stays_is_encoded_once(slides, films, colours, encoded):
+    rows = see(Shard(Film("s", slides, "x"), 0, 0, 1800, 2.0, outline_of(slides)), colours.Colours()).rows
+    assert encoded == [3]
+    assert rows.shape == (1800, 3)
+    assert rows.argmax(axis=1).tolist() == [0] * 600 + [1] * 600 + [2] * 600
+    encoded.clear()
+    path = films / "a.mp4"  # 5 pictures a second, 40 s: one after the other in batches of 32
+    see(Shard(Film("a", path, "x"), 0, 0, 400, 10.0, outline_of(path)), colours.Colours())
+    assert encoded == [32] * 6 + [8]
+
+
+def test_parts_that_show_no_new_picture_are_not_looked_at(tmp_path, slides, build, encoded):
+    report = build([slides], part_s=10.0)
+    assert report.failed == {}
+    assert sum(encoded) <= 6  # 90 parts; a picture that goes on behind the end of a part is encoded for both
+    rows = Index(tmp_path / "index")["slides"]
+    assert rows.argmax(axis=1).tolist() == [0] * 600 + [1] * 600 + [2] * 600
+    encoded.clear()
+    build([slides], out="whole", part_s=1000.0)
+    assert encoded == [3]
+    assert np.array_equal(rows, Index(tmp_path / "whole")["slides"])
+
+
+def test_more_frames_than_can_be_put_together_are_refused_before_they_are_decoded(films, build, encoded, monkeypatch):
+    monkeypatch.setattr(building, "MOST_ROWS", 80)
+    report = build([films])
+    assert list(report.indexed) == ["a", "b"]
+    told = "2 frames a second of 60 s are 120, expected up to 80; lower --fps, or cut the video"
+    assert report.failed == {"c": f"{films / 'c.mp4'}: {told}"}
+    assert sum(encoded) == 160
 
 
 def test_what_is_wrong_in_the_decoding_thread_is_told_here(films, colours):

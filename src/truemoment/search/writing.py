@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -310,8 +310,19 @@ class IndexWriter:
         with atomic_write(folder / f"{number:06}.npy") as stream:
             np.save(stream, cast, allow_pickle=False)
 
-    def finish(self, film: Film, part_rows: int, n_rows: int, duration_s: float, notes: Sequence[str] = ()) -> About:
+    def finish(
+        self,
+        film: Film,
+        part_rows: int,
+        n_rows: int,
+        duration_s: float,
+        *,
+        notes: Sequence[str] = (),
+        stills: Collection[int] = (),
+    ) -> About:
         """Put the parts of a video of so many rows together, and take the place of what was there of it.
+
+        Parts whose numbers are `stills` are not kept: their rows are the last one of the part before.
 
         Raises
         ------
@@ -320,7 +331,7 @@ class IndexWriter:
         """
         from truemoment.search.scoring import span_norms  # noqa: PLC0415 - only writing needs it
 
-        rows = self._joined(film, part_rows, n_rows)
+        rows = self._joined(film, part_rows, n_rows, stills)
         about = About(
             video_id=film.video_id,
             path=_text_of(film.path),
@@ -344,10 +355,13 @@ class IndexWriter:
         self.forget_parts(film)
         return about
 
-    def _joined(self, film: Film, part_rows: int, n_rows: int) -> Rows:
-        files = self._part_files(film, part_rows, n_rows)
+    def _joined(self, film: Film, part_rows: int, n_rows: int, stills: Collection[int]) -> Rows:
+        parts: list[Rows] = []
         try:
-            rows: Rows = np.concatenate([np.load(file, allow_pickle=False) for file, _ in files])
+            for number, (file, length) in enumerate(self._part_files(film, part_rows, n_rows)):
+                still = number in stills
+                parts.append(np.repeat(parts[-1][-1:], length, axis=0) if still else np.load(file, allow_pickle=False))
+            rows = np.concatenate(parts)
             told = "" if rows.shape == (n_rows, self.settings.n_dimensions) else f"{len(rows)} rows of {n_rows}"
         except UNREADABLE as error:
             told = str(error)
