@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from truemoment import Annotations
 from truemoment.cli.demo import claim
 from truemoment.exceptions import InputError
 
@@ -132,6 +133,16 @@ def test_the_other_demo_keeps_what_it_has_not_made_too(fails, tmp_path):
     told = fails(2, "demo", "--videos", "40", "--out", tmp_path, "--no-open")
     assert "holds annotations.jsonl already, which no demo has made" in told
     assert (tmp_path / "annotations.jsonl").read_text() == "mine"
+
+
+def test_a_film_that_cannot_be_indexed_is_told(fails, tmp_path, monkeypatch):
+    def render(path, *_):
+        path.write_text("no film")
+        return Annotations.from_rows([("v#0", "v", 40.0, "a red circle", 0.0, 4.0)])
+
+    monkeypatch.setattr("truemoment.worlds.scenes.render_film", render)
+    told = fails(2, "demo", "--search", "--minutes", "1", "--out", tmp_path / "demo", "--no-open")
+    assert told.startswith(f"{tmp_path / 'demo' / 'film.mp4'}: cannot be read as a video")
 
 
 def test_impossible_lengths_are_refused(fails):

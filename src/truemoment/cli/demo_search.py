@@ -92,7 +92,9 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
             proposals=PROPOSALS,
         )
         with IndexWriter(out / INDEX, settings) as writer:
-            build_index(writer, [(out / FILM).resolve()], loader)
+            report = build_index(writer, [(out / FILM).resolve()], loader)
+        for why in report.failed.values():
+            raise InputError(why)
         tell("searching it for every event")
         index = Index(out / INDEX)
         answers = IndexSearch(index, EncodedSentences(encoder)).ground(annotations.queries, TOP)

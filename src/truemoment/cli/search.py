@@ -478,7 +478,7 @@ def _looked_at(
     pictures: bool,
     show: bool,
 ) -> Iterator[Answer]:
-    """Take a picture of each moment, and cut it out, as asked; whose film is gone is noted, and comes without."""
+    """Take a picture of each moment, and cut it out, as asked; one whose film cannot be read comes without."""
     if thumbnails is None and clips is None and not pictures:
         yield from answers
         return
@@ -491,24 +491,29 @@ def _looked_at(
         of = answer.found
         try:
             path = index.path_of(of.video_id)
-        except MissingFileError as error:
+        except (InputError, MissingFileError) as error:
             gone[of.video_id] = str(error)
             yield answer
             continue
-        if path not in outlines:
-            outlines[path] = outline_of(path, partial=True)
         looked_at = replace(answer, path=path)
-        if thumbnails is not None or pictures:
-            picture = thumbnail(path, (of.start_s + of.end_s) / 2, outline=outlines[path])
-            looked_at = replace(looked_at, picture=picture)
-            if thumbnails is not None:
-                looked_at = replace(looked_at, thumbnail=thumbnails / f"{_name_of(answer)}.jpg")
-                with _made(thumbnails / f"{_name_of(answer)}.jpg") as file, atomic_write(file) as stream:
-                    stream.write(picture)
-        if clips is not None:
-            looked_at = replace(looked_at, clip=clips / f"{_name_of(answer)}.mp4")
-            with _made(clips / f"{_name_of(answer)}.mp4") as file:
-                cut_clip(path, file, of.start_s, of.end_s, outline=outlines[path])
+        try:
+            if path not in outlines:
+                outlines[path] = outline_of(path, partial=True)
+            if thumbnails is not None or pictures:
+                picture = thumbnail(path, (of.start_s + of.end_s) / 2, outline=outlines[path])
+                looked_at = replace(looked_at, picture=picture)
+                if thumbnails is not None:
+                    with _made(thumbnails / f"{_name_of(answer)}.jpg") as file, atomic_write(file) as stream:
+                        stream.write(picture)
+                    looked_at = replace(looked_at, thumbnail=thumbnails / f"{_name_of(answer)}.jpg")
+            if clips is not None:
+                with _made(clips / f"{_name_of(answer)}.mp4") as file:
+                    cut_clip(path, file, of.start_s, of.end_s, outline=outlines[path])
+                looked_at = replace(looked_at, clip=clips / f"{_name_of(answer)}.mp4")
+        except InputError as error:
+            if error.path != path:  # not the film is at fault, but what is written
+                raise
+            gone[of.video_id] = str(error)
         yield looked_at
 
 

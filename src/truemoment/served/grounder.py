@@ -259,11 +259,11 @@ class ServedModel:
         began = time.monotonic()
         self._refuse_unknown_durations(queries)
         with RawAnswers(self.raw, self.settings, dataset=self.dataset, split=self.split) as raw:
-            keys = self._keys(queries)
+            identity, why_not = self._identities(queries)
+            keys = self._keys(queries, identity)
             ids = queries.query_id.tolist()
             todo = [row for row, key in enumerate(keys) if key is not None and raw.find(ids[row], key) is None]
-            no_file = [row for row, key in enumerate(keys) if key is None]
-            failed = dict.fromkeys(no_file, "no file of the video")
+            failed = {row: why_not[queries.video_id[row]] for row, key in enumerate(keys) if key is None}
             run = _Run(self, queries, keys, _by_video(todo, queries), raw)
             if todo:
                 failed |= run.go()
@@ -291,13 +291,23 @@ class ServedModel:
                 field="duration_s",
             )
 
-    def _keys(self, queries: Queries) -> list[str | None]:
-        """Return the key of each query's answer; None where the video has no file."""
+    def _identities(self, queries: Queries) -> tuple[dict[str, str], dict[str, str]]:
+        """Return what tells the file of each video from others, and why some have none."""
+        identity: dict[str, str] = {}
+        why_not: dict[str, str] = {}
+        for video in dict.fromkeys(queries.video_id) if self.prompt.shows_frames else ():
+            if video not in self.videos:
+                why_not[video] = "no file of the video"
+                continue
+            try:
+                identity[video] = identity_of(self.videos[video])
+            except (InputError, MissingFileError) as error:
+                why_not[video] = str(error)
+        return identity, why_not
+
+    def _keys(self, queries: Queries, identity: Mapping[str, str]) -> list[str | None]:
+        """Return the key of each query's answer; None where the video has no file that can be read."""
         settings = self.settings
-        identity: dict[str, str | None] = {}
-        if self.prompt.shows_frames:
-            wanted = dict.fromkeys(queries.video_id)
-            identity = {video: identity_of(self.videos[video]) for video in wanted if video in self.videos}
         keys: list[str | None] = []
         for video, sentence, duration_s in zip(
             queries.video_id, queries.sentence, queries.duration_s.tolist(), strict=True
