@@ -8,24 +8,23 @@ A file from outside is wrong until parsed. A reader here either returns a fully 
 from __future__ import annotations
 
 import contextlib
-import gzip
 import hashlib
 import json
 import math
 import os
 import re
 import stat
-import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TypeVar, cast
+from typing import IO, TypeVar
 
 import msgspec
 
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.folders import temporary_file, temporary_folder
+from truemoment.unpacking import open_gzip
 
 T = TypeVar("T")
 
@@ -39,9 +38,6 @@ LARGE_FILE_BYTES = 20_000_000
 _AT = re.compile(r"^(?P<problem>.*?)(?: - at `(?P<field>[^`]*)`)?$", re.DOTALL)
 _BYTE = re.compile(r"\(byte (\d+)\)")
 
-FREE_BYTES, SWOLLEN = 1 << 28, 200
-"""An archive may unpack to 256 MiB, or to 200 times its own size; more is a trap, not a table."""
-
 
 def read_bytes(path: Path) -> bytes:
     """Return the content of `path`; a name ending in ``.gz`` is unpacked.
@@ -54,8 +50,8 @@ def read_bytes(path: Path) -> bytes:
         If it cannot be read or unpacked.
     """
     try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if path.suffix.lower() == ".gz" else data
+        with open_binary(path) as stream:
+            return stream.read()
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
     except IsADirectoryError:
@@ -262,33 +258,7 @@ def open_binary(path: Path) -> IO[bytes]:
     OSError
         If it cannot be opened.
     """
-    if path.suffix.lower() == ".gz":
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    return path.open("rb")
-
-
-def refuse_swollen(stream: IO[bytes]) -> IO[bytes]:
-    """Return a ZIP archive (NPZ is one) as it is, at its start, unless it claims to unpack to far more than it is.
-
-    Parameters
-    ----------
-    stream
-        The archive, open for reading.
-
-    Raises
-    ------
-    InputError
-        If it claims more than :data:`FREE_BYTES`, and more than :data:`SWOLLEN` times its own size.
-    zipfile.BadZipFile
-        If it is no archive.
-    """
-    with zipfile.ZipFile(stream) as archive:
-        claimed = sum(member.file_size for member in archive.infolist())
-    size = stream.seek(0, os.SEEK_END)
-    stream.seek(0)
-    if claimed > max(FREE_BYTES, SWOLLEN * size):
-        raise InputError(f"claims to hold {claimed:,} bytes in {size:,}, expected {SWOLLEN} times as many at most")
-    return stream
+    return open_gzip(path) if path.suffix.lower() == ".gz" else path.open("rb")
 
 
 def current_umask() -> int:

@@ -11,8 +11,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from truemoment.arrays import DAMAGED
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, TrueMomentError
-from truemoment.features.reading import UNREADABLE, FileStore, shape_of
+from truemoment.features.reading import FileStore, shape_of
 
 if TYPE_CHECKING:
     import h5py
@@ -48,7 +49,7 @@ class HDF5Store(FileStore):
             names, n_links = _inside(self._file())
         except TrueMomentError:
             raise
-        except UNREADABLE as error:
+        except DAMAGED as error:
             self.close()
             raise InputError(f"is not an HDF5 file that can be read ({error})", path=path) from None
         notes = [f"not followed, since they may lead out of the file: {n_links:,} links"] if n_links else []

@@ -5,23 +5,18 @@ from __future__ import annotations
 import abc
 import functools
 import math
-import struct
-import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from truemoment.arrays import DAMAGED
 from truemoment.exceptions import InputError
 from truemoment.features.base import Frames, checked_fps, edges_of
 from truemoment.features.fingerprints import fingerprint
 from truemoment.features.naming import Names
 from truemoment.intervals import Floats
-from truemoment.scores import DAMAGED
-
-UNREADABLE = (*DAMAGED, ArithmeticError, struct.error, tokenize.TokenError)
-"""What NumPy, zipfile and h5py raise on files of rows of which any byte may be wrong."""
 
 MOST_NUMBERS = 1 << 30
 """Numbers of a video beyond which a file is not believed: 4 GiB as float32, 77 hours of CLIP features at 5 fps."""
@@ -170,7 +165,7 @@ class FileStore(abc.ABC):
         name = self._named(video_id)
         try:
             rows = read_rows(self._array(name))
-        except UNREADABLE as error:
+        except DAMAGED as error:
             raise self._damaged(name, error) from None
         self._same_width(name, rows.shape[1])
         return rows
@@ -188,7 +183,7 @@ class FileStore(abc.ABC):
     def _shape(self, name: str) -> tuple[int, int]:
         try:
             return refuse_claims(self._array(name))
-        except UNREADABLE as error:
+        except DAMAGED as error:
             raise self._damaged(name, error) from None
 
     def _named(self, video_id: str) -> str:

@@ -31,9 +31,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from truemoment.arrays import map_npy, refusing_damage
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.features.own import DType
-from truemoment.features.reading import UNREADABLE
 from truemoment.files import decode_json, read_bytes
 from truemoment.folders import LOCK
 from truemoment.intervals import Ints
@@ -266,12 +266,8 @@ def mapped(path: Path, shape: tuple[int, ...], dtype: str) -> Rows:
     MissingFileError, InputError
         If there is none, or it is another one.
     """
-    try:
-        array: Rows = np.lib.format.open_memmap(path, mode="r")
-    except FileNotFoundError:
-        raise MissingFileError(f"{path}: no such file; {MEND}") from None
-    except UNREADABLE as error:
-        raise InputError(f"is not a table of numbers ({error})", path=path, hint=MEND) from None
+    with refusing_damage(path, "is not a table of numbers", hint=MEND):
+        array = map_npy(path)
     if array.shape != shape or array.dtype != np.dtype(dtype):
         came = f"holds {array.dtype} of shape {array.shape}"
         raise InputError(f"{came}, expected {dtype} of shape {shape}", path=path, hint=MEND)

@@ -18,8 +18,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from truemoment.arrays import DAMAGED, map_npy
 from truemoment.exceptions import InputError, MissingFileError, TrueMomentError, UsageError
-from truemoment.features.reading import UNREADABLE
 from truemoment.files import atomic_folder, atomic_write
 from truemoment.folders import LOCK, TEMPORARY, lock_folder, refuse_links, remove_leftovers
 from truemoment.search.layout import (
@@ -360,10 +360,10 @@ class IndexWriter:
         try:
             for number, (file, length) in enumerate(self._part_files(film, part_rows, n_rows)):
                 still = number in stills
-                parts.append(np.repeat(parts[-1][-1:], length, axis=0) if still else np.load(file, allow_pickle=False))
+                parts.append(np.repeat(parts[-1][-1:], length, axis=0) if still else map_npy(file))
             rows = np.concatenate(parts)
             told = "" if rows.shape == (n_rows, self.settings.n_dimensions) else f"{len(rows)} rows of {n_rows}"
-        except UNREADABLE as error:
+        except DAMAGED as error:
             told = str(error)
         if told:
             shutil.rmtree(self._parts_of(film, part_rows), ignore_errors=True)

@@ -25,6 +25,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
+from truemoment.arrays import refusing_damage
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.files import atomic_folder, atomic_write, decode_json, read_bytes
 from truemoment.training.epochs import epoch_folder, epoch_folders
@@ -184,10 +185,8 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     """
     if not path.is_file():
         raise MissingFileError(f"{path}: no such file; the run was cut off before its first epoch ended")
-    try:
+    with refusing_damage(path, "is no whole safetensors file", SafetensorError):
         return load(path.read_bytes())
-    except (SafetensorError, ValueError, KeyError) as error:
-        raise InputError(f"is no whole safetensors file ({' '.join(str(error).split())})", path=path) from None
 
 
 def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
