@@ -20,7 +20,7 @@ from typing import IO, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.exceptions import InputError, MissingFileError, TrueMomentError
+from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, TrueMomentError
 from truemoment.files import UNREADABLE
 from truemoment.unpacking import BLOCK_BYTES, FREE_BYTES, refuse_swollen
 
@@ -39,7 +39,9 @@ DAMAGED: tuple[type[Exception], ...] = (
 
 
 @contextlib.contextmanager
-def refusing_damage(path: Path, problem: str, *also: type[Exception], hint: str | None = None) -> Iterator[None]:
+def refusing_damage(
+    path: Path | str, problem: str, *also: type[Exception], field: str | None = None, hint: str | None = None
+) -> Iterator[None]:
     """Turn whatever reading a damaged file raises into one line that names the file.
 
     Parameters
@@ -47,30 +49,35 @@ def refusing_damage(path: Path, problem: str, *also: type[Exception], hint: str 
     path
         The file that the block reads.
     problem
-        What the file then is, e.g. "is not a file of saved scores"; what was raised stands behind it.
+        What the file then is, e.g. "is not a file of saved scores"; what was raised is said behind it.
     also
         What the block may raise besides :data:`DAMAGED`.
-    hint
-        What to do about it.
+    field, hint
+        What the block reads of the file, and what to do about it.
 
     Raises
     ------
-    MissingFileError
-        If the block finds no file.
+    MissingFileError, MissingPackageError
+        If the block finds no file, or no package to read it with.
     InputError
-        If it finds anything else wrong.
+        If it finds anything else wrong. Errors of ours speak for themselves; here they get the file's name.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # NumPy and Python warn of what stands in a damaged header
             yield
+    except MissingPackageError:
+        raise
     except (FileNotFoundError, MissingFileError):
         raise MissingFileError(f"{path}: no such file" + (f"; {hint}" if hint else "")) from None
     except IsADirectoryError:
         raise InputError("is a folder, expected a file", path=path) from None
     except (*DAMAGED, *also) as error:
-        said = error.problem if isinstance(error, InputError) else str(error) or type(error).__name__
-        raise InputError(f"{problem} ({' '.join(said.split())})", path=path, hint=hint) from None
+        if isinstance(error, InputError):
+            path, field, hint = error.path or path, error.field or field, error.hint or hint
+            raise InputError(error.problem, path=path, line=error.line, field=field, hint=hint) from None
+        said = " ".join((str(error) or type(error).__name__).split())
+        raise InputError(f"{problem} ({said})", path=path, field=field, hint=hint) from None
 
 
 def map_npy(path: Path) -> Array:
@@ -164,5 +171,5 @@ def _open_npz(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open an archive, unless it unpacks to far more than its own size."""
     with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
-        refuse_swollen(unpacked, path.stat().st_size, free=FREE_BYTES)
+        refuse_swollen(path, unpacked, path.stat().st_size, free=FREE_BYTES)
         yield archive

@@ -26,11 +26,13 @@ BLOCK_BYTES = 1 << 17
 """Size of the blocks that are unpacked at a time."""
 
 
-def refuse_swollen(unpacked: int, packed: int, *, free: int) -> None:
+def refuse_swollen(path: Path, unpacked: int, packed: int, *, free: int) -> None:
     """Refuse data that unpacks, or claims to unpack, to far more than its own size.
 
     Parameters
     ----------
+    path
+        The file that holds it.
     unpacked, packed
         Both sizes in bytes.
     free
@@ -43,14 +45,14 @@ def refuse_swollen(unpacked: int, packed: int, *, free: int) -> None:
 
     Examples
     --------
-    >>> refuse_swollen(1_000_000, 10, free=FREE_BYTES)
-    >>> refuse_swollen(1_000_000_000, 10, free=FREE_BYTES)
+    >>> refuse_swollen(Path("a.npz"), 1_000_000, 10, free=FREE_BYTES)
+    >>> refuse_swollen(Path("a.npz"), 1_000_000_000, 10, free=FREE_BYTES)
     Traceback (most recent call last):
-    truemoment.exceptions.InputError: unpacks to 1,000,000,000 bytes from 10, expected 268,435,456 at most
+    truemoment.exceptions.InputError: a.npz: unpacks to 1,000,000,000 bytes from 10, expected 268,435,456 at most
     """
     most = max(free, SWOLLEN * packed)
     if unpacked > most:
-        raise InputError(f"unpacks to {unpacked:,} bytes from {packed:,}, expected {most:,} at most")
+        raise InputError(f"unpacks to {unpacked:,} bytes from {packed:,}, expected {most:,} at most", path=path)
 
 
 def open_gzip(path: Path) -> IO[bytes]:
@@ -82,10 +84,7 @@ class _Gunzip(io.RawIOBase):
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         length = self._unpacked.readinto(buffer)
         self._n_bytes += length
-        try:
-            refuse_swollen(self._n_bytes, self._packed.tell(), free=FREE_TEXT_BYTES)
-        except InputError as error:
-            raise InputError(error.problem, path=self._path, hint="unpack it yourself if you trust it") from None
+        refuse_swollen(self._path, self._n_bytes, self._packed.tell(), free=FREE_TEXT_BYTES)
         return length
 
     def close(self) -> None:

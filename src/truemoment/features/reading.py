@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import contextlib
 import functools
 import math
 from collections.abc import Iterable, Iterator
@@ -11,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from truemoment.arrays import DAMAGED
+from truemoment.arrays import refusing_damage
 from truemoment.exceptions import InputError
 from truemoment.features.base import Frames, checked_fps, edges_of
 from truemoment.features.fingerprints import fingerprint
@@ -130,6 +131,9 @@ class FileStore(abc.ABC):
             raise InputError("holds no features of a video", path=path)
         self.name = f"{kind}:{path.name}#{fingerprint(files)}"
 
+    mend: str | None = None
+    """What to do about a video whose rows are damaged."""
+
     @abc.abstractmethod
     def _array(self, name: str) -> Any:  # noqa: ANN401 - an array, or a dataset that reads like one
         """Open the array of a video by the store's own name of it."""
@@ -163,10 +167,8 @@ class FileStore(abc.ABC):
             If the video has none, or they are damaged.
         """
         name = self._named(video_id)
-        try:
+        with self._refusing_damage(name):
             rows = read_rows(self._array(name))
-        except DAMAGED as error:
-            raise self._damaged(name, error) from None
         self._same_width(name, rows.shape[1])
         return rows
 
@@ -181,10 +183,8 @@ class FileStore(abc.ABC):
         return edges_of(self._shape(self._named(video_id))[0], self.fps, duration_s)
 
     def _shape(self, name: str) -> tuple[int, int]:
-        try:
+        with self._refusing_damage(name):
             return refuse_claims(self._array(name))
-        except DAMAGED as error:
-            raise self._damaged(name, error) from None
 
     def _named(self, video_id: str) -> str:
         name = self.names.find(video_id)
@@ -199,6 +199,5 @@ class FileStore(abc.ABC):
             problem = f"got {width} numbers a row, expected {self.n_dimensions} as in the others"
             raise InputError(problem, path=self.path, field=name)
 
-    def _damaged(self, name: str, error: BaseException) -> InputError:
-        problem = error.problem if isinstance(error, InputError) else f"cannot be read ({error!s})"
-        return InputError(problem, path=self.path, field=name)
+    def _refusing_damage(self, name: str) -> contextlib.AbstractContextManager[None]:
+        return refusing_damage(self.path, "cannot be read", field=name, hint=self.mend)

@@ -19,7 +19,7 @@ from typing import Any, Protocol, runtime_checkable
 import msgspec
 import numpy as np
 
-from truemoment.arrays import DAMAGED, read_npz, refusing_damage
+from truemoment.arrays import read_npz, refusing_damage
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import Frames
 from truemoment.features.fingerprints import fingerprint
@@ -190,10 +190,8 @@ class _Tables(HDF5Store):
 
     def vector(self, query_id: str) -> Frames:
         """Read one vector, (D,), by exactly this name."""
-        try:
+        with self._refusing_damage(query_id):
             return _vector(self._array(query_id))
-        except DAMAGED as error:
-            raise self._damaged(query_id, error) from None
 
 
 def write_sentences(path: Path, query_ids: Sequence[str], vectors: Frames) -> None:

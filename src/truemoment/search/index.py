@@ -61,6 +61,7 @@ class Index(FileStore):
         notes = [f"{of.video_id}: {note}" for _, of in self._found.values() for note in of.notes]
         super().__init__("index", path, self._found, files=files, fps=self.settings.fps, notes=notes)
         self.n_dimensions = self.settings.n_dimensions
+        self.mend = MEND
         self._checked: set[str] = set()
 
     @functools.cached_property
@@ -163,11 +164,6 @@ class Index(FileStore):
 
     def _array(self, name: str) -> Rows:
         return rows_in(*self._found[name], self.settings)
-
-    def _damaged(self, name: str, error: BaseException) -> InputError:
-        if isinstance(error, InputError):
-            return InputError(error.problem, path=self.path, field=name, hint=MEND)
-        return super()._damaged(name, error)
 
 
 def found_in(path: Path) -> dict[str, tuple[Path, About]]:

@@ -364,7 +364,7 @@ class IndexWriter:
             rows = np.concatenate(parts)
             told = "" if rows.shape == (n_rows, self.settings.n_dimensions) else f"{len(rows)} rows of {n_rows}"
         except DAMAGED as error:
-            told = str(error)
+            told = " ".join(str(error).split()) or type(error).__name__
         if told:
             shutil.rmtree(self._parts_of(film, part_rows), ignore_errors=True)
             raise InputError(f"a part of it was damaged ({told})", path=film.path, hint="index it again")
