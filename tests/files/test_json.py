@@ -2,11 +2,14 @@
 
 import contextlib
 import gzip
+import json
 import sys
 import time
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.files import decode_json, read_json_lines, read_json_mapping
@@ -135,6 +138,20 @@ BAD_LINES = {
 }
 
 
+BAD_LINES |= {
+    f"a key twice{how}": (GOOD + line + b"\n", ":2: field name: 'name' stands twice, expected each key once")
+    for how, line in {
+        "": b'{"name":"a","name":"b"}',
+        ", with the same value": b'{"name":"a","number":1,"name":"a"}',
+        ", in an object that nobody reads": b'{"name":"a","x":{"name":1,"y":[],"name":2}}',
+        ", blanks before the colon": b'{"name" :"a","number":1,"name"\t:"b"}',
+        ", once with an escape": b'{"name":"a","n\\u0061me":"b"}',
+        ", behind numbers": b'{"name":"a","times":[[1,2],[3,4.5]],"name":"b"}',
+        ", behind a text that looks like one": b'{"name":"x\\":1,\\"","number":1,"name":"b"}',
+    }.items()
+}
+
+
 @pytest.mark.parametrize("case", BAD_LINES)
 def test_a_bad_line_is_refused(tmp_path, case):
     content, said = BAD_LINES[case]
@@ -163,6 +180,45 @@ def test_nothing_follows_a_bad_line(tmp_path):
     with pytest.raises(InputError):
         next(lines)
     assert list(lines) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"name":"name","number":1}',  # a text that is called as a key is
+        b'{"name":"\\"name\\":1, \\"name\\":2","number":1}',  # JSON in a text
+        b'{"name":"a","number":1,"x":{"name":2},"y":[{"name":3},{"name":4}]}',  # one in each of several objects
+        b'{"name":"a: b","number":1}',
+        b'{"name":"a","number":1,"\\"":2,"\\\\":3}',
+        b'{"name":"a","number":1,"":2}',
+    ],
+)
+def test_a_key_in_a_text_or_in_another_object_is_not_a_second_one(tmp_path, line):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(line + b"\n")
+    assert [entry.number for _, entry in lines_of(path)] == [1]
+
+
+def escaped(text):
+    return '"' + "".join(rf"\u{ord(letter):04x}" for letter in text) + '"'
+
+
+KEYS = st.text('ab":\\{}[], ', max_size=2)  # letters that mean something to JSON
+SPELLINGS = st.sampled_from([json.dumps, escaped])
+BLANKS = st.sampled_from(["", " ", "\t  "])
+VALUES = KEYS | st.none() | st.lists(KEYS, max_size=2)
+
+
+@given(st.lists(st.tuples(KEYS, SPELLINGS, BLANKS, VALUES), max_size=5))
+def test_a_key_that_stands_twice_is_found_however_it_is_spelled(tmp_path_factory, pairs):
+    line = "{" + ",".join(f"{spell(key)}{blanks}:{json.dumps(value)}" for key, spell, blanks, value in pairs) + "}"
+    path = tmp_path_factory.mktemp("keys") / "a.jsonl"
+    path.write_text(line)
+    try:
+        found = [keys for _, keys in read_json_lines(path, dict[str, object])]
+    except InputError:
+        found = []
+    assert found == ([] if len(json.loads(line)) < len(pairs) else [json.loads(line)])
 
 
 def test_missing_file_and_folder(tmp_path):

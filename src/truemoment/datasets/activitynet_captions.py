@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from truemoment.datasets.base import Dataset, Row, SourceFile, Split, VideoEntry, read_by_video, required_file, with_ids
-from truemoment.records import Annotations
+from truemoment.records import Annotations, Seconds
 
 _VSLNET = "https://raw.githubusercontent.com/26hzhang/VSLNet/3793c625f2e251a5f19a0d59f0c83b12e386f808"
 _FILES = {"train": ("train",), "val_1": ("val_1",), "val_2": ("val_2",), "test": ("val_1", "val_2")}
@@ -18,7 +18,7 @@ _FILES = {"train": ("train",), "val_1": ("val_1",), "val_2": ("val_2",), "test":
 class TimedVideo(VideoEntry):
     """An entry of the file: times in seconds, and the duration."""
 
-    duration: float
+    duration: Seconds
 
 
 def rows_of(path: Path) -> list[Row]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from truemoment.datasets.base import Dataset, SourceFile, Split, VideoEntry, read_by_video, required_file, with_ids
-from truemoment.records import Annotations
+from truemoment.records import Annotations, Seconds
 
 _OWNER = (
     "https://raw.githubusercontent.com/yytzsy/grounding_changing_distribution/"
@@ -22,7 +22,7 @@ _FILES = {
 class CharadesVideo(VideoEntry):
     """An entry of the file: times in seconds, and the duration under its own name."""
 
-    video_duration: float
+    video_duration: Seconds
 
 
 def read(folder: Path, split: str) -> Annotations:

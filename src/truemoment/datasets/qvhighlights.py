@@ -11,7 +11,7 @@ import numpy as np
 from truemoment.datasets.base import Dataset, SourceFile, Split, refuse_repeated_id, required_file
 from truemoment.exceptions import InputError
 from truemoment.files import read_json_lines
-from truemoment.records import MAX_RATING, Annotations, Saliency
+from truemoment.records import MAX_RATING, Annotations, Saliency, Seconds
 
 CLIP_LENGTH_S = 2.0
 N_ANNOTATORS = 3
@@ -29,8 +29,8 @@ class HighlightQuery(msgspec.Struct):
     qid: int | str
     query: str
     vid: str
-    duration: float
-    relevant_windows: list[tuple[float, float]]
+    duration: Seconds
+    relevant_windows: list[tuple[Seconds, Seconds]]
     relevant_clip_ids: list[int] = []
     saliency_scores: list[tuple[int, int, int]] = []
 

@@ -27,7 +27,7 @@ from truemoment.arrays import Array, map_npy, refusing_damage
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import FeatureStore, Frames
 from truemoment.features.reading import FileStore
-from truemoment.files import atomic_folder, decode_json, read_bytes
+from truemoment.files import atomic_folder, read_json
 from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/features/1"
@@ -68,7 +68,7 @@ class OwnStore(FileStore):
 
     def __init__(self, path: Path | str, *, fps: float | None = None) -> None:
         path = Path(path)
-        about = decode_json(read_bytes(path / MANIFEST), _Manifest, path=path / MANIFEST)
+        about = read_json(path / MANIFEST, _Manifest)
         rows = _mapped(path / ROWS)
         self._rows: Array | None = rows
         self._offsets = _checked(about, rows, path / MANIFEST)

@@ -34,7 +34,7 @@ import numpy.typing as npt
 from truemoment.arrays import map_npy, refusing_damage
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.features.own import DType
-from truemoment.files import decode_json, read_bytes
+from truemoment.files import read_json
 from truemoment.folders import LOCK
 from truemoment.intervals import Ints
 from truemoment.proposals import FrameProposals, read_proposals
@@ -163,7 +163,7 @@ def read_settings(path: Path) -> Settings:
     if path.is_dir() and not is_index(path):
         raise MissingFileError(f"{path}: is no index, it holds no {SETTINGS} of one")
     file = path / SETTINGS
-    settings = decode_json(read_bytes(file), Settings, path=file)
+    settings = read_json(file, Settings)
     if settings.schema != SCHEMA:
         raise InputError(f"got {settings.schema!r}, expected {SCHEMA!r}", path=file, field="schema")
     if not (math.isfinite(settings.fps) and settings.fps > 0) or settings.n_dimensions < 1:
@@ -211,7 +211,7 @@ def read_about(file: Path) -> About:
         If it is not as it must be.
     """
     try:
-        about = decode_json(read_bytes(file), About, path=file)
+        about = read_json(file, About)
     except InputError as error:
         raise InputError(error.problem, path=file, line=error.line, field=error.field, hint=MEND) from None
     if folder_name(about.video_id) != file.parent.name:

@@ -22,7 +22,7 @@ from typing import IO, Any
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import decode_json
+from truemoment.files import decode_json, refuse_repeated_keys
 from truemoment.folders import lock
 from truemoment.version import __version__
 
@@ -224,6 +224,7 @@ class RawAnswers:
         self._refuse_strangers(data)
         self._check(decode_json(lines[0], RawHeader, path=self.path))
         for number, line in enumerate(lines[1:], start=2):
+            refuse_repeated_keys(line, self.path, number)
             answer = decode_json(line, RawAnswer, path=self.path, line=number)
             if answer.query_id in self.answers:
                 raise InputError(f"{answer.query_id!r} stands twice", path=self.path, line=number, field="query_id")

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 from truemoment.arrays import refusing_damage
 from truemoment.exceptions import InputError, MissingFileError
-from truemoment.files import atomic_folder, atomic_write, decode_json, read_bytes
+from truemoment.files import atomic_folder, atomic_write, read_json
 from truemoment.training.epochs import epoch_folder, epoch_folders
 from truemoment.training.recipes import Recipe
 
@@ -163,7 +163,7 @@ def read_run(folder: Path) -> Run:
     path = folder / "run.json"
     if not path.is_file():
         raise MissingFileError(f"{folder}: is no folder of a training run (it has no run.json)")
-    run = decode_json(read_bytes(path), Run, path=path)
+    run = read_json(path, Run)
     if run.schema != SCHEMA:
         raise InputError(f"got {run.schema!r}, expected {SCHEMA!r}", path=path, field="schema")
     return run
@@ -283,7 +283,7 @@ def read_history(epoch: Path) -> list[Epoch]:
         If it is damaged, or is not the log of this epoch.
     """
     path = epoch / "history.json"
-    history = decode_json(read_bytes(path), list[Epoch], path=path)
+    history = read_json(path, list[Epoch])
     numbers = [of.epoch for of in history]
     if numbers != list(range(1, int(epoch.name.removeprefix("epoch-")) + 1)) or not history[0].best:
         raise InputError(f"got epochs {numbers}, expected all up to {epoch.name}", path=path)

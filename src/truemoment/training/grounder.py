@@ -13,7 +13,7 @@ from msgspec import UNSET
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features import open_features
 from truemoment.features.base import FeatureStore
-from truemoment.files import decode_json, read_bytes
+from truemoment.files import read_json
 from truemoment.models import FAMILIES, get_family
 from truemoment.models.base import Inputs
 from truemoment.models.decoding import as_predictions
@@ -126,7 +126,7 @@ def read_vocabulary(path: Path) -> Vocabulary:
     MissingFileError, InputError
         If the file is not there or damaged.
     """
-    return Vocabulary(tuple(decode_json(read_bytes(path), list[str], path=path)))
+    return Vocabulary(tuple(read_json(path, list[str])))
 
 
 def load_grounder(
