@@ -170,6 +170,44 @@ class TestDamage:
             load_grounder(run)
 
     @pytest.mark.parametrize(
+        ("part", "key", "value", "said"),
+        [
+            (None, "model", "tan3d", "field model: unknown model 'tan3d'"),
+            ("select", "measure", "AxIuo@10", "field select.measure: 'AxIuo@10'"),
+            ("settings", "kernel", 2, "field recipe.settings: got a kernel of 2"),
+            (None, "rows", 1.5, ":1: field recipe.rows: got a number, expected a whole number"),
+            (
+                "train",
+                "epochs",
+                10**9,
+                ":1: field recipe.train.epochs: got 1000000000, expected a whole number <= 1000000",
+            ),
+        ],
+    )
+    def test_a_damaged_description_is_named(self, run, part, key, value, said):
+        path = run / "run.json"
+        document = json.loads(path.read_text())
+        (document["recipe"][part] if part else document["recipe"])[key] = value
+        path.write_text(json.dumps(document))
+        with pytest.raises(InputError) as caught:
+            load_grounder(run)
+        assert str(caught.value).replace("`", "").startswith(f"{path}{'' if said.startswith(':') else ': '}{said}")
+
+    def test_a_key_twice_in_the_description_is_refused(self, run):
+        path = run / "run.json"
+        path.write_text(path.read_text().replace('"seed":', '"seed": 7, "seed":'))
+        with pytest.raises(InputError, match=r"run\.json: field seed: 'seed' stands twice"):
+            load_grounder(run)
+
+    def test_weights_that_are_not_finite_are_refused(self, run):
+        path = run / "best.safetensors"
+        tensors = checkpoints.read_tensors(path)
+        name = next(iter(tensors))
+        checkpoints.write_tensors(path, tensors | {name: torch.full_like(tensors[name], float("nan"))})
+        with pytest.raises(InputError, match=rf"best\.safetensors: holds numbers that are not finite, in {name}"):
+            load_grounder(run)
+
+    @pytest.mark.parametrize(
         "log", ["[]", "{}", "[1]", '[{"epoch": 1}]', '[{"epoch": 2, "loss": {}, "val": {}, "best": true}]']
     )
     def test_a_damaged_log(self, run, task, log):

@@ -211,8 +211,11 @@ def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> 
     Raises
     ------
     InputError
-        If they are not this network's.
+        If they are not this network's, or hold numbers that are not finite; then the first is named.
     """
+    wrong = next((name for name, tensor in tensors.items() if not torch.isfinite(tensor).all()), None)
+    if wrong is not None:
+        raise InputError(f"holds numbers that are not finite, in {wrong}", path=path)
     try:
         network.load_state_dict(dict(tensors))
     except RuntimeError as error:

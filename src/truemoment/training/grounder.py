@@ -22,7 +22,7 @@ from truemoment.training import checkpoints
 from truemoment.training.examples import make_pairs, make_table
 from truemoment.training.loop import Follow, unseen
 from truemoment.training.network import Network
-from truemoment.training.recipes import resolve
+from truemoment.training.recipes import naming, resolve
 from truemoment.training.scoring import score
 from truemoment.training.vocabulary import UNKNOWN, Vocabulary, word_numbers
 from truemoment.training.windows import AllCandidates, in_windows
@@ -160,13 +160,16 @@ def load_grounder(
         If features are given to a model that sees none.
     """
     run = checkpoints.read_run(folder)
-    family = get_family(run.recipe.model)
-    vocabulary = read_vocabulary(folder / "words.json")
     recipe = resolve(msgspec.to_builtins(run.recipe), folder / "run.json")
+    family = get_family(recipe.model)
+    vocabulary = read_vocabulary(folder / "words.json")
     settings = msgspec.convert(recipe.settings, family.settings)
     weights = folder / "best.safetensors"
     tensors = checkpoints.read_tensors(weights)
-    with torch.device("meta"):  # nothing is made room for before it is known that it fits
+    with (
+        naming(folder / "run.json", "recipe.settings"),
+        torch.device("meta"),
+    ):  # no room is made before it is known to fit
         shapes = Network(vocabulary, run.n_vector, family.build(settings, Inputs(run.n_dimensions, run.n_vector)))
     checkpoints.refuse_other_shapes(shapes, tensors, weights)
     model = family.build(settings, Inputs(run.n_dimensions, run.n_vector))
