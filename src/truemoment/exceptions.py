@@ -54,7 +54,8 @@ class InputError(TrueMomentError):
         where = "" if path is None else str(path) + ("" if line is None else f":{line}")
         parts = [where, "" if field is None else f"field {field}", problem]
         text = ": ".join(part for part in parts if part)
-        super().__init__(text + (f"; {hint}" if hint else ""))
+        text += f"; {hint}" if hint else ""
+        super().__init__(" ".join(text.splitlines()))  # what a file holds may have line ends in it
 
 
 class MatchError(InputError):

@@ -420,12 +420,17 @@ def _invalid(error: msgspec.ValidationError, data: bytes, path: Path, line: int,
 
 def _number_at(data: bytes, field: str) -> str:
     """Return the number that stands at a field of JSON, as msgspec names fields: ``moments[0][1]``."""
-    value: Any = msgspec.json.decode(data)
-    for name, number in re.findall(r"([^.\[\]]+)|\[(\d+)\]", field):
-        try:
+    try:
+        value: Any = msgspec.json.decode(data)
+        for name, number in re.findall(r"([^.\[\]]+)|\[(\d+)\]", field):
             value = value[name or int(number)]
-        except (LookupError, TypeError):  # the key is "[...]", one of many
-            return "another number"
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        RecursionError,
+    ):  # it is no JSON behind the number, or the key is "[...]"
+        return "another number"
     return f"{value:.10g}" if isinstance(value, float) else str(value)[:40]
 
 

@@ -5,6 +5,7 @@ import gzip
 import json
 import sys
 import time
+from typing import Annotated
 
 import msgspec
 import pytest
@@ -21,6 +22,7 @@ class Entry(msgspec.Struct):
     name: str
     times: list[tuple[float, float]] = []
     number: int = 0
+    share: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
 
 
 def lines_of(path):
@@ -115,6 +117,11 @@ BAD_LINES = {
     "5,000 digits for a whole number": (
         b'{"name":"b","number":' + b"9" * 5000 + b"}",
         ":1: field number: integer value out of range",
+    ),
+    "beyond its bounds": (b'{"name":"b","share":1.5}', ":1: field share: got 1.5, expected a number <= 1.0"),
+    "beyond its bounds, and no JSON behind it": (
+        b'{"name":"b","share":-2,"x',
+        ":1: field share: got another number, expected a number >= 0.0",
     ),
     "cut": (GOOD + b'{"name":"b","ti', ":2: input data was truncated, expected JSON"),
     "two objects in a line": (

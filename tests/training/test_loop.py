@@ -215,7 +215,7 @@ class TestDamage:
         with pytest.raises(InputError, match=r"history\.json"):
             perform(task("blind-tan", "train.epochs=1"), run, {})
 
-    @pytest.mark.parametrize("key", ["x/y", "999/step", "0/other", "0/exp_avg"])
+    @pytest.mark.parametrize("key", ["x/y", "999/step", "9" * 5000 + "/step", "0/other", "0/exp_avg"])
     def test_a_damaged_optimiser(self, run, task, key):
         path = run / "epoch-0001" / "optimiser.safetensors"
         checkpoints.write_tensors(path, {key: torch.zeros(2, 3, 4)})

@@ -243,12 +243,12 @@ def load_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tenso
     InputError
         If they are not this optimiser's.
     """
-    shapes = [parameter.shape for group in optimiser.param_groups for parameter in group["params"]]
+    parameters = (parameter for group in optimiser.param_groups for parameter in group["params"])
+    shapes = {str(number): parameter.shape for number, parameter in enumerate(parameters)}
     state: dict[int, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():
         number, _, name = key.partition("/")
-        fits = number.isdecimal() and int(number) < len(shapes) and tensor.shape in ((), shapes[int(number)])
-        if not fits or name not in ADAM:
+        if number not in shapes or tensor.shape not in ((), shapes[number]) or name not in ADAM:
             raise InputError(f"got a tensor {key!r} {tuple(tensor.shape)}, expected Adam's of this network", path=path)
         state.setdefault(int(number), {})[name] = tensor
     optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
