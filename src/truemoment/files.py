@@ -37,6 +37,7 @@ LARGE_FILE_BYTES = 20_000_000
 
 _AT = re.compile(r"^(?P<problem>.*?)(?: - at `(?P<field>[^`]*)`)?$", re.DOTALL)
 _BYTE = re.compile(r"\(byte (\d+)\)")
+_COLON = re.compile(rb"\s*:\s*")
 _TEXT = re.compile(rb'"((?:[^"\\]++|\\.)*+)"?\s*(:?)', re.DOTALL)  # one that does not end runs to the end
 
 
@@ -178,10 +179,13 @@ def decode_entries(
 
 def _line_of_entry(data: bytes, key: str, value: bytes) -> int:
     """Line at which the value of a key begins, found by its text."""
-    for spelled in (json.dumps(key), json.dumps(key, ensure_ascii=False)):
-        found = re.search(re.escape(spelled.encode()) + rb"\s*:\s*(?=" + re.escape(value) + rb")", data)
-        if found:
-            return data.count(b"\n", 0, found.end()) + 1
+    for spelled in (json.dumps(key).encode(), json.dumps(key, ensure_ascii=False).encode()):
+        at = data.find(spelled)
+        while at >= 0:
+            colon = _COLON.match(data, at + len(spelled))
+            if colon and data.startswith(value, colon.end()):
+                return data.count(b"\n", 0, colon.end()) + 1
+            at = data.find(spelled, at + 1)
     return 1
 
 

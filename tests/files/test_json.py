@@ -389,3 +389,12 @@ def test_a_key_that_stands_twice_among_many_is_found_at_once(tmp_path):
     said = refusal(mapping_of, tmp_path / "a.json", content.encode())
     assert said == ": field k29999: 'k29999' stands twice, expected each key once"
     assert time.perf_counter() - before < 1.5  # reading them once takes some hundredths of a second
+
+
+def test_a_long_entry_is_refused_at_once(tmp_path):
+    # 2 MB: searched for as a regular expression, which takes long to make, this took 5 s.
+    content = '{"v":{"name":"a"},\n"w":{"name":"b","times":[' + "[1,2]," * 350_000 + '[1,"2"]]}}'
+    before = time.perf_counter()
+    said = refusal(mapping_of, tmp_path / "a.json", content.encode())
+    assert said == ":2: field w.times[350000][1]: got text, expected a number"
+    assert time.perf_counter() - before < 2.5
