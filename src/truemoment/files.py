@@ -244,21 +244,23 @@ def iterate_json_lines(path: Path, *, progress: bool = False) -> Iterator[tuple[
     InputError
         If it cannot be read, or an object in a line holds a key twice; then line and key are named.
     """
+    usual: list[bytes] = []  # keys of the row before, with their colons: of as many colons each is then one of them
     for number, line in enumerate(iterate_lines(path, progress=progress), start=1):
-        if not line.isspace():
-            if _may_repeat_a_key(line):
+        if line.isspace():
+            continue
+        if line.count(b":") != len(usual) or not all(key in line for key in usual):
+            keys = _keys_in(line)
+            certain = len(set(keys)) == len(keys) and b"\\" not in b"".join(keys)  # an escape may spell any key
+            usual = [b'"' + key + b'":' for key in keys] if certain else []
+            if not certain:  # or a key stands in several objects
                 refuse_repeated_keys(line, path, number)
-            yield number, line
+        yield number, line
 
 
-def _may_repeat_a_key(line: bytes) -> bool:
-    """Whether two keys in a line of JSON are the same or may be, a key being a text with a colon behind it.
-
-    It takes a twentieth of the time of reading a line; those with a key in two of their objects are looked into.
-    """
+def _keys_in(line: bytes) -> list[bytes]:
+    """Return the keys in a line of JSON, of all its objects, as they are spelled: texts with a colon behind them."""
     last = line.rfind(b'"')  # behind it come numbers, and a colon if it ends a key
-    keys = [text for text, colon in _TEXT.findall(line[: max(line.find(b":", last), last) + 1]) if colon]
-    return len(set(keys)) < len(keys) or b"\\" in b"".join(keys)
+    return [text for text, colon in _TEXT.findall(line[: max(line.find(b":", last), last) + 1]) if colon]
 
 
 def iterate_lines(path: Path, *, progress: bool = False) -> Iterator[bytes]:
