@@ -180,7 +180,7 @@ class TestDamage:
                 "train",
                 "epochs",
                 10**9,
-                ":1: field recipe.train.epochs: got 1000000000, expected a whole number <= 1000000",
+                ":1: field recipe.train.epochs: got 1000000000, expected a whole number <= 9999",
             ),
         ],
     )
