@@ -219,34 +219,9 @@ def evaluate_constants(
            [0.5]])
     """
     protocol = chosen_protocol(protocol, annotations)
-    queries = annotations.queries
-    n_queries, duration_s = len(queries), _durations(annotations)
-    if n_queries == 0:
-        raise InputError(f"{annotations.dataset}/{annotations.split} has no query to evaluate on")
-    if not np.all(duration_s > 0):
-        unknown = queries.query_id[~(duration_s > 0)][0]
-        raise MeasureError(
-            f"a constant share of the video needs every video's duration; that of query {unknown!r} of "
-            f"{annotations.dataset}/{annotations.split} is not known"
-        )
-    nothing = np.zeros(n_queries)
-    answers = Predictions(queries.query_id, np.arange(n_queries + 1), nothing, nothing, nothing)
-    asked = asked_measures(measures, protocol, annotations, answers)
-    if any(measure.needs == "saliency" for measure in asked):
-        raise MeasureError("a constant answer rates no clips; ask for measures of moments")
-    task = _Task.prepare(annotations, answers, np.arange(n_queries), protocol)
+    asked = _measures_of_constants(measures, protocol, annotations)
     figures = np.empty((len(start_norm), len(asked)))
-    for c in range(len(start_norm)):
-        start, end, _ = _conform(
-            start_norm[c] * duration_s,
-            end_norm[c] * duration_s,
-            duration_s,
-            None,
-            times=protocol.times,
-            clip=protocol.clip_predictions,
-        )
-        dtype = task.start.dtype
-        answered = replace(task, start=start.astype(dtype, copy=False), end=end.astype(dtype, copy=False))
+    for c, answered in enumerate(_constants(annotations, start_norm, end_norm, protocol)):
         sums = np.zeros((len(asked), 2))
         for rule, rows in _by_rule(asked, protocol).items():
             for at, _, statistic in _found(answered, rule, [asked[i] for i in rows]):
@@ -254,6 +229,90 @@ def evaluate_constants(
         total = np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
         figures[c] = sums[:, 0] / total
     return figures[:, _as_asked(measures, asked)]
+
+
+def values_of_constants(
+    annotations: Annotations,
+    start_norm: Floats,
+    end_norm: Floats,
+    measures: Sequence[Measure | str],
+    protocol: str | Protocol | None = None,
+) -> Floats:
+    """Value of each constant answer on each query: what :func:`evaluate_constants` sums.
+
+    Parameters
+    ----------
+    annotations, start_norm, end_norm, measures, protocol
+        As for :func:`evaluate_constants`: Q queries, C constants, M measures.
+
+    Returns
+    -------
+    array, shape (M, C, Q)
+        Numerators; 0 where a query has no weight.
+
+    Raises
+    ------
+    InputError, ProtocolError, MeasureError
+        As for :func:`evaluate_constants`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from truemoment import Annotations
+    >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 0.0, 6.0)])
+    >>> values_of_constants(a, np.array([0.0, 0.0]), np.array([0.2, 0.4]), ["mIoU"]).tolist()
+    [[[1.0], [0.5]]]
+    """
+    protocol = chosen_protocol(protocol, annotations)
+    asked = _measures_of_constants(measures, protocol, annotations)
+    values = np.zeros((len(asked), len(start_norm), annotations.n_queries))
+    for c, answered in enumerate(_constants(annotations, start_norm, end_norm, protocol)):
+        for rule, rows in _by_rule(asked, protocol).items():
+            for at, query, statistic in _found(answered, rule, [asked[i] for i in rows]):
+                values[rows[at], c] += np.bincount(query, statistic.numerator, minlength=annotations.n_queries)
+    return values[_as_asked(measures, asked)]
+
+
+def _measures_of_constants(
+    measures: Sequence[Measure | str], protocol: Protocol, annotations: Annotations
+) -> tuple[Measure, ...]:
+    """Return the measures, each once; constants rate no clips."""
+    asked = asked_measures(measures, protocol, annotations, _empty_answers(annotations))
+    if any(measure.needs == "saliency" for measure in asked):
+        raise MeasureError("a constant answer rates no clips; ask for measures of moments")
+    return asked
+
+
+def _empty_answers(annotations: Annotations) -> Predictions:
+    """One answer a query, from 0 to 0 s."""
+    nothing = np.zeros(annotations.n_queries)
+    offsets = np.arange(annotations.n_queries + 1)
+    return Predictions(annotations.queries.query_id, offsets, nothing, nothing, nothing)
+
+
+def _constants(annotations: Annotations, start_norm: Floats, end_norm: Floats, protocol: Protocol) -> Iterator[_Task]:
+    """Yield the task of each constant answer, references laid out once."""
+    queries, duration_s = annotations.queries, _durations(annotations)
+    if len(queries) == 0:
+        raise InputError(f"{annotations.dataset}/{annotations.split} has no query to evaluate on")
+    if not np.all(duration_s > 0):
+        unknown = queries.query_id[~(duration_s > 0)][0]
+        raise MeasureError(
+            f"a constant share of the video needs every video's duration; that of query {unknown!r} of "
+            f"{annotations.dataset}/{annotations.split} is not known"
+        )
+    task = _Task.prepare(annotations, _empty_answers(annotations), np.arange(len(queries)), protocol)
+    dtype = task.start.dtype
+    for share in zip(start_norm, end_norm, strict=True):
+        start, end, _ = _conform(
+            share[0] * duration_s,
+            share[1] * duration_s,
+            duration_s,
+            None,
+            times=protocol.times,
+            clip=protocol.clip_predictions,
+        )
+        yield replace(task, start=start.astype(dtype, copy=False), end=end.astype(dtype, copy=False))
 
 
 def evaluate_relabelled(

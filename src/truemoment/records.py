@@ -450,7 +450,7 @@ class Annotations:
         if repeated is not None:
             raise InputError(f"{repeated!r} stands twice, expected each query once", field="query_id")
         query = np.array([index[query_id] for query_id in ids], dtype=np.int64)
-        return self.select_rows(_positions(self.offsets, query))
+        return self.select_rows(positions_in_lists(self.offsets, query))
 
     @classmethod
     def joined(cls, parts: Sequence[Annotations], *, split: str = "all") -> Annotations:
@@ -491,8 +491,14 @@ def _joined_saliency(parts: Sequence[Annotations]) -> Saliency | None:
     return Saliency(np.concatenate([[0], np.cumsum(lengths)]), clip, rating, known[0].clip_length_s)
 
 
-def _positions(offsets: Ints, lists: Ints) -> Ints:
-    """Positions of the items of some ragged lists, list after list."""
+def positions_in_lists(offsets: Ints, lists: Ints) -> Ints:
+    """Return the positions of the items of some ragged lists, list after list.
+
+    Examples
+    --------
+    >>> positions_in_lists(np.array([0, 2, 2, 5]), np.array([2, 0])).tolist()
+    [2, 3, 4, 0, 1]
+    """
     lengths = np.diff(offsets)[lists]
     shift = offsets[:-1][lists] - (np.cumsum(lengths) - lengths)
     return np.asarray(np.repeat(shift, lengths) + np.arange(lengths.sum()), dtype=np.int64)
@@ -501,7 +507,7 @@ def _positions(offsets: Ints, lists: Ints) -> Ints:
 def _select_lists(saliency: Saliency, lists: Ints) -> Saliency:
     """Return the clip ratings of some queries, in the order wanted."""
     lengths = np.diff(saliency.offsets)[lists]
-    clips = _positions(saliency.offsets, lists)
+    clips = positions_in_lists(saliency.offsets, lists)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     return Saliency(offsets, saliency.clip[clips], saliency.rating[clips], saliency.clip_length_s)
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from truemoment import Annotations
 from truemoment.baselines import BestConstant
-from truemoment.bias.cells import even_moments
 from truemoment.bias.locations import Locations
 from truemoment.bias.spread import N_STEPS, constant_bias, evenness, placements
+from truemoment.cells import even_moments
 from truemoment.exceptions import InputError, UsageError
 
 N_REGIONS = N_STEPS**2

@@ -1,16 +1,18 @@
 """Baselines: what a score must be held against. All of them are Grounders.
 
-================  ========  ========================================================================
-predict-all       floor     the whole video
-best-constant     floor     the one share of the video that is best on the fit split for a measure
-bias-based        floor     the mode of the training moments' density (Closer Look)
-mean-map          floor     the best cell of 2D-TAN's mean training map: what Blind-TAN has to beat
-prior-only        floor     draws from that density (Hidden Challenges)
-action-aware      floor     draws from the density of the query's verb (Hidden Challenges)
-uniform           floor     start and end drawn evenly
-random-chance     floor     proposals drawn evenly (MAD)
-oracle            ceiling   the proposals that fit the reference best
-================  ========  ========================================================================
+===================  ========  ========================================================================
+predict-all          floor     the whole video
+best-constant        floor     the one share of the video that is best on the fit split for a measure
+bias-based           floor     the mode of the training moments' density (Closer Look)
+mean-map             floor     the best cell of 2D-TAN's mean training map: what Blind-TAN has to beat
+prior-only           floor     draws from that density (Hidden Challenges)
+action-aware         floor     draws from the density of the query's verb (Hidden Challenges)
+sentence-neighbours  floor     the places of the most similar training sentences
+sentence-network     floor     a small network that reads the sentence and the video's duration
+uniform              floor     start and end drawn evenly
+random-chance        floor     proposals drawn evenly (MAD)
+oracle               ceiling   the proposals that fit the reference best
+===================  ========  ========================================================================
 
 A *floor* never sees the video.
 """
@@ -27,11 +29,14 @@ import numpy as np
 from truemoment.baselines.action_aware import ActionAware
 from truemoment.baselines.best_constant import BestConstant
 from truemoment.baselines.bias_based import BiasBased
+from truemoment.baselines.expected_value import ExpectedValue
 from truemoment.baselines.mean_map import MeanMap
 from truemoment.baselines.oracle import Oracle
 from truemoment.baselines.predict_all import PredictAll
 from truemoment.baselines.prior_only import PriorOnly
 from truemoment.baselines.random_chance import RandomChance
+from truemoment.baselines.sentence_neighbours import SentenceNeighbours
+from truemoment.baselines.sentence_network import SentenceNetwork
 from truemoment.baselines.uniform import Uniform
 from truemoment.exceptions import UsageError
 from truemoment.grounders import Grounder
@@ -48,11 +53,14 @@ __all__ = [
     "BestConstant",
     "BiasBased",
     "Choices",
+    "ExpectedValue",
     "MeanMap",
     "Oracle",
     "PredictAll",
     "PriorOnly",
     "RandomChance",
+    "SentenceNeighbours",
+    "SentenceNetwork",
     "Uniform",
     "make_baseline",
 ]
@@ -67,9 +75,11 @@ class Choices:
     rng
         Generator of draws.
     measure, protocol
-        What the best constant is best for.
+        What the best constant, the sentence neighbours and the sentence network answer best by.
     proposals
         Scheme of random chance, the mean map and the oracle.
+    on_progress
+        Called with the share of the training of the sentence network that is done.
     engine
         What finds verbs.
     references
@@ -80,6 +90,7 @@ class Choices:
     measure: str | Measure = "R@1,IoU=0.5"
     protocol: str | Protocol | None = None
     proposals: Proposals = field(default_factory=SparseMap)
+    on_progress: Callable[[float], None] = lambda _: None
     engine: str = "lexicon"
     references: Annotations | None = None
 
@@ -132,6 +143,21 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
             random=True,
             learns=True,
             takes=("engine",),
+        ),
+        "sentence-neighbours": Baseline(
+            "floor",
+            "the places of the most similar training sentences",
+            lambda c: ExpectedValue(SentenceNeighbours(), c.measure, c.protocol),
+            learns=True,
+            takes=("measure",),
+        ),
+        "sentence-network": Baseline(
+            "floor",
+            "a small network that reads the sentence and the video's duration",
+            lambda c: ExpectedValue(SentenceNetwork(c.rng, on_progress=c.on_progress), c.measure, c.protocol),
+            random=True,
+            learns=True,
+            takes=("measure",),
         ),
         "uniform": Baseline(
             "floor", "start and end drawn evenly (Hidden Challenges)", lambda c: Uniform(c.rng), random=True

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.bias.cells import cell_of, coarser, n_cells
 from truemoment.bias.chance import check_draws, jensen_shannon_bits, p_value
 from truemoment.bias.locations import Locations
+from truemoment.cells import cell_of, coarser, n_cells
 from truemoment.intervals import Floats, Ints
 
 N_STEPS = 60

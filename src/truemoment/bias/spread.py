@@ -24,9 +24,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from truemoment.baselines.base import grid_of_moments
-from truemoment.bias.cells import region_of
 from truemoment.bias.chance import check_draws, entropy_bits, p_value
 from truemoment.bias.locations import Locations
+from truemoment.cells import region_of
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import TIE, Bools, Floats, Ints, temporal_iou
 from truemoment.measures import parse_measure

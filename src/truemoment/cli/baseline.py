@@ -124,7 +124,9 @@ def command(  # noqa: PLR0915 - a fifth of the statements are imports, made only
     runs, answers, title = [], [], ""
     children = np.random.default_rng(seed).spawn(repeats)
     for rng in _followed(children, show=repeats > 1 and not quiet and sys.stderr.isatty()):
-        grounder = make_baseline(name, Choices(rng, fit_for, asked_protocol, scheme, engine, reference))
+        grounder = make_baseline(
+            name, Choices(rng, fit_for, asked_protocol, scheme, engine=engine, references=reference)
+        )
         grounder = grounder if train is None else grounder.fit(train)
         answers.append(grounder.ground(reference.queries, top))
         runs.append(evaluate(reference, answers[-1], asked_measures, asked_protocol))

@@ -39,6 +39,7 @@ from truemoment.measures.base import (
     SaliencyMeasure,
     SaliencyPair,
     Statistic,
+    is_of_sets,
     lower_is_better,
     why_undefined,
 )
@@ -76,6 +77,7 @@ __all__ = [
     "SaliencyPair",
     "SetIoU",
     "Statistic",
+    "is_of_sets",
     "lower_is_better",
     "parse_measure",
     "parse_measures",

@@ -260,7 +260,8 @@ class Measure(Protocol):
     """What every measure offers.
 
     One that can be undefined for a reason of its own may say it: ``undefined``, see :func:`why_undefined`; one of which
-    less is better says so: ``lower_is_better``, see :func:`lower_is_better`.
+    less is better says so: ``lower_is_better``, see :func:`lower_is_better`; one that takes the answers of a list as a
+    set, in which each wrong one costs, says so too: ``is_of_sets``, see :func:`is_of_sets`.
     """
 
     needs: ClassVar[Needs]
@@ -316,6 +317,11 @@ def why_undefined(measure: Measure) -> str:
 def lower_is_better(measure: Measure) -> bool:
     """Say whether a lower figure of a measure is the better one."""
     return bool(getattr(measure, "lower_is_better", False))
+
+
+def is_of_sets(measure: Measure) -> bool:
+    """Return whether a measure takes all answers of a list as a set, so that a wrong one costs at whatever rank."""
+    return bool(getattr(measure, "is_of_sets", False)) or measure.ref == "pooled"
 
 
 def checked_rank(rank: int, name: str) -> None:

@@ -50,6 +50,7 @@ class MatchedF1:
     needs_duration: ClassVar[bool] = False
     depth: ClassVar[None] = None
     ref: ClassVar[None] = None
+    is_of_sets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse impossible values."""

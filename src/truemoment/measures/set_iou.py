@@ -40,6 +40,7 @@ class SetIoU:
     needs_duration: ClassVar[bool] = False
     depth: ClassVar[None] = None
     ref: ClassVar[None] = None
+    is_of_sets: ClassVar[bool] = True
 
     def __str__(self) -> str:
         return "SetIoU"

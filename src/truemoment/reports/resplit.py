@@ -10,10 +10,10 @@ import msgspec
 import numpy as np
 
 from truemoment.baselines.base import locations
-from truemoment.bias.cells import cell_bounds, cell_of, n_cells
 from truemoment.bias.guarantees import Inspection
 from truemoment.bias.shifts import LEAST_QUERIES, MOST_VIDEOS
 from truemoment.bias.splitting import Resplit
+from truemoment.cells import cell_bounds, cell_of, n_cells
 from truemoment.datasets.resplit_folder import ASIDE, SPLITS, Source
 from truemoment.exceptions import InputError
 from truemoment.intervals import Floats

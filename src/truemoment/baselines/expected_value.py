@@ -1,0 +1,357 @@
+r"""Answers of the highest expected value: what a method should answer that knows only how probable each place is.
+
+A blind method that learns gives each query probabilities of *cells*, squares of 5 % of the video in start and end. What
+an answer is worth depends on the measure: the answer that most often has an IoU above 0.7 is shorter than the one with
+the highest mean IoU. So each measure gets its own answers. With V(c, m) the value that the measure gives the constant
+answer c where the reference is the moment m, and the training moments m of a cell standing for the cell, the first
+answer is
+
+.. math:: \arg\max_c \sum_k p_k \frac{1}{|S_k|} \sum_{m \in S_k} V(c, m)
+
+with S_k up to 16 training moments of cell k. Further answers are added one by one, each where it gains most: a list is
+worth its best answer, so an answer gains only on moments that no earlier answer of the list covers (Nemhauser, Wolsey
+and Fisher 1978: within 37 % of the best list). V is read from the measure itself, under the protocol of the evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol as TypingProtocol
+
+import numpy as np
+
+from truemoment.baselines.base import answers, grid_of_moments, locations
+from truemoment.cells import cell_of
+from truemoment.evaluation import values_of_constants
+from truemoment.exceptions import UsageError
+from truemoment.intervals import Bools, Floats, Ints
+from truemoment.measures import Measure, is_of_sets, parse_measure
+from truemoment.protocols import Protocol, get_protocol, protocol_for_dataset
+from truemoment.records import Annotations, Predictions, Queries
+
+CELLS = 20
+"""Steps of a video: a cell is 5 % of it wide, in start and end."""
+
+FIRST_STEP_NORM, NEXT_STEP_NORM = 0.025, 0.05
+"""Grids of the first answer and of further ones, as shares of the video."""
+
+SAMPLES, NEXT_SAMPLES = 16, 4
+"""Training moments that stand for a cell: for the first answer, and for further ones."""
+
+LEVELS = 4
+"""Steps by which values between 0 and 1 are counted as covered or not."""
+
+DECIMALS, TIE_BREAK = 9, 1e-10
+"""Expected values that agree to so many decimals are equal: of first answers the earliest, then shortest is best, of
+further ones that of the highest value alone."""
+
+BLOCK_NUMBERS = 1 << 22
+"""Numbers of a table that are held in memory at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """The occupied cells of a training split, and the training moments that stand for them.
+
+    Parameters
+    ----------
+    cells : (K,)
+        Numbers of the occupied cells, rising, as :func:`truemoment.cells.cell_of` counts them.
+    prior : (K,)
+        Share of the training moments in each.
+    samples
+        S training moments, each the only reference of a query of its own, cell by cell.
+    cell : (S,)
+        Position in `cells` of each sample's cell.
+    """
+
+    cells: Ints
+    prior: Floats
+    samples: Annotations
+    cell: Ints
+
+    @classmethod
+    def of(cls, train: Annotations) -> tuple[Places, Ints, Ints]:
+        """Find the occupied cells of `train` and the samples, which lie evenly among a cell's moments in order of time.
+
+        Returns
+        -------
+        places
+        target : (N,)
+            Cell of each moment that has a place, as a position in ``places.cells``.
+        row : (N,)
+            Its row of `train`.
+
+        Raises
+        ------
+        InputError
+            If no moment has a place.
+        """
+        start_end_norm, row = locations(train)
+        cells, target = np.unique(cell_of(start_end_norm, CELLS), return_inverse=True)
+        in_order = np.lexsort((start_end_norm[:, 1], start_end_norm[:, 0], target))
+        chosen = in_order[_evenly(target[in_order], SAMPLES)]
+        places = cls(cells, np.bincount(target) / len(target), _alone(train, row[chosen]), target[chosen])
+        return places, target, row
+
+
+def _evenly(group: Ints, most: int) -> Bools:
+    """Mark `most` items of each group, evenly among them, or all if there are fewer; groups stand together and rise.
+
+    Examples
+    --------
+    >>> _evenly(np.array([0, 0, 0, 0, 0, 1]), 2).astype(int).tolist()
+    [0, 0, 1, 0, 1, 1]
+    """
+    rank = np.arange(len(group)) - np.searchsorted(group, group)
+    size = np.bincount(group)[group]
+    count = np.minimum(size, most)
+    return np.asarray((rank + 1) * count // size > rank * count // size)
+
+
+def _alone(annotations: Annotations, rows: Ints) -> Annotations:
+    """Return reference moments as queries of their own."""
+    return Annotations(
+        query_id=np.arange(len(rows)).astype(str).astype(object),
+        video_id=annotations.video_id[rows],
+        duration_s=annotations.duration_s[rows],
+        sentence=annotations.sentence[rows],
+        start_s=annotations.start_s[rows],
+        end_s=annotations.end_s[rows],
+        annotator=np.full(len(rows), "", dtype=object),
+        dataset=annotations.dataset,
+        split=annotations.split,
+    )
+
+
+class PlaceModel(TypingProtocol):
+    """What gives each query probabilities of places, without its video."""
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        ...
+
+    @property
+    def places(self) -> Places | None:
+        """The places; None until it is fitted."""
+        ...
+
+    def fit(self, train: Annotations) -> PlaceModel:
+        """Learn from annotations."""
+        ...
+
+    def probabilities(self, queries: Queries) -> Floats:
+        """Return the probability of each occupied cell for each query, (Q, K)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """What the C constant answers of a grid are worth, by one measure.
+
+    Parameters
+    ----------
+    mean : (C, K)
+        Mean value in each cell.
+    reaches : (L, C, R)
+        Whether an answer's value reaches each of L levels, on R of the samples.
+    level_weight : (L,)
+        What reaching a level adds to a value.
+    cell : (R,)
+        Cell of each of these samples.
+    share : (R,)
+        Share of the sample in its cell.
+    is_of_sets
+        Whether the measure takes all answers of a list as a set, so that a list of one answer is worth most.
+    """
+
+    mean: Floats
+    reaches: Bools
+    level_weight: Floats
+    cell: Ints
+    share: Floats
+    is_of_sets: bool
+
+
+def values_of(places: Places, measures: Sequence[Measure], protocol: Protocol) -> list[Values]:
+    """Measure every constant answer on the samples, for several measures in one pass.
+
+    Raises
+    ------
+    MeasureError
+        If a measure is of clip ratings.
+    """
+    grid = grid_of_moments(FIRST_STEP_NORM)
+    tables = values_of_constants(places.samples, grid[:, 0], grid[:, 1], measures, protocol)
+    share = 1 / np.bincount(places.cell)[places.cell]
+    few = _evenly(places.cell, NEXT_SAMPLES)
+    cell = places.cell[few]
+    found = []
+    for measure, table in zip(measures, tables, strict=True):
+        level, threshold = _levels(table)
+        mean = np.add.reduceat(table * share, np.searchsorted(places.cell, np.arange(len(places.cells))), axis=1)
+        found.append(
+            Values(
+                mean=mean,
+                reaches=table[None, :, few] >= threshold[:, None, None],
+                level_weight=np.diff(level, prepend=0.0),
+                cell=cell,
+                share=1 / np.bincount(cell)[cell],
+                is_of_sets=is_of_sets(measure) or (measure.ref is None and protocol.references == "pooled"),
+            )
+        )
+    return found
+
+
+def _levels(values: Floats) -> tuple[Floats, Floats]:
+    """Return levels that stand for values, rising, and the thresholds from which a value counts as each; (L,) both."""
+    highest = float(values.max())
+    if np.isin(values, (0.0, highest)).all():  # a hit or none
+        return np.array([highest]), np.array([highest])
+    level = highest * np.arange(1, LEVELS + 1) / LEVELS
+    return level, level - level[0] / 2
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedValue:
+    """Answer with what is worth most by a measure, given a model's probabilities of places.
+
+    Parameters
+    ----------
+    model
+        What gives the probabilities.
+    measure
+        The measure, in words or as a value.
+    protocol
+        The convention it is measured by; None for that of the training split's dataset.
+    values
+        Once fitted: what answers are worth.
+    """
+
+    model: PlaceModel
+    measure: str | Measure = "R@1,IoU=0.5"
+    protocol: str | Protocol | None = None
+    values: Values | None = None
+
+    @property
+    def name(self) -> str:
+        """That of the model."""
+        return self.model.name
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> ExpectedValue:
+        """Fit the model, and measure every constant answer on training moments.
+
+        Raises
+        ------
+        InputError
+            If no moment of `train` has a place.
+        MeasureError
+            If the measure cannot be read, or is of clip ratings.
+        """
+        del val
+        protocol = protocol_for_dataset(train.dataset) if self.protocol is None else self.protocol
+        protocol = get_protocol(protocol) if isinstance(protocol, str) else protocol
+        measure = parse_measure(self.measure) if isinstance(self.measure, str) else self.measure
+        return replace(self, model=self.model.fit(train), protocol=protocol).for_measures([measure])[0]
+
+    def for_measures(self, measures: Sequence[Measure]) -> tuple[ExpectedValue, ...]:
+        """Return what answers best by each measure, of one and the same fitted model.
+
+        Raises
+        ------
+        UsageError
+            If the model is not fitted.
+        MeasureError
+            If a measure is of clip ratings.
+        """
+        if self.model.places is None or not isinstance(self.protocol, Protocol):
+            raise UsageError(f"{self.name} has to be fitted first")
+        found = values_of(self.model.places, measures, self.protocol)
+        return tuple(replace(self, measure=m, values=values) for m, values in zip(measures, found, strict=True))
+
+    def ground(self, queries: Queries, top: int = 1) -> Predictions:
+        """Answer each query with the list of the highest expected value.
+
+        The score of an answer is what it adds to the expected value of the list: for R@1, that of the first answer is
+        the probability of a hit.
+
+        Raises
+        ------
+        UsageError
+            If it is not fitted.
+        InputError
+            If a video's duration is not known.
+        """
+        if self.values is None:
+            raise UsageError(f"{self.name} has to be fitted first")
+        return best_answers(queries, self.model.probabilities(queries), self.values, top=top, name=self.name)
+
+
+def best_answers(queries: Queries, probabilities: Floats, values: Values, *, top: int, name: str) -> Predictions:
+    """Answer each query with the list of the highest expected value.
+
+    Parameters
+    ----------
+    probabilities : (Q, K)
+        Of each occupied cell.
+    values
+        What answers are worth by the measure.
+    top
+        Most answers a query. The score of an answer is what it adds to the expected value of the list.
+
+    Raises
+    ------
+    InputError
+        If a video's duration is not known.
+    """
+    count = 1 if values.is_of_sets else top
+    grid = grid_of_moments(FIRST_STEP_NORM)
+    chosen = np.zeros((len(queries), count), dtype=np.int64)
+    score = np.zeros((len(queries), count))
+    n_levels, n_constants, n_samples = values.reaches.shape
+    step = max(1, BLOCK_NUMBERS // max(n_constants, n_levels * n_samples))
+    for low in range(0, len(queries), step):
+        block = slice(low, low + step)
+        expected = probabilities[block] @ values.mean.T
+        chosen[block, 0], score[block, 0] = _best(expected)
+        if count > 1:
+            _add_further(chosen[block], score[block], probabilities[block], expected, values)
+    start, end = grid[chosen].transpose(2, 0, 1)
+    return answers(queries, start, end, score, np.ones((1, count), dtype=bool), top=top, name=name)
+
+
+def first_answers(probabilities: Floats, values: Values) -> Floats:
+    """Return the one answer of the highest expected value for each row of probabilities, (Q, K) -> (Q, 2)."""
+    return np.asarray(grid_of_moments(FIRST_STEP_NORM)[_best(probabilities @ values.mean.T)[0]])
+
+
+def _best(expected: Floats) -> tuple[Ints, Floats]:
+    """Return the best answer of each row of (Q, C), and its value."""
+    best = np.round(expected, DECIMALS).argmax(axis=1)
+    return best, expected[np.arange(len(best)), best]
+
+
+def _add_further(chosen: Ints, score: Floats, probabilities: Floats, expected: Floats, values: Values) -> None:
+    """Fill the columns behind the first of `chosen` and `score`, (Q, top), in place."""
+    further = _coarser_grid()
+    reaches = values.reaches[:, further].astype(np.float64)
+    left = values.level_weight[:, None, None] * probabilities[None][:, :, values.cell] * values.share
+    prefer = expected[:, further] * TIE_BREAK
+    rows = np.arange(len(chosen))
+    for k in range(1, chosen.shape[1]):
+        left *= ~values.reaches[:, chosen[:, k - 1]]
+        gain = np.round(sum(part @ of.T for part, of in zip(left, reaches, strict=True)), DECIMALS) + prefer
+        for j in range(k):
+            gain[further[None] == chosen[:, j, None]] = -1.0
+        best = gain.argmax(axis=1)
+        chosen[:, k] = further[best]
+        score[:, k] = np.clip(gain[rows, best], 0, score[:, k - 1])
+
+
+def _coarser_grid() -> Ints:
+    """Positions in the grid of first answers of those that further answers are chosen from."""
+    every, coarse = grid_of_moments(FIRST_STEP_NORM), round(NEXT_STEP_NORM / FIRST_STEP_NORM)
+    steps = np.rint(every / FIRST_STEP_NORM).astype(np.int64)
+    return np.flatnonzero((steps % coarse == 0).all(axis=1))

@@ -1,0 +1,137 @@
+r"""Sentence neighbours: the place of a moment from the training sentences that are most alike.
+
+Sentences are compared by the cosine of their bags of words and word pairs, weighted by TF-IDF with a TF of 1
+(:math:`\mathrm{idf}_t = \log(N / n_t)` for a term in :math:`n_t` of N training sentences). The moments of the nearest
+sentences count by a power of the cosine and are mixed with the prior:
+
+.. math:: p_k \propto \sum_{i \in \mathrm{nearest}} \cos(q, i)^a \, [m_i \in k] + b \, \mathrm{prior}_k
+
+over the occupied cells k of 5 % x 5 % of the video. It answers as the sentence network does
+(:mod:`~truemoment.baselines.expected_value`), but learns nothing and does not look at durations: a blind floor of
+another kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from truemoment.baselines.expected_value import Places
+from truemoment.exceptions import UsageError
+from truemoment.intervals import Floats, Ints
+from truemoment.language.bags import Bags, bags_of, frequent_terms
+from truemoment.records import Annotations, Queries, positions_in_lists
+
+FEWEST, MOST = 2, 0.2
+"""Training sentences that must contain a term, and share of them beyond which it tells nothing."""
+
+NEAREST, LEAST = 128, 1e-9
+"""Training sentences whose moments count (and all that are as near as the last of them), and their least cosine."""
+
+POWER = 2.0
+"""Power of the cosine by which a sentence counts (a)."""
+
+PRIOR = 1.0
+"""Weight of the prior (b), where a sentence that is the same counts 1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sentences:
+    """Training sentences, to be looked up by their terms.
+
+    Parameters
+    ----------
+    terms
+        Terms that are looked at.
+    idf : (T,)
+        Weight of each term.
+    rows, weights : (P,)
+        For each term in turn, the sentences that contain it, and its weight in each: sentences have length 1.
+    offsets : (T + 1,)
+        ``rows[offsets[t]:offsets[t + 1]]`` are those of term t.
+    """
+
+    terms: tuple[str, ...]
+    idf: Floats
+    rows: Ints
+    weights: Floats
+    offsets: Ints
+
+    @classmethod
+    def of(cls, sentences: Sequence[str]) -> Sentences:
+        """Arrange N sentences by term."""
+        terms = frequent_terms(sentences, FEWEST, MOST)
+        bags = bags_of(sentences, terms)
+        count = np.bincount(bags.terms, minlength=len(terms))
+        idf = np.log(len(bags) / count)
+        owner = np.repeat(np.arange(len(bags)), bags.lengths)
+        order = np.argsort(bags.terms, kind="stable")
+        weights = unit_weights(bags, idf)[order]
+        return cls(terms, idf, owner[order], weights, np.concatenate([[0], np.cumsum(count)]))
+
+    def cosines(self, bag: Ints, weights: Floats, n_sentences: int) -> Floats:
+        """Return the cosine of one sentence, given its terms and weights (B,), with each training sentence, (N,)."""
+        at = positions_in_lists(self.offsets, bag)
+        of_query = np.repeat(weights, np.diff(self.offsets)[bag])
+        return np.bincount(self.rows[at], self.weights[at] * of_query, minlength=n_sentences).astype(np.float64)
+
+
+def unit_weights(bags: Bags, idf: Floats) -> Floats:
+    """Return the TF-IDF weight of each term of each bag, (B,), scaled so that every bag has length 1."""
+    weight = idf[bags.terms]
+    owner = np.repeat(np.arange(len(bags)), bags.lengths)
+    length = np.sqrt(np.bincount(owner, weight**2, minlength=len(bags)))
+    return np.asarray(weight / np.where(length > 0, length, 1.0)[owner])
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceNeighbours:
+    """Probabilities of places from the most similar training sentences.
+
+    Parameters
+    ----------
+    sentences, places
+        Once fitted: what is looked up, and the cells.
+    cell : (N,)
+        Once fitted: the cell of each training moment, as a position in ``places.cells``.
+    """
+
+    sentences: Sentences | None = None
+    places: Places | None = None
+    cell: Ints | None = None
+    name: str = "Sentence neighbours"
+
+    def fit(self, train: Annotations) -> SentenceNeighbours:
+        """Remember the sentences of `train` and the places of their moments.
+
+        Raises
+        ------
+        InputError
+            If no moment of it has a place.
+        """
+        places, target, rows = Places.of(train)
+        return replace(self, sentences=Sentences.of(train.sentence[rows].tolist()), places=places, cell=target)
+
+    def probabilities(self, queries: Queries) -> Floats:
+        """Return the probability of each occupied cell for each query, (Q, K).
+
+        Raises
+        ------
+        UsageError
+            If it is not fitted.
+        """
+        if self.sentences is None or self.places is None or self.cell is None:
+            raise UsageError(f"{self.name} has to be fitted first")
+        distinct, which = np.unique(queries.sentence, return_inverse=True)
+        bags = bags_of(distinct.tolist(), self.sentences.terms)
+        weights = unit_weights(bags, self.sentences.idf)
+        found = np.tile(PRIOR * self.places.prior, (len(distinct), 1))
+        for q in range(len(distinct)):
+            of = slice(bags.offsets[q], bags.offsets[q + 1])
+            cosine = self.sentences.cosines(bags.terms[of], weights[of], len(self.cell))
+            least = np.partition(cosine, -NEAREST)[-NEAREST] if len(cosine) > NEAREST else 0.0
+            nearest = np.flatnonzero(cosine >= max(least, LEAST))
+            found[q] += np.bincount(self.cell[nearest], cosine[nearest] ** POWER, minlength=found.shape[1])
+        return np.asarray(found / found.sum(axis=1, keepdims=True))[which]
