@@ -631,6 +631,23 @@ class Predictions:
         return str(self.query_id[np.searchsorted(self.offsets, row, side="right") - 1])
 
     @classmethod
+    def joined(cls, parts: Sequence[Predictions]) -> Predictions:
+        """Return the lists of several predictions of moments, one or more, that answer different queries.
+
+        Examples
+        --------
+        >>> one, other = (Predictions.from_lists({query_id: [(2.0, 5.0)]}) for query_id in ("v#0", "v#1"))
+        >>> Predictions.joined([one, other]).query_id.tolist()
+        ['v#0', 'v#1']
+        """
+        start_s, end_s, score = (
+            np.concatenate([getattr(of, name) for of in parts]) for name in ("start_s", "end_s", "score")
+        )
+        offsets = np.concatenate([[0], np.cumsum(np.concatenate([of.lengths for of in parts]))])
+        query_id = np.concatenate([of.query_id for of in parts])
+        return cls(query_id, offsets, start_s, end_s, score, name=parts[0].name)
+
+    @classmethod
     def from_lists(cls, lists: dict[str, Sequence[Sequence[float]]], *, name: str = "predictions") -> Predictions:
         """Make predictions of {query_id: [(start_s, end_s[, score]), ...]}.
 

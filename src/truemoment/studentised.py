@@ -25,7 +25,7 @@ from statistics import NormalDist
 import numpy as np
 
 from truemoment.intervals import Floats
-from truemoment.uncertainty import NO_WEIGHT, ROUNDING, resample_sums
+from truemoment.uncertainty import LEVEL, NO_WEIGHT, ROUNDING, normal_tail, resample_sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +38,20 @@ class Ratios:
         NaN where the denominator is 0.
     error : (C,)
         Standard errors.
+    drawn : (B, C)
+        Values in the draws.
     t : (B, C)
         Studentised values in the draws; infinite where a draw has no error, NaN where it does not define the ratio.
     """
 
     value: Floats
     error: Floats
+    drawn: Floats
     t: Floats
+
+    def __getitem__(self, columns: slice) -> Ratios:
+        """Return some of the ratios."""
+        return Ratios(self.value[columns], self.error[columns], self.drawn[:, columns], self.t[:, columns])
 
     def bounds(self, level: float, spread: Floats | float = 0.0) -> tuple[Floats, Floats]:
         """Return the ends of an interval, each missed with a chance of `level` / 2.
@@ -62,14 +69,30 @@ class Ratios:
             NaN where the value is undefined, does not vary from video to video, is undefined in some draw, or has no
             error in more draws than are cut off.
         """
-        t = np.where((self.error > ROUNDING) & ~np.isnan(self.t).any(axis=0), self.t, 0.0)
-        with np.errstate(invalid="ignore"):
-            low, high = np.quantile(t, [level / 2, 1 - level / 2], axis=0, method="nearest")
-        known = (self.error > ROUNDING) & ~np.isnan(self.t).any(axis=0) & np.isfinite(low) & np.isfinite(high)
-        low, high = (np.where(known, end, np.nan) for end in (low, high))
+        low, high = self._quantiles(level)
         z = NormalDist().inv_cdf(1 - level / 2)
         below, above = np.hypot(high * self.error, z * spread), np.hypot(low * self.error, z * spread)
         return self.value - np.where(high > 0, below, -below), self.value + np.where(low < 0, above, -above)
+
+    def p_values(self) -> Floats:
+        """Return one-sided p values of the ratios being below 0 and above 0, (2, C).
+
+        They are those of a normal deviate that is scaled to have the 2.5 % and 97.5 % quantiles of the draws: a p value
+        is 0.025 where an end of the 95 % interval is 0, and smaller ones do not need more draws. NaN as for `bounds`.
+        """
+        low, high = self._quantiles(LEVEL)
+        z = NormalDist().inv_cdf(1 - LEVEL / 2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = self.value / self.error
+            return np.stack([normal_tail(z * value / low), normal_tail(z * value / high)])
+
+    def _quantiles(self, level: float) -> tuple[Floats, Floats]:
+        """Return the quantiles of t at level / 2 and 1 - level / 2, NaN where an end would be undefined, (C,) each."""
+        known = (self.error > ROUNDING) & ~np.isnan(self.t).any(axis=0)
+        t = np.where(known, self.t, 0.0)
+        low, high = np.quantile(t, [level / 2, 1 - level / 2], axis=0, method="nearest")
+        known &= np.isfinite(low) & np.isfinite(high)
+        return np.where(known, low, np.nan), np.where(known, high, np.nan)
 
 
 def resample_ratios(
@@ -106,7 +129,9 @@ def resample_ratios(
     drawn, errors = _ratio_and_error(np.stack(np.split(sums, 5, axis=1)), len(numerator))
     with np.errstate(divide="ignore", invalid="ignore"):
         t = (drawn - value) / np.where(errors > ROUNDING, errors, 0.0)
-    return Ratios(value, error, np.where(np.abs(drawn - value) > ROUNDING, t, drawn - drawn))  # 0, or NaN as drawn
+    return Ratios(
+        value, error, drawn, np.where(np.abs(drawn - value) > ROUNDING, t, drawn - drawn)
+    )  # 0, or NaN as drawn
 
 
 def _ratio_and_error(sums: Floats, n_videos: int) -> tuple[Floats, Floats]:

@@ -18,6 +18,7 @@ difference: H. S. Bloom, Minimum detectable effects, Evaluation Review 19 (1995)
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Iterator, Sequence
 from statistics import NormalDist
 
@@ -42,6 +43,19 @@ FEW_DIFFERING = 10
 
 NO_WEIGHT = 1e-9
 """A sum of weights below this is none: weights are counts, or means of counts over a few runs."""
+
+
+def stream(seed: int, name: str) -> np.random.Generator:
+    """Return the generator of whatever is called `name`: its draws are the same whatever else is drawn.
+
+    Examples
+    --------
+    >>> float(stream(0, "ties").random()) == float(stream(0, "ties").random())
+    True
+    >>> float(stream(0, "ties").random()) == float(stream(0, "power").random())
+    False
+    """
+    return np.random.default_rng([seed, zlib.crc32(name.encode())])
 
 
 def sums_by_video(scores: Scores) -> tuple[Floats, Floats]:
@@ -454,6 +468,37 @@ def holm(p: Floats) -> Floats:
     adjusted = np.empty_like(p)
     np.put_along_axis(adjusted, order, np.maximum.accumulate(stepped, axis=0), axis=0)
     return adjusted
+
+
+def false_discoveries(p: Floats, rate: float) -> Bools:
+    r"""Mark the comparisons that Benjamini and Hochberg's procedure keeps.
+
+    With :math:`p_{(1)} \le ... \le p_{(K)}` in order, those up to the last i with :math:`p_{(i)} \le i \, rate / K`: of
+    what is kept, a share of `rate` at most is expected to be false (Y. Benjamini and Y. Hochberg, Controlling the false
+    discovery rate, JRSS B 57, 1995; also for the positively dependent comparisons of one method).
+
+    Parameters
+    ----------
+    p : (K,)
+        p values; NaN is never kept.
+    rate
+        In (0, 1).
+
+    Returns
+    -------
+    array, shape (K,)
+
+    Examples
+    --------
+    >>> false_discoveries(np.array([0.04, 0.001, 0.5, 0.02]), 0.05).tolist()
+    [False, True, False, True]
+    """
+    order = np.argsort(p, kind="stable")  # NaN last
+    family = int((~np.isnan(p)).sum())
+    below = np.flatnonzero(p[order[:family]] <= rate * np.arange(1, family + 1) / max(family, 1))
+    kept = np.zeros(len(p), dtype=bool)
+    kept[order[: below[-1] + 1 if len(below) else 0]] = True
+    return kept
 
 
 def videos_that_differ(a: Scores, b: Scores) -> Ints:

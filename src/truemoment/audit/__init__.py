@@ -1,7 +1,7 @@
-"""The audit, which tells whether a model found the moment or guessed where moments usually are.
+"""The audit, which answers whether a model found the moments or guessed where moments usually are.
 
-``audit(case, rng)`` gathers material (scores, floors, ceilings, intervals, diagnoses) and runs a list of checks over
-it, each of which returns a finding: a sentence, its level, its evidence.
+``audit(case, rng)`` compares a method with blind baselines and runs a list of checks over the results, each of which
+returns a finding: a sentence, its level, its evidence.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.audit.checks import CHECKS, Check, settled
+from truemoment.audit.case import Case
+from truemoment.audit.checks import CHECKS, settled
+from truemoment.audit.checks.base import Check
 from truemoment.audit.findings import Condition, Finding, Outcome, judge, read_gate
-from truemoment.audit.material import Case, Material, gather
+from truemoment.audit.results import Results
 
 __all__ = [
     "CHECKS",
@@ -22,8 +24,8 @@ __all__ = [
     "Check",
     "Condition",
     "Finding",
-    "Material",
     "Outcome",
+    "Results",
     "audit",
     "judge",
     "read_gate",
@@ -33,9 +35,9 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """What was looked at, and what was found."""
+    """What is known of a method, and what was found."""
 
-    material: Material
+    results: Results
     findings: tuple[Finding, ...]
 
 
@@ -45,16 +47,18 @@ def audit(case: Case, rng: np.random.Generator, tell: Callable[[str], None] = la
     Parameters
     ----------
     case
-        What is audited, and what there is to hold it against.
+        What is audited, and what there is to compare it with.
     rng
         Generator of all draws; the same seed gives the same audit.
     tell
-        Told what is being done.
+        Called with what is being done.
 
     Raises
     ------
     InputError, MeasureError, ProtocolError
         As for :func:`truemoment.evaluate`.
     """
-    material = gather(case, rng, tell)
-    return Audit(material, tuple(finding for check in CHECKS if (finding := check.look(material)) is not None))
+    results = Results(case, rng, tell)
+    findings = tuple(finding for check in CHECKS if (finding := check.look(results)) is not None)
+    tell("")
+    return Audit(results, findings)

@@ -284,9 +284,20 @@ class ExpectedValue:
         InputError
             If a video's duration is not known.
         """
+        return answer_each([self], queries, top)[0]
+
+    @property
+    def fitted_values(self) -> Values:
+        """What answers are worth.
+
+        Raises
+        ------
+        UsageError
+            If it is not fitted.
+        """
         if self.values is None:
             raise UsageError(f"{self.name} has to be fitted first")
-        return best_answers(queries, self.model.probabilities(queries), self.values, top=top, name=self.name)
+        return self.values
 
 
 def best_answers(queries: Queries, probabilities: Floats, values: Values, *, top: int, name: str) -> Predictions:
@@ -355,3 +366,20 @@ def _coarser_grid() -> Ints:
     every, coarse = grid_of_moments(FIRST_STEP_NORM), round(NEXT_STEP_NORM / FIRST_STEP_NORM)
     steps = np.rint(every / FIRST_STEP_NORM).astype(np.int64)
     return np.flatnonzero((steps % coarse == 0).all(axis=1))
+
+
+def answer_each(grounders: Sequence[ExpectedValue], queries: Queries, top: int) -> list[Predictions]:
+    """Answer queries by several measures, and compute the probabilities of each model once.
+
+    Raises
+    ------
+    UsageError, InputError
+        As for :meth:`ExpectedValue.ground`.
+    """
+    values = [grounder.fitted_values for grounder in grounders]
+    models = {id(grounder.model): grounder.model for grounder in grounders}
+    probabilities = {key: model.probabilities(queries) for key, model in models.items()}
+    return [
+        best_answers(queries, probabilities[id(of.model)], worth, top=top, name=of.name)
+        for of, worth in zip(grounders, values, strict=True)
+    ]

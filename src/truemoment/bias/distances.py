@@ -117,6 +117,28 @@ def split_distance(a: Locations, b: Locations, rng: np.random.Generator, *, perm
     )
 
 
+def energy_distances(a: Floats, b: Floats, moments: Floats, n_steps: int) -> Floats:
+    """Energy distances between counts in cells, as in :func:`split_distance`.
+
+    Parameters
+    ----------
+    a, b : (R, K)
+        Moments of either side in each cell; one row stands for as many as the other side has.
+    moments : (N, 2)
+        All moments, whose means stand for their cells.
+    n_steps
+        Steps an axis of the cells.
+
+    Returns
+    -------
+    array, shape (R,)
+        In fractions of the video.
+    """
+    cell = cell_of(moments, n_steps)
+    place = _means(moments, cell, np.bincount(cell, minlength=n_cells(n_steps)))
+    return _energy(a / a.sum(axis=1, keepdims=True) - b / b.sum(axis=1, keepdims=True), place)
+
+
 def _dealt(cell: Ints, video: Ints, n_dealt: int, n_videos: int, rng: np.random.Generator) -> Ints:
     """Deal videos to the first side; return how many of its moments lie in each cell."""
     first = np.zeros(n_videos, dtype=bool)

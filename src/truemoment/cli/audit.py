@@ -44,7 +44,11 @@ if TYPE_CHECKING:
 @click.argument("predictions", type=click.Path(path_type=Path))
 @data_options
 @fit_options
-@click.option("--select-split", metavar="NAME", help="Split the floor to beat is chosen on. [default: val if any]")
+@click.option(
+    "--select-split",
+    metavar="NAME",
+    help="Validation split on which floors are measured too, as evidence. [default: val if any]",
+)
 @click.option("--iid", type=click.Path(path_type=Path), metavar="PREDICTIONS", help="Its answers on test-iid.")
 @click.option("--iid-split", default="test-iid", show_default=True, metavar="NAME", help="What --iid answers.")
 @click.option(
@@ -114,7 +118,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     import numpy as np
 
     from truemoment.audit import Case, audit, judge, read_gate, settled
-    from truemoment.audit.material import OF_MOMENTS
+    from truemoment.audit.case import OF_MOMENTS
     from truemoment.evaluation import asked_measures, chosen_protocol
     from truemoment.language import get_engine
     from truemoment.measures import parse_measures

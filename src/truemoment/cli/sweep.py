@@ -151,7 +151,6 @@ def command(
         seeds=seeds,
         source=_source(site),
         splits=_tests(material),
-        chosen_on=_chosen_on(material),
         measures=asked,
         headline=told_measure,
         methods=_methods(grid, done),
@@ -401,22 +400,18 @@ def _tests(material: Material) -> tuple[str, ...]:
     return tuple(name for name in next(iter(material.values())) if name.startswith("test"))
 
 
-def _chosen_on(material: Material) -> str:
-    """Name the split on which the floor to beat is chosen."""
-    return "val" if "val" in next(iter(material.values())) else "train"
-
-
 def _floors(
     site: Site, material: Material, measures: tuple[str, ...], tell: Callable[[str], None]
 ) -> tuple[tuple[Series, ...], list[str], list[Row]]:
     """Run every floor at every place; return them, what could not be fitted, and their figures as rows."""
-    import numpy as np
+    from functools import partial
 
-    from truemoment.audit.floors import run_floors
+    from truemoment.audit.floors import Setting, run_floors
     from truemoment.measures import parse_measure
     from truemoment.protocols import protocol_for_dataset
     from truemoment.reports.sweep import Series
     from truemoment.training.floors import CONFIG, floor_rows
+    from truemoment.uncertainty import stream
 
     points: dict[str, dict[tuple[float | None, int], dict[tuple[str, str], float]]] = {}
     titles: dict[str, str] = {}
@@ -425,26 +420,23 @@ def _floors(
     top = max(method.recipe.decode.top for method in site.grid.methods)
     for place, splits in material.items():
         for test in _tests(material):
-            rivals, left_out = run_floors(
-                splits[test],
-                [parse_measure(measure) for measure in measures],
-                protocol_for_dataset(splits[test].dataset),
-                headline=0,
+            setting = Setting(
+                annotations=splits[test],
+                measures=tuple(parse_measure(measure) for measure in measures),
+                protocol=protocol_for_dataset(splits[test].dataset),
                 top=top,
                 train=splits["train"],
-                selection=splits[_chosen_on(material)],
-                engine="lexicon",
-                rng=np.random.default_rng(place[1]),
-                tell=tell,
+                validation=splits.get("val"),
             )
+            floors, left_out = run_floors(setting, partial(stream, place[1]), tell)
             notes |= dict.fromkeys(left_out)
-            for rival in rivals:
-                titles[rival.name] = rival.title
-                at = points.setdefault(rival.name, {}).setdefault(place, {})
-                at |= {(test, measure): float(rival.scores.value(measure)) for measure in measures}
-                chosen = zip(measures, rival.selection.tolist(), strict=True)
-                at |= {(_chosen_on(material), measure): value for measure, value in chosen}
-                rows += floor_rows(rival.name, rival.scores, seed=place[1], fitted_on=splits["train"])
+            for floor in floors:
+                titles[floor.name] = floor.title
+                at = points.setdefault(floor.name, {}).setdefault(place, {})
+                at |= {(test, measure): float(floor.scores.value(measure)) for measure in measures}
+                if floor.validated is not None:
+                    at |= {("val", measure): float(floor.validated.value(measure)) for measure in measures}
+                rows += floor_rows(floor.name, floor.scores, seed=place[1], fitted_on=splits["train"])
     found = tuple(Series(name, titles[name], "floor", False, of, CONFIG) for name, of in points.items())
     return found, list(notes), rows
 

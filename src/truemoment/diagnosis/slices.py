@@ -247,10 +247,8 @@ def slices(
     scores: Scores,
     annotations: Annotations,
     rng: np.random.Generator,
+    members: Sequence[Membership],
     *,
-    families: Collection[str] | None = None,
-    train_sentences: Iterable[str] | None = None,
-    verbs: Sequence[str] | None = None,
     resamples: int = 1000,
 ) -> list[Slice]:
     """Figures of every class of queries, with intervals.
@@ -266,8 +264,8 @@ def slices(
         What they were computed on.
     rng
         Generator of the draws.
-    families, train_sentences, verbs
-        As for :func:`membership`.
+    members
+        The classes, as :func:`membership` returns them.
     resamples
         How many, at least 2.
 
@@ -279,9 +277,9 @@ def slices(
     Raises
     ------
     UsageError
-        If there is no such family, what it needs is not given, or there are fewer than 2 resamples.
+        If there are fewer than 2 resamples.
     InputError
-        If the scores are not of the annotations' queries, or there is not one verb a query.
+        If the scores are not of the annotations' queries.
 
     Examples
     --------
@@ -289,12 +287,11 @@ def slices(
     >>> rows = [("v#0", "v", 40.0, "a door opens", 10.0, 30.0), ("w#0", "w", 40.0, "he sits", 0.0, 4.0)]
     >>> a = Annotations.from_rows(rows)
     >>> scores = evaluate(a, Predictions.from_lists({"v#0": [(10.0, 20.0)], "w#0": [(9.0, 20.0)]}), "mIoU")
-    >>> found = slices(scores, a, np.random.default_rng(0), families=["reference length"])
+    >>> found = slices(scores, a, np.random.default_rng(0), membership(a, families=["reference length"]))
     >>> [(s.label, s.n_queries, s.value.tolist()) for s in found]
     [('0-10 %', 1, [0.0]), ('30-50 %', 1, [0.5])]
     """
     check_same_queries(scores, annotations)
-    members = membership(annotations, families=families, train_sentences=train_sentences, verbs=verbs)
     if not members:
         return []
     by_video = [_sums(scores, member) for member in members]

@@ -14,11 +14,30 @@ from typing import Any
 
 import numpy as np
 
-from truemoment.audit import Audit, Finding, Material, Outcome
-from truemoment.audit.floors import TEXT_ONLY
-from truemoment.audit.material import Paired
+from truemoment.audit import Audit, Finding, Outcome, Results
+from truemoment.audit.checks import (
+    abstention,
+    answer_pattern,
+    below_floor,
+    carrying_classes,
+    changed_videos,
+    conventions,
+    curves,
+    errors,
+    excess_where_blind_misses,
+    iid_ood_gap,
+    leakage,
+    shortcut_share,
+    skill,
+    slices,
+    text_only,
+    training_places,
+    without_right_video,
+)
+from truemoment.audit.results import Paired
 from truemoment.diagnosis.answers import first_answers
 from truemoment.diagnosis.curves import Curves, LengthCounts
+from truemoment.diagnosis.errors import ErrorKinds
 from truemoment.diagnosis.slices import Slice
 from truemoment.intervals import Floats
 from truemoment.measures import why_undefined
@@ -27,17 +46,17 @@ from truemoment.reports import evaluation as of_run
 from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.reports.text import WIDTH, one_line, tightened
 from truemoment.scores import Scores
+from truemoment.uncertainty import LEVEL
 from truemoment.version import __version__ as version
 
-SCHEMA = "truemoment/audit/1"
+SCHEMA = "truemoment/audit/2"
 
 LEVELS = ("serious", "warning", "note", "good")
 """Levels of findings, in the order of a report."""
 
-NO_INTERVAL = "some resamples hold no query that counts"
+NO_INTERVAL = "it does not vary from video to video, or some resamples hold no query that counts"
 NO_QUERY = "no query counts"
-NO_SELECTION = "there is no split to choose the floor on"
-NEVER_CHOSEN = "its answers are of the audited split alone"
+NO_VALIDATION = "there is no validation split"
 
 
 def in_order(findings: Sequence[Finding]) -> list[Finding]:
@@ -54,7 +73,7 @@ def document(audit: Audit, *, source: Mapping[str, Any], seed: int, outcomes: Se
     Parameters
     ----------
     audit
-        What was looked at, and what was found.
+        What is known, and what was found.
     source
         Files that were read: ``path`` and ``sha256`` of the predictions, and what else there is to say.
     seed
@@ -67,46 +86,53 @@ def document(audit: Audit, *, source: Mapping[str, Any], seed: int, outcomes: Se
     dict
         Fractions, never percent. What is undefined is None, and ``why`` beside it says why.
     """
-    material = audit.material
-    case, scores = material.case, material.scores
+    results = audit.results
+    case, scores = results.case, results.scores
     return {
         "schema": SCHEMA,
         "truemoment": version,
         "dataset": scores.dataset,
         "split": scores.split,
-        "annotations": _annotations(material.split)
-        | {"n_without_moment": int(material.split.without_moment.sum()), "measured_sha256": scores.annotations_sha256},
+        "annotations": _annotations(results.split)
+        | {"n_without_moment": int(results.split.without_moment.sum()), "measured_sha256": scores.annotations_sha256},
         "fit": None if case.train is None else _annotations(case.train),
-        "selection": None if case.selection is None else _annotations(case.selection),
+        "validation": None if case.selection is None else _annotations(case.selection),
         "protocol": scores.protocol.name,
         "convention": scores.protocol.convention(),
         "predictions": dict(source),
         "match": None if case.match is None else case.match.as_dict(),
         "touched": scores.touched,
-        "headline": str(case.measures[case.headline]),
-        "measures": _measured(scores, material.ci95[0]),
-        "floors": [_rival(material, number) for number in range(len(material.floors))],
-        "ceilings": [_rival(material, len(material.floors) + number) for number in range(len(material.ceilings))],
-        "versus": [_versus(material, m) for m in range(len(case.measures))],
-        "shortcut_share": [_shortcut(material, m) for m in range(len(case.measures))],
+        "headline": str(results.measure),
+        "measures": _measured(scores, results.ci95[0]),
+        "floors": [_floor(results, number) for number in range(len(results.floors))],
+        "ceilings": [_ceiling(results, number) for number in range(len(results.ceilings))],
+        "verdict": [_verdict(results, m) for m in range(len(case.measures))],
+        "human_skill": [_human_skill(of) for of in results.part(skill.against_people)],
+        "shortcut_share": [_shortcut(results, m) for m in range(len(case.measures))],
+        "where_blind_misses": _where_blind_misses(results),
+        "controls": [_control(results, of) for of in results.part(without_right_video.remaining)],
+        "below_floor": _below_floor(results),
+        "carrying_classes": [of._asdict() for of in results.part(carrying_classes.carrying)],
+        "places": _places(results),
         "slices": [
-            _slice(material, own, floor) for own, floor in zip(material.slices, material.floor_slices, strict=True)
+            _slice(results, own, floor)
+            for own, floor in zip(results.part(slices.of_method), results.part(slices.of_floor), strict=True)
         ],
-        "errors": _errors(material),
-        "curves": [{"of": name, **_curves(curves)} for name, curves in material.curves],
-        "by_length": _by_length(material),
-        "answers": _answers(material),
+        "errors": _errors(results.part(errors.errors)),
+        "curves": [{"of": name, **_curves(of)} for name, of in results.part(curves.curves)],
+        "by_length": _by_length(results),
+        "answers": _answers(results),
         "conventions": [
-            {"protocol": name, **_figure(value, why_undefined(case.measures[case.headline]))}
-            for name, value in material.conventions.items()
+            {"protocol": name, **_figure(value, why_undefined(results.measure))}
+            for name, value in results.part(conventions.conventions).items()
         ],
-        "leaks": [leak._asdict() for leak in material.leaks],
-        "gap": _gap(material),
-        "shuffled": _shuffled(material),
-        "changed": _changed(material),
+        "leaks": [leak._asdict() for leak in results.part(leakage.leaks)],
+        "gap": _gap(results),
+        "shuffled": _shuffled(results),
+        "changed": _changed(results),
         "caution": case.caution,
-        "text_only": _text_only(material),
-        "abstention": _abstention(material),
+        "text_only": _text_only(results),
+        "abstention": _abstention(results),
         "findings": [_finding(finding) for finding in audit.findings],
         "gate": [
             {"condition": outcome.condition.text, "passed": outcome.passed, "why": outcome.why} for outcome in outcomes
@@ -134,7 +160,7 @@ def _figure(value: float, why: str) -> dict[str, Any]:
     return entry if defined else entry | {"why": why}
 
 
-def _with_interval(entry: dict[str, Any], ci95: Floats, why: str = NO_INTERVAL) -> dict[str, Any]:
+def _with_interval(entry: dict[str, Any], ci95: Floats | Sequence[float], why: str = NO_INTERVAL) -> dict[str, Any]:
     """Add an interval, or None and why."""
     if np.all(np.isfinite(ci95)):
         return entry | {"ci95": [float(end) for end in ci95]}
@@ -153,50 +179,132 @@ def _measured(scores: Scores, ci95: Floats) -> list[dict[str, Any]]:
     return entries
 
 
-def _rival(material: Material, number: int) -> dict[str, Any]:
-    """A floor or, counted on, a ceiling."""
-    measures = material.case.measures
-    rival = (*material.floors, *material.ceilings)[number]
-    figures = _measured(rival.scores, material.ci95[1 + number])
-    if rival.kind == "floor":
-        for m, entry in enumerate(figures):
-            entry["answers"] = rival.called(m)
-            why = NEVER_CHOSEN if rival.name == TEXT_ONLY else NO_SELECTION
-            entry["selection"] = _figure(float(rival.selection[m]), why)
-    entry = {"name": rival.name, "title": rival.title, "kind": rival.kind, "measures": figures}
-    if rival.kind == "floor":
-        chosen_for = [str(measure) for m, measure in enumerate(measures) if material.chosen[m] == number]
-        entry["chosen_for"] = chosen_for
-    return entry
+def _floor(results: Results, number: int) -> dict[str, Any]:
+    floor, verdict = results.floors[number], results.verdict
+    entries = _measured(floor.scores, results.ci95[1 + number])
+    for m, entry in enumerate(entries):
+        validated = math.nan if floor.validated is None else floor.validated.value(results.case.measures[m])
+        against = _with_interval(
+            _figure(float(verdict.against[number, m]), why_undefined(results.case.measures[m])),
+            verdict.against_ci95[number, m],
+        )
+        entry["answers"] = floor.called(m)
+        entry["validation"] = _figure(validated, NO_VALIDATION)
+        entry["strongest_in"] = float(verdict.strongest_in[number, m])
+        entry["difference"] = against | {"p": _number(float(results.p_values[number, m]))}
+        if floor.draws:
+            entry |= {"draws": len(floor.draws), "spread": _number(float(floor.spread[m]))}
+    strongest_for = [str(of) for m, of in enumerate(results.case.measures) if verdict.strongest[m] == number]
+    return {
+        "name": floor.name,
+        "title": floor.title,
+        "kind": "floor",
+        "measures": entries,
+        "strongest_for": strongest_for,
+    }
 
 
-def _versus(material: Material, m: int) -> dict[str, Any]:
-    floor = material.floors[int(material.chosen[m])]
-    entry = {"measure": str(material.case.measures[m]), "floor": floor.name, "answers": floor.called(m)}
-    return entry | _paired(material, material.versus, m)
+def _ceiling(results: Results, number: int) -> dict[str, Any]:
+    ceiling = results.ceilings[number]
+    figures = _measured(ceiling.scores, results.ci95[1 + len(results.floors) + number])
+    return {"name": ceiling.name, "title": ceiling.title, "kind": "ceiling", "measures": figures}
 
 
-def _paired(material: Material, paired: Paired, m: int) -> dict[str, Any]:
+def _verdict(results: Results, m: int) -> dict[str, Any]:
+    verdict, measure = results.verdict, results.case.measures[m]
+    floor = results.floors[int(verdict.strongest[m])]
+    difference = _with_interval(_figure(float(verdict.difference[m]), why_undefined(measure)), verdict.ci95[m])
+    return {
+        "measure": str(measure),
+        "verdict": verdict.kind(m),
+        "little": verdict.is_little(m),
+        "floor": floor.name,
+        "answers": floor.called(m),
+        "n_floors": len(results.floors),
+        "difference": difference | {"p": _number(float(results.p[m]))},
+        "resolves": _figure(float(verdict.resolves[m]), NO_INTERVAL),
+        "skill": _with_interval(
+            _figure(float(verdict.skill[m]), "the oracle is not above the strongest floor"), verdict.skill_ci95[m]
+        ),
+    }
+
+
+def _human_skill(of: skill.HumanSkill) -> dict[str, Any]:
+    return {"ceiling": of.title} | _with_interval(_figure(of.value, of.why), of.ci95)
+
+
+def _paired(results: Results, paired: Paired, m: int) -> dict[str, Any]:
     difference = float(paired.difference[m])
-    entry = _with_interval(_figure(difference, why_undefined(material.case.measures[m])), paired.ci95[m])
+    entry = _with_interval(_figure(difference, why_undefined(results.case.measures[m])), paired.ci95[m])
     entry = {"difference": entry.pop("value")} | entry
-    p = {"p": float(paired.p[m]), "p_holm": float(paired.p_holm[m])}
-    entry |= {name: value if math.isfinite(value) else None for name, value in p.items()}
+    entry |= {"p": _number(float(paired.p[m])), "p_holm": _number(float(paired.p_holm[m]))}
     if None in entry.values():
         entry.setdefault("why", NO_INTERVAL)
-    why = "the difference does not vary from video to video" if entry["ci95"] else NO_INTERVAL
-    return entry | {"resolves": _figure(float(paired.resolves[m]), why)}
+    return entry | {"resolves": _figure(float(paired.resolves[m]), NO_INTERVAL)}
 
 
-def _shortcut(material: Material, m: int) -> dict[str, Any]:
-    why = "the method's figure is 0 or undefined"
-    entry = _figure(float(material.shortcut[m]), why)
-    entry = {"measure": str(material.case.measures[m])} | entry
-    return _with_interval(entry, material.shortcut_ci95[m], "the method's figure is 0 in some resamples")
+def _shortcut(results: Results, m: int) -> dict[str, Any]:
+    share = results.part(shortcut_share.shares)
+    entry = {"measure": str(results.case.measures[m])}
+    entry |= _figure(float(share.value[m]), "the method's figure is 0 or undefined")
+    return _with_interval(entry, share.ci95[m], "the method's figure is 0 in some resamples")
 
 
-def _slice(material: Material, own: Slice, floor: Slice) -> dict[str, Any]:
-    measures = material.case.measures
+def _where_blind_misses(results: Results) -> dict[str, Any] | None:
+    found = results.part(excess_where_blind_misses.where_blind_misses)
+    if found is None:
+        return None
+    systems = ("method", "network", "second_network")
+    return {
+        "measure": str(found.measure),
+        "out_of_fold": found.out_of_fold,
+        "n_missed": found.n_missed,
+        "n_hit": found.n_hit,
+        "where_missed": dict(zip(systems, _numbers(found.where_missed), strict=True)),
+        "where_hit": dict(zip(systems, _numbers(found.where_hit), strict=True)),
+        "excess": _with_interval(_figure(found.excess, "the network misses no query"), found.ci95),
+        "by_probability": [
+            {"probability": p, "n_queries": int(n), **dict(zip(systems, hits, strict=True))}
+            for p, n, hits in zip(
+                _numbers(found.probability), found.n_queries.tolist(), found.hits.tolist(), strict=True
+            )
+        ],
+    }
+
+
+def _control(results: Results, of: without_right_video.Remaining) -> dict[str, Any]:
+    share = _with_interval(_figure(of.share, "the figure on the original videos is 0"), of.ci95)
+    return {
+        "way": of.control.way,
+        "measures": _measured(of.control.scores, of.control.ci95),
+        "share": {"measure": str(results.measure)} | share,
+    }
+
+
+def _below_floor(results: Results) -> dict[str, Any]:
+    found = results.part(below_floor.below_floor)
+    return {
+        "n_items": found.n_items,
+        "n_comparisons": found.n_comparisons,
+        "false_discovery_rate": LEVEL,
+        "found": [of._asdict() for of in found.found],
+    }
+
+
+def _places(results: Results) -> dict[str, Any] | None:
+    found = results.part(training_places.places)
+    if found is None:
+        return None
+    return {
+        "to_references": _with_interval(_figure(found.to_references, ""), found.references_ci95),
+        "to_training": _with_interval(_figure(found.to_training, ""), found.training_ci95),
+        "difference": _with_interval(_figure(found.to_references - found.to_training, ""), found.difference_ci95),
+        "references_to_training": _figure(found.between, ""),
+    }
+
+
+def _slice(results: Results, own: Slice, floor: Slice) -> dict[str, Any]:
+    measures = results.case.measures
     few = "fewer than 2 videos" if own.n_videos < 2 else NO_INTERVAL
     entry: dict[str, Any] = {"family": own.family, "class": own.label}
     entry |= {"n_queries": own.n_queries, "n_videos": own.n_videos}
@@ -209,14 +317,13 @@ def _slice(material: Material, own: Slice, floor: Slice) -> dict[str, Any]:
     return entry
 
 
-def _errors(material: Material) -> dict[str, Any]:
-    errors = material.errors
+def _errors(found: ErrorKinds) -> dict[str, Any]:
     return {
-        "threshold": errors.threshold,
-        "depth": errors.depth,
-        "references": errors.references,
-        "measures": list(errors.measures),
-        "figures": _numbers(errors.figures),
+        "threshold": found.threshold,
+        "depth": found.depth,
+        "references": found.references,
+        "measures": list(found.measures),
+        "figures": _numbers(found.figures),
         "kinds": [
             {
                 "kind": line.kind,
@@ -225,25 +332,26 @@ def _errors(material: Material) -> dict[str, Any]:
                 "mended": _numbers(line.mended),
                 "gain": _numbers(line.gain),
             }
-            for line in errors.table
+            for line in found.table
         ],
-        **({} if np.all(np.isfinite(errors.figures)) else {"why": NO_QUERY}),
+        **({} if np.all(np.isfinite(found.figures)) else {"why": NO_QUERY}),
     }
 
 
-def _curves(curves: Curves) -> dict[str, Any]:
+def _curves(found: Curves) -> dict[str, Any]:
     entry: dict[str, Any] = {
-        "thresholds": _numbers(curves.thresholds),
-        "ranks": list(curves.ranks),
-        "recall": [_numbers(row) for row in curves.recall],
-        "discounted": [_numbers(row) for row in curves.discounted],
+        "thresholds": _numbers(found.thresholds),
+        "ranks": list(found.ranks),
+        "recall": [_numbers(row) for row in found.recall],
+        "discounted": [_numbers(row) for row in found.discounted],
     }
-    undefined = not (np.all(np.isfinite(curves.recall)) and np.all(np.isfinite(curves.discounted)))
-    return entry | ({"why": curves.why or NO_QUERY} if undefined else {})
+    undefined = not (np.all(np.isfinite(found.recall)) and np.all(np.isfinite(found.discounted)))
+    return entry | ({"why": found.why or NO_QUERY} if undefined else {})
 
 
-def _by_length(material: Material) -> dict[str, Any] | None:
-    if material.by_length is None or material.floor_by_length is None:
+def _by_length(results: Results) -> dict[str, Any] | None:
+    own, floor = results.part(curves.by_length), results.part(curves.floor_by_length)
+    if own is None or floor is None:
         return None
 
     def counts(of: LengthCounts) -> dict[str, Any]:
@@ -254,15 +362,15 @@ def _by_length(material: Material) -> dict[str, Any] | None:
             "left_out": of.left_out,
         }
 
-    both = {"method": material.by_length, "floor": material.floor_by_length}
+    both = {"method": own, "floor": floor}
     return {
-        "measure": material.by_length.measure,
+        "measure": own.measure,
         **{name: {"share_of_video": counts(of.norm), "seconds": counts(of.seconds)} for name, of in both.items()},
     }
 
 
-def _answers(material: Material) -> dict[str, Any]:
-    pattern = material.pattern
+def _answers(results: Results) -> dict[str, Any]:
+    pattern = results.part(answer_pattern.pattern)
     return {
         "n_queries": pattern.n_queries,
         "n_answered": pattern.n_answered,
@@ -272,59 +380,62 @@ def _answers(material: Material) -> dict[str, Any]:
         "repeated": _figure(pattern.repeated, "no video is asked two sentences"),
         "repeated_references": _figure(pattern.repeated_references, "no video is asked two sentences"),
         "most_common": [answer._asdict() for answer in pattern.most_common],
-        "statuses": _statuses(material.answers),
+        "statuses": _statuses(results.answers),
     }
 
 
-def _gap(material: Material) -> dict[str, Any] | None:
-    if material.gap is None or material.case.iid is None:
+def _gap(results: Results) -> dict[str, Any] | None:
+    found, case = results.part(iid_ood_gap.gap), results.case
+    if found is None or case.iid is None:
         return None
-    gap, case = material.gap, material.case
-    annotations, _ = material.case.iid
+    annotations, _ = case.iid
     entries = []
     for m, measure in enumerate(case.measures):
-        fall, why = float(gap.iid[m]) - material.scores.value(measure), why_undefined(measure)
+        fall, why = float(found.iid[m]) - results.scores.value(measure), why_undefined(measure)
         entries.append(
             {
                 "measure": str(measure),
-                "iid": _figure(float(gap.iid[m]), why),
-                "floor_iid": _figure(float(gap.floor_iid[m]), why),
-                "fall": _with_interval(_figure(fall, why), gap.fall_ci95[m]),
+                "iid": _figure(float(found.iid[m]), why),
+                "floor_iid": _figure(float(found.floor_iid[m]), why),
+                "fall": _with_interval(_figure(fall, why), found.fall_ci95[m]),
             }
         )
     return {"annotations": _annotations(annotations), "measures": entries}
 
 
-def _shuffled(material: Material) -> dict[str, Any] | None:
-    if material.shuffled is None:
+def _shuffled(results: Results) -> dict[str, Any] | None:
+    control = results.part(changed_videos.shuffled)
+    if control is None:
         return None
-    answers, scores, moved, fall = material.shuffled
-    why = "no query is answered in both files"
+    moved, why = control.displacement, "no query is answered in both files"
     return {
         "unchanged": _figure(moved.share_unchanged, why),
         "slightly_changed": _figure(moved.share_within(), why),
         "n_queries": int(moved.compared.sum()),
         "left_out": dict(moved.left_out),
-        "statuses": _statuses(answers),
-        "measures": [figure | {"fall": _paired(material, fall, m)} for m, figure in enumerate(_plain_figures(scores))],
+        "statuses": _statuses(control.answers),
+        "measures": [
+            figure | {"fall": _paired(results, control.fall, m)}
+            for m, figure in enumerate(_plain_figures(control.scores))
+        ],
     }
 
 
-def _changed(material: Material) -> dict[str, Any] | None:
+def _changed(results: Results) -> dict[str, Any] | None:
     """The same model on the original videos and on changed ones."""
-    changed = material.changed
-    if changed is None:
+    found = results.part(changed_videos.changed)
+    if found is None:
         return None
     why = "no query is answered on both videos"
     return {
-        "n_differing": changed.n_differing,
-        "agrees": changed.agrees,
-        "original": _measured(changed.scores, changed.ci95),
+        "n_differing": found.n_differing,
+        "agrees": found.agrees,
+        "original": _measured(found.scores, found.ci95),
         "ways": [
             {
                 "way": one.way,
                 "measures": [
-                    figure | {"fall": _paired(material, one.fall, m)}
+                    figure | {"fall": _paired(results, one.fall, m)}
                     for m, figure in enumerate(_measured(one.scores, one.ci95))
                 ],
                 "unchanged": _figure(one.displacement.share_unchanged, why),
@@ -332,24 +443,23 @@ def _changed(material: Material) -> dict[str, Any] | None:
                 "n_queries": int(one.displacement.compared.sum()),
                 "left_out": dict(one.displacement.left_out),
             }
-            for one in changed.ways
+            for one in found.ways
         ],
     }
 
 
-def _text_only(material: Material) -> dict[str, Any] | None:
+def _text_only(results: Results) -> dict[str, Any] | None:
     """The same model without the frames; its figures stand among the floors."""
-    if material.text_only is None:
+    paired = results.part(text_only.with_frames)
+    if paired is None or results.text_only is None:
         return None
-    rival, paired = material.floors[material.text_only], material.against[material.text_only]
-    first = first_answers(material.case.annotations, rival.predictions, ranking=material.case.protocol.ranking)
+    floor, case = results.floors[results.text_only], results.case
+    first = first_answers(case.annotations, floor.predictions, ranking=case.protocol.ranking)
     return {
-        "n_queries": material.case.annotations.n_queries,
+        "n_queries": case.annotations.n_queries,
         "n_answered": int(first.answered.sum()),
-        "statuses": _statuses(rival.predictions),
-        "versus": [
-            {"measure": str(measure)} | _paired(material, paired, m) for m, measure in enumerate(material.case.measures)
-        ],
+        "statuses": _statuses(floor.predictions),
+        "versus": [{"measure": str(of)} | _paired(results, paired, m) for m, of in enumerate(case.measures)],
     }
 
 
@@ -361,8 +471,8 @@ def _statuses(answers: Predictions) -> dict[str, int] | None:
     return {status: counts[status] for status in STATUSES}
 
 
-def _abstention(material: Material) -> dict[str, Any] | None:
-    found = material.abstaining
+def _abstention(results: Results) -> dict[str, Any] | None:
+    found = results.part(abstention.abstaining)
     if found is None:
         return None
     measures = [
@@ -431,7 +541,7 @@ def lines(audit: Audit, *, source: Mapping[str, Any], seed: int, style: TableSty
     list of str
         Lines without line ends.
     """
-    marked = f"* the floor to beat: {_chosen_on(audit.material)}"
+    marked = "* the strongest floor on this split"
     said = [_as_prose(line, style) for line in preamble(audit, source)]
     said += ["", *(_marked(one.level, one.verdict, style) for one in in_order(audit.findings))]
     return [
@@ -442,25 +552,27 @@ def lines(audit: Audit, *, source: Mapping[str, Any], seed: int, style: TableSty
 
 
 def preamble(audit: Audit, source: Mapping[str, Any]) -> list[str]:
-    """Say what was audited, and against what."""
-    case, scores = audit.material.case, audit.material.scores
+    """Return what was audited, and against what."""
+    results = audit.results
+    case, scores = results.case, results.scores
     if case.match is None:
         said = [f"{scores.dataset}/{scores.split}: {len(scores):,} queries, {case.annotations.n_videos:,} videos"]
         said.append(str(source.get("path", case.predictions.name)))
     else:
         said = of_run.preamble(of_run.Evaluation(scores, [], case.match, dict(source), depth=0))
-    fitted = (
-        "no fit split, so only floors that learn nothing" if case.train is None else f"fitted on {_name(case.train)}"
-    )
-    nothing = int(audit.material.split.without_moment.sum())
+    nothing = int(results.split.without_moment.sum())
     if nothing:
-        queries = "query without a moment takes" if nothing == 1 else "queries without a moment take"
-        said.append(f"{nothing:,} more {queries} part only in what is said of abstaining")
-    said.append(f"floors: {fitted}; the one to beat is {_chosen_on(audit.material)}")
-    annotated = audit.material.n_annotated
-    if annotated:
-        said.append(f"ceilings of annotators: over {annotated:,} of {len(scores):,} queries, which several marked")
-    said += [f"left out: {line}" for line in audit.material.left_out]
+        queries = "query without a moment counts" if nothing == 1 else "queries without a moment count"
+        said.append(f"{nothing:,} more {queries} only where the method abstains")
+    fitted = "no training split, so only those that learn nothing"
+    if case.train is not None:
+        fitted = f"fitted on {_name(case.train)}"
+    said.append(f"floors (baselines that never see the video): {len(results.floors)}, {fitted}")
+    if results.n_annotated:
+        said.append(
+            f"people as ceilings: on {results.n_annotated:,} of {len(scores):,} queries, which several annotated"
+        )
+    said += [f"left out: {line}" for line in results.left_out]
     if "model" in source:
         said.append(
             f"model: {source['model']['name']} ({source['model']['path']}), looking at {source['model']['features']}"
@@ -475,14 +587,6 @@ def _name(annotations: Annotations) -> str:
     return annotations.dataset if annotations.split == "all" else annotations.split
 
 
-def _chosen_on(material: Material) -> str:
-    case = material.case
-    chosen_on = case.train if case.selection is None else case.selection
-    if chosen_on is None:
-        return "PredictAll, for want of a split to choose it on"
-    return f"the best of {material.n_candidates} on {one_line(_name(chosen_on))}"
-
-
 def headline(audit: Audit) -> str:
     """Return the verdict on the main question, which the first check answers."""
     return audit.findings[0].verdict if audit.findings else ""
@@ -490,7 +594,7 @@ def headline(audit: Audit) -> str:
 
 def figures_by_name(audit: Audit) -> dict[str, float]:
     """Figure of each measure by its text, as a gate names it; NaN where undefined."""
-    return {str(measure): audit.material.scores.value(measure) for measure in audit.material.case.measures}
+    return {str(measure): audit.results.scores.value(measure) for measure in audit.results.case.measures}
 
 
 def _marked(mark: str, text: str, style: TableStyle) -> str:
@@ -512,22 +616,22 @@ def _as_prose(text: str, style: TableStyle) -> str:
 def table(audit: Audit, *, style: TableStyle = "plain") -> str:
     """Return the table: a row a measure, a column a method, floor or ceiling; percent as the protocol prints them.
 
-    The floor to beat of each measure is marked with a star.
+    The strongest floor of each measure is marked with a star.
     """
-    material = audit.material
-    rivals = (*material.floors, *material.ceilings)
-    of_systems: list[Scores] = [material.scores, *(rival.scores for rival in rivals)]
-    headings = ["measure, %", one_line(material.case.predictions.name), *(rival.title for rival in rivals)]
+    results = audit.results
+    baselines = (*results.floors, *results.ceilings)
+    of_systems: list[Scores] = [results.scores, *(of.scores for of in baselines)]
+    headings = ["measure, %", one_line(results.case.predictions.name), *(of.title for of in baselines)]
     if style == "plain":
-        headings = [headings[0], "method", *(_narrow(rival.title) for rival in rivals)]
+        headings = [headings[0], "method", *(_narrow(of.title) for of in baselines)]
     elif style == "md":
         headings = [escaped(heading, style) for heading in headings]
     rows = []
-    for m, measure in enumerate(material.case.measures):
+    for m, measure in enumerate(results.case.measures):
         figures = [scores.value(measure) for scores in of_systems]
-        cells = [percent(material, value) for value in figures]
-        to_beat = 1 + int(material.chosen[m])
-        marks = ["*" if system == to_beat and math.isfinite(figures[system]) else "" for system in range(len(cells))]
+        cells = [percent(results, value) for value in figures]
+        strongest = 1 + int(results.verdict.strongest[m])
+        marks = ["*" if system == strongest and math.isfinite(figures[system]) else "" for system in range(len(cells))]
         if style == "plain":  # so that figures stand below each other
             cells = [f"{cell}{mark or ' '}" for cell, mark in zip(cells, marks, strict=True)]
         else:
@@ -537,9 +641,9 @@ def table(audit: Audit, *, style: TableStyle = "plain") -> str:
     return tightened(text) if style == "plain" else text
 
 
-def percent(material: Material, value: float) -> str:
+def percent(results: Results, value: float) -> str:
     """Print a fraction in percent as the protocol does; a dash where it is undefined."""
-    return material.case.protocol.percent(value) if math.isfinite(value) else "-"
+    return results.case.protocol.percent(value) if math.isfinite(value) else "-"
 
 
 def _narrow(heading: str) -> str:
@@ -550,6 +654,6 @@ def _narrow(heading: str) -> str:
 
 def closing(audit: Audit, seed: int) -> str:
     """Return the signature that belongs to every figure."""
-    case = audit.material.case
+    case = audit.results.case
     draws = f"intervals:{case.resamples} resamples of videos|tests:{case.permutations} swaps|seed:{seed}"
-    return one_line(f"{audit.material.scores.signature()}|{draws}")
+    return one_line(f"{audit.results.scores.signature()}|{draws}")

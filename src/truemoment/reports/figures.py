@@ -2,8 +2,9 @@
 
 ==================  ==================================================================================
 ``floors``          the headline measure of the method, the floors and the ceilings, as bars
-``measures``        every measure: the method beside the floor to beat
+``measures``        every measure: the method beside the strongest floor
 ``curves``          R@1 and dR@1 against the threshold (Closer Look, Fig. 8)
+``where-blind-misses``  hits of the method by the probability that the sentence network is right
 ``by-length``       hits and misses by length of the reference (Hidden Challenges, Fig. 6)
 ``slices-...``      the headline measure by class of query, a figure a family
 ``densities``       where moments lie: train, references, answers (Closer Look, Fig. 2 and 4)
@@ -13,7 +14,7 @@
 ``conventions``     the same answers under each named protocol
 ==================  ==================================================================================
 
-Each is a function of the audit's material that returns a :class:`matplotlib.figure.Figure`, in the style of
+Each is a function of the audit's results that returns a :class:`matplotlib.figure.Figure`, in the style of
 :mod:`truemoment.reports.drawing`.
 """
 
@@ -29,9 +30,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from truemoment.audit import Audit, Material
-from truemoment.audit.checks.guessing import WAYS_IN_WORDS
-from truemoment.audit.floors import Rival
+from truemoment.audit import Audit, Results
+from truemoment.audit.checks import changed_videos, conventions, curves, errors, excess_where_blind_misses, slices
+from truemoment.audit.floors import BaselineResult
 from truemoment.diagnosis.answers import first_answers
 from truemoment.diagnosis.curves import LengthCounts
 from truemoment.exceptions import UsageError
@@ -87,39 +88,50 @@ FAMILIES: MappingProxyType[str, str] = MappingProxyType(
 
 def drawings(audit: Audit) -> list[Drawing]:
     """List the figures of an audit, in the order of a report; those that do not apply are not there."""
-    material = audit.material
-    measure = material.case.measures[material.case.headline]
+    results = audit.results
+    measure = results.measure
     listed = [
         Drawing(
             "floors",
             f"{measure}: method, floors, ceilings",
             "Floors never see the video, and what they reach is no merit of a method. Lines are 95 % intervals by "
-            "resampling videos; the dashed line is the floor to beat.",
-            partial(floors_figure, material),
+            "resampling videos; the dashed line is the strongest floor.",
+            partial(floors_figure, results),
         ),
         Drawing(
             "measures",
-            "Every measure, beside the floor to beat",
+            "Every measure, beside the strongest floor",
             "Where a hollow diamond reaches its dot, the measure does not tell the method from a method without the "
             "video. The short stroke is the best of the ceilings.",
-            partial(measures_figure, material),
+            partial(measures_figure, results),
         ),
         Drawing(
             "curves",
             "R@1 and dR@1 against the threshold",
             "Where a solid line (R@1) and its dashed one (dR@1) part, hits have ends far off. After Closer Look, "
             "Fig. 8.",
-            partial(curves_figure, material),
+            partial(curves_figure, results),
         ),
     ]
-    if material.by_length is not None and material.floor_by_length is not None:
+    if results.part(curves.by_length) is not None:
         listed.append(
             Drawing(
                 "by-length",
                 f"{measure}: hits and misses by length of the reference",
                 "A method that hits where its floor hits, and nowhere else, has learnt lengths. After Hidden "
                 "Challenges, Fig. 6.",
-                partial(by_length_figure, material),
+                partial(by_length_figure, results),
+            )
+        )
+    if results.part(excess_where_blind_misses.where_blind_misses) is not None:
+        listed.append(
+            Drawing(
+                "where-blind-misses",
+                "Hits by the probability that the sentence network is right",
+                "Queries in ten classes by the probability that a network that reads only the sentence and the "
+                "duration is right. A method that guesses follows the networks; one that looks at the video also hits "
+                "where they miss, at the left.",
+                partial(where_blind_misses_figure, results),
             )
         )
     listed.append(
@@ -129,27 +141,28 @@ def drawings(audit: Audit) -> list[Drawing]:
             "Each place is a start and an end as shares of the video. A method that finds moments "
             "spreads its first answers as the references are spread; one that guesses, as the training moments. "
             "After Closer Look, Fig. 2 and 4.",
-            partial(densities_figure, material),
+            partial(densities_figure, results),
         )
     )
-    if material.changed is not None:
+    if results.part(changed_videos.changed) is not None:
         listed.append(
             Drawing(
                 "changed",
                 f"{measure} on changed videos",
                 "The same model asked the same of videos that are shuffled, reversed, frozen or exchanged. One that "
-                "looks loses on each; the dashed line is the floor to beat. After Hidden Challenges, Fig. 5.",
-                partial(changed_figure, material),
+                "looks loses on each; the dashed line is the strongest floor. After Hidden Challenges, Fig. 5.",
+                partial(changed_figure, results),
             )
         )
-    if material.shuffled is not None and material.shuffled.displacement.compared.any():
+    control = results.part(changed_videos.shuffled)
+    if control is not None and control.displacement.compared.any():
         listed.append(
             Drawing(
                 "displacement",
                 "How answers move when the video is shuffled",
                 "Answers in the corner at 0 stay where they are though the video is another one. After Hidden "
                 "Challenges, Fig. F.",
-                partial(displacement_figure, material),
+                partial(displacement_figure, results),
             )
         )
     listed += [
@@ -158,25 +171,25 @@ def drawings(audit: Audit) -> list[Drawing]:
             "In which way first answers are wrong",
             "What each measure would gain if one kind of error were mended and all else stayed; queries in brackets. "
             "'Hidden' are hits at a lower rank, brought to rank 1; they are counted among the other kinds too.",
-            partial(errors_figure, material),
+            partial(errors_figure, results),
         ),
         Drawing(
             "conventions",
             f"{measure} under each named convention",
             "The same answers, measured as published evaluators do. Figures of different evaluators cannot be "
             "compared more finely than this.",
-            partial(conventions_figure, material),
+            partial(conventions_figure, results),
         ),
     ]
-    families = Counter(one.family for one in material.slices)
+    families = Counter(one.family for one in results.part(slices.of_method))
     for family in (family for family, n_classes in families.items() if n_classes > 1):
         listed.append(
             Drawing(
                 f"slices-{re.sub(r'[^a-z]+', '-', family).strip('-')}",
                 FAMILIES.get(family, f"By {family}"),
-                f"{measure} of the method (dot) and of the floor to beat (hollow diamond) with 95 % intervals, and "
+                f"{measure} of the method (dot) and of the strongest floor (hollow diamond) with 95 % intervals, and "
                 "how many queries there are.",
-                partial(slices_figure, material, family),
+                partial(slices_figure, results, family),
             )
         )
     return listed
@@ -215,15 +228,15 @@ def save_figures(audit: Audit, folder: Path, formats: Sequence[str] = ("png", "s
 # ------------------------------------------------------------------------------------------ the figures
 
 
-def floors_figure(material: Material) -> Figure:
+def floors_figure(results: Results) -> Figure:
     """Draw the headline measure of the method, the floors and the ceilings as bars with 95 % intervals."""
-    case, m = material.case, material.case.headline
-    rivals = [*material.floors, *material.ceilings]
-    floor = material.floor
-    names = [wrapped(case.predictions.name), *(wrapped(rival.called(m)) for rival in rivals)]
-    names[1 + rivals.index(floor)] += "\n(floor to beat)"
+    case, m = results.case, results.case.headline
+    baselines = [*results.floors, *results.ceilings]
+    floor = results.floors[int(results.verdict.strongest[m])]
+    names = [wrapped(case.predictions.name), *(wrapped(baseline.called(m)) for baseline in baselines)]
+    names[1 + baselines.index(floor)] += "\n(strongest floor)"
     values = 100 * np.array(
-        [material.scores.value(case.measures[m]), *(r.scores.value(case.measures[m]) for r in rivals)]
+        [results.scores.value(case.measures[m]), *(r.scores.value(case.measures[m]) for r in baselines)]
     )
     with drawing_style():
         lines = np.array([name.count("\n") + 1 for name in names])
@@ -232,49 +245,49 @@ def floors_figure(material: Material) -> Figure:
         figure = new_figure(0.62 + 0.26 * float(heights.sum()))
         axes = figure.add_subplot()
         for row, value in enumerate(values):
-            face, edge, hatch = _bar_look(None if row == 0 else rivals[row - 1], floor)
+            face, edge, hatch = _bar_look(None if row == 0 else baselines[row - 1], floor)
             end = 0.0
             if np.isfinite(value):
                 axes.barh(at[row], value, height=0.62, color=face, edgecolor=edge, hatch=hatch, linewidth=0.8)
-                end = max(value, _strokes(axes, at[row], 100 * material.ci95[row, m]))
+                end = max(value, _strokes(axes, at[row], 100 * results.ci95[row, m]))
             text = f"{value:.1f}" if np.isfinite(value) else "undefined"
             write_beside(axes, text, end, at[row])
-        to_beat = values[1 + rivals.index(floor)]
+        to_beat = values[1 + baselines.index(floor)]
         if np.isfinite(to_beat):
             axes.axvline(to_beat, color=FLOOR, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0.5)
         axes.set_yticks(at, names)
         axes.get_yticklabels()[0].set_fontweight("bold")
         axes.set_ylim(float(heights.sum()), 0)
         axes.tick_params(axis="y", length=0, pad=7)
-        _percent_axis(axes, values, material.ci95[:, m], f"{case.measures[m]}, %")
+        _percent_axis(axes, values, results.ci95[:, m], f"{case.measures[m]}, %")
     return figure
 
 
-def _bar_look(rival: Rival | None, to_beat: Rival) -> tuple[str, str, str | None]:
+def _bar_look(baseline: BaselineResult | None, strongest: BaselineResult) -> tuple[str, str, str | None]:
     """Face, edge and hatch of a bar; None is the method."""
-    if rival is None:
+    if baseline is None:
         return METHOD, METHOD, None
-    if rival is to_beat:
+    if baseline is strongest:
         return FLOOR_FAINT, FLOOR, "////"
-    return (CEILING_FAINT, CEILING, "\\\\\\\\") if rival.kind == "ceiling" else (OTHER_FAINT, OTHER, None)
+    return (CEILING_FAINT, CEILING, "\\\\\\\\") if baseline.kind == "ceiling" else (OTHER_FAINT, OTHER, None)
 
 
-def measures_figure(material: Material) -> Figure:
-    """Draw every measure: the method (dot), the floor to beat (hollow diamond), the best ceiling (stroke)."""
-    case = material.case
+def measures_figure(results: Results) -> Figure:
+    """Draw every measure: the method (dot), the strongest floor (hollow diamond), the best ceiling (stroke)."""
+    case = results.case
     rows = range(len(case.measures))
-    own = 100 * np.array([material.scores.value(measure) for measure in case.measures])
-    floor = 100 * np.array([material.floor_scores.value(measure) for measure in case.measures])
+    own = 100 * np.array([results.scores.value(measure) for measure in case.measures])
+    floor = 100 * np.array([results.strongest_scores.value(measure) for measure in case.measures])
     ceilings = 100 * np.array(
-        [[rival.scores.value(measure) for measure in case.measures] for rival in material.ceilings]
+        [[baseline.scores.value(measure) for measure in case.measures] for baseline in results.ceilings]
     ).reshape(-1, len(own))
     with drawing_style():
         figure = new_figure(0.95 + 0.27 * len(own))
         axes = figure.add_subplot()
         for row in rows:
-            interval_of_floor = 100 * material.ci95[1 + int(material.chosen[row]), row]
+            interval_of_floor = 100 * results.ci95[1 + int(results.verdict.strongest[row]), row]
             _strokes(axes, row + 0.12, interval_of_floor, colour=FLOOR)
-            _strokes(axes, row - 0.12, 100 * material.ci95[0, row], colour=METHOD)
+            _strokes(axes, row - 0.12, 100 * results.ci95[0, row], colour=METHOD)
         _dots(axes, own, floor, apart=0.12)
         best = np.max(np.nan_to_num(ceilings, nan=-1.0), axis=0, initial=-1.0)
         shown = best >= 0
@@ -290,8 +303,8 @@ def measures_figure(material: Material) -> Figure:
     return figure
 
 
-def curves_figure(material: Material) -> Figure:
-    """Draw R@1 and dR@1 against the threshold m (Closer Look, Fig. 8): the method, the floor to beat, PredictAll.
+def curves_figure(results: Results) -> Figure:
+    """Draw R@1 and dR@1 against the threshold m (Closer Look, Fig. 8): the method, the strongest floor, PredictAll.
 
     The same model without the frames is a fourth, where there are its answers.
     """
@@ -299,15 +312,15 @@ def curves_figure(material: Material) -> Figure:
     with drawing_style():
         figure = new_figure(3.4)
         axes = figure.add_subplot()
-        highest = 0.0
-        for number, (name, curves) in enumerate(material.curves):
+        highest, listed = 0.0, results.part(curves.curves)
+        for number, (name, of) in enumerate(listed):
             colour, marker = looks[number]
-            every = (number, len(material.curves) + 1)
+            every = (number, len(listed) + 1)
             title = shortened(one_line(name), 24)
-            recall, discounted = 100 * curves.recall[0], 100 * curves.discounted[0]
-            axes.plot(curves.thresholds, recall, color=colour, marker=marker, markevery=every, label=title)
+            recall, discounted = 100 * of.recall[0], 100 * of.discounted[0]
+            axes.plot(of.thresholds, recall, color=colour, marker=marker, markevery=every, label=title)
             axes.plot(
-                curves.thresholds,
+                of.thresholds,
                 discounted,
                 color=colour,
                 marker=marker,
@@ -327,7 +340,7 @@ def curves_figure(material: Material) -> Figure:
     return figure
 
 
-def by_length_figure(material: Material) -> Figure:
+def by_length_figure(results: Results) -> Figure:
     """Draw hits and misses by length of the reference: the method beside the floor (Hidden Challenges, Fig. 6).
 
     Raises
@@ -335,9 +348,10 @@ def by_length_figure(material: Material) -> Figure:
     UsageError
         If the headline measure is no recall.
     """
-    if material.by_length is None or material.floor_by_length is None:
+    own, of_floor = results.part(curves.by_length), results.part(curves.floor_by_length)
+    if own is None or of_floor is None:
         raise UsageError("hits and misses are counted of R@n only, and the headline measure is another")
-    panels = (("the method", material.by_length.norm, METHOD), ("floor to beat", material.floor_by_length.norm, FLOOR))
+    panels = (("the method", own.norm, METHOD), ("strongest floor", of_floor.norm, FLOOR))
     with drawing_style():
         figure = new_figure(2.7)
         both = figure.subplots(1, 2, sharey=True)
@@ -351,6 +365,36 @@ def by_length_figure(material: Material) -> Figure:
         both[0].set_ylabel("queries")
         both[0].yaxis.get_major_locator().set_params(integer=True)
         figure.supxlabel("length of the reference, share of the video", fontsize=TEXT)
+    return figure
+
+
+def where_blind_misses_figure(results: Results) -> Figure:
+    """Draw the hits of the method and of two sentence networks by the probability that the network is right.
+
+    Raises
+    ------
+    UsageError
+        If no sentence network could be fitted.
+    """
+    found = results.part(excess_where_blind_misses.where_blind_misses)
+    if found is None:
+        raise UsageError("there is no sentence network to compare with")
+    looks = (
+        ("the method", METHOD, "o", METHOD),
+        ("sentence network", FLOOR, "D", FLOOR),
+        ("another seed", OTHER, "^", PAPER),
+    )
+    with drawing_style():
+        figure = new_figure(3.2)
+        axes = figure.add_subplot()
+        for (label, colour, marker, face), hits in zip(looks, found.hits.T, strict=True):
+            axes.plot(100 * found.probability, 100 * hits, color=colour, marker=marker, mfc=face, label=label)
+        axes.set_xlim(left=0)
+        axes.set_ylim(0, max(1.0, 105 * float(found.hits.max(initial=0))))
+        axes.set_xlabel("probability that the sentence network is right, %")
+        axes.set_ylabel(f"hits at {found.measure}, %")
+        axes.grid(axis="both")
+        figure.legend(loc="outside upper center", ncols=3, columnspacing=1.2)
     return figure
 
 
@@ -371,19 +415,20 @@ def _stacked(axes: Axes, counts: LengthCounts, colour: str) -> None:
     )
 
 
-def slices_figure(material: Material, family: str) -> Figure:
-    """Draw the headline measure by class of one family: the method, the floor to beat, and the number of queries.
+def slices_figure(results: Results, family: str) -> Figure:
+    """Draw the headline measure by class of one family: the method, the strongest floor, and the number of queries.
 
     Raises
     ------
     UsageError
         If there is no such family.
     """
-    m, measure = material.case.headline, material.case.measures[material.case.headline]
-    own = [one for one in material.slices if one.family == family]
-    floor = [one for one in material.floor_slices if one.family == family]
+    m, measure = results.case.headline, results.measure
+    every = results.part(slices.of_method)
+    own = [one for one in every if one.family == family]
+    floor = [one for one in results.part(slices.of_floor) if one.family == family]
     if not own:
-        raise UsageError(f"got family {family!r}, expected one of {', '.join({one.family for one in material.slices})}")
+        raise UsageError(f"got family {family!r}, expected one of {', '.join({one.family for one in every})}")
     with drawing_style():
         figure = new_figure(1.05 + 0.235 * len(own))
         axes = figure.add_subplot()
@@ -413,15 +458,15 @@ class _Cloud(NamedTuple):
     points: Floats
 
 
-def _clouds(material: Material) -> list[_Cloud]:
+def _clouds(results: Results) -> list[_Cloud]:
     """Collect the moments whose places are shown: train, references, first answers, the floor's."""
-    case = material.case
+    case = results.case
     found = [] if case.train is None else [_Cloud(f"references of {case.train.split}", _references_norm(case.train))]
     found.append(_Cloud(f"references of {case.annotations.split}", _references_norm(case.annotations)))
     duration_s = case.annotations.queries.duration_s
     for title, answers in (
         ("first answers", case.predictions),
-        ("first answers of the floor", material.floor.predictions),
+        ("first answers of the floor", results.floors[int(results.verdict.strongest[results.headline])].predictions),
     ):
         first = first_answers(case.annotations, answers, ranking=case.protocol.ranking)
         found.append(_Cloud(title, _norm(first.start_s, first.end_s, duration_s)))
@@ -439,9 +484,9 @@ def _norm(start_s: Floats, end_s: Floats, duration_s: Floats) -> Floats:
     return np.asarray(np.clip(times, 0, 1))
 
 
-def densities_figure(material: Material) -> Figure:
+def densities_figure(results: Results) -> Figure:
     """Draw where moments lie, (start, end) as shares of the video, all on one scale (Closer Look, Fig. 2 and 4)."""
-    clouds = _clouds(material)
+    clouds = _clouds(results)
     with drawing_style():
         figure = new_figure(4.75)
         panels = figure.subplots(2, 2, sharex=True, sharey=True).ravel()
@@ -479,7 +524,7 @@ def _cloud(axes: Axes, cloud: _Cloud) -> None:
         axes.text(0.97, 0.06, share, ha="right", fontsize=SMALL)
 
 
-def changed_figure(material: Material) -> Figure:
+def changed_figure(results: Results) -> Figure:
     """Draw the headline measure on original and on changed videos, the floor beside (Hidden Challenges, Fig. 5).
 
     Raises
@@ -487,14 +532,14 @@ def changed_figure(material: Material) -> Figure:
     UsageError
         If there are no answers on changed videos.
     """
-    changed, m = material.changed, material.case.headline
+    changed, m = results.part(changed_videos.changed), results.case.headline
     if changed is None:
         raise UsageError("there are no answers on changed videos to show")
-    measure = material.case.measures[m]
-    names = ["original", *(WAYS_IN_WORDS.get(one.way, one.way) for one in changed.ways)]
+    measure = results.case.measures[m]
+    names = ["original", *(one.words for one in changed.ways)]
     values = 100 * np.array([of.value(measure) for of in (changed.scores, *(one.scores for one in changed.ways))])
     intervals = np.stack([changed.ci95[m], *(one.ci95[m] for one in changed.ways)])
-    floor = 100 * material.floor_scores.value(measure)
+    floor = 100 * results.strongest_scores.value(measure)
     with drawing_style():
         figure = new_figure(0.85 + 0.3 * len(names))
         axes = figure.add_subplot()
@@ -506,7 +551,7 @@ def changed_figure(material: Material) -> Figure:
                 end = max(value, _strokes(axes, row, 100 * intervals[row]))
             write_beside(axes, f"{value:.1f}" if np.isfinite(value) else "undefined", end, row)
         if np.isfinite(floor):
-            label = f"floor to beat, {shortened(one_line(material.to_beat(m)), 30)}"
+            label = f"strongest floor, {shortened(one_line(results.strongest(m)), 30)}"
             axes.axvline(floor, color=FLOOR, linewidth=1.1, linestyle=(0, (4, 3)), zorder=0.5, label=label)
             figure.legend(loc="outside upper center", handletextpad=0.5)
         axes.set_yticks(range(len(names)), [wrapped(name, 20) for name in names])
@@ -521,7 +566,7 @@ DISPLACEMENT_BOUNDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 """Classes of the displacements' density, times an even spread over the square."""
 
 
-def displacement_figure(material: Material) -> Figure:
+def displacement_figure(results: Results) -> Figure:
     """Draw how far start and end move when the video is shuffled, with marginals (Hidden Challenges, Fig. F).
 
     Raises
@@ -529,9 +574,10 @@ def displacement_figure(material: Material) -> Figure:
     UsageError
         If there are no answers on shuffled videos.
     """
-    if material.shuffled is None:
+    control = results.part(changed_videos.shuffled)
+    if control is None:
         raise UsageError("there are no answers on shuffled videos to show")
-    moved = material.shuffled.displacement
+    moved = control.displacement
     density = moved.density()
     n_queries = int(density.counts.sum())
     with drawing_style():
@@ -559,9 +605,9 @@ def displacement_figure(material: Material) -> Figure:
     return figure
 
 
-def errors_figure(material: Material) -> Figure:
+def errors_figure(results: Results) -> Figure:
     """Draw what mending each kind of error would add to R@1, mIoU and AxIoU."""
-    kinds = material.errors
+    kinds = results.part(errors.errors)
     lines = [line for line in kinds.table if line.n_queries and line.kind != "hit"]
     looks = ((METHOD, METHOD, None), (METHOD_FAINT, METHOD, "////"), (PAPER, OTHER, "\\\\\\\\"))
     with drawing_style():
@@ -587,10 +633,10 @@ def errors_figure(material: Material) -> Figure:
     return figure
 
 
-def conventions_figure(material: Material) -> Figure:
+def conventions_figure(results: Results) -> Figure:
     """Draw the headline measure of the same answers under each named protocol."""
-    case, m = material.case, material.case.headline
-    defined = {name: 100 * value for name, value in material.conventions.items() if np.isfinite(value)}
+    case, m = results.case, results.case.headline
+    defined = {name: 100 * value for name, value in results.part(conventions.conventions).items() if np.isfinite(value)}
     names = sorted(defined, key=lambda name: (defined[name], name))
     with drawing_style():
         figure = new_figure(0.75 + 0.185 * max(len(names), 1))
@@ -627,10 +673,10 @@ def _strokes(axes: Axes, at: float, ci95: Floats, *, colour: str = INK) -> float
 
 
 def _dots(axes: Axes, own: Floats, floor: Floats, *, apart: float) -> None:
-    """Draw figures of the method and of the floor to beat, a row each, the one a little above the other."""
+    """Draw figures of the method and of the strongest floor, a row each, the one a little above the other."""
     rows = np.arange(len(own))
     axes.plot(own, rows - apart, "o", color=METHOD, label="the method", clip_on=False)
-    axes.plot(floor, rows + apart, "D", color=FLOOR, mfc=PAPER, mew=1.2, ms=4.5, label="floor to beat", clip_on=False)
+    axes.plot(floor, rows + apart, "D", color=FLOOR, mfc=PAPER, mew=1.2, ms=4.5, label="strongest floor", clip_on=False)
 
 
 def _undefined(axes: Axes, values: Floats) -> None:

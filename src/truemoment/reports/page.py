@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from truemoment.audit import Audit, Finding, Material, Outcome
-from truemoment.audit.checks.guessing import WAYS_IN_WORDS
-from truemoment.audit.material import Paired
+from truemoment.audit import Audit, Finding, Outcome, Results
+from truemoment.audit.checks import changed_videos, errors, shortcut_share, slices
+from truemoment.audit.results import Paired
+from truemoment.audit.verdict import LITTLE
+from truemoment.audit.words import number
 from truemoment.diagnosis.answers import first_answers
 from truemoment.diagnosis.errors import HIT, KINDS
 from truemoment.intervals import Bools, Floats, Ints, temporal_iou
@@ -36,7 +38,13 @@ from truemoment.reports.template import Cell, Table, render_page
 from truemoment.scores import Scores
 
 TITLES: Mapping[str, str] = {
+    "skill": "Skill",
     "shortcut-share": "Shortcut share",
+    "excess-where-blind-misses": "Where the sentence network misses",
+    "without-right-video": "Without the right video",
+    "below-floor": "Below a floor",
+    "training-places": "Places of the answers",
+    "carrying-classes": "What carries the score",
     "uses-video": "Shuffled videos",
     "looks-at-video": "Changed videos",
     "text-only": "Without the frames",
@@ -150,8 +158,8 @@ def page(
     command
         What makes the page again; "" where there is none.
     """
-    material = audit.material
-    case = material.case
+    results = audit.results
+    case = results.case
     drawn = [(drawing, inline_svg(drawing)) for drawing in drawings(audit)]
     main = audit.findings[0] if audit.findings else None
     return render_page(
@@ -160,32 +168,31 @@ def page(
         dataset=case.annotations.dataset,
         split=case.annotations.split,
         said=preamble(audit, source),
-        facts=_facts(material, source),
+        facts=_facts(results, source),
         main=main,
         headline=_split_verdict(main),
-        tiles=_tiles(material),
+        tiles=_tiles(results),
         groups=_groups(audit),
         titles=TITLES,
         in_words=IN_WORDS,
-        figures_table=_figures_table(material),
-        versus_table=_versus_table(material),
-        changed_table=_changed_table(material),
+        figures_table=_figures_table(results),
+        versus_table=_verdict_table(results),
+        changed_table=_changed_table(results),
         overview=[one for one in drawn if one[0].name in ("floors", "measures")],
         behind=[one for one in drawn if one[0].name not in ("floors", "measures") and not _is_slice(one[0])],
         by_class=[one for one in drawn if _is_slice(one[0])],
-        slice_tables=_slice_tables(material),
-        examples=list(examples(material)),
-        floor=material.to_beat(case.headline),
+        slice_tables=_slice_tables(results),
+        examples=list(examples(results)),
+        floor=results.strongest(case.headline),
         outcomes=outcomes,
-        chosen_on=_chosen_on(material),
-        without_frames=material.text_only is not None,
-        answers_in_words=material.answers.status is not None,
-        n_measures=len(case.measures),
+        without_frames=results.text_only is not None,
+        answers_in_words=results.answers.status is not None,
+        little=LITTLE,
         headline_measure=case.measures[case.headline],
         resamples=case.resamples,
         permutations=case.permutations,
         signature=closing(audit, seed),
-        hashes=_hashes(material, source),
+        hashes=_hashes(results, source),
         command=command,
     )
 
@@ -212,10 +219,10 @@ def _groups(audit: Audit) -> list[tuple[str, str, list[Finding]]]:
     return [group for group in groups if group[2]]
 
 
-def _facts(material: Material, source: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _facts(results: Results, source: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What was audited, a line each."""
-    case = material.case
-    annotations, nothing = case.annotations, int(material.split.without_moment.sum())
+    case = results.case
+    annotations, nothing = case.annotations, int(results.split.without_moment.sum())
     facts = [
         ("Data", f"{annotations.dataset}, {annotations.split}"),
         (
@@ -227,8 +234,7 @@ def _facts(material: Material, source: Mapping[str, Any]) -> list[tuple[str, str
         ("Protocol", f"{case.protocol.name}: {case.protocol.summary}"),
     ]
     if case.train is not None:
-        facts.append(("Floors", f"fitted on {_counted(case.train)}"))
-    facts.append(("Floor to beat", f"chosen on {_chosen_on(material)}" if _chosen_on(material) else "PredictAll"))
+        facts.append(("Floors", f"{len(results.floors)}, fitted on {_counted(case.train)}"))
     if case.iid is not None:
         facts.append(("Beside it", _counted(case.iid[0])))
     if "model" in source:
@@ -243,37 +249,32 @@ def _counted(annotations: Annotations) -> str:
     return f"{annotations.split} ({annotations.n_queries:,} queries)"
 
 
-def _chosen_on(material: Material) -> str:
-    """Name the split on which the floor to beat is chosen; "" where there is none."""
-    case = material.case
-    chosen_on = case.train if case.selection is None else case.selection
-    return "" if chosen_on is None else chosen_on.split
-
-
-def _hashes(material: Material, source: Mapping[str, Any]) -> list[tuple[str, str]]:
-    case = material.case
+def _hashes(results: Results, source: Mapping[str, Any]) -> list[tuple[str, str]]:
+    case = results.case
     hashed = [("answers", str(source.get("sha256", "")))]
     hashed += [(f"answers, {option}", str(of["sha256"])) for option, of in source.get("beside", {}).items()]
-    hashed.append((case.annotations.split, material.split.sha256))
-    if material.split.without_moment.any():
+    hashed.append((case.annotations.split, results.split.sha256))
+    if results.split.without_moment.any():
         hashed.append((f"{case.annotations.split}, queries with a moment", case.annotations.sha256))
     hashed += [(of.split, of.sha256) for of in (case.train, case.selection) if of is not None]
     return [(name, digest) for name, digest in dict(hashed).items() if digest]
 
 
-def _tiles(material: Material) -> list[tuple[str, str, str, Cell]]:
+def _tiles(results: Results) -> list[tuple[str, str, str, Cell]]:
     """The figures of the verdict: which one, what it is, its unit, number and interval."""
-    m = material.case.headline
-    measure, versus, chosen = material.case.measures[m], material.versus, int(material.chosen[m])
-    of_floor = _figure_cell(material, measure, material.floor_scores.value(measure), material.ci95[1 + chosen, m])
+    m, measure, verdict = results.headline, results.measure, results.verdict
+    floor = 1 + int(verdict.strongest[m])
     return [
         (
             *("method", f"{measure} of the method", "%"),
-            _figure_cell(material, measure, material.scores.value(measure), material.ci95[0, m]),
+            _figure_cell(results, measure, results.scores.value(measure), results.ci95[0, m]),
         ),
-        ("floor", f"{measure} of the floor to beat", "%", of_floor),
-        ("difference", "method less floor", "points", _difference_cell(material, versus, m)),
-        ("share", "shortcut share: floor over method", "", _share_cell(material, m)),
+        (
+            *("floor", f"{measure} of the strongest floor", "%"),
+            _figure_cell(results, measure, results.strongest_scores.value(measure), results.ci95[floor, m]),
+        ),
+        ("difference", "method less strongest floor", "points", _verdict_cell(results, m)),
+        ("skill", "skill: share of the way to the oracle", "", _skill_cell(results, m)),
     ]
 
 
@@ -296,96 +297,120 @@ def _p(value: float) -> str:
 
 
 def _figure_cell(
-    material: Material, measure: Measure, value: float, ci95: Floats, *, why: str = "", marked: bool = False
+    results: Results, measure: Measure, value: float, ci95: Floats, *, why: str = "", marked: bool = False
 ) -> Cell:
     """A figure in percent as the protocol prints them, its interval below; or why it is undefined."""
     if math.isnan(value):
         return Cell("undefined", why or why_undefined(measure))
-    percent = material.case.protocol.percent
+    percent = results.case.protocol.percent
     interval = f"{percent(ci95[0])}\u2013{percent(ci95[1])}" if np.all(np.isfinite(ci95)) else "interval undefined"
     return Cell(percent(value), interval, marked)
 
 
-def _difference_cell(material: Material, paired: Paired, m: int) -> Cell:
+def _difference_cell(results: Results, paired: Paired, m: int) -> Cell:
     if math.isnan(paired.difference[m]):
-        return Cell("undefined", why_undefined(material.case.measures[m]))
+        return Cell("undefined", why_undefined(results.case.measures[m]))
     return Cell(_points(paired.difference[m], sign=True), _ends(paired.ci95[m], sign=True) or NO_INTERVAL)
 
 
-def _share_cell(material: Material, m: int) -> Cell:
-    share, ci95 = material.shortcut[m], material.shortcut_ci95[m]
-    if math.isnan(share):
-        return Cell("undefined", "the method's figure is 0 or undefined")
-    interval = f"{ci95[0]:.2f} to {ci95[1]:.2f}" if np.all(np.isfinite(ci95)) else "interval undefined"
-    return Cell(f"{share:.2f}", interval)
-
-
-def _figures_table(material: Material) -> Table:
+def _figures_table(results: Results) -> Table:
     """The method, floors and ceilings: a row each, a column a measure."""
-    measures = material.case.measures
+    measures = results.case.measures
 
     def row(title: str, scores: Scores, number: int, marked: Sequence[bool]) -> tuple[Cell, ...]:
         figures = (
-            _figure_cell(material, measure, scores.value(measure), material.ci95[number, m], marked=marked[m])
+            _figure_cell(results, measure, scores.value(measure), results.ci95[number, m], marked=marked[m])
             for m, measure in enumerate(measures)
         )
         return (Cell(title), *figures)
 
     unmarked = [False] * len(measures)
-    n_floors = len(material.floors)
-    method = row(material.case.predictions.name, material.scores, 0, unmarked)
+    n_floors = len(results.floors)
+    method = row(results.case.predictions.name, results.scores, 0, unmarked)
     floors = [
-        row(floor.title, floor.scores, 1 + number, (material.chosen == number).tolist())
-        for number, floor in enumerate(material.floors)
+        row(floor.title, floor.scores, 1 + number, (results.verdict.strongest == number).tolist())
+        for number, floor in enumerate(results.floors)
     ]
     ceilings = [
         row(ceiling.title, ceiling.scores, 1 + n_floors + number, unmarked)
-        for number, ceiling in enumerate(material.ceilings)
+        for number, ceiling in enumerate(results.ceilings)
     ]
     return Table(
-        "Percent, with 95 % intervals. A star marks the floor to beat of each measure.",
+        "Percent, with 95 % intervals. A star marks the strongest floor of each measure.",
         ("", *map(str, measures)),
         (("Method", (method,)), ("Floors", tuple(floors)), ("Ceilings", tuple(ceilings))),
     )
 
 
-def _versus_table(material: Material) -> Table:
-    """The method less the floor to beat, a row a measure."""
-    versus, rows = material.versus, []
-    for m, measure in enumerate(material.case.measures):
-        resolves = versus.resolves[m]
+def _verdict_cell(results: Results, m: int) -> Cell:
+    verdict = results.verdict
+    if math.isnan(verdict.difference[m]):
+        return Cell("undefined", why_undefined(results.case.measures[m]))
+    return Cell(_points(verdict.difference[m], sign=True), _ends(verdict.ci95[m], sign=True) or NO_INTERVAL)
+
+
+def _skill_cell(results: Results, m: int) -> Cell:
+    return _number_cell(results.verdict.skill[m], results.verdict.skill_ci95[m], "the oracle is not above the floor")
+
+
+def _share_cell(results: Results, m: int) -> Cell:
+    share = results.part(shortcut_share.shares)
+    return _number_cell(share.value[m], share.ci95[m], "the method's figure is 0 or undefined")
+
+
+def _number_cell(value: float, ci95: Floats, why: str) -> Cell:
+    """A number that is no percentage, its interval below."""
+    if math.isnan(value):
+        return Cell("undefined", why)
+    interval = f"{number(ci95[0])} to {number(ci95[1])}" if np.all(np.isfinite(ci95)) else "interval undefined"
+    return Cell(number(value), interval)
+
+
+def _verdict_table(results: Results) -> Table:
+    """The method less the strongest floor, a row a measure."""
+    verdict, rows = results.verdict, []
+    for m, measure in enumerate(results.case.measures):
+        resolves = verdict.resolves[m]
         rows.append(
             (
                 Cell(str(measure)),
-                Cell(material.to_beat(m)),
-                _difference_cell(material, versus, m),
-                Cell(_p(versus.p_holm[m])),
+                Cell(results.strongest(m)),
+                Cell(f"{verdict.kind(m)}{', little' if verdict.is_little(m) else ''}"),
+                _verdict_cell(results, m),
+                _skill_cell(results, m),
+                Cell(_p(float(results.p[m]))),
                 Cell("undefined" if math.isnan(resolves) else _points(resolves)),
-                _share_cell(material, m),
+                _share_cell(results, m),
             )
         )
-    headings = ("measure", "floor to beat", "difference, points", "p (Holm)", "resolves, points", "shortcut share")
-    caption = "The method less the floor to beat, with 95 % intervals."
-    return Table(caption, headings, (("", tuple(rows)),), text_columns=(0, 1))
+    headings = (
+        *("measure", "strongest floor", "verdict", "difference, points", "skill", "p", "detectable, points"),
+        "shortcut share",
+    )
+    caption = (
+        f"The method less the strongest of {len(results.floors)} floors on this split, with 95 % intervals that allow "
+        "for its choice; p is the largest against any floor."
+    )
+    return Table(caption, headings, (("", tuple(rows)),), text_columns=(0, 1, 2))
 
 
-def _changed_table(material: Material) -> Table | None:
+def _changed_table(results: Results) -> Table | None:
     """The model on the original videos and on changed ones, a row each; None where it was not run on any."""
-    changed, m = material.changed, material.case.headline
+    changed, m = results.part(changed_videos.changed), results.case.headline
     if changed is None:
         return None
-    measure = material.case.measures[m]
+    measure = results.case.measures[m]
 
     def share(value: float) -> Cell:
         return Cell("undefined" if math.isnan(value) else f"{100 * value:.1f}")
 
-    original = _figure_cell(material, measure, changed.scores.value(measure), changed.ci95[m])
+    original = _figure_cell(results, measure, changed.scores.value(measure), changed.ci95[m])
     rows = [(Cell("original"), original, *[Cell("")] * 4)]
     rows += [
         (
-            Cell(WAYS_IN_WORDS.get(one.way, one.way)),
-            _figure_cell(material, measure, one.scores.value(measure), one.ci95[m]),
-            _difference_cell(material, one.fall, m),
+            Cell(one.words),
+            _figure_cell(results, measure, one.scores.value(measure), one.ci95[m]),
+            _difference_cell(results, one.fall, m),
             Cell(_p(one.fall.p[m])),
             share(one.displacement.share_unchanged),
             share(one.displacement.share_within()),
@@ -400,22 +425,22 @@ def _changed_table(material: Material) -> Table | None:
     return Table(caption, headings, (("", tuple(rows)),))
 
 
-def _slice_tables(material: Material) -> list[Table]:
+def _slice_tables(results: Results) -> list[Table]:
     """The headline measure by class of query, a table a family."""
-    m, measure = material.case.headline, material.case.measures[material.case.headline]
+    m, measure = results.headline, results.measure
     rows_of: dict[str, list[tuple[Cell, ...]]] = {}
-    for own, floor in zip(material.slices, material.floor_slices, strict=True):
+    for own, floor in zip(results.part(slices.of_method), results.part(slices.of_floor), strict=True):
         why = "fewer than 2 videos" if own.n_videos < 2 else ""
         rows_of.setdefault(own.family, []).append(
             (
                 Cell(own.label),
                 Cell(f"{own.n_queries:,}"),
                 Cell(f"{own.n_videos:,}"),
-                _figure_cell(material, measure, float(own.value[m]), own.ci95[m], why=why),
-                _figure_cell(material, measure, float(floor.value[m]), floor.ci95[m], why=why),
+                _figure_cell(results, measure, float(own.value[m]), own.ci95[m], why=why),
+                _figure_cell(results, measure, float(floor.value[m]), floor.ci95[m], why=why),
             )
         )
-    headings = ("queries", "videos", "the method, %", "floor to beat, %")
+    headings = ("queries", "videos", "the method, %", "strongest floor, %")
     return [
         Table(f"{measure} by {family}", (family, *headings), (("", tuple(rows)),)) for family, rows in rows_of.items()
     ]
@@ -424,24 +449,25 @@ def _slice_tables(material: Material) -> list[Table]:
 # ------------------------------------------------------------------------------------------- examples
 
 
-def examples(material: Material) -> Iterator[Example]:
+def examples(results: Results) -> Iterator[Example]:
     """Choose queries and lay them out on time lines, at most 8, the same for the same audit.
 
     Two hits where the floor misses, one of each kind of wrong answer (most frequent kind first), a hit hidden at a
     lower rank, an answer past the end of its video, and then hits. Among queries alike, those with the smallest
     SHA-256 of their ids: an order that nobody chose.
     """
-    case = material.case
+    case = results.case
     predictions = case.predictions.ranked_by_score() if case.protocol.ranking == "score" else case.predictions
     row = predictions.rows_of(case.annotations.queries.query_id)
-    of_floor = first_answers(case.annotations, material.floor.predictions, ranking=case.protocol.ranking)
-    for why, query in _chosen(material):
+    strongest = results.floors[int(results.verdict.strongest[results.headline])]
+    of_floor = first_answers(case.annotations, strongest.predictions, ranking=case.protocol.ranking)
+    for why, query in _chosen(results):
         annotations, queries = case.annotations, case.annotations.queries
         rows = slice(annotations.offsets[query], annotations.offsets[query + 1])
         references = np.stack([annotations.start_s[rows], annotations.end_s[rows]], axis=1)
         answers = _answers_of(predictions, int(row[query]))
         shown = [*range(min(N_SHOWN, len(answers)))]
-        rank = int(material.errors.rank_of_hit[query])
+        rank = int(results.part(errors.errors).rank_of_hit[query])
         if rank > N_SHOWN and rank <= len(answers):
             shown.append(rank - 1)
         floor = np.array([[of_floor.start_s[query], of_floor.end_s[query]]])
@@ -468,28 +494,28 @@ def examples(material: Material) -> Iterator[Example]:
         )
 
 
-def _chosen(material: Material) -> list[tuple[str, int]]:
+def _chosen(results: Results) -> list[tuple[str, int]]:
     """Why each query is shown, and its number."""
-    errors, case = material.errors, material.case
+    of_errors, case = results.part(errors.errors), results.case
     measure = case.measures[case.headline]
-    hit = (errors.kind == KINDS.index(HIT)) & errors.counts
+    hit = (of_errors.kind == KINDS.index(HIT)) & of_errors.counts
     first = first_answers(case.annotations, case.predictions, ranking=case.protocol.ranking)
-    past = errors.counts & (first.end_s > case.annotations.queries.duration_s + 1e-6)
+    past = of_errors.counts & (first.end_s > case.annotations.queries.duration_s + 1e-6)
     candidates: list[tuple[str, int, Bools]] = []
     if isinstance(measure, Recall) and measure.n == 1:
-        floor_misses = ~(material.floor_scores.numerator[case.headline] > 0)
+        floor_misses = ~(results.strongest_scores.numerator[case.headline] > 0)
         candidates.append(("a hit where the floor misses", 2, hit & floor_misses))
-    kinds = [line for line in errors.table if line.kind in KINDS and line.kind != HIT and line.n_queries]
+    kinds = [line for line in of_errors.table if line.kind in KINDS and line.kind != HIT and line.n_queries]
     candidates += [
-        (f"a miss: {line.kind}", 1, (errors.kind == KINDS.index(line.kind)) & errors.counts)
+        (f"a miss: {line.kind}", 1, (of_errors.kind == KINDS.index(line.kind)) & of_errors.counts)
         for line in sorted(kinds, key=lambda line: -line.n_queries)[:4]
     ]
     candidates += [
-        ("a hit hidden at a lower rank", 1, (errors.rank_of_hit > 1) & errors.counts),
+        ("a hit hidden at a lower rank", 1, (of_errors.rank_of_hit > 1) & of_errors.counts),
         ("an answer past the end of its video", 1, past),
         ("a hit", N_EXAMPLES, hit),
     ]
-    order = _order_of_nobody(material)
+    order = _order_of_nobody(results)
     chosen: dict[int, str] = {}
     for why, many, marked in candidates:
         free = (query for query in order[marked[order]].tolist() if query not in chosen)
@@ -497,9 +523,9 @@ def _chosen(material: Material) -> list[tuple[str, int]]:
     return [(why, query) for query, why in chosen.items()]
 
 
-def _order_of_nobody(material: Material) -> Ints:
+def _order_of_nobody(results: Results) -> Ints:
     """Queries by the SHA-256 of their ids, (Q,)."""
-    ids = material.case.annotations.queries.query_id
+    ids = results.case.annotations.queries.query_id
     digests = [hashlib.sha256(query_id.encode("utf-8", "surrogatepass")).digest() for query_id in ids]
     return np.array(sorted(range(len(digests)), key=digests.__getitem__), dtype=np.int64)
 

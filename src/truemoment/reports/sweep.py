@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SCHEMA = "truemoment/sweep/1"
+SCHEMA = "truemoment/sweep/2"
 
 IID, OOD = "test-iid", "test-ood"
 
@@ -99,8 +99,6 @@ class Swept:
         Of the data: a dataset's name, or the settings of a world.
     splits
         Test splits.
-    chosen_on
-        Split on which the floor to beat is chosen.
     measures, headline
         All of them, and the one that is told.
     methods, floors
@@ -116,7 +114,6 @@ class Swept:
     seeds: tuple[int, ...]
     source: Mapping[str, Any]
     splits: tuple[str, ...]
-    chosen_on: str
     measures: tuple[str, ...]
     headline: str
     methods: tuple[Series, ...]
@@ -309,8 +306,8 @@ def _without_seeing(swept: Swept) -> list[str]:
         if not math.isfinite(mean[0]):
             continue
         beside = [f"{of.title} {_figure_at(swept, of, split, 0)}" for of in swept.methods if not of.sees]
-        if floor := floor_to_beat(swept, 0):
-            beside.insert(0, f"best floor on {swept.chosen_on}, {floor.title}: {_figure_at(swept, floor, split, 0)}")
+        if floor := strongest_floor(swept, split, 0):
+            beside.insert(0, f"strongest floor, {floor.title}: {_figure_at(swept, floor, split, 0)}")
         others = f" ({'; '.join(beside)})" if beside else ""
         sentence = (
             f"At perception 0 {series.title} scores {_figure(mean[0], spread[0], several=True, complete=True)} % on "
@@ -344,9 +341,9 @@ def _figure_at(swept: Swept, series: Series, split: str, at: int) -> str:
     return f"{number(100 * mean[at], 2)} %" if math.isfinite(mean[at]) else "-"
 
 
-def floor_to_beat(swept: Swept, at: int) -> Series | None:
-    """Return the floor that is best on the split that chooses, at a value; the tests have no say."""
-    found = [(mean_and_spread(swept.table(floor, swept.chosen_on))[0][at], floor) for floor in swept.floors]
+def strongest_floor(swept: Swept, split: str, at: int) -> Series | None:
+    """Return the floor with the highest figure on a test split, at a value."""
+    found = [(mean_and_spread(swept.table(floor, split))[0][at], floor) for floor in swept.floors]
     defined = [(mean, floor) for mean, floor in found if math.isfinite(mean)]
     return max(defined, key=lambda pair: pair[0])[1] if defined else None
 
@@ -423,7 +420,6 @@ def document(swept: Swept) -> dict[str, Any]:
         ],
         "cells": [entry for of in swept.methods for entry in _entries(swept, of)],
         "floors": [entry for of in swept.floors for entry in _entries(swept, of)],
-        "floor_chosen_on": swept.chosen_on,
         "summary": [entry for of in _all(swept) for entry in _summary(swept, of)],
         "empty": [
             {"recipe": name, "dial_value": value, "seed": seed, "why": why} for name, value, seed, why in swept.failed

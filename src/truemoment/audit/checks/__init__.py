@@ -1,175 +1,73 @@
-"""The checks of an audit: each looks at the material and returns a finding, or None where it does not apply.
+"""The checks of an audit, a file each: what it computes, its finding, its place in a gate.
 
-To add one, write a function in this folder and name it in :data:`CHECKS`. A check never says that two things are equal
-because no difference was found: it gives the difference, its interval, and what the split can resolve.
+To add one, write a file with a ``CHECK`` and name it in :data:`CHECKS`. A check returns a finding, or None where it
+does not apply. It never calls two things equal because no difference was found: it gives the difference, its interval,
+and what the split can show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from truemoment.audit.checks.answers import abstention, unread_share
-from truemoment.audit.checks.files import answer_pattern, leakage, references, validity
-from truemoment.audit.checks.guessing import (
+from truemoment.audit.checks import (
+    abstention,
+    answer_pattern,
+    below_floor,
     better_than_guessing,
-    gap,
-    looks_at_video,
-    shortcut_share,
-    text_only,
-    uses_video,
-)
-from truemoment.audit.checks.score import (
+    carrying_classes,
     conventions,
     errors,
+    excess_where_blind_misses,
+    iid_ood_gap,
+    leakage,
     long_moments,
+    looks_at_video,
     loose_threshold,
+    references,
     resolution,
     shallow_lists,
+    shortcut_share,
+    skill,
+    text_only,
+    training_places,
+    unread_share,
+    uses_video,
+    validity,
+    without_right_video,
 )
-from truemoment.audit.findings import Condition, Finding
-from truemoment.audit.material import Material
+from truemoment.audit.checks.base import Check
+from truemoment.audit.findings import Condition
 from truemoment.exceptions import MeasureError, UsageError
 from truemoment.measures import Measure, parse_measure
 
-
-@dataclass(frozen=True)
-class Check:
-    """A check by name.
-
-    Parameters
-    ----------
-    name
-        As a gate writes it.
-    look
-        What it does.
-    looks_at
-        What that is, in words.
-    passes
-        When it holds; "" where that is no question.
-    figure
-        What its figure is, a fraction; "" where it has none.
-    """
-
-    name: str
-    look: Callable[[Material], Finding | None]
-    looks_at: str
-    passes: str = ""
-    figure: str = ""
-
-
-CHECKS: tuple[Check, ...] = (
-    Check(
-        "better-than-guessing",
+CHECKS: tuple[Check, ...] = tuple(
+    of.CHECK
+    for of in (
         better_than_guessing,
-        "the difference to every floor, what of the score they have, and shuffled videos where given",
-        "shown to be better than every floor, none has 80 % of the score, and shuffling costs",
-        "difference to the floor to beat",
-    ),
-    Check(
-        "shortcut-share",
+        skill,
         shortcut_share,
-        "the floor's figure over the method's",
-        "below 0.8, for every floor",
-        "the share",
-    ),
-    Check(
-        "uses-video",
+        excess_where_blind_misses,
+        without_right_video,
         uses_video,
-        "the same method on shuffled videos (`--shuffled`, `--model`)",
-        "its figure falls, significantly",
-        "the fall",
-    ),
-    Check(
-        "looks-at-video",
         looks_at_video,
-        "the same model on videos shuffled, reversed, frozen and exchanged (`--model`)",
-        "its figure falls on each, significantly, and the file is what the model answers",
-        "the smallest fall",
-    ),
-    Check(
-        "text-only",
         text_only,
-        "the same model asked without the frames (`--text-only`)",
-        "shown to be better with them",
-        "difference between the two",
-    ),
-    Check(
-        "iid-ood-gap",
-        gap,
-        "the fall from test-iid to test-ood (`--iid`), of the method and of the floor",
-        "no fall is shown",
-        "the fall",
-    ),
-    Check(
-        "loose-threshold",
+        iid_ood_gap,
+        below_floor,
+        training_places,
+        carrying_classes,
         loose_threshold,
-        "what the whole video as the answer scores at the lowest threshold",
-        figure="that score",
-    ),
-    Check("shallow-lists", shallow_lists, "measures that look further than the lists reach"),
-    Check(
-        "long-moments",
+        shallow_lists,
         long_moments,
-        "what of the score is on references longer than half the video",
-        "at most half, or hardly more than the share of such queries",
-        "the share of the score",
-    ),
-    Check(
-        "answer-pattern",
         answer_pattern,
-        "answers on a coarse grid, the same for many queries, in the same words, or for other sentences of a video",
-        "none of these more than among references",
-        "share of the most frequent answer",
-    ),
-    Check(
-        "unread-share",
         unread_share,
-        "answers in words that could not be read: refused, ambiguous or failed",
-        "at most 5 %",
-        "share of the answers",
-    ),
-    Check(
-        "abstention",
         abstention,
-        "where the method says that there is no such moment, and where there is none",
-        "more often where there is none, significantly",
-        "CorrectAbstention less FalseAbstention",
-    ),
-    Check(
-        "validity",
         validity,
-        "queries without an answer, rows without a query, answers past the end, empty, swapped or negative, and "
-        "times that do not look like seconds",
-        "none of the former; a look proves nothing",
-        "share of answers past the end, empty or swapped",
-    ),
-    Check(
-        "leakage",
         leakage,
-        "videos and sentences of this split in other splits",
-        "no video stands in another split",
-        "share of the videos that do",
-    ),
-    Check(
-        "conventions",
         conventions,
-        "the same predictions under every named protocol that takes them",
-        figure="largest less smallest",
-    ),
-    Check("resolution", resolution, "which differences this split can resolve", figure="that difference"),
-    Check(
-        "references",
+        resolution,
         references,
-        "references past the end, empty, swapped or outside their video",
-        figure="share of these",
-    ),
-    Check(
-        "errors",
         errors,
-        "kinds of wrong first answers, and what mending each would give",
-        figure="share of the queries of the largest loss",
-    ),
+    )
 )
 """Every check, in the order of a report; the first one is its headline."""
 

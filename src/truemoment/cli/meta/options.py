@@ -6,7 +6,6 @@ import functools
 import os
 import shlex
 import sys
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -266,10 +265,10 @@ def measured_files(
 
 
 def stream(seed: int, study: str) -> np.random.Generator:
-    """The generator of a study's own draws: the same whichever other studies are made."""
-    import numpy as np
+    """Return the generator of a study's own draws: the same whichever other studies are made."""
+    from truemoment import uncertainty
 
-    return np.random.default_rng([seed, zlib.crc32(study.encode())])
+    return uncertainty.stream(seed, study)
 
 
 def _unanswered(scores: Mapping[str, Scores], names: Sequence[str]) -> tuple[str, ...]:

@@ -1,0 +1,169 @@
+r"""Where the method is below a floor: measures, classes of queries, and the headline of other protocols.
+
+A method that is above every floor on the whole may be below one on short moments, or by another measure. Each item is
+compared with every floor; of all these comparisons, those are reported that Benjamini and Hochberg's procedure (1995)
+keeps at a false discovery rate of 5 %: among them at most one in twenty is expected to be wrong. One-sided p values
+come from the studentised bootstrap of videos (:meth:`truemoment.studentised.Ratios.p_values`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from truemoment.audit.checks import slices
+from truemoment.audit.checks.base import Check
+from truemoment.audit.checks.conventions import EVALUATORS
+from truemoment.audit.findings import Finding
+from truemoment.audit.results import Results
+from truemoment.audit.words import points, some
+from truemoment.evaluation import evaluate
+from truemoment.exceptions import MeasureError, ProtocolError
+from truemoment.intervals import Floats
+from truemoment.records import numbers_of
+from truemoment.studentised import resample_ratios
+from truemoment.uncertainty import LEVEL, false_discoveries, sums_by_video
+
+NAME = "below-floor"
+
+FEWEST_VIDEOS = 20
+"""Videos of a class below which it is not compared."""
+
+
+class Comparison(NamedTuple):
+    """The method less a floor, on one item.
+
+    Parameters
+    ----------
+    item
+        The measure, class or protocol, in words.
+    floor
+        Which floor.
+    method, of_floor
+        Their figures, fractions.
+    p
+        One-sided p value of the method being below the floor.
+    """
+
+    item: str
+    floor: str
+    method: float
+    of_floor: float
+    p: float
+
+
+class BelowFloor(NamedTuple):
+    """Every item on which the method is below a floor.
+
+    Parameters
+    ----------
+    n_items, n_comparisons
+        How many items and comparisons were looked at.
+    found
+        The comparisons that are kept, one an item: with the floor that is furthest above; largest difference first.
+    """
+
+    n_items: int
+    n_comparisons: int
+    found: tuple[Comparison, ...]
+
+
+def below_floor(results: Results) -> BelowFloor:
+    """Compare the method with every floor on every item."""
+    results.tell("measures and classes below a floor")
+    comparisons = [*_by_measure(results), *_by_class(results), *_by_protocol(results)]
+    kept = false_discoveries(np.array([one.p for one in comparisons]), LEVEL)
+    worst: dict[str, Comparison] = {}
+    for one in (one for one, is_kept in zip(comparisons, kept, strict=True) if is_kept):
+        if one.item not in worst or one.of_floor > worst[one.item].of_floor:
+            worst[one.item] = one
+    found = sorted(worst.values(), key=lambda one: one.method - one.of_floor)
+    return BelowFloor(len({one.item for one in comparisons}), len(comparisons), tuple(found))
+
+
+def _compare(results: Results, item: str, names: list[str], sums: Floats, weight: Floats) -> Iterator[Comparison]:
+    """Compare sums by video of the method and F floors, (1 + F, V), on one item."""
+    method, floors = sums[0], sums[1:]
+    drawn = resample_ratios(
+        (method - floors).T,
+        np.repeat(weight[:, None], len(floors), axis=1),
+        results.stream(f"{NAME} {item}"),
+        resamples=results.case.resamples,
+    )
+    total, p = weight.sum(), drawn.p_values()[0]
+    for f, name in enumerate(names):
+        if np.isfinite(p[f]):
+            yield Comparison(item, name, float(method.sum() / total), float(floors[f].sum() / total), float(p[f]))
+
+
+def _by_measure(results: Results) -> Iterator[Comparison]:
+    systems = np.stack([sums_by_video(of)[0] for of in (results.scores, *(floor.scores for floor in results.floors))])
+    weight = sums_by_video(results.scores)[1]
+    for m, measure in enumerate(results.case.measures):
+        names = [floor.called(m) for floor in results.floors]
+        yield from _compare(results, str(measure), names, systems[:, :, m], weight[:, m])
+
+
+def _by_class(results: Results) -> Iterator[Comparison]:
+    m, video = results.headline, numbers_of(results.scores.video_id)
+    names = [floor.called(m) for floor in results.floors]
+    tables = np.stack([results.scores.numerator[m], *(floor.scores.numerator[m] for floor in results.floors)])
+    for member in results.part(slices.members):
+        for label, mask in zip(member.labels, member.masks, strict=True):
+            if len(np.unique(video[mask])) < FEWEST_VIDEOS:
+                continue
+            n_videos = int(video.max()) + 1
+            sums = np.stack([np.bincount(video[mask], table[mask], n_videos) for table in tables])
+            weight = np.bincount(video[mask], results.scores.weight[m][mask], n_videos)
+            item = f"{results.measure} on {member.family} {label}"
+            yield from _compare(results, item, names, sums.astype(np.float64), weight.astype(np.float64))
+
+
+def _by_protocol(results: Results) -> Iterator[Comparison]:
+    case, m = results.case, results.headline
+    names = [floor.called(m) for floor in results.floors]
+    for protocol in EVALUATORS:
+        if protocol.name == case.protocol.name or protocol.references == "pooled":
+            continue
+        try:
+            of_systems = [
+                sums_by_video(evaluate(case.annotations, of, [results.measure], protocol))
+                for of in (case.predictions, *(floor.predictions for floor in results.floors))
+            ]
+        except (ProtocolError, MeasureError):  # it refuses missing answers, or the measure is not defined in it
+            continue
+        sums = np.stack([of[0][:, 0] for of in of_systems])
+        yield from _compare(results, f"{results.measure} by {protocol.name}", names, sums, of_systems[0][1][:, 0])
+
+
+def look(results: Results) -> Finding:
+    """State where the method is below a floor."""
+    found, percent = results.part(below_floor), results.case.protocol.percent
+    tried = (
+        f"{some(found.n_items, 'measure, class and protocol', 'measures, classes and protocols')}, "
+        f"{found.n_comparisons:,} comparisons with floors at a false discovery rate of {100 * LEVEL:.0f} %"
+    )
+    if not found.found:
+        return Finding(NAME, "good", f"The method is nowhere shown to be below a floor ({tried}).", (), 0.0, holds=True)
+    lines = tuple(
+        f"{one.item}: {percent(one.method)} against {percent(one.of_floor)} ({one.floor}), "
+        f"{points(one.method - one.of_floor, sign=True)} points"
+        for one in found.found
+    )
+    first = lines[0]
+    others = len(lines) - 1
+    more = f"; {some(others, 'other', 'others')} in the evidence" if others else ""
+    verdict = f"The method is below a floor on {some(len(lines), 'item', 'items')} of {tried}: {first}{more}."
+    largest = found.found[0].method - found.found[0].of_floor
+    return Finding(NAME, "warning", verdict, lines, float(-largest), holds=False)
+
+
+CHECK = Check(
+    NAME,
+    look,
+    "every measure, class of queries and protocol on which the method is below a floor",
+    "on none of them, at a false discovery rate of 5 %",
+    "the largest difference",
+)

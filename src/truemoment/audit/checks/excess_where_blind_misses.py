@@ -1,0 +1,207 @@
+r"""What the method finds where the sentence network misses.
+
+A method that guesses well hits where a blind model hits. One that looks at the video also hits where the sentence
+network misses. So does another guesser, by luck: a second sentence network, trained with another seed, hits some of
+the queries that the first one misses. The *excess* is what the method has beyond it,
+
+.. math:: \frac{\sum_q (h_q - h''_q)(1 - h'_q)}{\sum_q (1 - h'_q)},
+
+with h the hits of the method, h' and h'' those of the first and of the second network. For a method that finds a share
+t of the moments and guesses the others as well as the networks do, it is t times the share that the second network
+misses of what the first one misses.
+
+A hit is R@1 at the IoU of the headline measure. Networks are fitted on the training split; where there is none, out of
+fold on the audited split itself: each tenth of its videos is answered by networks that learned from the others.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from truemoment.audit.checks.base import Check
+from truemoment.audit.findings import Finding, Level
+from truemoment.audit.floors import NETWORK
+from truemoment.audit.results import Results
+from truemoment.audit.words import interval, points, some
+from truemoment.baselines import ExpectedValue
+from truemoment.baselines.sentence_network import SentenceNetwork, folds
+from truemoment.evaluation import evaluate
+from truemoment.exceptions import InputError
+from truemoment.intervals import Bools, Floats, Ints
+from truemoment.measures import DiscountedRecall, Measure, Recall
+from truemoment.records import Predictions, Strings, numbers_of
+from truemoment.studentised import resample_ratios
+from truemoment.uncertainty import LEVEL
+
+NAME = "excess-where-blind-misses"
+
+N_FOLDS = 10
+"""Parts of the audited split where networks learn from it."""
+
+N_CLASSES = 10
+"""Classes of queries by the probability that the network is right."""
+
+
+class WhereBlindMisses(NamedTuple):
+    """Hits of the method by those of the sentence network; fractions.
+
+    Parameters
+    ----------
+    measure
+        What a hit is.
+    out_of_fold
+        Whether the networks learned from the audited split.
+    n_missed, n_hit
+        Queries that the first network misses, and hits.
+    where_missed, where_hit : (3,)
+        Share of these that the method, the first and the second network hit.
+    excess, ci95
+        Method less second network where the first one misses, and its 95 % interval.
+    probability : (D,)
+        Mean probability that the first network is right, by class of queries.
+    n_queries : (D,)
+        Queries of each class.
+    hits : (D, 3)
+        Share of them that the method, the first and the second network hit.
+    """
+
+    measure: Measure
+    out_of_fold: bool
+    n_missed: int
+    n_hit: int
+    where_missed: Floats
+    where_hit: Floats
+    excess: float
+    ci95: Floats
+    probability: Floats
+    n_queries: Ints
+    hits: Floats
+
+
+def where_blind_misses(results: Results) -> WhereBlindMisses | None:
+    """Compare the hits of the method with those of two sentence networks; None where none can be fitted."""
+    case, measure = results.case, hit_of(results.measure)
+    answers = _answers(results, measure)
+    if answers is None:
+        return None
+    results.tell("where the sentence network misses")
+    of_method, first, second = (
+        evaluate(case.annotations, of, [measure], case.protocol).numerator[0] for of in (case.predictions, *answers)
+    )
+    row = answers[0].rows_of(case.annotations.queries.query_id)
+    probability = answers[0].score[answers[0].offsets[row]]
+    hits = np.stack([of_method, first, second], axis=1)
+    ours = compare_where_missed(hits, case.annotations.queries.video_id, results)
+    order = np.argsort(probability, kind="stable")
+    classes = [part for part in np.array_split(order, N_CLASSES) if len(part)]
+    return WhereBlindMisses(
+        measure=measure,
+        out_of_fold=case.train is None,
+        n_missed=int((first == 0).sum()),
+        n_hit=int((first > 0).sum()),
+        where_missed=_mean(hits, first == 0),
+        where_hit=_mean(hits, first > 0),
+        excess=ours[0],
+        ci95=ours[1],
+        probability=np.array([probability[part].mean() for part in classes]),
+        n_queries=np.array([len(part) for part in classes]),
+        hits=np.stack([hits[part].mean(axis=0) for part in classes]),
+    )
+
+
+def hit_of(headline: Measure) -> Recall:
+    """Return R@1 at the IoU of a measure; at 0.5 where it has none."""
+    return Recall(1, headline.iou if isinstance(headline, Recall | DiscountedRecall) else 0.5)
+
+
+def compare_where_missed(hits: Floats, video_id: Strings, results: Results) -> tuple[float, Floats]:
+    """Return the excess and its 95 % interval; hits (Q, 3) of the method, the first and the second network."""
+    video, missed = numbers_of(video_id), 1 - hits[:, 1]
+    gain, count = (
+        np.bincount(video, of)[:, None].astype(np.float64) for of in ((hits[:, 0] - hits[:, 2]) * missed, missed)
+    )
+    drawn = resample_ratios(gain, count, results.stream(NAME), resamples=results.case.resamples)
+    return float(drawn.value[0]), np.concatenate(drawn.bounds(LEVEL))
+
+
+def _mean(hits: Floats, queries: Bools) -> Floats:
+    return np.asarray(hits[queries].mean(axis=0) if queries.any() else np.full(hits.shape[1], np.nan))
+
+
+def _answers(results: Results, measure: Recall) -> tuple[Predictions, Predictions] | None:
+    """Return the answers of two networks of different seeds by R@1; None where none can be fitted."""
+    found = []
+    for number in range(2):
+        fitted = results.networks[number] if results.networks else None
+        if fitted is not None:
+            (by_hits,) = fitted.for_measures([measure])
+            found.append(by_hits.ground(results.annotations.queries))
+        elif results.case.train is None:
+            try:
+                found.append(_out_of_fold(results, measure, results.stream(f"{NETWORK} out of fold {number}")))
+            except InputError:
+                return None
+        else:
+            return None
+    return found[0], found[1]
+
+
+def _out_of_fold(results: Results, measure: Recall, rng: np.random.Generator) -> Predictions:
+    """Answer each part of the audited split by a network that learned from the other parts."""
+    annotations = results.annotations
+    for_folds, *children = rng.spawn(1 + N_FOLDS)
+    fold = folds(annotations.queries.video_id, N_FOLDS, for_folds)
+    parts = []
+    for number, child in enumerate(children):
+        if (fold == number).any():
+            results.tell(f"sentence network out of fold, {100 * number / N_FOLDS:.0f} %")
+            network = ExpectedValue(SentenceNetwork(child), measure, results.case.protocol)
+            fitted = network.fit(annotations.select_queries(fold != number))
+            parts.append(fitted.ground(annotations.select_queries(fold == number).queries))
+    return Predictions.joined(parts)
+
+
+def look(results: Results) -> Finding | None:
+    """State what the method finds where the sentence network misses."""
+    found = results.part(where_blind_misses)
+    if found is None:
+        return None
+    if not found.n_missed or not np.all(np.isfinite(found.ci95)):
+        why = "misses no query" if not found.n_missed else "differs too little from video to video"
+        return Finding(NAME, "note", f"There is no excess to state: the sentence network {why}.")
+    missed, hit = 100 * found.where_missed, 100 * found.where_hit
+    right = f"; where it is right, {hit[0]:.0f} %" if found.n_hit else ""
+    verdict = (
+        f"Where the sentence network misses, the method finds {missed[0]:.0f} %{right}. A second sentence network "
+        f"finds {missed[2]:.0f} % of what the first one misses, so the excess is "
+        f"{points(found.excess, sign=True)} points, {interval(found.ci95, sign=True)}."
+    )
+    low, high = found.ci95
+    level: Level = "good" if low > 0.1 else "note" if low > 0 else "warning" if high > 0.1 else "serious"
+    lines = [
+        f"{found.measure}; {some(found.n_missed, 'query', 'queries')} that the first network misses, "
+        f"{found.n_hit:,} that it hits",
+        "networks of two seeds, fitted on the training split"
+        if not found.out_of_fold
+        else f"networks of two seeds, each tenth of the videos of {results.annotations.split} answered by networks "
+        "that learned from the others",
+    ]
+    lines += [
+        f"probability {100 * p:.0f} % that the network is right ({n:,} queries): method {100 * own:.0f} %, network "
+        f"{100 * first:.0f} %, second network {100 * second:.0f} %"
+        for p, n, (own, first, second) in zip(
+            found.probability.tolist(), found.n_queries.tolist(), found.hits.tolist(), strict=True
+        )
+    ]
+    return Finding(NAME, level, verdict, tuple(lines), found.excess, bool(low > 0))
+
+
+CHECK = Check(
+    NAME,
+    look,
+    "hits where the sentence network misses, less those of a second sentence network",
+    "its 95 % interval lies above 0",
+    "the excess",
+)

@@ -1,0 +1,154 @@
+r"""The verdict: a method against every floor at once, and its skill.
+
+A *floor* is a baseline that never sees the video; f is the figure of the strongest one on the audited split, s that of
+the method, c that of the oracle.
+
+.. math:: \mathrm{skill} = \frac{s - f}{c - f}
+
+is 0 for a method that scores as the strongest floor and 1 for the oracle. A method that finds a share t of the queries
+and guesses the others as that floor does has skill t, whatever the measure.
+
+The strongest floor is chosen on the very split that the method is tested on, so an interval of the difference to it
+alone would be too short. Intervals come from those of every floor, by the studentised bootstrap of videos
+(:mod:`truemoment.studentised`):
+
+- the lower end is the lowest of their lower ends at level 0.05. "Better" means that all of them are above 0, an
+  intersection-union test (Berger 1982), which needs no correction;
+- the upper end is the lowest of their upper ends at level 0.05 / N for N floors: Bonferroni's correction.
+
+Floors that are drawn or trained by chance are means over draws, and the standard error of such a mean is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from truemoment.intervals import Floats, Ints
+from truemoment.scores import Scores
+from truemoment.studentised import Ratios, resample_ratios
+from truemoment.uncertainty import LEVEL, NO_WEIGHT, minimum_detectable_difference, sums_by_video
+
+LITTLE = 0.2
+"""Skill below which a method is called better by little: it finds fewer than one in five of the moments that the
+strongest floor does not."""
+
+DRAWS = 5
+"""Draws of videos for a verdict, times those for other intervals: level 0.05 / N looks further into the tails."""
+
+Kind = Literal["better", "worse", "not decided", "undefined"]
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """A method against F floors by M measures; figures are fractions, NaN where undefined.
+
+    Parameters
+    ----------
+    strongest : (M,)
+        Number of the floor with the highest figure on the audited split; the first of equal ones.
+    strongest_in : (F, M)
+        Share of resamples of the videos in which each floor is the strongest.
+    difference : (M,)
+        Method less strongest floor.
+    ci95 : (M, 2)
+        Its 95 % interval, which allows for the choice of the strongest.
+    against : (F, M)
+        Method less each floor.
+    against_ci95 : (F, M, 2)
+        Their 95 % intervals, each alone.
+    resolves : (M,)
+        Difference to the strongest floor that such a split finds in 80 of 100 cases.
+    skill : (M,)
+        NaN where the ceiling is not above the strongest floor.
+    skill_ci95 : (M, 2)
+        Its 95 % interval, which allows for the choice of the strongest.
+    """
+
+    strongest: Ints
+    strongest_in: Floats
+    difference: Floats
+    ci95: Floats
+    against: Floats
+    against_ci95: Floats
+    resolves: Floats
+    skill: Floats
+    skill_ci95: Floats
+
+    def kind(self, m: int) -> Kind:
+        """Return what is shown at measure m."""
+        low, high = self.ci95[m]
+        if not (np.isfinite(low) and np.isfinite(high)):
+            return "undefined"
+        return "better" if low > 0 else "worse" if high < 0 else "not decided"
+
+    def is_little(self, m: int) -> bool:
+        """Return whether the skill at measure m is shown to be below :data:`LITTLE`."""
+        return bool(self.skill_ci95[m, 1] < LITTLE)
+
+
+def judge_floors(
+    method: Scores,
+    floors: Sequence[Scores],
+    ceiling: Scores,
+    spread: Floats,
+    rng: np.random.Generator,
+    *,
+    resamples: int,
+) -> Verdict:
+    """Hold a method against every floor.
+
+    Parameters
+    ----------
+    method, floors, ceiling
+        Scores of the same queries by the same M measures; F floors, one or more.
+    spread : (F, M)
+        Standard error of each floor's figure over its draws, 0 for one that draws nothing.
+    rng
+        Generator of the resamples of videos.
+    resamples
+        How many, 2 or more.
+    """
+    own, weight = sums_by_video(method)
+    best, _ = sums_by_video(ceiling)
+    of_floors = np.stack([sums_by_video(of)[0] for of in floors])  # (F, V, M)
+    n_floors, _, n_measures = of_floors.shape
+    gains, room = own - of_floors, best - of_floors
+    numerator = np.concatenate([*gains, *gains], axis=1)
+    denominator = np.concatenate([*[weight] * n_floors, *room], axis=1)
+    both = resample_ratios(numerator, denominator, rng, resamples=DRAWS * resamples)
+    difference, skill = both[: n_floors * n_measures], both[n_floors * n_measures :]
+    total = weight.sum(axis=0)
+    strongest = (of_floors.sum(axis=1) / np.maximum(total, NO_WEIGHT)).argmax(axis=0)
+    at = strongest, np.arange(n_measures)
+    slope = _slope(own.sum(axis=0), of_floors.sum(axis=1), best.sum(axis=0), total)
+    has_room = room.sum(axis=1)[at] > 0
+    drawn = difference.drawn.reshape(-1, n_floors, n_measures)
+    differ = (gains != 0).sum(axis=1)[at]
+    return Verdict(
+        strongest=strongest,
+        strongest_in=np.stack([(drawn.argmin(axis=1) == f).mean(axis=0) for f in range(n_floors)]),
+        difference=difference.value.reshape(n_floors, n_measures)[at],
+        ci95=_joint(difference, spread.ravel(), n_floors),
+        against=difference.value.reshape(n_floors, n_measures),
+        against_ci95=np.stack(difference.bounds(LEVEL, spread.ravel()), axis=-1).reshape(n_floors, n_measures, 2),
+        resolves=minimum_detectable_difference(drawn[:, *at], n_differing=differ),
+        skill=np.where(has_room, skill.value.reshape(n_floors, n_measures)[at], np.nan),
+        skill_ci95=np.where(has_room[:, None], _joint(skill, (spread * slope).ravel(), n_floors), np.nan),
+    )
+
+
+def _joint(drawn: Ratios, spread: Floats, n_floors: int) -> Floats:
+    """Interval of the method against the strongest of the floors, from those against each, (M, 2)."""
+    lower = drawn.bounds(LEVEL, spread)[0].reshape(n_floors, -1).min(axis=0)
+    upper = drawn.bounds(LEVEL / n_floors, spread)[1].reshape(n_floors, -1).min(axis=0)
+    return np.stack([lower, upper], axis=-1)
+
+
+def _slope(own: Floats, floors: Floats, best: Floats, total: Floats) -> Floats:
+    """How much the skill changes with a floor's figure, |(s - c) / (c - f)^2|, (F, M); sums over all queries."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.nan_to_num(np.abs((own - best) * total / (best - floors) ** 2), nan=0.0, posinf=0.0)
