@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from truemoment.caching import NO_CACHE, Cache
 from truemoment.exceptions import UsageError
 from truemoment.io import MatchReport
 from truemoment.measures import Measure
@@ -56,6 +57,8 @@ class Case:
         What finds verbs.
     resamples, permutations
         How many.
+    cache
+        Keeps what floors learned and answered, and the verbs of sentences.
 
     Raises
     ------
@@ -81,6 +84,7 @@ class Case:
     engine: str = "lexicon"
     resamples: int = 1000
     permutations: int = 10_000
+    cache: Cache = NO_CACHE
 
     def __post_init__(self) -> None:
         """Refuse what cannot be audited."""

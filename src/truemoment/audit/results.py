@@ -28,6 +28,7 @@ from truemoment.audit.floors import (
 )
 from truemoment.audit.verdict import Verdict, judge_floors
 from truemoment.baselines import ExpectedValue
+from truemoment.caching import pack_text, unpack_text
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Bools, Floats, Ints
@@ -148,8 +149,11 @@ class Results:
             train=_of_known_duration(case.train),
             validation=_of_known_duration(case.selection),
             engine=case.engine,
+            seed=self._seed,
+            cache=case.cache,
+            tell=self.tell,
         )
-        floors, left_out = run_floors(setting, lambda name: self.stream(f"floor {name}"), self.tell)
+        floors, left_out = run_floors(setting)
         if case.text_only is not None:
             floors.append(text_only(case.annotations, case.text_only, case.measures, case.protocol))
         return tuple(floors), (*_without_duration(case.train), *_without_duration(case.selection), *left_out)
@@ -172,7 +176,10 @@ class Results:
     def networks(self) -> tuple[ExpectedValue, ...]:
         """The fitted sentence networks, one a seed; empty without a training split."""
         network = self.floor(NETWORK)
-        return () if network is None else tuple(of for of in network.trained if isinstance(of, ExpectedValue))
+        if network is None or network.floor is None:
+            return ()
+        fitted = (row[self.headline] for row in network.floor.fitted)
+        return tuple(of for of in fitted if isinstance(of, ExpectedValue))
 
     @property
     def text_only(self) -> int | None:
@@ -251,8 +258,13 @@ class Results:
     def verbs(self) -> list[str]:
         """First verb of each sentence, "" where it has none."""
         self.tell("verbs")
-        engine = get_engine(self.case.engine)
-        return [first_verb(verbs) for verbs in verbs_of(self.case.annotations.queries.sentence, engine)]
+        sentences = self.case.annotations.queries.sentence.tolist()
+        packed = self.case.cache.arrays(
+            "verbs",
+            {"engine": self.case.engine, "sentences": self.case.annotations.sha256},
+            lambda: {"verbs": pack_text([first_verb(of) for of in verbs_of(sentences, get_engine(self.case.engine))])},
+        )
+        return unpack_text(packed["verbs"])
 
     def paired(self, a: Scores, b: Scores, name: str) -> Paired:
         """Compare two systems; `name` seeds the draws."""

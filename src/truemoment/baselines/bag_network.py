@@ -20,6 +20,9 @@ from truemoment.language.bags import Bags
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 """Decay of Adam's moments, and what keeps its division finite (Kingma and Ba 2015)."""
 
+N_PARTS = 4
+"""Arrays of weights."""
+
 EMBEDDING_SCALE, OUTPUT_SCALE = 0.05, 0.3
 """Standard deviation of initial embeddings; that of initial output weights, times the square root of H."""
 
@@ -58,6 +61,10 @@ class BagNetwork:
         """Return the same weights in new arrays."""
         return BagNetwork(*(part.copy() for part in self.parts))
 
+    def rounded(self) -> BagNetwork:
+        """Return the weights in float32, half as large to keep; what is computed from them is float64 again."""
+        return BagNetwork(*(part.astype(np.float32) for part in self.parts))
+
     @property
     def parts(self) -> tuple[Floats, Floats, Floats, Floats]:
         """The four arrays, in order."""
@@ -78,7 +85,7 @@ def hidden_layer(network: BagNetwork, bags: Bags) -> Floats:
     """Return the hidden units, (B, H); every bag has a term or more."""
     if not len(bags):
         return np.empty((0, len(network.hidden_bias)))
-    sums = np.add.reduceat(network.embedding[bags.terms], bags.offsets[:-1], axis=0)
+    sums = np.add.reduceat(network.embedding[bags.terms], bags.offsets[:-1], axis=0, dtype=np.float64)
     return np.asarray(np.maximum(sums / np.sqrt(bags.lengths)[:, None] + network.hidden_bias, 0))
 
 

@@ -60,14 +60,17 @@ class Places:
         Numbers of the occupied cells, rising, as :func:`truemoment.cells.cell_of` counts them.
     prior : (K,)
         Share of the training moments in each.
+    rows : (S,)
+        Rows of the training split that stand for the cells, cell by cell.
     samples
-        S training moments, each the only reference of a query of its own, cell by cell.
+        These moments, each the only reference of a query of its own.
     cell : (S,)
         Position in `cells` of each sample's cell.
     """
 
     cells: Ints
     prior: Floats
+    rows: Ints
     samples: Annotations
     cell: Ints
 
@@ -92,7 +95,7 @@ class Places:
         cells, target = np.unique(cell_of(start_end_norm, CELLS), return_inverse=True)
         in_order = np.lexsort((start_end_norm[:, 1], start_end_norm[:, 0], target))
         chosen = in_order[_evenly(target[in_order], SAMPLES)]
-        places = cls(cells, np.bincount(target) / len(target), _alone(train, row[chosen]), target[chosen])
+        places = cls(cells, np.bincount(target) / len(target), row[chosen], alone(train, row[chosen]), target[chosen])
         return places, target, row
 
 
@@ -110,7 +113,7 @@ def _evenly(group: Ints, most: int) -> Bools:
     return np.asarray((rank + 1) * count // size > rank * count // size)
 
 
-def _alone(annotations: Annotations, rows: Ints) -> Annotations:
+def alone(annotations: Annotations, rows: Ints) -> Annotations:
     """Return reference moments as queries of their own."""
     return Annotations(
         query_id=np.arange(len(rows)).astype(str).astype(object),

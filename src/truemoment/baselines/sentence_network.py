@@ -13,15 +13,17 @@ Probabilities are averaged over members.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from truemoment.baselines.bag_network import Adam, BagNetwork, train_epoch
+from truemoment.arrays import Array
+from truemoment.baselines.bag_network import N_PARTS, Adam, BagNetwork, train_epoch
 from truemoment.baselines.base import locations
-from truemoment.baselines.expected_value import Places, Values, first_answers, values_of
+from truemoment.baselines.expected_value import Places, Values, alone, first_answers, values_of
+from truemoment.caching import pack_text, unpack_text
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Bools, Floats, Ints, temporal_iou
 from truemoment.language.bags import Bags, bags_of, frequent_terms
@@ -126,9 +128,36 @@ class SentenceNetwork:
         for number, child in enumerate(for_members):
             network = BagNetwork.initial(n_terms, self.training.hidden, places.prior, child)
             with threadpool_limits(limits=1, user_api="blas"):  # its products are small: threads would only wait
-                members.append(trained(network, examples, fold == number, self.training, child))
+                members.append(trained(network, examples, fold == number, self.training, child).rounded())
             self.on_progress((number + 1) / len(for_members))
         return replace(self, terms=terms, edges_s=edges_s, members=tuple(members), places=places)
+
+    def packed(self) -> dict[str, Array]:
+        """Return what it has learned as arrays; it has to be fitted.
+
+        Raises
+        ------
+        UsageError
+            If it is not.
+        """
+        if self.edges_s is None or self.places is None:
+            raise UsageError(f"{self.name} has to be fitted first")
+        packed: dict[str, Array] = {"terms": pack_text(self.terms), "edges_s": self.edges_s}
+        packed |= {name: getattr(self.places, name) for name in ("cells", "prior", "rows", "cell")}
+        for number, member in enumerate(self.members):
+            packed |= {f"member{number}-{part}": array for part, array in enumerate(member.parts)}
+        return packed
+
+    def unpacked(self, packed: Mapping[str, Array], train: Annotations) -> SentenceNetwork:
+        """Return the network that has learned what :meth:`packed` returned, from the same split."""
+        rows = packed["rows"]
+        places = Places(packed["cells"], packed["prior"], rows, alone(train, rows), packed["cell"])
+        members = tuple(
+            BagNetwork(*(packed[f"member{number}-{part}"] for part in range(N_PARTS)))
+            for number in range(self.training.members)
+        )
+        terms = tuple(unpack_text(packed["terms"]))
+        return replace(self, terms=terms, edges_s=packed["edges_s"], members=members, places=places)
 
     def probabilities(self, queries: Queries) -> Floats:
         """Return the probability of each occupied cell for each query, (Q, K).

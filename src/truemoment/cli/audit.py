@@ -75,6 +75,7 @@ if TYPE_CHECKING:
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write the page.")
 @click.option("--open", "open_it", is_flag=True, help="Open the page in a browser.")
 @click.option("--figures", type=click.Path(path_type=Path), metavar="DIR", help="Save the figures as PNG, SVG, PDF.")
+@click.option("--no-cache", is_flag=True, help="Fit and run every floor anew, and keep nothing for the next time.")
 @output_options
 @click.pass_context
 def command(  # noqa: PLR0915 - a third of the statements are imports, made only when it runs
@@ -104,6 +105,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     html: Path | None,
     open_it: bool,
     figures: Path | None,
+    no_cache: bool,
     json_path: Path | None,
     style: Literal["md", "latex"] | None,
     quiet: bool,
@@ -119,6 +121,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
 
     from truemoment.audit import Case, audit, judge, read_gate, settled
     from truemoment.audit.case import OF_MOMENTS
+    from truemoment.caching import NO_CACHE, Cache
     from truemoment.evaluation import asked_measures, chosen_protocol
     from truemoment.language import get_engine
     from truemoment.measures import parse_measures
@@ -179,6 +182,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
         engine=engine,
         resamples=resamples,
         permutations=permutations,
+        cache=NO_CACHE if no_cache else Cache.of_user(_warn),
     )
     source = source_of(predictions, {"iid": iid, "shuffled": shuffled, "text-only": text_only}) | dict(again.source)
     conditions = settled(conditions, case.measures)
@@ -203,6 +207,10 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
             click.echo(f"page: {html}{' (opened)' if opened else ''}", err=json_path == STANDARD_OUTPUT)
     if not all(outcome.passed for outcome in outcomes):
         context.exit(1)
+
+
+def _warn(why: str) -> None:
+    click.echo(f"truemoment: {why}", err=True)
 
 
 def refuse_options(html: Path | None, model: Path | None, *, open_it: bool, features: str | None) -> None:

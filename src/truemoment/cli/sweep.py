@@ -404,14 +404,12 @@ def _floors(
     site: Site, material: Material, measures: tuple[str, ...], tell: Callable[[str], None]
 ) -> tuple[tuple[Series, ...], list[str], list[Row]]:
     """Run every floor at every place; return them, what could not be fitted, and their figures as rows."""
-    from functools import partial
-
     from truemoment.audit.floors import Setting, run_floors
+    from truemoment.caching import Cache
     from truemoment.measures import parse_measure
     from truemoment.protocols import protocol_for_dataset
     from truemoment.reports.sweep import Series
     from truemoment.training.floors import CONFIG, floor_rows
-    from truemoment.uncertainty import stream
 
     points: dict[str, dict[tuple[float | None, int], dict[tuple[str, str], float]]] = {}
     titles: dict[str, str] = {}
@@ -427,8 +425,11 @@ def _floors(
                 top=top,
                 train=splits["train"],
                 validation=splits.get("val"),
+                seed=place[1],
+                cache=Cache.of_user(tell),
+                tell=tell,
             )
-            floors, left_out = run_floors(setting, partial(stream, place[1]), tell)
+            floors, left_out = run_floors(setting)
             notes |= dict.fromkeys(left_out)
             for floor in floors:
                 titles[floor.name] = floor.title

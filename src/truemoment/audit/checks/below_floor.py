@@ -21,7 +21,7 @@ from truemoment.audit.results import Results
 from truemoment.audit.words import points, some
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import MeasureError, ProtocolError
-from truemoment.intervals import Floats
+from truemoment.intervals import Floats, Ints
 from truemoment.records import numbers_of
 from truemoment.studentised import resample_ratios
 from truemoment.uncertainty import LEVEL, false_discoveries, sums_by_video
@@ -70,58 +70,67 @@ class BelowFloor(NamedTuple):
     found: tuple[Comparison, ...]
 
 
+class _Item(NamedTuple):
+    """Sums by video of the method and F floors, (1 + F, V), and their weights, (V,)."""
+
+    name: str
+    floors: list[str]
+    sums: Floats
+    weight: Floats
+
+
 def below_floor(results: Results) -> BelowFloor:
-    """Compare the method with every floor on every item."""
+    """Compare the method with every floor on every item, all under the same draws of videos."""
     results.tell("measures and classes below a floor")
-    comparisons = [*_by_measure(results), *_by_class(results), *_by_protocol(results)]
+    items = [*_measures(results), *_classes(results), *_protocols(results)]
+    drawn = resample_ratios(
+        np.concatenate([of.sums[0] - of.sums[1:] for of in items]).T,
+        np.concatenate([np.repeat(of.weight[None], len(of.floors), axis=0) for of in items]).T,
+        results.stream(NAME),
+        resamples=results.case.resamples,
+    )
+    comparisons = [
+        Comparison(of.name, floor, float(of.sums[0].sum() / of.weight.sum()), float(sums.sum() / of.weight.sum()), p)
+        for of, p_values in zip(items, np.split(drawn.p_values()[0], _ends(items)), strict=True)
+        for floor, sums, p in zip(of.floors, of.sums[1:], p_values.tolist(), strict=True)
+    ]
     kept = false_discoveries(np.array([one.p for one in comparisons]), LEVEL)
     worst: dict[str, Comparison] = {}
     for one in (one for one, is_kept in zip(comparisons, kept, strict=True) if is_kept):
         if one.item not in worst or one.of_floor > worst[one.item].of_floor:
             worst[one.item] = one
     found = sorted(worst.values(), key=lambda one: one.method - one.of_floor)
-    return BelowFloor(len({one.item for one in comparisons}), len(comparisons), tuple(found))
+    return BelowFloor(len(items), len(comparisons), tuple(found))
 
 
-def _compare(results: Results, item: str, names: list[str], sums: Floats, weight: Floats) -> Iterator[Comparison]:
-    """Compare sums by video of the method and F floors, (1 + F, V), on one item."""
-    method, floors = sums[0], sums[1:]
-    drawn = resample_ratios(
-        (method - floors).T,
-        np.repeat(weight[:, None], len(floors), axis=1),
-        results.stream(f"{NAME} {item}"),
-        resamples=results.case.resamples,
-    )
-    total, p = weight.sum(), drawn.p_values()[0]
-    for f, name in enumerate(names):
-        if np.isfinite(p[f]):
-            yield Comparison(item, name, float(method.sum() / total), float(floors[f].sum() / total), float(p[f]))
+def _ends(items: list[_Item]) -> Ints:
+    """Where the comparisons of each item end but the last."""
+    return np.cumsum([len(of.floors) for of in items])[:-1]
 
 
-def _by_measure(results: Results) -> Iterator[Comparison]:
+def _measures(results: Results) -> Iterator[_Item]:
     systems = np.stack([sums_by_video(of)[0] for of in (results.scores, *(floor.scores for floor in results.floors))])
     weight = sums_by_video(results.scores)[1]
     for m, measure in enumerate(results.case.measures):
-        names = [floor.called(m) for floor in results.floors]
-        yield from _compare(results, str(measure), names, systems[:, :, m], weight[:, m])
+        if weight[:, m].any():
+            names = [floor.called(m) for floor in results.floors]
+            yield _Item(str(measure), names, systems[:, :, m], weight[:, m])
 
 
-def _by_class(results: Results) -> Iterator[Comparison]:
+def _classes(results: Results) -> Iterator[_Item]:
     m, video = results.headline, numbers_of(results.scores.video_id)
-    names = [floor.called(m) for floor in results.floors]
-    tables = np.stack([results.scores.numerator[m], *(floor.scores.numerator[m] for floor in results.floors)])
+    names, n_videos = [floor.called(m) for floor in results.floors], int(video.max(initial=-1)) + 1
+    tables = [results.scores.numerator[m], *(floor.scores.numerator[m] for floor in results.floors)]
     for member in results.part(slices.members):
         for label, mask in zip(member.labels, member.masks, strict=True):
-            if len(np.unique(video[mask])) < FEWEST_VIDEOS:
-                continue
-            n_videos = int(video.max()) + 1
-            sums = np.stack([np.bincount(video[mask], table[mask], n_videos) for table in tables])
             weight = np.bincount(video[mask], results.scores.weight[m][mask], n_videos)
-            item = f"{results.measure} on {member.family} {label}"
-            yield from _compare(results, item, names, sums.astype(np.float64), weight.astype(np.float64))
+            if np.count_nonzero(weight) >= FEWEST_VIDEOS:
+                sums = np.stack([np.bincount(video[mask], table[mask], n_videos) for table in tables])
+                item = f"{results.measure} on {member.family} {label}"
+                yield _Item(item, names, sums.astype(np.float64), weight.astype(np.float64))
 
 
-def _by_protocol(results: Results) -> Iterator[Comparison]:
+def _protocols(results: Results) -> Iterator[_Item]:
     case, m = results.case, results.headline
     names = [floor.called(m) for floor in results.floors]
     for protocol in EVALUATORS:
@@ -134,8 +143,9 @@ def _by_protocol(results: Results) -> Iterator[Comparison]:
             ]
         except (ProtocolError, MeasureError):  # it refuses missing answers, or the measure is not defined in it
             continue
-        sums = np.stack([of[0][:, 0] for of in of_systems])
-        yield from _compare(results, f"{results.measure} by {protocol.name}", names, sums, of_systems[0][1][:, 0])
+        sums, weight = np.stack([of[0][:, 0] for of in of_systems]), of_systems[0][1][:, 0]
+        if weight.any():
+            yield _Item(f"{results.measure} by {protocol.name}", names, sums, weight)
 
 
 def look(results: Results) -> Finding:

@@ -18,7 +18,7 @@ from truemoment.uncertainty import LEVEL, false_discoveries
 
 NAME = "carrying-classes"
 
-TWICE = 1.5
+TIMES = 1.5
 """A class carries the score where its share of the score is this many times its share of the queries."""
 
 N_NAMED = 3
@@ -54,33 +54,36 @@ def carrying(results: Results) -> tuple[Carrying, ...]:
     own, weight = results.scores.numerator[m], results.scores.weight[m]
     floor = results.strongest_scores.numerator[m]
     n_videos, total = int(video.max(initial=-1)) + 1, own.sum()
-    found, p = [], []
+    found, above, count = [], [], []
     for member in results.part(slices.members):
         for label, mask in zip(member.labels, member.masks, strict=True):
             inside, outside = weight[mask].sum(), weight[~mask].sum()
-            if len(np.unique(video[mask])) < FEWEST_VIDEOS or not (inside > 0 and outside > 0 and total > 0):
+            if not (inside > 0 and outside > 0 and total > 0) or len(np.unique(video[mask])) < FEWEST_VIDEOS:
                 continue
-            value, elsewhere = own[mask].sum() / inside, own[~mask].sum() / outside
-            # Above the rest: the mean of the score less the figure elsewhere, over the queries of the class.
-            above, count = (
-                np.bincount(video[mask], of[mask], n_videos)[:, None].astype(np.float64)
-                for of in (own - elsewhere * weight, weight)
-            )
-            drawn = resample_ratios(
-                above,
-                count,
-                results.stream(f"{NAME} {member.family} {label}"),
-                resamples=results.case.resamples,
-            )
-            p.append(drawn.p_values()[1, 0])
-            shares = float(inside / weight.sum()), float(own[mask].sum() / total)
+            elsewhere = own[~mask].sum() / outside
             found.append(
                 Carrying(
-                    member.family, label, float(value), float(elsewhere), float(floor[mask].sum() / inside), *shares
+                    family=member.family,
+                    label=label,
+                    value=float(own[mask].sum() / inside),
+                    elsewhere=float(elsewhere),
+                    floor=float(floor[mask].sum() / inside),
+                    of_queries=float(inside / weight.sum()),
+                    of_score=float(own[mask].sum() / total),
                 )
             )
-    kept = false_discoveries(np.array(p), LEVEL)
-    carry = [of for of, is_kept in zip(found, kept, strict=True) if is_kept and of.of_score > TWICE * of.of_queries]
+            above.append(np.bincount(video[mask], (own - elsewhere * weight)[mask], n_videos))
+            count.append(np.bincount(video[mask], weight[mask], n_videos))
+    if not found:
+        return ()
+    drawn = resample_ratios(
+        np.array(above, dtype=np.float64).T,
+        np.array(count, dtype=np.float64).T,
+        results.stream(NAME),
+        resamples=results.case.resamples,
+    )
+    kept = false_discoveries(drawn.p_values()[1], LEVEL)
+    carry = [of for of, is_kept in zip(found, kept, strict=True) if is_kept and of.of_score > TIMES * of.of_queries]
     return tuple(sorted(carry, key=lambda of: of.of_queries / of.of_score))
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from truemoment.audit.checks.base import Check
 from truemoment.audit.findings import Finding
-from truemoment.audit.floors import answers_a_query, run
 from truemoment.audit.results import Results, figures
 from truemoment.audit.words import interval, points
 from truemoment.evaluation import evaluate
@@ -42,14 +41,12 @@ def gap(results: Results) -> Gap | None:
     results.tell("test-iid")
     annotations, predictions = case.iid
     there = evaluate(annotations, predictions, case.measures, case.protocol)
-    fitted = [results.floors[f].fitted for f in results.verdict.strongest]
     floor_iid = np.full(len(case.measures), np.nan)
-    known = [m for m, of in enumerate(fitted) if of]
-    if known:
-        top = answers_a_query(case.predictions, case.measures)
-        measures = [case.measures[m] for m in known]
-        scores, _ = run([fitted[m][m] for m in known], annotations, measures, case.protocol, top)
-        floor_iid[known] = figures(scores)
+    for m, f in enumerate(results.verdict.strongest.tolist()):
+        floor = results.floors[f].floor
+        if floor is not None:
+            answers = floor.answers(annotations)[0][m]
+            floor_iid[m] = evaluate(annotations, answers, [case.measures[m]], case.protocol).value(case.measures[m])
     drawn = [
         bootstrap(of, results.stream(f"{NAME} {name}"), resamples=case.resamples)
         for name, of in (("iid", there), ("here", results.scores))

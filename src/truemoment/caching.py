@@ -1,0 +1,142 @@
+"""What takes long to compute and depends on nothing but data and code, kept in the user's cache folder.
+
+An entry is an NPZ file of arrays whose name is a hash of all that they were computed from: hashes of annotations,
+settings, measures, convention, and the code of this package. A change of any of these is another entry. Entries appear
+complete or not at all, so commands may run side by side; a damaged one is computed again; the least recently used ones
+are removed when all together take more than :data:`MOST_BYTES`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from truemoment.arrays import Array, names_in_npz, read_npz, refusing_damage
+from truemoment.exceptions import TrueMomentError
+from truemoment.files import atomic_write
+from truemoment.folders import refuse_links
+
+MOST_BYTES = 1 << 30
+"""Size of all entries together: 1 GiB."""
+
+VARIABLE = "TRUEMOMENT_CACHE"
+"""Environment variable that names another folder."""
+
+_ENTRY = re.compile(r"[a-z-]+-[0-9a-f]{32}\.npz")
+
+
+class Cache:
+    """Arrays by what they were computed from.
+
+    Parameters
+    ----------
+    folder
+        Where they are kept, which is made if it does not exist; None to keep nothing.
+    warn
+        Called once with why nothing can be kept.
+    """
+
+    def __init__(self, folder: Path | None, warn: Callable[[str], None] = lambda _: None) -> None:
+        self.folder, self._warn = folder, warn
+
+    @classmethod
+    def of_user(cls, warn: Callable[[str], None] = lambda _: None) -> Cache:
+        """Return the cache in the user's cache folder, or in the one that ``TRUEMOMENT_CACHE`` names."""
+        from platformdirs import user_cache_path  # noqa: PLC0415 - only commands that keep something need it
+
+        named = os.environ.get(VARIABLE)
+        return cls(Path(named) if named else user_cache_path("truemoment"), warn)
+
+    def arrays(
+        self, kind: str, key: Mapping[str, Any], compute: Callable[[], Mapping[str, Array]]
+    ) -> Mapping[str, Array]:
+        """Return arrays that were computed before, or compute and keep them.
+
+        Parameters
+        ----------
+        kind
+            What they are, in small letters and hyphens: the beginning of the file's name.
+        key
+            All that they are computed from, as JSON values.
+        compute
+            Returns arrays by name, one or more, none of Python objects.
+        """
+        if self.folder is None:
+            return compute()
+        text = json.dumps({"code": code_hash(), **key}, sort_keys=True)
+        path = self.folder / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz"
+        with contextlib.suppress(TrueMomentError, OSError), refusing_damage(path, "is damaged"):
+            refuse_links(self.folder, path.name)
+            names = names_in_npz(path)
+            found = dict(zip(names, read_npz(path, *names), strict=True))
+            os.utime(path)
+            return found
+        computed = compute()
+        self._keep(path, computed)
+        return computed
+
+    def _keep(self, path: Path, arrays: Mapping[str, Array]) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            refuse_links(path.parent, path.name)
+            with atomic_write(path) as stream:
+                np.savez(stream, allow_pickle=False, **arrays)
+            self._prune(path.parent)
+        except (TrueMomentError, OSError) as error:
+            warn, self._warn = self._warn, lambda _: None
+            warn(f"results are not kept for the next time ({error})")
+
+    def _prune(self, folder: Path) -> None:
+        """Remove the entries that were used least recently, until the others fit."""
+        found = []
+        for path in folder.iterdir():
+            with contextlib.suppress(OSError):  # another command has removed it
+                if _ENTRY.fullmatch(path.name) and not path.is_symlink():
+                    about = path.stat()
+                    found.append((about.st_mtime, about.st_size, path))
+        left = sum(size for _, size, _ in found)
+        for _, size, path in sorted(found):
+            if left <= MOST_BYTES:
+                break
+            path.unlink(missing_ok=True)
+            left -= size
+
+
+NO_CACHE = Cache(None)
+"""Keeps nothing."""
+
+
+def pack_text(texts: Sequence[str]) -> Array:
+    """Return texts as an array of bytes.
+
+    Examples
+    --------
+    >>> unpack_text(pack_text(["a", "ü"]))
+    ['a', 'ü']
+    """
+    return np.frombuffer(json.dumps(list(texts)).encode(), dtype=np.uint8)
+
+
+def unpack_text(packed: Array) -> list[str]:
+    """Return the texts of :func:`pack_text`."""
+    texts: list[str] = json.loads(packed.tobytes())
+    return texts
+
+
+@functools.cache
+def code_hash() -> str:
+    """Return a hash of all modules of this package: an entry of other code is another entry."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()
