@@ -66,33 +66,44 @@ class Ratios:
         Returns
         -------
         lower, upper : (C,)
-            NaN where the value is undefined, does not vary from video to video, is undefined in some draw, or has no
-            error in more draws than are cut off.
+            NaN where the value is undefined, or is undefined in some draw; with a single video; the value itself where
+            it does not vary from video to video. Where too many draws have no error, as when all but a few videos are
+            alike, an end is that of the percentile interval.
         """
         low, high = self._quantiles(level)
+        percentiles = np.quantile(self.drawn, [level / 2, 1 - level / 2], axis=0)
+        with np.errstate(invalid="ignore"):
+            lower = np.where(np.isfinite(high), self.value - high * self.error, percentiles[0])
+            upper = np.where(np.isfinite(low), self.value - low * self.error, percentiles[1])
         z = NormalDist().inv_cdf(1 - level / 2)
-        below, above = np.hypot(high * self.error, z * spread), np.hypot(low * self.error, z * spread)
-        return self.value - np.where(high > 0, below, -below), self.value + np.where(low < 0, above, -above)
+        ends = (
+            self.value + np.copysign(np.hypot(end - self.value, z * spread), end - self.value) for end in (lower, upper)
+        )
+        known = ~np.isnan(self.error) & ~np.isnan(self.drawn).any(axis=0)
+        lower, upper = (np.where(known, end, np.nan) for end in ends)
+        return lower, upper
 
     def p_values(self) -> Floats:
         """Return one-sided p values of the ratios being below 0 and above 0, (2, C).
 
         They are those of a normal deviate that is scaled to have the 2.5 % and 97.5 % quantiles of the draws: a p value
-        is 0.025 where an end of the 95 % interval is 0, and smaller ones do not need more draws. NaN as for `bounds`.
+        is 0.025 where an end of the 95 % interval is 0, and smaller ones do not need more draws. NaN where an interval
+        is undefined, or would not be studentised.
         """
         low, high = self._quantiles(LEVEL)
         z = NormalDist().inv_cdf(1 - LEVEL / 2)
         with np.errstate(divide="ignore", invalid="ignore"):
-            value = self.value / self.error
-            return np.stack([normal_tail(z * value / low), normal_tail(z * value / high)])
+            value = np.where(
+                (self.error > ROUNDING) & ~np.isnan(self.drawn).any(axis=0), self.value / self.error, np.nan
+            )
+            scaled = [np.where(np.isfinite(end) & (end != 0), z * value / end, np.nan) for end in (low, high)]
+        return normal_tail(np.stack(scaled))
 
     def _quantiles(self, level: float) -> tuple[Floats, Floats]:
-        """Return the quantiles of t at level / 2 and 1 - level / 2, NaN where an end would be undefined, (C,) each."""
-        known = (self.error > ROUNDING) & ~np.isnan(self.t).any(axis=0)
-        t = np.where(known, self.t, 0.0)
+        """Return the quantiles of t at level / 2 and 1 - level / 2, which may be infinite, (C,) each."""
+        t = np.where(np.isnan(self.t), 0.0, self.t)
         low, high = np.quantile(t, [level / 2, 1 - level / 2], axis=0, method="nearest")
-        known &= np.isfinite(low) & np.isfinite(high)
-        return np.where(known, low, np.nan), np.where(known, high, np.nan)
+        return low, high
 
 
 def resample_ratios(
@@ -140,4 +151,4 @@ def _ratio_and_error(sums: Floats, n_videos: int) -> tuple[Floats, Floats]:
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(np.abs(y) > NO_WEIGHT, x / y, np.nan)
         squares = np.maximum(xx - 2 * value * xy + value**2 * yy, 0.0)
-        return value, np.sqrt(squares * n_videos / max(n_videos - 1, 1)) / np.abs(y)
+        return value, np.sqrt(squares * np.divide(n_videos, n_videos - 1)) / np.abs(y)

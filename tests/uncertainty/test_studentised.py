@@ -70,17 +70,36 @@ def test_a_stricter_level_is_wider():
     assert found.bounds(0.01)[0][0] < found.bounds(0.05)[0][0] < found.bounds(0.05)[1][0] < found.bounds(0.01)[1][0]
 
 
-@pytest.mark.parametrize(
-    ("x", "y"),
-    [
-        ([1.0, 1.0, 1.0], [2.0, 2.0, 2.0]),  # the same on every video
-        ([1.0], [2.0]),  # a single one
-        ([0.0, 0.0, 0.0], [0.0, 0.0, 0.0]),  # no weight
-    ],
-)
-def test_where_nothing_varies_nothing_is_claimed(x, y):
-    found = resample_ratios(np.array(x)[:, None], np.array(y)[:, None], np.random.default_rng(0))
-    assert np.isnan(found.bounds(0.05)).all()
+def test_a_single_video_or_no_weight_has_no_interval():
+    for x, y in (([1.0], [2.0]), ([0.0, 0.0, 0.0], [0.0, 0.0, 0.0])):
+        found = resample_ratios(np.array(x)[:, None], np.array(y)[:, None], np.random.default_rng(0))
+        assert np.isnan(found.bounds(0.05)).all()
+
+
+def test_what_does_not_vary_is_what_it_is():
+    # Three videos that gain one hit on two queries each: no resample is another.
+    found = resample_ratios(np.ones((3, 1)), np.full((3, 1), 2.0), np.random.default_rng(0))
+    assert np.array(found.bounds(0.05)).ravel().tolist() == [0.5, 0.5]
+
+
+def test_one_video_unlike_all_others_leaves_an_interval():
+    # A third of the draws miss it and have no error: the percentile end takes the place of an infinite one.
+    x = np.ones((30, 1))
+    x[0] = 0
+    lower, upper = resample_ratios(x, np.ones((30, 1)), np.random.default_rng(0)).bounds(0.05)
+    assert 0.8 < lower[0] < 29 / 30 < upper[0] < 1.1
+
+
+def test_p_values_agree_with_the_interval():
+    # One-sided: below 0.025 exactly where the 95 % interval lies on that side of 0.
+    rng = np.random.default_rng(0)
+    x = rng.normal(np.linspace(-0.5, 0.5, 41), 1.0, (60, 41))
+    found = resample_ratios(x, np.ones((60, 41)), rng)
+    lower, upper = found.bounds(0.05)
+    below, above = found.p_values()
+    assert ((below < 0.025) == (upper < 0)).all()
+    assert ((above < 0.025) == (lower > 0)).all()
+    assert 0 < (below < 0.025).sum() < 41
 
 
 def test_one_draw_is_refused():

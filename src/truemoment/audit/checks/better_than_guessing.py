@@ -79,14 +79,13 @@ def compared(results: Results, m: int) -> str:
 def too_few(results: Results) -> str:
     """Return why no difference could be shown, however large; "" where one could."""
     n_videos, permutations = len(set(results.scores.video_id)), results.case.permutations
-    few = smallest_p(n_videos, permutations) >= LEVEL
-    if not few and results.verdict.kind(results.headline) != "undefined":
-        return ""
-    if smallest_p(n_videos, 10_000) < LEVEL and n_videos > 1:
-        if few:
-            return f"{permutations} permutations are too few for any difference to be shown (--permutations)"
-        return "the difference does not vary from video to video, or the resamples are too few (--resamples)"
-    return f"{some(n_videos, 'video is', 'videos are')} too few for any difference to be shown"
+    if smallest_p(n_videos, 10_000) >= LEVEL:
+        return f"{some(n_videos, 'video is', 'videos are')} too few for any difference to be shown"
+    if smallest_p(n_videos, permutations) >= LEVEL:
+        return f"{permutations} permutations are too few for any difference to be shown (--permutations)"
+    if results.verdict.kind(results.headline) == "undefined":
+        return "some resamples of the videos hold no query that counts"
+    return ""
 
 
 def _evidence(results: Results) -> Iterator[str]:
