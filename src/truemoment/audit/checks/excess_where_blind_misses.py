@@ -93,7 +93,7 @@ def where_blind_misses(results: Results) -> WhereBlindMisses | None:
     row = answers[0].rows_of(case.annotations.queries.query_id)
     probability = answers[0].score[answers[0].offsets[row]]
     hits = np.stack([of_method, first, second], axis=1)
-    ours = compare_where_missed(hits, case.annotations.queries.video_id, results)
+    value, ci95 = excess(hits, case.annotations.queries.video_id, results.stream(NAME), resamples=case.resamples)
     order = np.argsort(probability, kind="stable")
     classes = [part for part in np.array_split(order, N_CLASSES) if len(part)]
     return WhereBlindMisses(
@@ -103,8 +103,8 @@ def where_blind_misses(results: Results) -> WhereBlindMisses | None:
         n_hit=int((first > 0).sum()),
         where_missed=_mean(hits, first == 0),
         where_hit=_mean(hits, first > 0),
-        excess=ours[0],
-        ci95=ours[1],
+        excess=value,
+        ci95=ci95,
         probability=np.array([probability[part].mean() for part in classes]),
         n_queries=np.array([len(part) for part in classes]),
         hits=np.stack([hits[part].mean(axis=0) for part in classes]),
@@ -116,13 +116,21 @@ def hit_of(headline: Measure) -> Recall:
     return Recall(1, headline.iou if isinstance(headline, Recall | DiscountedRecall) else 0.5)
 
 
-def compare_where_missed(hits: Floats, video_id: Strings, results: Results) -> tuple[float, Floats]:
-    """Return the excess and its 95 % interval; hits (Q, 3) of the method, the first and the second network."""
+def excess(hits: Floats, video_id: Strings, rng: np.random.Generator, *, resamples: int) -> tuple[float, Floats]:
+    """Return the excess and its 95 % interval by resampling videos.
+
+    Parameters
+    ----------
+    hits : (Q, 3)
+        Of the method, the first and the second network.
+    video_id : (Q,)
+        Video of each query.
+    """
     video, missed = numbers_of(video_id), 1 - hits[:, 1]
     gain, count = (
         np.bincount(video, of)[:, None].astype(np.float64) for of in ((hits[:, 0] - hits[:, 2]) * missed, missed)
     )
-    drawn = resample_ratios(gain, count, results.stream(NAME), resamples=results.case.resamples)
+    drawn = resample_ratios(gain, count, rng, resamples=resamples)
     return float(drawn.value[0]), np.concatenate(drawn.bounds(LEVEL))
 
 
