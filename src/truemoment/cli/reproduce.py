@@ -65,6 +65,7 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
+    from truemoment.caching import Cache
     from truemoment.datasets import DATASETS, data_folder
     from truemoment.language import get_engine
     from truemoment.reports.tables import render
@@ -80,7 +81,7 @@ def command(
     get_engine(engine)  # a mistake is told before work begins
     folder = data_folder(data_dir)
     refuse_outputs([folder / name for name in DATASETS], [json_path])
-    done = []
+    done, cache = [], Cache.of_user()
     with followed(show=not quiet and sys.stderr.isatty()) as tell:
         for table in asked:
 
@@ -89,7 +90,7 @@ def command(
 
             rng = np.random.default_rng(seed)
             try:
-                found = reproduce(table, folder, rng, runs=runs, engine=engine, tell=tell_of_table)
+                found = reproduce(table, folder, rng, runs=runs, engine=engine, tell=tell_of_table, cache=cache)
                 done.append(report.ReproducedTable(table, found))
             except MissingFileError as error:
                 if tables:

@@ -12,8 +12,9 @@ from types import MappingProxyType
 
 import numpy as np
 
+from truemoment.caching import NO_CACHE, Cache
 from truemoment.exceptions import UsageError
-from truemoment.reproduction import best_constant, closer_look, hidden_challenges, mad, resplit
+from truemoment.reproduction import best_constant, blind, closer_look, hidden_challenges, mad, resplit
 from truemoment.reproduction.base import Reproduced, Setting, Status, Table, published_figures
 
 __all__ = ["TABLES", "Reproduced", "Setting", "Status", "Table", "get_table", "published_figures", "reproduce"]
@@ -21,7 +22,7 @@ __all__ = ["TABLES", "Reproduced", "Setting", "Status", "Table", "get_table", "p
 TABLES: Mapping[str, Table] = MappingProxyType(
     {
         table.name: table
-        for module in (closer_look, resplit, hidden_challenges, mad, best_constant)
+        for module in (closer_look, resplit, hidden_challenges, mad, best_constant, blind)
         for table in module.TABLES
     }
 )
@@ -49,6 +50,7 @@ def reproduce(
     runs: int = 100,
     engine: str = "lexicon",
     tell: Callable[[str], None] = lambda _: None,
+    cache: Cache = NO_CACHE,
 ) -> list[Reproduced]:
     """Compute a table.
 
@@ -66,6 +68,8 @@ def reproduce(
         What finds verbs, see :func:`truemoment.language.get_engine`.
     tell
         Is told, in a line, what takes time.
+    cache
+        Keeps what learned floors learned and answered.
 
     Returns
     -------
@@ -80,5 +84,5 @@ def reproduce(
         If a dataset is not there, or is not as it must be.
     """
     table = get_table(table) if isinstance(table, str) else table
-    setting = Setting(data_dir, np.random.default_rng(0) if rng is None else rng, runs, engine, tell)
+    setting = Setting(data_dir, np.random.default_rng(0) if rng is None else rng, runs, engine, tell, cache)
     return list(table.compute(published_figures(table.figures), setting))

@@ -16,6 +16,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from truemoment.caching import NO_CACHE, Cache
 from truemoment.comparison import PublishedFigure, read_published
 from truemoment.datasets import load_annotations
 from truemoment.protocols import Protocol, get_protocol
@@ -129,6 +130,8 @@ class Setting:
         What finds verbs, see :func:`truemoment.language.get_engine`.
     tell
         Is told, in a line, what takes time.
+    cache
+        Keeps what learned floors learned and answered.
     """
 
     data_dir: Path | str | None
@@ -136,6 +139,7 @@ class Setting:
     runs: int = 100
     engine: str = "lexicon"
     tell: Callable[[str], None] = lambda _: None
+    cache: Cache = NO_CACHE
     _read: dict[tuple[str, str], Annotations] = field(default_factory=dict, repr=False)
 
     def load(self, dataset: str, split: str) -> Annotations:
