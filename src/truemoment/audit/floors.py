@@ -1,305 +1,38 @@
-"""The floors and ceilings of an audit: fitted on the training split, measured on the audited one.
-
-A floor answers each measure with what is worth most by it, where it can (best constant, sentence network, sentence
-neighbours). One that draws its answers, or is trained by chance, is the mean over several draws. The same model's
-answers without its frames (text only) are a floor too.
-"""
+"""What an audit adds to the floors: the answers of the same model without its frames, and the ceilings."""
 
 from __future__ import annotations
 
-import functools
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from truemoment.arrays import Array
-from truemoment.baselines import BASELINES, Choices, ExpectedValue, PredictAll, SentenceNetwork, make_baseline
-from truemoment.baselines.best_constant import best_constants
-from truemoment.baselines.expected_value import answer_each
-from truemoment.caching import NO_CACHE, Cache, pack_text, unpack_text
+from truemoment.baselines import Choices, make_baseline
 from truemoment.diagnosis.agreement import Annotators
 from truemoment.diagnosis.humans import against_another, against_the_others
 from truemoment.evaluation import evaluate
-from truemoment.exceptions import InputError, ProtocolError, UsageError
-from truemoment.grounders import Grounder
-from truemoment.intervals import Floats
+from truemoment.exceptions import ProtocolError, UsageError
+from truemoment.floors import NETWORK, BaselineResult, Floor, Setting, answers_a_query, join_measures, run_floors
 from truemoment.measures import Measure
 from truemoment.protocols import Protocol
-from truemoment.records import Annotations, Predictions, Queries, Strings
+from truemoment.records import Annotations, Predictions
 from truemoment.scores import Scores
-from truemoment.uncertainty import stream
 
-MOST_ANSWERS = 100
-"""Most answers a floor gives: as many as Prior-Only Blind draws."""
+__all__ = [
+    "NETWORK",
+    "TEXT_ONLY",
+    "BaselineResult",
+    "Floor",
+    "Setting",
+    "answers_a_query",
+    "human_ceilings",
+    "join_measures",
+    "run_ceilings",
+    "run_floors",
+    "text_only",
+]
 
-TEXT_ONLY, NETWORK = "text-only", "sentence-network"
-
-FLOORS = tuple(name for name, of in BASELINES.items() if of.kind == "floor")
-"""Every blind baseline there is."""
-
-DRAWS, FITS = 5, 2
-"""Draws of a floor that draws its answers; trainings of one that is trained by chance."""
-
-
-@dataclass(frozen=True, eq=False)
-class Setting:
-    """What every floor is fitted on, and how it is measured.
-
-    Parameters
-    ----------
-    annotations
-        The audited split.
-    measures, protocol
-        M measures, and how they are measured.
-    headline
-        Which of them the floors' answers are kept for.
-    top
-        Most answers a query: as many as the method gives, or R@5 would compare lists of different lengths.
-    train
-        Split to fit on; without one only the floors that learn nothing are run.
-    validation
-        Split on which each floor is measured too; None for none.
-    engine
-        What finds verbs.
-    seed
-        Of all draws: each floor's are seeded by its name.
-    cache
-        Keeps what was learned, and the answers.
-    tell
-        Called with what is being done.
-    """
-
-    annotations: Annotations
-    measures: tuple[Measure, ...]
-    protocol: Protocol
-    headline: int = 0
-    top: int = 1
-    train: Annotations | None = None
-    validation: Annotations | None = None
-    engine: str = "lexicon"
-    seed: int = 0
-    cache: Cache = NO_CACHE
-    tell: Callable[[str], None] = lambda _: None
-
-    def key(self, name: str) -> dict[str, Any]:
-        """Return all that what a floor learns is computed from, as JSON values."""
-        return {
-            "floor": name,
-            "seed": self.seed if BASELINES[name].random else 0,
-            "train": None if self.train is None else self.train.sha256,
-            "dataset": self.annotations.dataset,
-            "engine": self.engine,
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class Floor:
-    """A blind baseline that is fitted when it is first needed.
-
-    Parameters
-    ----------
-    name
-        As ``truemoment baseline`` calls it.
-    setting
-        What it is fitted on.
-    """
-
-    name: str
-    setting: Setting
-
-    @functools.cached_property
-    def fitted(self) -> tuple[tuple[Grounder, ...], ...]:
-        """The fitted methods, a row a training and a column a measure.
-
-        Raises
-        ------
-        InputError
-            If it cannot be fitted: training moments that have no density.
-        """
-        of, train = self.setting, self.setting.train
-        if self.name == "best-constant" and train is not None:  # PredictAll where a measure is undefined
-            constants = best_constants(of.measures, train, protocol=of.protocol)
-            return (tuple(PredictAll() if constant is None else constant for constant in constants),)
-        rows: list[tuple[Grounder, ...]] = []
-        for number in range(FITS if self.name == NETWORK else 1):
-            share = functools.partial(self._share, number)
-            rng = stream(of.seed, f"floor {self.name} {number}")
-            grounder = make_baseline(self.name, Choices(rng, protocol=of.protocol, engine=of.engine, on_progress=share))
-            if isinstance(grounder, ExpectedValue) and train is not None:
-                rows.append(self._recalled(grounder, train, number).for_measures(of.measures))
-            else:
-                grounder = grounder if train is None else grounder.fit(train)
-                rows.append((grounder,) * len(of.measures))
-        return tuple(rows)
-
-    def _share(self, number: int, share: float) -> None:
-        self.setting.tell(f"floor {self.name}, {100 * (number + share) / FITS:.0f} %")
-
-    def _recalled(self, grounder: ExpectedValue, train: Annotations, number: int) -> ExpectedValue:
-        """Fit a model of places, or recall the network that was trained before."""
-        if not isinstance(grounder.model, SentenceNetwork):
-            return grounder.fit(train)
-        network, key = grounder.model, self.setting.key(self.name) | {"fit": number}
-        packed = self.setting.cache.arrays(NETWORK, key, lambda: network.fit(train).packed())
-        return replace(grounder, model=network.unpacked(packed, train), protocol=self.setting.protocol)
-
-    def answers(self, annotations: Annotations) -> list[list[Predictions]]:
-        """Answer a split: a row a draw, a column a measure.
-
-        Raises
-        ------
-        InputError
-            If it cannot be fitted, or a video's duration is not known.
-        """
-        of = self.setting
-        key = of.key(self.name) | {
-            "annotations": annotations.sha256,
-            "measures": [str(measure) for measure in of.measures],
-            "protocol": of.protocol.signature(),
-            "top": of.top,
-        }
-        packed = of.cache.arrays("answers", key, lambda: _packed(self._asked(annotations)))
-        return _unpacked(packed, annotations.queries.query_id)
-
-    def _asked(self, annotations: Annotations) -> list[list[Predictions]]:
-        of, drawn = self.setting, BASELINES[self.name].random and self.name != NETWORK
-        rows = []
-        for number in range(DRAWS if drawn else len(self.fitted)):
-            methods: Sequence[Grounder] = self.fitted[0 if drawn else number]
-            if drawn:
-                rng = stream(of.seed, f"draw {number} of {self.name} on {annotations.sha256}")
-                methods = [replace(methods[0], rng=rng)] * len(methods)  # type: ignore[type-var]  # all have one
-            rows.append(ask(methods, annotations.queries, of.top))
-        return rows
-
-
-def _packed(rows: list[list[Predictions]]) -> dict[str, Array]:
-    """Return answers as arrays; those that are the same for several measures are stored once."""
-    distinct = {id(answers): answers for row in rows for answers in row}
-    number = {key: at for at, key in enumerate(distinct)}
-    packed: dict[str, Array] = {
-        "names": pack_text([answers.name for answers in distinct.values()]),
-        "which": np.array([[number[id(answers)] for answers in row] for row in rows]),
-    }
-    for at, answers in enumerate(distinct.values()):
-        packed |= {
-            f"offsets{at}": answers.offsets,
-            f"moments{at}": np.stack([answers.start_s, answers.end_s, answers.score]),
-        }
-    return packed
-
-
-def _unpacked(packed: Mapping[str, Array], query_id: Strings) -> list[list[Predictions]]:
-    names = unpack_text(packed["names"])
-    distinct = []
-    for at, name in enumerate(names):
-        start_s, end_s, score = packed[f"moments{at}"]
-        distinct.append(Predictions(query_id, packed[f"offsets{at}"], start_s, end_s, score, name=name))
-    return [[distinct[at] for at in row] for row in packed["which"].tolist()]
-
-
-@dataclass(frozen=True, eq=False)
-class BaselineResult:
-    """A floor or ceiling on the audited split.
-
-    Parameters
-    ----------
-    name, title
-        As ``truemoment baseline`` calls it, and as reports do.
-    kind
-        ``floor`` or ``ceiling``.
-    scores
-        On the audited split; of several draws, the mean.
-    predictions
-        Its answers on the audited split by the headline measure, of the first draw.
-    names
-        What it is called at each measure: a best constant says which. Empty for its title.
-    floor
-        The method; None where there are only answers.
-    draws
-        Scores of each draw; empty where nothing is drawn.
-    validated
-        Its scores on the validation split; None where there is none.
-    """
-
-    name: str
-    title: str
-    kind: Literal["floor", "ceiling"]
-    scores: Scores
-    predictions: Predictions
-    names: tuple[str, ...] = ()
-    floor: Floor | None = None
-    draws: tuple[Scores, ...] = ()
-    validated: Scores | None = None
-
-    def called(self, m: int) -> str:
-        """Return what it is called at measure m."""
-        return self.names[m] if self.names else self.title
-
-    @property
-    def spread(self) -> Floats:
-        """Standard deviation of the figures over draws, (M,); 0 where nothing is drawn."""
-        if len(self.draws) < 2:
-            return np.zeros(len(self.scores.measures))
-        values = np.array([[of.value(measure) for measure in of.measures] for of in self.draws])
-        return np.asarray(values.std(axis=0, ddof=1))
-
-    @property
-    def standard_error(self) -> Floats:
-        """Standard error of the mean over draws, (M,)."""
-        return np.asarray(self.spread / math.sqrt(max(len(self.draws), 1)))
-
-
-def run_floors(setting: Setting) -> tuple[list[BaselineResult], list[str]]:
-    """Fit and run every floor.
-
-    Returns
-    -------
-    floors
-        PredictAll first.
-    left_out
-        Floors that could not be fitted, and why: training moments that have no density.
-
-    Raises
-    ------
-    InputError, MeasureError, ProtocolError
-        As for :func:`truemoment.evaluate`.
-    """
-    found, left_out = [], []
-    for name in FLOORS:
-        if BASELINES[name].learns and setting.train is None:
-            continue
-        setting.tell(f"floor {name}")
-        try:
-            found.append(_run_floor(Floor(name, setting)))
-        except InputError as error:
-            if not BASELINES[name].learns:
-                raise
-            left_out.append(f"{name} could not be fitted: {error}")
-    return found, left_out
-
-
-def _run_floor(floor: Floor) -> BaselineResult:
-    of, name = floor.setting, floor.name
-    rows = floor.answers(of.annotations)
-    draws = [measure_each(of.annotations, answers, of.measures, of.protocol) for answers in rows]
-    validated = None
-    if of.validation is not None:
-        validated = measure_each(of.validation, floor.answers(of.validation)[0], of.measures, of.protocol)
-    return BaselineResult(
-        name=name,
-        title="best constant" if name == "best-constant" else rows[0][0].name,
-        kind="floor",
-        scores=replace(draws[0], numerator=np.mean([scores.numerator for scores in draws], axis=0)),
-        predictions=rows[0][of.headline],
-        names=tuple(answers.name for answers in rows[0]),
-        floor=floor,
-        draws=tuple(draws) if BASELINES[name].random else (),
-        validated=validated,
-    )
+TEXT_ONLY = "text-only"
 
 
 def text_only(
@@ -403,54 +136,3 @@ def _references_within_video(annotations: Annotations) -> Predictions:
     offsets = annotations.offsets
     rank = np.arange(len(annotations)) - np.repeat(offsets[:-1], np.diff(offsets))
     return Predictions(annotations.queries.query_id, offsets, start, end, -rank.astype(np.float64), name="references")
-
-
-def ask(grounders: Sequence[Grounder], queries: Queries, top: int) -> list[Predictions]:
-    """Ask a method for each measure; each method once, and models of places for their probabilities once.
-
-    Raises
-    ------
-    InputError
-        If a video's duration is not known.
-    """
-    of_places = [grounder for grounder in grounders if isinstance(grounder, ExpectedValue)]
-    if len(of_places) == len(grounders):
-        return answer_each(of_places, queries, top)
-    answers = {id(grounder): grounder.ground(queries, top) for grounder in {id(g): g for g in grounders}.values()}
-    return [answers[id(grounder)] for grounder in grounders]
-
-
-def measure_each(
-    annotations: Annotations, answers: Sequence[Predictions], measures: Sequence[Measure], protocol: Protocol
-) -> Scores:
-    """Measure answers that differ by measure, each by its own.
-
-    Raises
-    ------
-    InputError, MeasureError, ProtocolError
-        As for :func:`truemoment.evaluate`.
-    """
-    parts: dict[int, tuple[Scores, int]] = {}
-    for one in {id(answered): answered for answered in answers}.values():
-        rows = [m for m, answered in enumerate(answers) if answered is one]
-        scores = evaluate(annotations, one, [measures[m] for m in rows], protocol)
-        parts |= {m: (scores, row) for row, m in enumerate(rows)}
-    return join_measures([parts[m] for m in range(len(measures))])
-
-
-def join_measures(parts: Sequence[tuple[Scores, int]]) -> Scores:
-    """Scores over the same queries that take each measure from elsewhere: (scores, row), a measure each."""
-    return replace(
-        parts[0][0],
-        measures=tuple(scores.measures[row] for scores, row in parts),
-        numerator=np.stack([scores.numerator[row] for scores, row in parts]),
-        weight=np.stack([scores.weight[row] for scores, row in parts]),
-        on_threshold=np.array([scores.on_threshold[row] for scores, row in parts]),
-    )
-
-
-def answers_a_query(predictions: Predictions, measures: Sequence[Measure]) -> int:
-    """How many answers a rival gives: as many as the method's longest list holds and a measure looks at."""
-    longest = int(predictions.lengths.max(initial=1))
-    depth = max(longest if measure.depth is None else measure.depth for measure in measures)
-    return min(max(longest, 1), depth, MOST_ANSWERS)

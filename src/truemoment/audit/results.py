@@ -14,23 +14,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from truemoment.audit.case import Case
-from truemoment.audit.floors import (
-    NETWORK,
-    TEXT_ONLY,
-    BaselineResult,
-    Setting,
-    answers_a_query,
-    human_ceilings,
-    join_measures,
-    run_ceilings,
-    run_floors,
-    text_only,
-)
+from truemoment.audit.floors import TEXT_ONLY, human_ceilings, run_ceilings, text_only
 from truemoment.audit.verdict import Verdict, judge_floors
 from truemoment.baselines import ExpectedValue
 from truemoment.caching import pack_text, unpack_text
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import UsageError
+from truemoment.floors import NETWORK, BaselineResult, Setting, answers_a_query, join_measures, run_floors
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.language import first_verb, get_engine, verbs_of
 from truemoment.measures import Measure

@@ -264,8 +264,8 @@ def ask_again(
     UsageError
         If the model sees no video.
     """
-    from truemoment.audit.floors import answers_a_query
     from truemoment.diagnosis.randomised_video import randomised
+    from truemoment.floors import answers_a_query
     from truemoment.training.grounder import load_grounder
 
     tell("loading the model")

@@ -404,8 +404,8 @@ def _floors(
     site: Site, material: Material, measures: tuple[str, ...], tell: Callable[[str], None]
 ) -> tuple[tuple[Series, ...], list[str], list[Row]]:
     """Run every floor at every place; return them, what could not be fitted, and their figures as rows."""
-    from truemoment.audit.floors import Setting, run_floors
     from truemoment.caching import Cache
+    from truemoment.floors import Setting, run_floors
     from truemoment.measures import parse_measure
     from truemoment.protocols import protocol_for_dataset
     from truemoment.reports.sweep import Series

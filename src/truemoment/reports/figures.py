@@ -32,10 +32,10 @@ import numpy as np
 
 from truemoment.audit import Audit, Results
 from truemoment.audit.checks import changed_videos, conventions, curves, errors, excess_where_blind_misses, slices
-from truemoment.audit.floors import BaselineResult
 from truemoment.diagnosis.answers import first_answers
 from truemoment.diagnosis.curves import LengthCounts
 from truemoment.exceptions import UsageError
+from truemoment.floors import BaselineResult
 from truemoment.intervals import Floats
 from truemoment.records import Annotations
 from truemoment.reports.drawing import (

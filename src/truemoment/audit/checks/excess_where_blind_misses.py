@@ -22,13 +22,13 @@ import numpy as np
 
 from truemoment.audit.checks.base import Check
 from truemoment.audit.findings import Finding, Level
-from truemoment.audit.floors import NETWORK
 from truemoment.audit.results import Results
 from truemoment.audit.words import interval, points, some
 from truemoment.baselines import ExpectedValue
 from truemoment.baselines.sentence_network import SentenceNetwork, folds
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError
+from truemoment.floors import NETWORK
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.measures import DiscountedRecall, Measure, Recall
 from truemoment.records import Predictions, Strings, numbers_of
