@@ -147,5 +147,6 @@ def _ratio_and_error(sums: Floats, n_videos: int) -> tuple[Floats, Floats]:
     x, y, xx, xy, yy = sums
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(np.abs(y) > NO_WEIGHT, x / y, np.nan)
-        squares = np.maximum(xx - 2 * value * xy + value**2 * yy, 0.0)
+        squares = xx - 2 * value * xy + value**2 * yy
+        squares = np.where(squares > ROUNDING * (xx + value**2 * yy), squares, 0.0)  # what cancels leaves rounding
         return value, np.sqrt(squares * np.divide(n_videos, n_videos - 1)) / np.abs(y)
