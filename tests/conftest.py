@@ -167,6 +167,14 @@ class Slow:
         return max(relevances[:k], default=Fraction(0))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_tests(tmp_path_factory):
+    """Keep what commands cache in a folder of the tests; the user's is neither read nor written."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRUEMOMENT_CACHE", os.environ.get("TRUEMOMENT_CACHE") or str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="session")
 def world():
     """Give the maker of random worlds: world(seed)."""

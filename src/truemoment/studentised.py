@@ -76,12 +76,9 @@ class Ratios:
             lower = np.where(np.isfinite(high), self.value - high * self.error, percentiles[0])
             upper = np.where(np.isfinite(low), self.value - low * self.error, percentiles[1])
         z = NormalDist().inv_cdf(1 - level / 2)
-        ends = (
-            self.value + np.copysign(np.hypot(end - self.value, z * spread), end - self.value) for end in (lower, upper)
-        )
         known = ~np.isnan(self.error) & ~np.isnan(self.drawn).any(axis=0)
-        lower, upper = (np.where(known, end, np.nan) for end in ends)
-        return lower, upper
+        wider = [np.hypot(end - self.value, z * spread) - np.abs(end - self.value) for end in (lower, upper)]
+        return np.where(known, lower - wider[0], np.nan), np.where(known, upper + wider[1], np.nan)
 
     def p_values(self) -> Floats:
         """Return one-sided p values of the ratios being below 0 and above 0, (2, C).
@@ -150,5 +147,6 @@ def _ratio_and_error(sums: Floats, n_videos: int) -> tuple[Floats, Floats]:
     x, y, xx, xy, yy = sums
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.where(np.abs(y) > NO_WEIGHT, x / y, np.nan)
-        squares = np.maximum(xx - 2 * value * xy + value**2 * yy, 0.0)
+        squares = xx - 2 * value * xy + value**2 * yy
+        squares = np.where(squares > ROUNDING * (xx + value**2 * yy), squares, 0.0)  # what cancels leaves rounding
         return value, np.sqrt(squares * np.divide(n_videos, n_videos - 1)) / np.abs(y)

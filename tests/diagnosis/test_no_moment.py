@@ -85,7 +85,8 @@ def test_classes_by_the_reference_have_one_for_none():
     assert "no moment" not in labels["video length"] + labels["sentence length"]
     assert set(labels["references"]) == {"one", "no moment"}
     scores = evaluate(annotations, predictions, "R@1,IoU=0.5", "sets")
-    found = slices(scores, annotations, np.random.default_rng(0), families=["references"], resamples=20)
+    members = membership(annotations, families=["references"])
+    found = slices(scores, annotations, np.random.default_rng(0), members, resamples=20)
     assert {s.label: (s.n_queries, s.value.item()) for s in found} == {"one": (2, 1 / 2), "no moment": (3, 1 / 3)}
 
 

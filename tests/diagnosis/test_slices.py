@@ -177,7 +177,7 @@ def test_every_family_divides_the_queries_and_adds_up(world, seed):
     sentences = list(w.annotations.queries.sentence[::2])
     members = membership(w.annotations, verbs=verbs, train_sentences=sentences)
     assert len({member.family for member in members}) == len(members) == 9
-    found = slices(scores, w.annotations, np.random.default_rng(0), verbs=verbs, train_sentences=sentences, resamples=2)
+    found = slices(scores, w.annotations, np.random.default_rng(0), members, resamples=2)
     assert [(s.family, s.label) for s in found] == [(m.family, label) for m in members for label in m.labels]
     for member in members:
         assert np.array_equal(member.masks.sum(axis=0), np.ones(len(scores)))  # each query in exactly one class
@@ -195,8 +195,9 @@ def test_every_family_divides_the_queries_and_adds_up(world, seed):
 def test_values_counts_and_intervals_of_a_masked_evaluation(world):
     w = world(8, n_queries=40)
     scores = evaluate(w.annotations, w.predictions, MEASURES)
-    found = slices(scores, w.annotations, np.random.default_rng(42), resamples=80)
-    masks = np.concatenate([member.masks for member in membership(w.annotations)])
+    members = membership(w.annotations)
+    found = slices(scores, w.annotations, np.random.default_rng(42), members, resamples=80)
+    masks = np.concatenate([member.masks for member in members])
     assert len(found) == len(masks) > 15
     defined = 0
     for one, mask in zip(found, masks, strict=True):
@@ -220,7 +221,8 @@ def test_a_class_of_one_video_has_no_interval():
     )
     answers = Predictions.from_lists({query: [(0.0, 2.0)] for query in annotations.query_id})
     scores = evaluate(annotations, answers, "mIoU")
-    short, long = slices(scores, annotations, np.random.default_rng(0), families=["reference length"], resamples=20)
+    members = membership(annotations, families=["reference length"])
+    short, long = slices(scores, annotations, np.random.default_rng(0), members, resamples=20)
     assert (short.label, short.n_queries, short.n_videos, short.value.tolist()) == ("0-10 %", 5, 1, [1.0])
     assert np.isnan(short.ci95).all()
     assert (long.n_videos, long.value.tolist()) == (2, [0.1])
@@ -232,7 +234,7 @@ def test_a_split_of_one_video_has_no_interval():
     # Every resample is the split itself: an interval of no width would claim certainty.
     annotations = made(("a", "v", 40.0, 0, 2), ("b", "v", 40.0, 0, 20))
     scores = evaluate(annotations, Predictions.from_lists({"a": [(0.0, 2.0)]}), "mIoU")
-    for one in slices(scores, annotations, np.random.default_rng(0), resamples=5):
+    for one in slices(scores, annotations, np.random.default_rng(0), membership(annotations), resamples=5):
         assert np.isfinite(one.value).all()
         assert np.isnan(one.ci95).all()
 
@@ -240,7 +242,10 @@ def test_a_split_of_one_video_has_no_interval():
 def test_the_same_seed_gives_the_same_slices(world):
     w = world(3)
     scores = evaluate(w.annotations, w.predictions, "mIoU")
-    one, same, other = (slices(scores, w.annotations, np.random.default_rng(seed), resamples=50) for seed in (1, 1, 2))
+    members = membership(w.annotations)
+    one, same, other = (
+        slices(scores, w.annotations, np.random.default_rng(seed), members, resamples=50) for seed in (1, 1, 2)
+    )
     assert all(np.array_equal(a.ci95, b.ci95, equal_nan=True) for a, b in zip(one, same, strict=True))
     assert not all(np.array_equal(a.ci95, b.ci95, equal_nan=True) for a, b in zip(one, other, strict=True))
 
@@ -248,7 +253,7 @@ def test_the_same_seed_gives_the_same_slices(world):
 def test_no_family_no_slice(world):
     w = world(3)
     scores = evaluate(w.annotations, w.predictions, "mIoU")
-    assert slices(scores, w.annotations, np.random.default_rng(0), families=[]) == []
+    assert slices(scores, w.annotations, np.random.default_rng(0), []) == []
 
 
 # ---- Refusals
@@ -272,9 +277,9 @@ def test_what_is_refused(world):
     w = world(1)
     scores = evaluate(w.annotations, w.predictions, "mIoU")
     with pytest.raises(InputError, match=r"got scores of 14 queries of own/all, expected scores of the 2 queries"):
-        slices(scores, annotations, np.random.default_rng(0))
+        slices(scores, annotations, np.random.default_rng(0), membership(annotations))
     with pytest.raises(UsageError, match="got 1 resamples, expected 2 or more"):
-        slices(scores, w.annotations, np.random.default_rng(0), resamples=1)
+        slices(scores, w.annotations, np.random.default_rng(0), membership(w.annotations), resamples=1)
 
 
 # ---- Real files: counts were taken from the raw files by others, before this package

@@ -20,11 +20,11 @@ from truemoment.reports.sweep import (
     document,
     drawings,
     figure,
-    floor_to_beat,
     lines,
     mean_and_spread,
     said,
     spread_out,
+    strongest_floor,
 )
 
 MEASURE = "R@1,IoU=0.5"
@@ -32,10 +32,9 @@ SPLITS = ("test-iid", "test-ood")
 
 
 def series(name, figures, *, kind="method", sees=True):
-    """Make one of fractions by place and split: {(value, seed): (test-iid, test-ood[, val])}."""
+    """Make one of fractions by place and split: {(value, seed): (test-iid, test-ood)}."""
     points = {
-        place: dict(zip([(split, MEASURE) for split in (*SPLITS, "val")], of, strict=False))
-        for place, of in figures.items()
+        place: dict(zip([(split, MEASURE) for split in SPLITS], of, strict=True)) for place, of in figures.items()
     }
     return Series(name, name.upper(), kind, sees, points, "floor" if kind == "floor" else f"hash of {name}")
 
@@ -47,7 +46,6 @@ def swept(methods, floors=(), **changed):
         "seeds": (0, 1, 2),
         "source": {"dataset": "charades-cd"},
         "splits": SPLITS,
-        "chosen_on": "val",
         "measures": (MEASURE,),
         "headline": MEASURE,
         "methods": tuple(methods),
@@ -62,7 +60,7 @@ def random_sweep():
     rng = np.random.default_rng(0)
 
     def drawn(places):
-        return {place: tuple(rng.random(3).tolist()) for place in places}
+        return {place: tuple(rng.random(2).tolist()) for place in places}
 
     places = list(itertools.product((0.0, 0.3, 1.0), (0, 1, 2)))
     methods = [
@@ -163,19 +161,20 @@ def test_one_seed_has_no_difference():
 
 def test_what_a_method_has_without_seeing():
     places = itertools.product((0.0, 1.0), (0, 1, 2))
-    method = series("a", {(value, seed): (0.2 + 0.5 * value, 0.1 + 0.01 * seed, 0.0) for value, seed in places})
+    method = series("a", {(value, seed): (0.2 + 0.5 * value, 0.1 + 0.01 * seed) for value, seed in places})
     blind = series("blind", {(None, seed): (0.18, 0.1) for seed in (0, 1, 2)}, sees=False)
-    # The second is best on val, though the first is best on both tests: the tests have no say.
+    # On each test split the floor that is highest there is named: the second on test-iid, the first on test-ood.
     floors = [
         series(name, {(None, 0): of}, kind="floor", sees=False)
-        for name, of in {"one": (0.9, 0.9, 0.1), "two": (0.15, 0.05, 0.3)}.items()
+        for name, of in {"one": (0.1, 0.08), "two": (0.15, 0.05)}.items()
     ]
     told = said(swept([method, blind], floors))
     assert told[0] == (
-        "At perception 0 A scores 20.00 ± 0.00 % on test-iid: that is what it has without seeing (best floor on val, "
+        "At perception 0 A scores 20.00 ± 0.00 % on test-iid: that is what it has without seeing (strongest floor, "
         "TWO: 15.00 %; BLIND 18.00 %). Perception 1 changes that by +50.00 points."
     )
     assert "11.00 ± 1.00 % on test-ood" in told[1]
+    assert "(strongest floor, ONE: 8.00 %; BLIND 10.00 %)" in told[1]
     assert told[1].endswith("Perception 1 changes that by 0.00 points.")
 
 
@@ -243,14 +242,26 @@ def test_without_two_splits_there_is_no_loss():
     assert not any(line.startswith("loss") for line in lines(one)[2].splitlines())
 
 
-def test_the_floor_to_beat_can_change_with_a_prior():
+def test_the_strongest_floor_can_change_with_a_prior_and_with_the_split():
     floors = [
-        series(name, {(value, 0): (0, 0, of) for value, of in by_value.items()}, kind="floor", sees=False)
-        for name, by_value in {"one": {0.0: 0.4, 1.0: 0.1}, "two": {0.0: 0.3, 1.0: 0.6}}.items()
+        series(name, {(value, 0): of for value, of in by_value.items()}, kind="floor", sees=False)
+        for name, by_value in {
+            "one": {0.0: (0.4, 0.2), 1.0: (0.1, 0.7)},
+            "two": {0.0: (0.3, 0.5), 1.0: (0.6, 0.6)},
+        }.items()
     ]
     of = swept([], floors, dial="query-prior")
-    assert [floor_to_beat(of, at).name for at in (0, 1)] == ["one", "two"]
-    assert floor_to_beat(swept([]), 0) is None
+    assert [strongest_floor(of, "test-iid", at).name for at in (0, 1)] == ["one", "two"]
+    assert [strongest_floor(of, "test-ood", at).name for at in (0, 1)] == ["two", "one"]
+    assert strongest_floor(swept([]), "test-iid", 0) is None
+
+
+def test_a_floor_without_a_figure_is_not_the_strongest():
+    floors = [
+        series(name, {(None, 0): (of, of)}, kind="floor", sees=False)
+        for name, of in {"one": math.nan, "two": 0.1}.items()
+    ]
+    assert strongest_floor(swept([], floors), "test-iid", 0).name == "two"
 
 
 # --------------------------------------------------------------------------------------------- what is drawn
@@ -275,7 +286,7 @@ def test_the_figure_shows_means_and_spreads(random_sweep):
 def test_names_of_floors_do_not_cover_each_other_nor_the_panels():
     methods = [losing(name, {0.0: (0.1, 0.2, 0.3), 1.0: (0.1, 0.2, 0.3)}) for name in "abcd"]
     floors = [
-        series(f"a floor {number}", {(None, 0): (0.02 * (number > 3), 0.3, 0)}, kind="floor", sees=False)
+        series(f"a floor {number}", {(None, 0): (0.02 * (number > 3), 0.3)}, kind="floor", sees=False)
         for number in range(7)
     ]
     with drawing_style():
@@ -329,7 +340,8 @@ def test_places_are_moved_apart_as_little_as_their_order_allows(seed):
 
 def test_the_document_is_in_fractions_and_says_what_is_undefined(random_sweep):
     told = document(random_sweep)
-    assert told["schema"] == "truemoment/sweep/1"
+    assert told["schema"] == "truemoment/sweep/2"
+    assert "floor_chosen_on" not in told
     assert told["empty"] == [{"recipe": "b", "dial_value": 0.3, "seed": 1, "why": "the loss is not finite (nan)"}]
     assert len(told["cells"]) == (9 + 8 + 3) * 2
     for cell in told["cells"]:

@@ -64,6 +64,13 @@ def test_a_spread_widens_it():
     assert upper_with - found.value[0] == pytest.approx(math.hypot(upper - found.value[0], 1.96 * 0.02), rel=1e-4)
 
 
+def test_a_spread_widens_both_ends_where_nothing_varies():
+    """The lower end went up with the upper one: a distance of 0 has no sign to follow."""
+    found = resample_ratios(np.ones((3, 1)), np.full((3, 1), 2.0), np.random.default_rng(0))
+    ends = np.array(found.bounds(0.05, np.array([0.02]))).ravel()
+    assert ends == pytest.approx([0.5 - 1.96 * 0.02, 0.5 + 1.96 * 0.02], abs=1e-6)  # 1.96: normal quantile of 5 %
+
+
 def test_a_stricter_level_is_wider():
     x, y = videos(np.random.default_rng(0), 30)
     found = resample_ratios(x, y, np.random.default_rng(0), resamples=2000)

@@ -415,6 +415,7 @@ def _floors(
     titles: dict[str, str] = {}
     notes: dict[str, None] = {}
     rows: list[Row] = []
+    cache = Cache.of_user(tell)
     top = max(method.recipe.decode.top for method in site.grid.methods)
     for place, splits in material.items():
         for test in _tests(material):
@@ -424,9 +425,8 @@ def _floors(
                 protocol=protocol_for_dataset(splits[test].dataset),
                 top=top,
                 train=splits["train"],
-                validation=splits.get("val"),
                 seed=place[1],
-                cache=Cache.of_user(tell),
+                cache=cache,
                 tell=tell,
             )
             floors, left_out = run_floors(setting)
@@ -435,8 +435,6 @@ def _floors(
                 titles[floor.name] = floor.title
                 at = points.setdefault(floor.name, {}).setdefault(place, {})
                 at |= {(test, measure): float(floor.scores.value(measure)) for measure in measures}
-                if floor.validated is not None:
-                    at |= {("val", measure): float(floor.validated.value(measure)) for measure in measures}
                 rows += floor_rows(floor.name, floor.scores, seed=place[1], fitted_on=splits["train"])
     found = tuple(Series(name, titles[name], "floor", False, of, CONFIG) for name, of in points.items())
     return found, list(notes), rows
