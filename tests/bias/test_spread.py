@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from truemoment import Annotations
 from truemoment.baselines import BestConstant
 from truemoment.bias.locations import Locations
-from truemoment.bias.spread import N_STEPS, constant_bias, evenness, placements
+from truemoment.bias.regions import N_STEPS
+from truemoment.bias.spread import constant_bias, evenness
+from truemoment.bias.starts import placements
 from truemoment.cells import even_moments
 from truemoment.exceptions import InputError, UsageError
 

@@ -7,6 +7,7 @@ import pytest
 
 from truemoment import Annotations
 from truemoment.bias.distances import split_distance
+from truemoment.bias.grids import Grid
 from truemoment.bias.information import verb_information
 from truemoment.bias.locations import Locations
 from truemoment.bias.spread import constant_bias, evenness
@@ -224,3 +225,25 @@ def test_a_part_of_a_verb_is_its_queries_moments(surveyed):
         if verb in split.verbs[query]
     ]
     assert split.of_verb(verb).tolist() == expected
+
+
+def gridded(split, *, stray=False):
+    """Annotations of 40 videos of six segments of 5 s, of which one has a moment off them if `stray`."""
+    pairs = [(a, b) for a in range(6) for b in range(a + 1, 7)]
+    rows = [(f"{split}{n}", 30.0, f"a door opens {n}", *(5.0 * k for k in pairs[n % 21])) for n in range(40)]
+    return of_rows(*([*rows[:-1], ("stray", 30.0, "a dog barks", 2.3, 7.1)] if stray else rows), split=split)
+
+
+def test_what_grid_a_split_lies_on_is_kept(engine, surveyed):
+    found = survey({"train": gridded("train"), "test": gridded("test")}, np.random.default_rng(0), engine, **QUICK)
+    assert [split.grid for split in (*found.splits, found.whole)] == [Grid(5.0, "seconds")] * 3
+    assert {split.grid for split in (*surveyed.splits, surveyed.whole)} == {None}
+
+
+def test_a_constant_of_train_that_is_refused_says_why(engine):
+    """It was said that there is no split train."""
+    splits = {"train": gridded("train", stray=True), "test": gridded("test")}
+    train, test = survey(splits, np.random.default_rng(0), engine, **QUICK).splits
+    assert train.grid is None
+    assert "lie on a grid of 5 s and 1 does not" in train.constant.why
+    assert test.constant_of_train.why == train.constant.why

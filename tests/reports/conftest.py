@@ -194,3 +194,11 @@ def placeless_survey() -> Survey:
     rows = [(f"v{n}#0", f"v{n}", float("nan"), f"a man opens door {n}", 2.0, 6.0) for n in range(5)]
     splits = {name: Annotations.from_rows(rows, dataset="placeless", split=name) for name in ("train", "test")}
     return surveyed(splits, "placeless")
+
+
+@pytest.fixture(scope="session")
+def grid_survey() -> Survey:
+    """Give the survey of moments that begin and end with segments of 5 s, most with the first."""
+    pairs = [(a, b) for a in range(6) for b in range(a + 1, 7)] + 9 * [(0, 1)]
+    rows = [(f"v{n}#0", f"v{n}", 30.0, f"a man opens door {n}", 5.0 * a, 5.0 * b) for n, (a, b) in enumerate(4 * pairs)]
+    return surveyed({"test": Annotations.from_rows(rows, dataset="segments", split="test")}, "Segments")

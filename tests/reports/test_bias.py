@@ -8,6 +8,7 @@ import pytest
 
 from truemoment.bias.surveys import Part
 from truemoment.reports import bias as report
+from truemoment.reports import bias_page as report_page
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +119,21 @@ def test_what_was_left_out_is_told(hostile_survey, world_survey):
     assert f"{whole.n_unknown_duration:,} videos are of unknown duration" in text
     assert f"{whole.n_left_out:,} of {whole.n_moments:,} moments have no place" in text
     assert report.told(world_survey) == []
+
+
+def test_the_grid_of_moments_is_named(grid_survey, world_survey):
+    document = report.document([grid_survey, world_survey], seed=0)
+    of_grid, of_world = (dataset["splits"][0]["grid"] for dataset in document["datasets"])
+    assert (of_grid, of_world) == ({"step": 5.0, "unit": "seconds", "to_the_end": False}, None)
+    text = " ".join(report.verdict(grid_survey))
+    assert "bits below an even spread on their grid of 5 s (p = " in text
+    assert "if moments as long began anywhere on their grid of 5 s; p = " in text
+    [note] = report.told(grid_survey)
+    assert note.startswith(
+        "moments of test lie on a grid of 5 s: in an even spread every pair of a start and a later end"
+    )
+    assert "on a grid of 5 s; after chance" in report_page.page([grid_survey, world_survey], seed=0)
+    assert "grid" not in " ".join(report.verdict(world_survey))
 
 
 # ------------------------------------------------------------------------------------------------ tables

@@ -3,6 +3,7 @@
 ====================================  ==================================================================================
 :mod:`~truemoment.bias.locations`     where moments lie, as shares of their videos
 :mod:`~truemoment.bias.spread`        how unevenly they are spread, and what one constant answer gains by it
+:mod:`~truemoment.bias.grids`         whether moments lie on a grid, and what is even there
 :mod:`~truemoment.bias.distances`     how far apart the locations of two splits lie
 :mod:`~truemoment.bias.information`   what the verb of a sentence tells of the location
 :mod:`~truemoment.bias.verbs`         which verbs are used, by split
@@ -15,12 +16,13 @@
 :mod:`~truemoment.bias.guarantees`    what such a split promises, looked at in the split itself
 ====================================  ==================================================================================
 
-``cells`` and ``chance`` hold what several of them need.
+``cells``, ``regions``, ``starts`` and ``chance`` hold what several of them need.
 """
 
 from __future__ import annotations
 
 from truemoment.bias.distances import SplitDistance, split_distance
+from truemoment.bias.grids import Grid
 from truemoment.bias.guarantees import Inspection, Promise, inspect_split
 from truemoment.bias.information import OfVerb, VerbInformation, verb_information
 from truemoment.bias.locations import Locations, length_shares
@@ -36,6 +38,7 @@ __all__ = [
     "ConstantBias",
     "DatasetStatistics",
     "Evenness",
+    "Grid",
     "Inspection",
     "LocationShift",
     "Locations",

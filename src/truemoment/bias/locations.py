@@ -34,6 +34,8 @@ class Locations:
     moment : (N,)
         Number of the distinct moment (video, start, end), from 0 to M - 1: several sentences, or several annotators,
         may mark one.
+    duration_s : (N,)
+        Duration of the video of each location, in seconds; None where it is not known.
 
     Raises
     ------
@@ -54,6 +56,7 @@ class Locations:
     query: Ints
     video: Ints
     moment: Ints
+    duration_s: Floats | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is no list of locations."""
@@ -65,6 +68,7 @@ class Locations:
             len(self.query),
             len(self.video),
             len(self.moment),
+            n if self.duration_s is None else len(self.duration_s),
         } != {n}:
             raise InputError("expected columns of one length", field="Locations")
         start, end = self.start_end_norm.T
@@ -88,7 +92,7 @@ class Locations:
         video = numbers_of(annotations.video_id[row])
         as_annotated = np.column_stack([video, annotations.start_s[row], annotations.end_s[row]])
         moment = np.unique(as_annotated, axis=0, return_inverse=True)[1].reshape(-1)
-        return cls(start_end_norm, row, query_of_row[row], video, moment)
+        return cls(start_end_norm, row, query_of_row[row], video, moment, annotations.duration_s[row])
 
     def __len__(self) -> int:
         return len(self.row)
@@ -117,7 +121,8 @@ class Locations:
             If none is left.
         """
         video, moment = (np.unique(numbers[keep], return_inverse=True)[1] for numbers in (self.video, self.moment))
-        return Locations(self.start_end_norm[keep], self.row[keep], self.query[keep], video, moment)
+        duration_s = None if self.duration_s is None else self.duration_s[keep]
+        return Locations(self.start_end_norm[keep], self.row[keep], self.query[keep], video, moment, duration_s)
 
 
 def length_shares(locations: Locations, over: Sequence[float] = (0.3, 0.5, 0.7)) -> Floats:

@@ -6,10 +6,15 @@ moments more easily than short ones wherever they lie, so against the even sprea
 dataset of short ones would look free of bias. (Lengths that are all alike do help a constant; that they are, the first
 figure tells.)
 
+Where moments lie on a grid (:mod:`truemoment.bias.grids`), both are held against what is even *on the grid*: every pair
+of a start and a later end as likely; or every start, for moments of as many steps. So even moments have 0 bits and no
+excess, on a grid as off it.
+
 Chance alone makes every sample look uneven, the more the smaller it is, so the same figure is taken of even samples of
 the same size. Sentences that ask for the very same moment are drawn together, one place for
 all of them: no sample is more even than its repetitions allow. (Moments of one video are drawn apart, and so are
-annotators who mark different moments for one query.)
+annotators who mark different moments for one query; on a grid two of them never get the same place, as they would be
+one moment then.)
 
 References
 ----------
@@ -19,32 +24,28 @@ The bias of entropies counted in cells: L. Paninski, Estimation of entropy and m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from truemoment.baselines.base import grid_of_moments
-from truemoment.bias.chance import check_draws, entropy_bits, p_value
+from truemoment.bias.chance import check_draws, p_value
+from truemoment.bias.grids import ROUNDED, Grid, GridMoments, draw_apart, grid_moments
 from truemoment.bias.locations import Locations
+from truemoment.bias.regions import EVEN, N_STEPS, below_even_bits, even_on_steps
+from truemoment.bias.starts import Starts, starts_anywhere, starts_on_grid
 from truemoment.cells import region_of
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import TIE, Bools, Floats, Ints, temporal_iou
 from truemoment.measures import parse_measure
 from truemoment.measures.base import HitRule, print_number
 
-N_STEPS = 16
-"""Bands of length, and steps of start in each: 256 regions of equal size, so that no sample is more than 8 bits uneven.
-
-One number for all datasets, or figures could not be compared. Fewer regions would see less; with more the correction
-for chance, about 255 / (2 N ln 2) bits, outgrows what is to be seen: now it is 0.6 bits at 300 moments and 0.003 at
-72,000.
-"""
-
 STEP_NORM = 0.05
 """Grid of starts and ends of constant answers, that of BestConstant."""
 
-_N_LENGTHS, _N_STARTS = 250, 100  # placements that stand for all; see constant_bias
-_BLOCK_ROWS = 8192  # locations held against all constants at a time
+_BLOCK_ROWS = 8192  # moments held against all constants at a time
 _BLOCK_DRAWS = 50
 
 
@@ -56,9 +57,10 @@ class Evenness:
     ----------
     entropy_bits
         Differential entropy of the density of (start, end), in bits, corrected for chance: `even_bits` less
-        `below_even_bits`.
+        `below_even_bits`. On a grid, entropy of the pair of start and end.
     even_bits
-        That of the even spread, log2((1 - L)^2 / 2), L the shortest length; no density there has more.
+        That of the even spread, log2((1 - L)^2 / 2), L the shortest length; no density there has more. On a grid,
+        mean over the locations of the logarithm of how many moments their video has.
     below_even_bits
         Kullback-Leibler divergence from the even spread, less what chance gives. 0: even (below 0: by chance); a
         spread that fills one part in 2^b of the support has b.
@@ -67,9 +69,11 @@ class Evenness:
     p_value
         Of the uncorrected divergence among those.
     shortest_norm
-        L, as a fraction of the video.
+        L, as a fraction of the video; on a grid that of the shortest moment the grid has.
     n_moments, n_distinct
         Locations, and distinct moments among them.
+    grid
+        The grid that moments lie on and that the even spread is drawn on; None where there is none.
     """
 
     entropy_bits: float
@@ -80,6 +84,7 @@ class Evenness:
     shortest_norm: float
     n_moments: int
     n_distinct: int
+    grid: Grid | None = None
 
     @property
     def raw_bits(self) -> float:
@@ -101,11 +106,13 @@ class ConstantBias:
         Its figure, a fraction of the moments.
     even_value
         Mean, over samples of moments of the same lengths at even starts, of what the best constant of each scores
-        there.
+        there. On a grid, starts of the grid, and lengths in steps.
     excess
         `value` less `even_value`.
     p_value
         Of `value` among those samples.
+    grid
+        The grid that moments lie on and that samples are drawn on; None where there is none.
     """
 
     measure: str
@@ -115,6 +122,7 @@ class ConstantBias:
     even_value: float
     excess: float
     p_value: float
+    grid: Grid | None = None
 
 
 def evenness(
@@ -122,11 +130,13 @@ def evenness(
 ) -> Evenness:
     r"""Measure how far the spread of locations is from even.
 
-    .. math:: D = \sum_k p_k \log_2 (K p_k) = \log_2 K - H(p)
+    .. math:: D = \sum_k p_k \log_2 (p_k / q_k)
 
-    over K regions of equal size (:data:`N_STEPS`), :math:`p_k` the share of the locations in region k. That is the
-    Kullback-Leibler divergence of the histogram from the even spread, and the differential entropy of the even spread
-    less that of the histogram's density (even within each region).
+    over K regions of equal size (:data:`truemoment.bias.regions.N_STEPS`), :math:`p_k` the share of the locations in
+    region k, and :math:`q_k` that of the even spread: 1 / K, or on a grid the share of the grid's moments that lie
+    there. That is the Kullback-Leibler divergence of the histogram from the even spread. Off a grid it is the
+    differential entropy of the even spread less that of the histogram's density (even within each region). On DiDeMo,
+    of whose videos of six segments the 21 moments lie in 21 regions, it is :math:`\log_2 21 - H`.
 
     Parameters
     ----------
@@ -137,32 +147,102 @@ def evenness(
     draws
         Even samples, 1 or more.
     shortest_norm
-        Shortest length of the even spread, as a fraction of the video; by default that of the shortest moment.
+        Shortest length of the even spread, as a fraction of the video; by default that of the shortest moment, on a
+        grid one step.
 
     Raises
     ------
     UsageError
         If `draws` is less than 1, or a moment is shorter than `shortest_norm`.
     InputError
-        If every moment is a whole video, of which there is but one.
+        If every moment is a whole video, of which there is but one; or nearly all lie on a grid, and some do not.
     """
     check_draws(draws, "draws")
-    shortest_norm = _shortest(locations, shortest_norm)
-    n_regions = N_STEPS**2
-    region = region_of(locations.start_end_norm, shortest_norm, N_STEPS)
-    raw = _below_even(np.bincount(region, minlength=n_regions))
-    by_chance = np.array([float(_below_even(_even_counts(locations, n_regions, rng))) for _ in range(draws)])
-    even_bits = float(2 * np.log2(1 - shortest_norm) - 1)
-    below_even_bits = float(raw - by_chance.mean())
+    shortest_found = _shortest(locations, shortest_norm)
+    on_grid = grid_moments(locations)
+    if on_grid is None:
+        even = _even_anywhere(locations, shortest_found)
+    else:
+        even = _even_on_grid(locations, on_grid, shortest_norm or 0.0)
+    raw = below_even_bits(np.bincount(even.region, minlength=len(even.share)), even.share)
+    by_chance = np.array([below_even_bits(even.draw(rng), even.share) for _ in range(draws)])
+    below = raw - float(by_chance.mean())
     return Evenness(
-        entropy_bits=even_bits - below_even_bits,
-        even_bits=even_bits,
-        below_even_bits=below_even_bits,
+        entropy_bits=even.bits - below,
+        even_bits=even.bits,
+        below_even_bits=below,
         by_chance_bits=float(by_chance.mean()),
-        p_value=p_value(float(raw), by_chance),
-        shortest_norm=shortest_norm,
+        p_value=p_value(raw, by_chance),
+        shortest_norm=even.shortest_norm,
         n_moments=len(locations),
-        n_distinct=len(locations.multiplicity),
+        n_distinct=even.n_distinct,
+        grid=None if on_grid is None else on_grid.grid,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Even:
+    """The even spread that locations are held against.
+
+    Parameters
+    ----------
+    region : (N,)
+        Region of each location.
+    share : (K,)
+        Share of each region in the even spread.
+    draw
+        Draws an even sample: how many locations lie in each region, (K,).
+    bits, shortest_norm, n_distinct
+        As of :class:`Evenness`.
+    """
+
+    region: Ints
+    share: Floats
+    draw: Callable[[np.random.Generator], Floats]
+    bits: float
+    shortest_norm: float
+    n_distinct: int
+
+
+def _even_anywhere(locations: Locations, shortest_norm: float) -> _Even:
+    """Make the even spread over all moments no shorter than the shortest."""
+    return _Even(
+        region_of(locations.start_end_norm, shortest_norm, N_STEPS),
+        EVEN,
+        partial(_even_counts, locations.multiplicity, len(EVEN)),
+        float(2 * np.log2(1 - shortest_norm) - 1),
+        shortest_norm,
+        len(locations.multiplicity),
+    )
+
+
+def _even_on_grid(locations: Locations, at: GridMoments, shortest_norm: float) -> _Even:
+    """Make the even spread over all pairs of start and end that the grid has in each video.
+
+    A region is that of first and last step as shares of the steps, which are those of the video where it is a multiple
+    of the step.
+    """
+    fewest = np.maximum(np.ceil(shortest_norm * at.steps_of_video - 2 * ROUNDED), 1).astype(np.int64)
+    shortest_norm = float(np.min(fewest / at.n_steps))
+    one, multiplicity = at.distinct(locations.video)
+    video, n_steps, least = locations.video[one], at.n_steps[one], fewest[one]
+    n_pairs = _triangle(at.n_steps - fewest + 1)
+
+    def draw(rng: np.random.Generator) -> Floats:
+        pair = draw_apart(video, n_pairs[one], rng)
+        last = (np.sqrt(8.0 * pair + 1) - 1) // 2  # pairs are counted by their last step, then by their first
+        first = pair - _triangle(last)
+        drawn = np.stack([first, last + least], axis=1) / n_steps[:, None]
+        region = region_of(drawn, shortest_norm, N_STEPS)
+        return np.asarray(np.bincount(region, weights=multiplicity.astype(np.float64), minlength=len(EVEN)))
+
+    return _Even(
+        region_of(np.stack([at.first, at.last + 1], axis=1) / at.n_steps[:, None], shortest_norm, N_STEPS),
+        even_on_steps(at.n_steps, fewest, shortest_norm),
+        draw,
+        float(np.log2(n_pairs).mean()),
+        shortest_norm,
+        len(one),
     )
 
 
@@ -178,7 +258,8 @@ def constant_bias(
 
     In these samples each distinct moment keeps its length :math:`\ell` and its start is even from 0 to
     :math:`1 - \ell`. For speed lengths are gathered in 250 groups of equal numbers, each at its mean, and starts are
-    drawn from 100 equal steps; on the field's splits that moves the best constant's figure by less than 0.001.
+    drawn from 100 equal steps; on the field's splits that moves the best constant's figure by less than 0.001. On a
+    grid each moment keeps its number of steps, and every start that leaves room for them is as likely.
 
     An excess below 0 does not say that locations are even: where moments crowd at the beginning and at the end (the
     ActivityNet datasets), one constant serves but one crowd, and even starts would serve it better.
@@ -198,6 +279,8 @@ def constant_bias(
     ------
     UsageError, MeasureError
         If `draws` is less than 1, or the threshold is none.
+    InputError
+        If nearly all moments lie on a grid, and some do not.
     """
     check_draws(draws, "draws")
     several = len(np.unique(locations.query)) < len(locations)
@@ -205,7 +288,9 @@ def constant_bias(
     constants = grid_of_moments(STEP_NORM)
     moments, times = np.unique(locations.start_end_norm, axis=0, return_counts=True)
     hits = _hits(moments, times, constants, threshold)
-    best = _best_by_chance(locations, constants, threshold, draws, rng) / len(locations)
+    on_grid = grid_moments(locations)
+    starts = starts_anywhere(locations) if on_grid is None else starts_on_grid(locations, on_grid)
+    best = _best_by_chance(starts, constants, threshold, draws, rng) / len(locations)
     at = int(np.argmax(hits))
     value = float(hits[at] / len(locations))
     return ConstantBias(
@@ -216,52 +301,32 @@ def constant_bias(
         even_value=float(best.mean()),
         excess=value - float(best.mean()),
         p_value=p_value(value, best),
+        grid=None if on_grid is None else on_grid.grid,
     )
 
 
 def _best_by_chance(
-    locations: Locations, constants: Floats, threshold: float, draws: int, rng: np.random.Generator
+    starts: Starts, constants: Floats, threshold: float, draws: int, rng: np.random.Generator
 ) -> Floats:
     """Most locations that one constant hits in each of some samples at even starts, shape (draws,)."""
-    multiplicity = locations.multiplicity.astype(np.float64)
-    length = np.empty(len(multiplicity))
-    length[locations.moment] = np.diff(locations.start_end_norm, axis=1)[:, 0]
-    group, placed = placements(length)
-    hit_by = _hit_table(placed, constants, threshold).astype(np.float64)
+    multiplicity = starts.multiplicity.astype(np.float64)
+    n_placed = len(starts.placed)
     best = np.empty(draws)
     for low in range(0, draws, _BLOCK_DRAWS):
-        high = min(low + _BLOCK_DRAWS, draws)
-        counts = np.empty((high - low, len(placed)))
+        counts = np.empty((min(_BLOCK_DRAWS, draws - low), n_placed))
         for row in counts:
-            place = group * _N_STARTS + rng.integers(_N_STARTS, size=len(group))
-            row[:] = np.bincount(place, weights=multiplicity, minlength=len(placed))
-        best[low:high] = (counts @ hit_by).max(axis=1)
+            row[:] = np.bincount(starts.draw(rng), weights=multiplicity, minlength=n_placed)
+        hits = np.zeros((len(counts), len(constants)))
+        for first in range(0, n_placed, _BLOCK_ROWS):
+            rows = slice(first, first + _BLOCK_ROWS)
+            hits += counts[:, rows] @ _hit_table(starts.placed[rows], constants, threshold).astype(np.float64)
+        best[low : low + len(counts)] = hits.max(axis=1)
     return best
 
 
-def placements(length_norm: Floats) -> tuple[Ints, Floats]:
-    """Moments of given lengths at even starts: all that a sample of them is drawn from.
-
-    Parameters
-    ----------
-    length_norm : (M,)
-        Fractions of the video.
-
-    Returns
-    -------
-    group : (M,)
-        Group of each length, from 0 to G - 1; G is 250, or M where that is less.
-    start_end_norm : (100 G, 2)
-        A hundred moments of the mean length of each group, the first group's first, at evenly spaced starts. Groups
-        begin at different fractions of a step (multiples of the golden ratio), so that no edge lies alike for all.
-    """
-    n_groups = min(len(length_norm), _N_LENGTHS)
-    group = np.empty(len(length_norm), dtype=np.int64)
-    group[np.argsort(length_norm, kind="stable")] = np.arange(len(length_norm)) * n_groups // len(length_norm)
-    length = (np.bincount(group, weights=length_norm) / np.bincount(group))[:, None]
-    offset = ((np.arange(n_groups) + 0.5) * (5**0.5 - 1) / 2 % 1)[:, None]
-    start = (np.arange(_N_STARTS) + offset) / _N_STARTS * (1 - length)
-    return group, np.stack([start.ravel(), (start + length).ravel()], axis=1)
+def _triangle(n: Ints | Floats) -> Ints:
+    """How many pairs of a first and a last step there are among n steps: n (n + 1) / 2."""
+    return np.asarray(n * (n + 1) // 2, dtype=np.int64)
 
 
 def _shortest(locations: Locations, given: float | None) -> float:
@@ -277,16 +342,10 @@ def _shortest(locations: Locations, given: float | None) -> float:
     return shortest
 
 
-def _below_even(counts: Ints | Floats) -> Floats:
-    """Bits below the even spread of counts in K regions of one size, (K,) -> ()."""
-    return np.asarray(np.log2(len(counts)) - entropy_bits(np.asarray(counts, dtype=np.float64)))
-
-
-def _even_counts(locations: Locations, n_places: int, rng: np.random.Generator) -> Floats:
+def _even_counts(multiplicity: Ints, n_places: int, rng: np.random.Generator) -> Floats:
     """Draw one of the places for each distinct moment; return how many locations each place gets, (n_places,)."""
-    multiplicity = locations.multiplicity.astype(np.float64)
     place = rng.integers(n_places, size=len(multiplicity))
-    return np.asarray(np.bincount(place, weights=multiplicity, minlength=n_places), dtype=np.float64)
+    return np.asarray(np.bincount(place, weights=multiplicity.astype(np.float64), minlength=n_places), dtype=np.float64)
 
 
 def _hit_table(moments: Floats, constants: Floats, threshold: float) -> Bools:

@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from truemoment.bias.distances import SplitDistance, split_distance
+from truemoment.bias.grids import Grid
 from truemoment.bias.information import VerbInformation, verb_information
 from truemoment.bias.locations import Locations, length_shares
 from truemoment.bias.spread import ConstantBias, Evenness, constant_bias, evenness
@@ -96,6 +97,12 @@ class SplitSurvey:
     constant: Part[ConstantBias]
     constant_of_train: Part[float]
     verbs: Sequence[Sequence[str]] = field(repr=False)
+
+    @property
+    def grid(self) -> Grid | None:
+        """The grid that moments lie on and are held against; None if there is none, or nothing was held against it."""
+        found = self.evenness.value or self.constant.value
+        return None if found is None else found.grid
 
     @property
     def points(self) -> Floats:
@@ -255,7 +262,7 @@ def survey(
     together, verbs_together = _together(annotations_by_split, verbs_by_split)
 
     splits: list[SplitSurvey] = []
-    train: ConstantBias | None = None
+    train: Part[ConstantBias] = Part(None, "there is no split train before this one")
     named = {**annotations_by_split, "": together}
     for (name, split), own in zip(named.items(), of_splits.spawn(len(named)), strict=True):
         if name == "" and len(annotations_by_split) == 1:
@@ -264,7 +271,7 @@ def survey(
         verbs = verbs_by_split[name] if name else verbs_together
         splits.append(_survey_of_split(name, split, verbs, train, own, draws=draws))
         if name == "train":
-            train = splits[-1].constant.value
+            train = splits[-1].constant
     whole = splits.pop() if len(splits) > len(annotations_by_split) else splits[0]
 
     pairs = _pairs(splits)
@@ -334,7 +341,7 @@ def _survey_of_split(
     name: str,
     annotations: Annotations,
     verbs: Sequence[Sequence[str]],
-    train: ConstantBias | None,
+    train: Part[ConstantBias],
     rng: np.random.Generator,
     *,
     draws: int,
@@ -384,13 +391,14 @@ def _attempt(find: Callable[[], T], why: str = "") -> Part[T]:
         return Part(None, why or str(error))
 
 
-def _transferred(train: ConstantBias | None, places: Part[Locations]) -> Part[float]:
-    if train is None:
-        return Part(None, "there is no split train before this one")
+def _transferred(train: Part[ConstantBias], places: Part[Locations]) -> Part[float]:
+    constant = train.value
+    if constant is None:
+        return Part(None, train.why)
     if places.value is None:
         return Part(None, places.why)
     start, end = places.value.start_end_norm.T
-    overlap = temporal_iou(np.array(train.start_norm), np.array(train.end_norm), start, end)
+    overlap = temporal_iou(np.array(constant.start_norm), np.array(constant.end_norm), start, end)
     return Part(float(np.mean(overlap > THRESHOLD + TIE)))
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from truemoment.bias.distances import SplitDistance
+from truemoment.bias.grids import Grid
 from truemoment.bias.information import VerbInformation
 from truemoment.bias.statistics import Statistics
 from truemoment.bias.surveys import OVER, Between, Part, SplitSurvey, Survey
@@ -104,6 +105,7 @@ def _split(split: SplitSurvey, statistics: Statistics) -> dict[str, Any]:
             {"over": over, **_figure(float(share), "fraction", split.locations.why)}
             for over, share in zip(OVER, split.longer.tolist(), strict=True)
         ],
+        "grid": _grid(split.grid),
     }
     even, constant = split.evenness.value, split.constant.value
     if even is None:
@@ -130,6 +132,12 @@ def _split(split: SplitSurvey, statistics: Statistics) -> dict[str, Any]:
         math.nan if of_train.value is None else of_train.value, "fraction", of_train.why
     )
     return entry | {"statistics": _statistics(statistics)}
+
+
+def _grid(grid: Grid | None) -> dict[str, Any] | None:
+    if grid is None:
+        return None
+    return {"step": grid.step, "unit": grid.unit, "to_the_end": grid.to_the_end}
 
 
 def _statistics(of: Statistics) -> dict[str, Any]:
@@ -268,10 +276,17 @@ def _of_spread(survey: Survey) -> str:
     if even.value.p_value <= LEVEL:
         bits = even.value.below_even_bits
         return (
-            f"Moments lie {bits:.2f} bits below an even spread ({said_p(even.value.p_value)}), as if they kept to one "
-            f"part in {2**bits:.1f} of the places there are."
+            f"Moments lie {bits:.2f} bits below an even spread{_on(even.value.grid)} ({said_p(even.value.p_value)}), "
+            f"as if they kept to one part in {2**bits:.1f} of the places there are."
         )
-    return f"Moments are not shown to be spread less evenly than chance gives ({said_p(even.value.p_value)})."
+    return (
+        f"Moments are not shown to be spread less evenly{_on(even.value.grid)} than chance gives "
+        f"({said_p(even.value.p_value)})."
+    )
+
+
+def _on(grid: Grid | None) -> str:
+    return "" if grid is None else f" on their grid of {grid.name}"
 
 
 def _of_verbs(survey: Survey) -> str:
@@ -295,7 +310,9 @@ def _of_constant(survey: Survey) -> str:
         return f"What one answer to every query hits cannot be told of {named(split.name)}: {split.constant.why}."
     answer = f"{_percent(found.start_norm, 0)}-{_percent(found.end_norm, 0)} % of the video"
     hits = f"One answer to every query, {answer}, hits {_percent(found.value)} % of {named(split.name)} at IoU > 0.5"
-    alone = f"{_percent(found.even_value)} %, if moments as long began anywhere; {said_p(found.p_value)}"
+    alone = (
+        f"{_percent(found.even_value)} %, if moments as long began anywhere{_on(found.grid)}; {said_p(found.p_value)}"
+    )
     if found.p_value <= LEVEL:
         return f"{hits}: more than lengths alone give ({alone})."
     return f"{hits}, which is not shown to be more than lengths alone give ({alone})."
@@ -569,6 +586,15 @@ def told(survey: Survey) -> list[str]:
         notes.append(
             f"{whole.n_left_out:,} of {whole.n_moments:,} moments have no place in their video: they are left "
             "out of places"
+        )
+    grids: dict[Grid, list[str]] = {}
+    for split in (*survey.splits, *([whole] if len(survey.splits) > 1 else [])):
+        if split.grid is not None:
+            grids.setdefault(split.grid, []).append(named(split.name))
+    for grid, names in grids.items():
+        notes.append(
+            f"moments of {', '.join(names)} lie on a grid of {grid.name}: in an even spread every pair of a start and "
+            "a later end on the grid is as likely as any other in the same video"
         )
     return notes
 

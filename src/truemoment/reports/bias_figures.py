@@ -236,12 +236,14 @@ def dataset_drawings(survey: Survey, name: str, *, top_verbs: int = 30) -> list[
 
     if places:
         moments, left_out = _counted(places), _not_shown(survey)
+        grid = survey.whole.grid
+        even = "of one colour" if grid is None else f"of one colour, but for their grid of {grid.name}"
         add(
             "start-end",
             "Start and end",
             "Each place is a moment, by its start and end as shares of the video: short ones lie along the diagonal, "
             "the whole video in the upper left corner. The circle is the best constant answer. An even spread would be "
-            f"of one colour. After Closer Look, Fig. 2 and 4. Moments: {moments}.{left_out}",
+            f"{even}. After Closer Look, Fig. 2 and 4. Moments: {moments}.{left_out}",
             partial(densities_figure, _with_all(survey, places)),
         )
         add(

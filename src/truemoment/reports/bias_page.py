@@ -217,7 +217,8 @@ def _evenness(survey: Survey) -> Cell:
     found = survey.whole.evenness.value
     if found is None:
         return _undefined(survey.whole.evenness.why)
-    return Cell(f"{found.below_even_bits:.2f}", _less_chance(found.by_chance_bits, found.p_value))
+    grid = "" if found.grid is None else f"on a grid of {found.grid.name}; "
+    return Cell(f"{found.below_even_bits:.2f}", grid + _less_chance(found.by_chance_bits, found.p_value))
 
 
 def _constant(survey: Survey) -> Cell:

@@ -1,0 +1,234 @@
+r"""Whether moments lie on a grid: a step that starts and ends are multiples of, in seconds or as a share of the video.
+
+On a grid only some moments can be marked (DiDeMo: 21 in a video of six segments of 5 s), so that even moments are far
+from even over all of (start, end). What is called even is then even *on the grid*: every pair of a start and a later
+end is as likely as any other in a video of that length.
+
+Every file of rounded times has some grid. It is one here where it changes a figure: where even moments on it are
+:data:`LEAST_BITS` or more below an even spread over all of (start, end), in the regions of
+:mod:`truemoment.bias.regions`. That is so up to about 150 steps a video. (Charades-STA, in tenths of a second, has 300:
+0.0006 bits.)
+
+Of several grids that all moments lie on, it is the coarsest. Times may be off by :data:`ROUNDED` of a step, as files
+round them. Where the video is no multiple of the step, its end may be an end of moments, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from truemoment.bias.locations import Locations
+from truemoment.bias.regions import EVEN, below_even_bits, even_on_steps
+from truemoment.exceptions import InputError
+from truemoment.intervals import TIE, Bools, Floats, Ints
+
+LEAST_BITS = 0.005
+"""A grid that costs even moments less than this is none: no table shows it."""
+
+MOST_STEPS = 200
+"""Steps of a median video up to which a grid is looked for: finer ones cost less than :data:`LEAST_BITS`."""
+
+ROUNDED = 0.01
+"""Share of a step by which a time may be off."""
+
+NEARLY = 0.95
+"""Share of the moments from which on the others are exceptions: with so many no spread is even for all of them."""
+
+FEWEST_TIMES = 3
+"""Starts and ends inside the video that a grid is read from: fewer lie on some grid by accident."""
+
+_SAMPLE = 200
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A grid of times.
+
+    Parameters
+    ----------
+    step
+        In seconds, or as a share of the video.
+    unit
+        Which of the two.
+    to_the_end
+        Whether moments also end where the video ends between two steps.
+
+    Examples
+    --------
+    >>> Grid(5.0, "seconds").name, Grid(0.05, "share").name
+    ('5 s', '1/20 of the video')
+    """
+
+    step: float
+    unit: Literal["seconds", "share"]
+    to_the_end: bool = False
+
+    @property
+    def name(self) -> str:
+        """The step with its unit."""
+        return f"{self.step:g} s" if self.unit == "seconds" else f"1/{round(1 / self.step)} of the video"
+
+
+@dataclass(frozen=True, eq=False)
+class GridMoments:
+    """Locations as steps of a grid.
+
+    Parameters
+    ----------
+    grid
+        Which.
+    first, last : (N,)
+        First and last step that each moment covers, from 0.
+    n_steps : (N,)
+        Steps of its video that a moment may cover.
+    steps_of_video : (N,)
+        Duration of the video in steps; not a whole number where the video is no multiple of the step.
+    """
+
+    grid: Grid
+    first: Ints
+    last: Ints
+    n_steps: Ints
+    steps_of_video: Floats
+
+    def distinct(self, video: Ints) -> tuple[Ints, Ints]:
+        """Position of a location of each distinct moment, and how many locations have it; (M,) each.
+
+        Parameters
+        ----------
+        video : (N,)
+            Number of the video of each location.
+        """
+        of = np.stack([video, self.first, self.last])
+        _, one, counts = np.unique(of, axis=1, return_index=True, return_counts=True)
+        return one, counts
+
+
+def grid_moments(locations: Locations) -> GridMoments | None:
+    """Return locations as steps of the coarsest grid that all of them lie on; None where there is none.
+
+    Raises
+    ------
+    InputError
+        If nearly all lie on a grid, and some do not.
+
+    Examples
+    --------
+    >>> from truemoment import Annotations
+    >>> moments = [(0.0, 5.0), (5.0, 20.0), (10.0, 15.0), (15.0, 30.0)]
+    >>> rows = [(f"v{k}#0", f"v{k}", 30.0, "a door opens", *moment) for k, moment in enumerate(moments)]
+    >>> found = grid_moments(Locations.of(Annotations.from_rows(rows)))
+    >>> found.grid.name, found.first.tolist(), found.last.tolist(), found.n_steps.tolist()
+    ('5 s', [0, 1, 2, 3], [0, 3, 2, 5], [6, 6, 6, 6])
+    """
+    inside = (locations.start_end_norm > TIE) & (locations.start_end_norm < 1 - TIE)
+    one = np.unique(locations.moment, return_index=True)[1]  # a location of each distinct moment
+    one = one[inside[one].any(axis=1)]
+    if inside[one].sum() < FEWEST_TIMES or len(np.unique(locations.start_end_norm[one].round(9), axis=0)) < 2:
+        return None
+    for unit, step, steps_of_video in _candidates(locations, one, inside):
+        few = one[:: max(1, len(one) // _SAMPLE)]
+        if 2 * np.count_nonzero(_fits(locations.start_end_norm[few], steps_of_video[few])) < len(few):
+            continue
+        fits = _fits(locations.start_end_norm, steps_of_video)
+        share = float(fits[one].mean())
+        if share < NEARLY:
+            continue
+        found = _steps(Grid(step, unit), locations.start_end_norm, steps_of_video, fits)
+        if grid_bits(found.n_steps[fits]) < LEAST_BITS:
+            return None
+        if fits.all():
+            return found
+        n_off = int(np.count_nonzero(~fits))
+        raise InputError(
+            f"{100 * share:.1f} % of the moments lie on a grid of {found.grid.name} and {n_off:,} "
+            f"{'does' if n_off == 1 else 'do'} not, so no spread is even for all of them; expected all or few of them "
+            "on a grid"
+        )
+    return None
+
+
+def _candidates(
+    locations: Locations, one: Ints, inside: Bools
+) -> Iterator[tuple[Literal["seconds", "share"], float, Floats]]:
+    """Units, steps and videos' durations in steps, (N,), the coarsest first; on a par, seconds first."""
+    found: list[tuple[float, Literal["seconds", "share"], float]] = []
+    found += [(float(n), "share", 1 / n) for n in range(2, MOST_STEPS + 1)]
+    duration_s = locations.duration_s
+    if duration_s is not None:
+        times = (locations.start_end_norm * duration_s[:, None])[one][inside[one]]
+        values, counts = np.unique(times.round(6), return_counts=True)
+        frequent = float(values[np.argmax(counts)])  # all times are multiples of a step, this one too
+        median_s, mean_s = float(np.median(duration_s)), float(duration_s.mean())
+        n_parts = int(MOST_STEPS * frequent / median_s)
+        steps_s = [round(frequent / k, 9) for k in range(1, n_parts + 1)]
+        found += [(round(mean_s / step_s, 6), "seconds", step_s) for step_s in steps_s]
+    for _, unit, step in sorted(found):
+        length = np.ones(len(locations)) if unit == "share" or duration_s is None else duration_s
+        yield unit, step, length / step
+
+
+def _fits(start_end_norm: Floats, steps_of_video: Floats) -> Bools:
+    """Which moments lie on a grid, (N,)."""
+    times = start_end_norm * steps_of_video[:, None]
+    on = np.abs(times - np.rint(times)) <= ROUNDED
+    at_end = steps_of_video - times[:, 1] <= ROUNDED
+    stop = np.where(on[:, 1], np.rint(times[:, 1]), np.ceil(times[:, 1]))
+    return np.asarray(on[:, 0] & (on[:, 1] | at_end) & (stop > np.rint(times[:, 0])))
+
+
+def _steps(grid: Grid, start_end_norm: Floats, steps_of_video: Floats, fits: Bools) -> GridMoments:
+    """Return the steps of moments; of those that do not fit, whatever is next to them."""
+    start, end = (start_end_norm * steps_of_video[:, None]).T
+    whole = np.abs(end - np.rint(end)) <= ROUNDED
+    to_the_end = bool(np.any(fits & ~whole))
+    n_steps = np.ceil(steps_of_video - ROUNDED) if to_the_end else np.floor(steps_of_video + ROUNDED)
+    last = np.where(whole, np.rint(end), n_steps) - 1
+    first, last, n_steps = (column.astype(np.int64) for column in (np.rint(start), last, n_steps))
+    return GridMoments(Grid(grid.step, grid.unit, to_the_end), first, last, n_steps, steps_of_video)
+
+
+def grid_bits(n_steps: Ints) -> float:
+    """Bits that even moments on a grid are below an even spread over all of (start, end); `n_steps` is (N,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(grid_bits(np.full(10, 6)), 3), round(float(np.log2(256 / 21)), 3)  # 21 moments, in as many of 256 regions
+    (3.608, 3.608)
+    """
+    return below_even_bits(even_on_steps(n_steps, np.ones_like(n_steps), 1 / int(n_steps.max())), EVEN)
+
+
+def draw_apart(owner: Ints, n_places: Ints, rng: np.random.Generator) -> Ints:
+    """Draw a place for each of M, evenly; those of one owner get different ones.
+
+    So distinct moments of a video stay distinct, as they do by themselves where there is no grid. Given which sentences
+    share a moment, that is how even moments on a grid lie.
+
+    Parameters
+    ----------
+    owner : (M,)
+        Who must not have a place twice.
+    n_places : (M,)
+        Places of each, the same for all of an owner, and as many as it has entries or more.
+    rng
+        Generator of the draw.
+
+    Returns
+    -------
+    int array, shape (M,)
+        From 0 to `n_places` - 1.
+    """
+    place = rng.integers(n_places)
+    left = np.arange(len(place))
+    while len(left):
+        _, kept = np.unique(owner[left] * int(n_places.max()) + place[left], return_index=True)
+        again = np.delete(left, kept)
+        place[again] = rng.integers(n_places[again])
+        left = left[np.isin(owner[left], owner[again])]
+    return np.asarray(place)

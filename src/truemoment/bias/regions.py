@@ -1,0 +1,91 @@
+r"""Regions of equal size that locations are counted in, and what is even in them.
+
+The regions are those of :func:`truemoment.cells.region_of`. Moments that are even over all (start, end) have equal
+shares of them. Moments that are even on a grid of n steps, every pair of a start and a later end as likely, have not:
+their shares are counted here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truemoment.bias.chance import entropy_bits
+from truemoment.cells import region_of
+from truemoment.intervals import TIE, Floats, Ints
+
+N_STEPS = 16
+"""Bands of length, and steps of start in each: 256 regions of equal size, so that no sample is more than 8 bits uneven.
+
+One number for all datasets, or figures could not be compared. Fewer regions would see less; with more the correction
+for chance, about 255 / (2 N ln 2) bits, outgrows what is to be seen: now it is 0.6 bits at 300 moments and 0.003 at
+72,000.
+"""
+
+EVEN = np.full(N_STEPS**2, 1 / N_STEPS**2)
+"""Share of each region where moments are even over all (start, end), (256,)."""
+EVEN.flags.writeable = False
+
+
+def below_even_bits(counts: Ints | Floats, even: Floats) -> float:
+    r"""Bits that counts are below an even spread: their Kullback-Leibler divergence from it.
+
+    .. math:: D = \sum_k p_k \log_2 \frac{p_k}{q_k} = - \sum_k p_k \log_2 q_k - H(p)
+
+    Parameters
+    ----------
+    counts : (K,)
+        Counts or shares p; 0 where the even spread has no share.
+    even : (K,)
+        Shares q of the even spread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> even = np.array([0.25, 0.25, 0.5, 0.0])
+    >>> below_even_bits(np.array([1, 1, 2, 0]), even), below_even_bits(np.array([1, 0, 0, 0]), even)
+    (0.0, 2.0)
+    """
+    numbers = np.asarray(counts, dtype=np.float64)
+    to_name = -np.log2(np.where(even > 0, even, 1))
+    return float(numbers @ to_name / numbers.sum() - entropy_bits(numbers))
+
+
+def even_on_steps(n_steps: Ints, fewest: Ints, shortest_norm: float) -> Floats:
+    """Share of each region where every moment is even on the steps of its video: each pair of start and end as likely.
+
+    Parameters
+    ----------
+    n_steps, fewest : (N,)
+        Steps of the video of each moment, and how many a moment covers at least, 1 or more.
+    shortest_norm
+        Shortest length that regions are made for, as a share of the video.
+
+    Returns
+    -------
+    array, shape (256,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> share = even_on_steps(np.array([6]), np.array([1]), 1 / 6)  # the 21 moments of six segments lie in 21 regions
+    >>> int(np.count_nonzero(share)), round(21 * float(share.max()), 9)
+    (21, 1.0)
+    """
+    kinds, counts = np.unique(np.stack([n_steps, fewest], axis=1), axis=0, return_counts=True)
+    of_kinds = [_of_one_video(n, least, shortest_norm) for n, least in kinds.tolist()]
+    return np.asarray(counts @ np.stack(of_kinds) / len(n_steps))
+
+
+def _of_one_video(n_steps: int, fewest: int, shortest_norm: float) -> Floats:
+    """Share of each region in a video, (256,); by length, as a video of many steps has too many moments to list."""
+    length = np.arange(fewest, n_steps + 1)
+    room = n_steps - length
+    region = region_of(np.stack([0 * length, length], axis=1) / n_steps, shortest_norm, N_STEPS)
+    edges = np.arange(N_STEPS) / N_STEPS - TIE
+    starts_before = np.clip(np.ceil(room[:, None] * edges), 0, None)
+    n_starts = np.diff(starts_before, axis=1, append=room[:, None] + 1.0)
+    n_starts[-1] = 0  # the whole video has one start, for which region_of has a place
+    counts = np.zeros((N_STEPS, N_STEPS))
+    np.add.at(counts, region // N_STEPS, n_starts)
+    counts.ravel()[region[-1]] += 1
+    return np.asarray(counts.ravel() / counts.sum())

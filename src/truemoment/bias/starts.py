@@ -1,0 +1,126 @@
+"""Moments of the same lengths at even starts: what the best constant answer is held against."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from truemoment.bias.grids import ROUNDED, GridMoments, draw_apart
+from truemoment.bias.locations import Locations
+from truemoment.intervals import Floats, Ints
+
+_N_LENGTHS, _N_STARTS = 250, 100  # placements that stand for all
+_MOST_ROWS = 50_000  # as many on a grid, or one group a number of steps
+
+
+@dataclass(frozen=True, eq=False)
+class Starts:
+    """Moments of the same lengths at even starts.
+
+    Parameters
+    ----------
+    placed : (P, 2)
+        All moments that a sample is made of.
+    draw
+        Draws one of them for each of M distinct moments, (M,).
+    multiplicity : (M,)
+        Locations of each.
+    """
+
+    placed: Floats
+    draw: Callable[[np.random.Generator], Ints]
+    multiplicity: Ints
+
+
+def starts_anywhere(locations: Locations) -> Starts:
+    """Let starts be even from 0 to where the moment still fits into the video."""
+    multiplicity = locations.multiplicity
+    length = np.empty(len(multiplicity))
+    length[locations.moment] = np.diff(locations.start_end_norm, axis=1)[:, 0]
+    group, placed = placements(length)
+    return Starts(placed, lambda rng: group * _N_STARTS + rng.integers(_N_STARTS, size=len(group)), multiplicity)
+
+
+def starts_on_grid(locations: Locations, at: GridMoments) -> Starts:
+    """Let starts be even over the steps from which the moment still fits into the video."""
+    one, multiplicity = at.distinct(locations.video)
+    length = (at.last - at.first + 1)[one]
+    n_starts = at.n_steps[one] - length + 1
+    _, owner = np.unique(np.stack([locations.video[one], length]), axis=1, return_inverse=True)
+    off_step = locations.start_end_norm[one] * at.steps_of_video[one, None]
+    off_step -= np.stack([at.first, at.last + 1], axis=1)[one]
+    first_row, placed = grid_placements(at.n_steps[one], length, at.steps_of_video[one], off_step)
+
+    def draw(rng: np.random.Generator) -> Ints:
+        start = draw_apart(owner.reshape(-1), n_starts, rng)
+        return np.asarray(first_row + start * np.minimum(n_starts, _N_STARTS) // n_starts)
+
+    return Starts(placed, draw, multiplicity)
+
+
+def placements(length_norm: Floats) -> tuple[Ints, Floats]:
+    """Moments of given lengths at even starts: all that a sample of them is drawn from.
+
+    Parameters
+    ----------
+    length_norm : (M,)
+        Fractions of the video.
+
+    Returns
+    -------
+    group : (M,)
+        Group of each length, from 0 to G - 1; G is 250, or M where that is less.
+    start_end_norm : (100 G, 2)
+        A hundred moments of the mean length of each group, the first group's first, at evenly spaced starts. Groups
+        begin at different fractions of a step (multiples of the golden ratio), so that no edge lies alike for all.
+    """
+    n_groups = min(len(length_norm), _N_LENGTHS)
+    group = np.empty(len(length_norm), dtype=np.int64)
+    group[np.argsort(length_norm, kind="stable")] = np.arange(len(length_norm)) * n_groups // len(length_norm)
+    length = (np.bincount(group, weights=length_norm) / np.bincount(group))[:, None]
+    offset = ((np.arange(n_groups) + 0.5) * (5**0.5 - 1) / 2 % 1)[:, None]
+    start = (np.arange(_N_STARTS) + offset) / _N_STARTS * (1 - length)
+    return group, np.stack([start.ravel(), (start + length).ravel()], axis=1)
+
+
+def grid_placements(n_steps: Ints, length: Ints, steps_of_video: Floats, off_step: Floats) -> tuple[Ints, Floats]:
+    """Moments of given numbers of steps at even starts of a grid: all that a sample of them is drawn from.
+
+    Moments of as many steps in videos of as many are gathered where they differ (by the duration of the video, or by
+    how files round times), in groups of equal numbers, each with its middle one for all. It is moved by whole steps, so
+    that it stays as far off them as it is.
+
+    Parameters
+    ----------
+    n_steps, length : (M,)
+        Steps of the video that a moment may cover, and how many it covers.
+    steps_of_video : (M,)
+        Duration of the video in steps.
+    off_step : (M, 2)
+        By how much of a step start and end lie off their steps.
+
+    Returns
+    -------
+    first_row : (M,)
+        Where the placements of each moment begin.
+    start_end_norm : (P, 2)
+        Placements: at every start, or at 100 of them, evenly chosen, where there are more.
+    """
+    off_step = np.where(np.abs(off_step) <= ROUNDED, off_step, 0)  # not where the video ends between two steps
+    table = np.column_stack([n_steps, length, steps_of_video, off_step]).round(6)
+    members, member = np.unique(table, axis=0, return_inverse=True)
+    n_rows = np.minimum(members[:, 0] - members[:, 1] + 1, _N_STARTS).astype(np.int64)
+    _, first, kind, size = np.unique(members[:, :2], axis=0, return_index=True, return_inverse=True, return_counts=True)
+    kind = kind.reshape(-1)
+    n_groups = np.minimum(size, max(1, _MOST_ROWS // int(n_rows[first].sum())))[kind]
+    group = (np.arange(len(members)) - first[kind]) * n_groups // size[kind]
+    middle = first[kind] + (2 * group + 1) * size[kind] // (2 * n_groups)
+    chosen, at = np.unique(middle, return_inverse=True)
+    first_row = np.cumsum(n_rows[chosen]) - n_rows[chosen]
+    of = np.repeat(np.arange(len(chosen)), n_rows[chosen])
+    n, covered, duration, *off = members[chosen[of]].T
+    start = (2 * (np.arange(len(of)) - first_row[of]) + 1) * (n - covered + 1) // (2 * n_rows[chosen[of]])
+    ends = np.stack([start + off[0], start + covered + off[1]], axis=1) / duration[:, None]
+    return first_row[at.reshape(-1)[member.reshape(-1)]], np.clip(ends, 0, 1)
