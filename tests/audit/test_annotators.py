@@ -9,7 +9,7 @@ from truemoment import Annotations
 from truemoment.audit import Case, audit
 from truemoment.audit.floors import human_ceilings
 from truemoment.diagnosis.agreement import Annotators
-from truemoment.diagnosis.humans import human_scores
+from truemoment.diagnosis.humans import consensus_scores, human_scores
 from truemoment.evaluation import evaluate
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
@@ -46,8 +46,8 @@ def audited(world):
 def test_they_are_of_the_queries_that_several_marked(audited):
     material = audited.material
     names = [rival.name for rival in material.ceilings]
-    assert names == ["oracle", "perfect", "human-others", "human-another"]
-    others, another = material.ceilings[2:]
+    assert names == ["oracle", "perfect", "human-others", "human-another", "human-consensus"]
+    others, another, consensus = material.ceilings[2:]
     annotators = Annotators.of(material.case.annotations)
     assert material.n_annotated == len(annotators) == material.case.annotations.n_queries // 2
     for rival, way in ((others, "nearest"), (another, "another")):
@@ -59,6 +59,12 @@ def test_they_are_of_the_queries_that_several_marked(audited):
         assert rival.scores.query_id.tolist() == material.scores.query_id.tolist()
     assert others.scores.value("F1,IoU=0.5") > 0
     assert np.isnan(another.scores.value("F1,IoU=0.5"))  # of one other, sets of moments are no matter
+    alone = consensus_scores(annotators, "R@1,IoU=0.5; mIoU", DEFAULT, duplicates="kept").scores
+    for measure in ("R@1,IoU=0.5", "mIoU"):
+        assert consensus.scores.value(measure) == pytest.approx(alone.value(measure), abs=1e-12)
+        assert consensus.scores.value("R@5,IoU=0.5") == consensus.scores.value("R@1,IoU=0.5")
+    assert np.isnan(consensus.scores.value("F1,IoU=0.5"))
+    assert another.scores.value("mIoU") < consensus.scores.value("mIoU")  # the middle of two is nearer than one
     assert another.scores.value("mIoU") < others.scores.value("mIoU") < 1
 
 
@@ -67,9 +73,10 @@ def test_they_are_shown(audited):
     n = audited.material.n_annotated
     assert f"ceilings of annotators: over {n} of {2 * n} queries, which several marked" in lines
     heading = " ".join(lines[lines.index("") :])
-    assert heading.count("Annotator") == 2
+    assert (heading.count("Annotator"), heading.count("Consensus")) == (2, 1)
     document = report.document(audited, source={"path": "preds.jsonl", "sha256": ""}, seed=0)
-    assert [ceiling["name"] for ceiling in document["ceilings"]][2:] == ["human-others", "human-another"]
+    names = [ceiling["name"] for ceiling in document["ceilings"]]
+    assert names[2:] == ["human-others", "human-another", "human-consensus"]
     undefined = document["ceilings"][3]["measures"][3]
     assert (undefined["measure"], undefined["value"]) == ("F1,IoU=0.5", None)
 
@@ -86,7 +93,7 @@ def test_the_references_pattern_is_still_that_of_the_references(audited, world):
     assert [rival.name for rival in without.ceilings] == ["oracle", "perfect"]
     assert without.n_annotated == 0
     assert without.reference_pattern == audited.material.reference_pattern
-    np.testing.assert_array_equal(without.ci95, audited.material.ci95[:-2])  # nothing else is drawn otherwise
+    np.testing.assert_array_equal(without.ci95, audited.material.ci95[:-3])  # nothing else is drawn otherwise
 
 
 def test_none_without_several_annotators(world):

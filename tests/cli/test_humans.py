@@ -64,6 +64,10 @@ class TestTables:
         assert lines[0] == "marked.jsonl/all: 13 queries, 13 videos, 12 with 3 annotators, 1 with 2 annotators"
         assert "against nearest annotator" in out
         assert "by agreement" not in out  # people are ranked against official references only
+        against_one = out[out.index("against one annotator") :]
+        assert re.search(
+            r"^  consensus of the others +\d+\.\d+ +\d+\.\d+ +13\n    95 % interval", against_one, re.MULTILINE
+        )
         assert "note: 1 query is left out: one annotator" in lines
         assert re.search(r"note: 13 videos: intervals from so few are too narrow", out)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truemoment.diagnosis.human_study import study_humans
-from truemoment.diagnosis.humans import WAYS
+from truemoment.diagnosis.humans import WAYS, consensus_scores
 from truemoment.exceptions import UsageError
 
 MEASURES = "R@1,IoU=0.5; mIoU"
@@ -18,7 +18,13 @@ def test_a_study_has_everybody(drawn):
     study = study_humans(annotators, np.random.default_rng(0), official=official, **few)
     people = [(of.way, of.person, of.rank) for of in study.performances]
     assert people[0] == ("official", "random", 0)
-    assert len(people) == 1 + 5 + 5 + 4  # a random one, two orders of five; then a random one in four ways
+    # A random one, two orders of five; a random one in four ways; against one annotator the consensus, too.
+    assert len(people) == 1 + 5 + 5 + 4 + 1
+    assert people[-2:] == [("another", "random", 0), ("another", "consensus", 0)]
+    consensus = study.performances[-1]
+    assert consensus.scores.value("mIoU") == consensus_scores(annotators, "mIoU").scores.value("mIoU")
+    assert consensus.drawn is None
+    assert np.all(consensus.ci95[:, 0] < consensus.ci95[:, 1])
     assert study.ceiling("nearest").drawn.shape == (5, 2)
     assert study.conclusions == ()
     alone = study_humans(annotators, np.random.default_rng(0), **few)

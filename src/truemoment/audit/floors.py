@@ -9,7 +9,7 @@ import numpy as np
 
 from truemoment.baselines import Choices, make_baseline
 from truemoment.diagnosis.agreement import Annotators
-from truemoment.diagnosis.humans import against_another, against_the_others
+from truemoment.diagnosis.humans import against_another, against_the_others, consensus_against_another
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import ProtocolError, UsageError
 from truemoment.floors import NETWORK, BaselineResult, Floor, Setting, answers_a_query, join_measures, run_floors
@@ -80,8 +80,10 @@ def human_ceilings(
     """Hold annotators against each other, where several are named: what is left to agree on.
 
     ``human-others``: a random annotator against the others, as the protocol lets several references count;
-    ``human-another``: a random annotator against one other. Moments identical to a person's own stay among the others':
-    they are agreement. A person gives one answer, which is all that R@5 finds.
+    ``human-another``: a random annotator against one other; ``human-consensus``: the consensus of the others against
+    one annotator (:func:`truemoment.diagnosis.humans.consensus_scores`), which is more than one person can do. Moments
+    identical to a person's own stay among the others': they are agreement. A person gives one answer, which is all that
+    R@5 finds.
 
     Parameters
     ----------
@@ -95,8 +97,9 @@ def human_ceilings(
     Returns
     -------
     ceilings
-        None where no query has several annotators. Other queries carry no weight; nor do measures against one other
-        that look at sets of moments or say themselves how references count. Their answers are all annotators' moments.
+        None where no query has several annotators. Other queries carry no weight; nor do, against one annotator,
+        measures that look at sets of moments or say themselves how references count. Their answers are all annotators'
+        moments.
     n_queries
         Queries that several annotators marked.
 
@@ -117,6 +120,8 @@ def human_ceilings(
     if single:
         another = against_another(annotators, single, protocol)
         found.append(("human-another", "Annotator against one other", another))
+        consensus = consensus_against_another(annotators, single, protocol)
+        found.append(("human-consensus", "Consensus against one annotator", consensus))
     answers = _references_within_video(annotators.annotations)
     ceilings = []
     for name, title, of in found:

@@ -108,6 +108,11 @@ class Annotators:
         return self.annotations.n_queries
 
     @property
+    def moments(self) -> tuple[Floats, Floats]:
+        """Starts and ends as marked, (Q, A) each."""
+        return self.start_s, self.end_s
+
+    @property
     def present(self) -> Bools:
         """Which cells hold an annotator, shape (Q, A)."""
         return ~np.isnan(self.start_s)

@@ -16,6 +16,7 @@ from truemoment.diagnosis.humans import (
     Way,
     by_agreement,
     by_official,
+    consensus_scores,
     human_scores,
     measures_of_one_answer,
 )
@@ -28,7 +29,7 @@ from truemoment.records import Annotations, Predictions
 from truemoment.scores import Scores
 from truemoment.uncertainty import bootstrap, interval95
 
-Person = Literal["random", "by agreement", "best"]
+Person = Literal["random", "by agreement", "best", "consensus"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,9 +41,10 @@ class Performance:
     way
         How references were chosen.
     person, rank
-        Who answers: a ``random`` annotator (rank 0), or the k-th ``by agreement`` or ``best`` for the reference.
+        Who answers: a ``random`` annotator or the ``consensus`` of the others (rank 0), or the k-th ``by agreement`` or
+        ``best`` for the reference.
     scores
-        Per-query statistics; of a random annotator the mean over those of each query.
+        Per-query statistics; of a random annotator, and of the consensus, the mean over the annotators of each query.
     ci95 : (M, 2)
         By resampling videos, fractions; NaN where there is one video.
     drawn : (draws, M) or None
@@ -70,7 +72,7 @@ class HumanStudy:
     protocol, measures
         How everybody was measured.
     performances
-        What people score; those of a random annotator are the label-noise ceilings.
+        What people score: one annotator in every way, and the consensus of the others against one annotator.
     systems
         What systems score, by name.
     conclusions
@@ -158,6 +160,8 @@ def study_humans(
                 for person, table in ranks
                 for rank, annotator in enumerate(table, start=1)
             ]
+        if way == "another":
+            people.append(("consensus", 0, consensus_scores(annotators, asked, protocol, duplicates=duplicates).scores))
         for person, rank, scores in people:
             figures = bootstrap(scores, np.random.default_rng(seed), resamples=resamples)
             ci95 = interval95(figures) if scores.n_videos > 1 else np.full((len(asked), 2), np.nan)

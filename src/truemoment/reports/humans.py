@@ -342,17 +342,17 @@ def table(humans: Humans, *, style: TableStyle = "plain") -> str:
 
 
 def _performance_rows(of: Performance, protocol: Protocol) -> list[list[str]]:
-    """A row of figures; of a random annotator two of the interval, and one of the deviation over draws."""
+    """A row of figures; of one annotator and of the consensus two of the interval; one of the deviation over draws."""
     rows = [[f"  {_who(of)}", *_cells(of.scores, protocol)]]
-    if of.drawn is not None:
+    if of.person in ("random", "consensus"):
         low, high = of.ci95.T
         rows += [
             ["    95 % interval, from", *_percents(low, protocol), ""],
             ["    to", *_percents(high, protocol), ""],
         ]
-        if len(of.drawn) > 1:
-            spread = of.drawn.std(axis=0, ddof=1)
-            rows.append([f"    deviation over {len(of.drawn)} draws", *_percents(spread, protocol), ""])
+    if of.drawn is not None and len(of.drawn) > 1:
+        spread = of.drawn.std(axis=0, ddof=1)
+        rows.append([f"    deviation over {len(of.drawn)} draws", *_percents(spread, protocol), ""])
     return rows
 
 
@@ -371,6 +371,8 @@ def _held_against(humans: Humans, way: Way) -> str:
 def _who(of: Performance) -> str:
     if of.person == "random":
         return "random annotator"
+    if of.person == "consensus":
+        return "consensus of the others"
     ordinal = {1: "1st", 2: "2nd", 3: "3rd"}.get(of.rank, f"{of.rank}th")
     if of.person == "by agreement":
         return f"{ordinal} by agreement" + (" (representative)" if of.rank == 1 else "")
