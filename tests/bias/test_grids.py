@@ -57,7 +57,8 @@ SIX, MANY, ODD = (30.0,), (150.0, 126.0, 138.0), (26.3, 28.9, 31.4, 33.0)
     ],
 )
 def test_even_moments_on_a_grid_have_no_bits_and_no_excess(n, samples, durations, step_s, more):
-    # Off the grid, moments of six segments had log2(256 / 21) = 3.6 bits, and those on 75 steps a p value of 0.005.
+    # Held against all (start, end), as they were, 300 moments of six segments had 2.9 bits and an excess of -0.055, and
+    # 3,000 on steps of 2 s 0.012 bits and -0.007.
     bits, excess, p_values = [], [], []
     for seed in range(samples):
         rng = np.random.default_rng([seed, n])
