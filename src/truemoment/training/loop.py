@@ -148,26 +148,27 @@ def train(
     lessons = make_lessons(data, network, follow)
     video_ids = lessons.video_ids if "other video" in network.model.needs else []
     measure = lessons.watch.measure
-    network, optimiser = accelerator.prepare(network, optimiser)
+    # Accelerate replaces `forward` in place, by one in mixed precision. The container takes that for training, and the
+    # network inside stays as it is: it is judged and saved in float32, as it will answer.
+    learner, optimiser = accelerator.prepare(torch.nn.Sequential(network), optimiser)
     while not _is_done(history, recipe):
         epoch = len(history) + 1
         pairs, told = lessons.epoch(epoch)
         started = time.perf_counter()
         loader = accelerator.prepare_data_loader(_loader(pairs, video_ids, recipe, data.seed, epoch))
         torch.manual_seed(int(np.random.SeedSequence([data.seed, epoch]).generate_state(1)[0]))
-        network.train()
+        learner.train()
         loss, watched, waited = _one_epoch(
-            network, optimiser, accelerator, follow(loader, f"epoch {epoch}"), recipe.train.clip
+            learner, optimiser, accelerator, follow(loader, f"epoch {epoch}"), recipe.train.clip
         )
         seconds = time.perf_counter() - started
-        plain = accelerator.unwrap_model(network, keep_fp32_wrapper=False)
-        val = lessons.judge(plain)
+        val = lessons.judge(network)
         if np.isnan(val[measure]):
             raise UsageError(f"select.measure: {measure} is undefined on {data.val.split}, name another one")
         best = not history or val[measure] > max(of.val[measure] for of in history)
         history.append(Epoch(epoch, loss, val, best, watched | told, round(seconds, 3), round(waited / seconds, 5)))
         if accelerator.is_main_process:
-            checkpoints.save_epoch(folder, plain, optimiser, history)
+            checkpoints.save_epoch(folder, network, optimiser, history)
             tell(history[-1])
         accelerator.wait_for_everyone()
     return history
@@ -240,7 +241,7 @@ def _as_it_is(examples: Any) -> Any:  # noqa: ANN401 - a batch, which the pairs 
 
 
 def _one_epoch(
-    network: torch.nn.Module,
+    learner: torch.nn.Module,
     optimiser: torch.optim.Optimizer,
     accelerator: Accelerator,
     loader: Any,  # noqa: ANN401 - a loader, or what follows one
@@ -252,11 +253,11 @@ def _one_epoch(
     n_pairs, waited = 0, 0.0
     for examples, seconds in _timed(iter(loader)):
         waited += seconds
-        output, terms = network(examples)
+        output, terms = learner(examples)
         total = torch.stack(list(terms.values())).sum()
         accelerator.backward(total)
         if clip:
-            accelerator.clip_grad_norm_(network.parameters(), clip)
+            accelerator.clip_grad_norm_(learner.parameters(), clip)
         optimiser.step()
         optimiser.zero_grad(set_to_none=True)
         size = len(examples.n_words)

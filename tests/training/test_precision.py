@@ -1,0 +1,74 @@
+"""Training in bf16: it stays in bf16 in every epoch, and a run that is cut off ends as one that was not."""
+
+import pytest
+import torch
+from accelerate.state import AcceleratorState
+from torch import nn
+
+from truemoment.models import FAMILIES
+from truemoment.training import checkpoints, loop
+from truemoment.training.runs import perform
+
+BF16 = "train.precision=bf16"
+
+
+@pytest.fixture(autouse=True)
+def another_precision():
+    """Let this process train in another precision than before: accelerate keeps the first one for good."""
+    AcceleratorState._reset_state()
+    yield
+    AcceleratorState._reset_state()
+
+
+@pytest.fixture
+def products(monkeypatch):
+    """Record the dtypes of linear maps and convolutions as (training or not, dtype), since the last ``clear()``."""
+    seen = set()
+    build = loop.build_network
+
+    def build_watched(*words):
+        network = build(*words)
+        for module in network.modules():
+            if isinstance(module, nn.Linear | nn.Conv1d | nn.Conv2d):
+                module.register_forward_hook(lambda module, _, output: seen.add((module.training, output.dtype)))
+        return network
+
+    monkeypatch.setattr(loop, "build_network", build_watched)
+    return seen
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_epoch_is_trained_in_bf16_and_judged_in_float32(name, task, products, tmp_path):
+    """Point 12: the autocast wrapper was stripped after epoch 1, and epochs 2 and 3 were trained in float32.
+
+    Answers are given in float32, and so is the figure that chooses the epoch.
+    """
+    by_epoch = []
+
+    def tell(_):
+        by_epoch.append(set(products))
+        products.clear()
+
+    perform(task(name, "train.epochs=3", BF16), tmp_path / "run", {}, tell=tell)
+    assert by_epoch == 3 * [{(True, torch.bfloat16), (False, torch.float32)}]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_run_in_bf16_that_is_cut_off_ends_as_one_that_was_not(name, task, tmp_path):
+    """Point 12: the epoch after resuming was trained in bf16 again, and weights differed by 3e-3."""
+    asked = task(name, "train.epochs=3", BF16)
+    whole = perform(asked, tmp_path / "whole", {})
+
+    def cut(epoch):
+        if epoch.epoch == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        perform(asked, tmp_path / "cut", {}, tell=cut)
+    resumed = perform(asked, tmp_path / "cut", {})
+    assert [epoch.loss for epoch in resumed.history] == [epoch.loss for epoch in whole.history]
+    assert [epoch.val for epoch in resumed.history] == [epoch.val for epoch in whole.history]
+    last = [checkpoints.newest_epoch(tmp_path / run) / "network.safetensors" for run in ("whole", "cut")]
+    one, other = map(checkpoints.read_tensors, last)
+    assert one.keys() == other.keys()
+    assert not [key for key in one if not torch.equal(one[key], other[key])]
