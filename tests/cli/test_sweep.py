@@ -186,7 +186,7 @@ def test_a_value_is_added_to_a_sweep(call, root):
 def test_another_sweep_in_the_folder_is_refused(fails, root):
     words = [*RECIPES, *FIXED, "-o", root / "sweep"]
     told = fails(2, "sweep", *words, "--set", "train.epochs=2")
-    assert "holds another run (it differs in recipe); give -o another folder" in told
+    assert "contains another run (it differs in recipe.train.epochs); give -o another folder" in told
     words[words.index(WORLD)] = "videos=41"
     assert "holds another world; give -o another folder" in fails(2, "sweep", *words)
 

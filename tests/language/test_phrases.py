@@ -122,7 +122,7 @@ WORDS = st.sampled_from(PIECES)
     )
 )
 def test_positions_are_valid_whatever_the_sentence(sentence):
-    for how in ("words", "blanks"):
+    for how in ("words", "blanks", "blanks-no-stop"):
         (tree,) = phrase_trees([sentence], ENGINE, how)
         holds(sentence, tree, how)
 
@@ -132,7 +132,7 @@ def test_charades(data_dir):
     splits = [load_annotations("charades-sta", split, data_dir=data_dir) for split in ("train", "test")]
     sentences = list(dict.fromkeys(str(s) for split in splits for s in split.sentence))
     with_verb = with_noun = 0
-    for how in ("words", "blanks"):
+    for how in ("words", "blanks", "blanks-no-stop"):
         trees = phrase_trees(sentences, ENGINE, how)
         for sentence, tree in zip(sentences, trees, strict=True):
             holds(sentence, tree, how)

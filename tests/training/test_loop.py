@@ -99,6 +99,25 @@ def test_a_folder_of_another_run_is_refused(task, tmp_path):
     assert (tmp_path / "other" / "thesis.tex").read_text() == "mine"
 
 
+def test_the_message_on_another_run_names_the_values_of_the_recipe_that_differ(task, tmp_path):
+    """Such as text.tokens of a full recipe, which --set puts back to resume a run of an older version."""
+    perform(task("tan2d", "train.epochs=1"), tmp_path / "run", {})
+    told = r"differs in recipe\.text\.tokens, recipe\.decode\.nms, seed\)"
+    with pytest.raises(UsageError, match=told):
+        perform(task("tan2d", "train.epochs=1", "text.tokens=blanks", "decode.nms=1", seed=1), tmp_path / "run", {})
+
+
+def test_a_run_whose_notes_have_another_wording_is_resumed(task, tmp_path):
+    """Point 12: a new wording of the caution on simulated features refused every run of an older version."""
+    asked = task("tan2d", "train.epochs=3")
+    older = dataclasses.replace(asked, notes=("Simulated: a wording of an older version.",))
+    with pytest.raises(KeyboardInterrupt):
+        perform(older, tmp_path / "run", {}, tell=cut_after(2))
+    resumed = perform(dataclasses.replace(asked, notes=("Simulated: a newer wording.",)), tmp_path / "run", {})
+    whole = perform(asked, tmp_path / "whole", {})
+    assert [epoch.loss for epoch in resumed.history] == [epoch.loss for epoch in whole.history]
+
+
 def test_a_loss_that_is_not_finite_is_told(task, tmp_path):
     with pytest.raises(TrueMomentError, match="learning_rate"):
         perform(task("tan2d", "train.learning_rate=1e30", "train.clip=0"), tmp_path / "run", {})

@@ -5,8 +5,10 @@ from itertools import pairwise
 
 import pytest
 
+from truemoment.datasets import load_annotations
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.training.recipes import names, read_recipe
+from truemoment.training.vocabulary import UNKNOWN, make_vocabulary, word_numbers
 
 
 def test_every_family_has_a_small_and_a_full_recipe():
@@ -25,6 +27,59 @@ def test_the_full_recipe_of_mdd_is_the_papers():
     assert recipe.settings["branches"] == ["L", "U", "U"]
     assert (recipe.train.batch, recipe.train.learning_rate, recipe.decode.nms) == (64, 1e-4, 0.45)
     assert (recipe.settings["hidden"], recipe.settings["heads"], recipe.settings["n_clips"]) == (512, 4, 16)
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_sentence_is_read_out_at_a_known_word_though_it_ends_with_a_full_stop(name, tmp_path):
+    """Point 12: "door." had no vector in the full recipes, and was the last word that the LSTM read."""
+    (tmp_path / "glove").mkdir()
+    (tmp_path / "glove" / "vectors.txt").write_text("a 1 0\nperson 0 1\nopens 1 1\ndoor 2 1\n")
+    text = read_recipe(name).text
+    sentences = ["A person opens a door.", "a person opens the door."]
+    vocabulary = make_vocabulary(text, sentences, sentences, tmp_path)
+    numbers, n_words = word_numbers(sentences, vocabulary, text.tokens)
+    assert n_words.tolist() == [5, 5]
+    assert numbers[:, -1].tolist() == vocabulary.numbers(["door", "door"])
+    assert UNKNOWN not in numbers[:, -1]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "n_unknown"),
+    [("blanks", 12_408), ("blanks-no-stop", 23), ("words", 5)],
+)
+def test_last_words_of_charades_sta_without_a_vector(tokens, n_unknown, data_dir):
+    """Of 12,408 training sentences, with the GloVe vectors at hand; all of them end with a full stop.
+
+    Counted apart from the package: the last of ``sentence.lower().split()``, and of ``sentence.removesuffix(".")...``,
+    looked up among the first words of the lines of the file of vectors.
+    """
+    text = read_recipe("tan2d-full", [f"text.tokens={tokens}"]).text
+    sentences = load_annotations("charades-sta", "train", data_dir=data_dir).queries.sentence.tolist()
+    numbers, n_words = word_numbers(sentences, make_vocabulary(text, [], sentences, data_dir), text.tokens)
+    assert (numbers[range(len(sentences)), n_words - 1] == UNKNOWN).sum() == n_unknown
+
+
+def test_a_run_of_a_full_recipe_made_before_its_tokens_changed_has_its_hash():
+    """Hashes of the commit before: such runs are resumed with --set text.tokens=blanks."""
+    before = {
+        "blind-tan-full": "954279954646",
+        "mdd-full": "0aa22c934d84",
+        "tan2d-full": "b5eeed3809e1",
+        "tcn-dcm-full": "1d88767796df",
+    }
+    assert {name: read_recipe(name, ["text.tokens=blanks"]).hash for name in before} == before
+
+
+def test_small_recipes_have_the_hashes_they_had():
+    """Hashes of the commit before point 12: its runs are resumed by the same command."""
+    before = {
+        "blind-tan": "9d97952eb687",
+        "mdd": "db19393524d9",
+        "tan2d": "bb1d783e8213",
+        "tan2d-windows": "578e197eec02",
+        "tcn-dcm": "c07330dd3cbf",
+    }
+    assert {name: read_recipe(name).hash for name in before} == before
 
 
 def test_the_hash_stands_for_every_value_but_the_words():

@@ -191,12 +191,12 @@ def test_another_run_is_refused(swept):
     cell = grid.cells()[0]
     other = read_methods(["tan2d"], [*SMALL, "train.epochs=2"])[0].recipe
     for changed, told in (
-        ({"recipe": other}, "recipe"),
+        ({"recipe": other}, r"recipe\.train\.epochs"),
         ({"seed": 7}, "seed"),
         ({"features": "other.npz"}, "features"),
         ({"learned": {("annotations.jsonl", "train"): "00", ("annotations.jsonl", "val"): "00"}}, "train, val"),
     ):
-        with pytest.raises(UsageError, match=rf"holds another run \(it differs in {told}\)"):
+        with pytest.raises(UsageError, match=rf"contains another run \(it differs in {told}\)"):
             finished(grid, site, cell, **changed)
 
 

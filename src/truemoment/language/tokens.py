@@ -1,9 +1,11 @@
 """Sentences as tokens that word vectors know: words without punctuation, or what stands between blanks.
 
 ``words`` splits punctuation off and drops it, so that the last word of "She opens the door." is *door* and not *door.*,
-which no table of word vectors holds. ``blanks`` is what 2D-TAN's code did: lower case, split at white space. There
-the last word of many sentences is unknown, and the sentence is read out just behind it. ``sentence`` keeps the sentence
-whole, for encoders that make one vector of it.
+which no table of word vectors contains. ``blanks`` and ``blanks-no-stop`` are what 2D-TAN's code does, dataset by dataset
+(microsoft/VideoX at 9058921, ``2D-TAN/lib/datasets``; the code of TCN-DCM does the same): lower case, split at white
+space. Its reader of Charades-STA cuts the full stop that ends a sentence (``blanks-no-stop``). Those of ActivityNet
+Captions and TACoS keep it (``blanks``): the last word of most sentences is then unknown, exactly where an LSTM is read
+out. ``sentence`` keeps the sentence whole, for encoders that make one vector of it.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Literal, NamedTuple, get_args
 from truemoment.exceptions import UsageError
 from truemoment.language.lexicon import TOKEN
 
-How = Literal["words", "blanks", "sentence"]
+How = Literal["words", "blanks", "blanks-no-stop", "sentence"]
 """Ways to make tokens of a sentence."""
 
 _BETWEEN_BLANKS = re.compile(r"\S+")
@@ -51,11 +53,12 @@ def spans(sentence: str, how: How = "words") -> list[Span]:
     [Span(text='he', start=0, end=2), Span(text='sits', start=3, end=7)]
     """
     if how not in get_args(How):
-        raise UsageError(f"unknown tokens {how!r}, expected {' or '.join(get_args(How))}")
+        raise UsageError(f"unknown tokens {how!r}, expected one of {', '.join(get_args(How))}")
     if how == "sentence":
         return [Span(sentence.lower(), 0, len(sentence))] if sentence.strip() else []
-    if how == "blanks":
-        return [Span(match[0].lower(), *match.span()) for match in _BETWEEN_BLANKS.finditer(sentence)]
+    if how in ("blanks", "blanks-no-stop"):
+        read = sentence if how == "blanks" else sentence.rstrip().removesuffix(".")
+        return [Span(match[0].lower(), *match.span()) for match in _BETWEEN_BLANKS.finditer(read)]
     every = TOKEN.finditer(sentence.translate(_APOSTROPHES))  # of the same length
     words = (match for match in every if any(character.isalnum() for character in match[0]))
     return [Span(match[0].lower(), *match.span()) for match in words]
@@ -70,13 +73,13 @@ def tokenise(sentence: str, how: How = "words") -> tuple[str, ...]:
         Any text.
     how
         ``words``: in lower case, contractions split (*person's* is *person* and *'s*), punctuation dropped, inner
-        hyphens kept. ``blanks``: in lower case, split at white space and nothing else. ``sentence``: all of it, in
-        lower case, as one.
+        hyphens kept. ``blanks``: in lower case, split at white space and nothing else. ``blanks-no-stop``: the same
+        without the full stop that ends the sentence. ``sentence``: all of it, in lower case, as one.
 
     Returns
     -------
     tuple of text
-        Not empty for a sentence that holds a letter.
+        Not empty for a sentence that contains a letter.
 
     Raises
     ------
@@ -89,5 +92,7 @@ def tokenise(sentence: str, how: How = "words") -> tuple[str, ...]:
     ('the', 'person', "'s", 't-shirt', 'it', "'s", 'on', 'the', 'door')
     >>> tokenise("It's on the door.", "blanks")
     ("it's", 'on', 'the', 'door.')
+    >>> tokenise("It's on the door.", "blanks-no-stop")
+    ("it's", 'on', 'the', 'door')
     """
     return tuple(span.text for span in spans(sentence, how))

@@ -14,7 +14,7 @@ Tensors lie in safetensors files, which hold numbers and names and nothing that 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -29,7 +29,7 @@ from truemoment.arrays import refusing_damage
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.files import atomic_folder, atomic_write, read_json
 from truemoment.training.epochs import epoch_folder, epoch_folders
-from truemoment.training.recipes import Recipe
+from truemoment.training.recipes import Recipe, differing_keys
 
 SCHEMA = "truemoment/run/1"
 
@@ -167,6 +167,23 @@ def read_run(folder: Path) -> Run:
     if run.schema != SCHEMA:
         raise InputError(f"got {run.schema!r}, expected {SCHEMA!r}", path=path, field="schema")
     return run
+
+
+def another_run(folder: Path, there: Run, recipe: Recipe, differing: Sequence[str]) -> str:
+    """Return the message that a folder contains another run than the one asked for.
+
+    Parameters
+    ----------
+    folder, there
+        The folder, and the run in it.
+    recipe
+        The recipe asked for.
+    differing
+        Fields of the run in which the two differ. For ``recipe`` the message names the keys.
+    """
+    keys = [f"recipe.{key}" for key in differing_keys(there.recipe, recipe)]
+    what = [name for field in differing for name in (keys if field == "recipe" else [field])]
+    return f"{folder}: contains another run (it differs in {', '.join(what)}); give -o another folder"
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:

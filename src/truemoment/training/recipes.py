@@ -31,6 +31,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
 from truemoment.files import in_words, lower_first, read_bytes
+from truemoment.language.tokens import How
 from truemoment.measures import parse_measure
 from truemoment.proposals import Tail
 from truemoment.training.epochs import MOST_EPOCHS
@@ -60,8 +61,10 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
     least_count
         Training sentences that a word must stand in to be learned; rarer ones share the vector of unknown words.
     tokens
-        ``words``: punctuation split off and dropped; ``blanks``: split at blanks alone, as 2D-TAN's code does, so that
-        "door." is another word than "door"; ``sentence``: the sentence as one token, for ``encoder:NAME``.
+        ``words``: punctuation split off and dropped; ``blanks-no-stop``: the full stop at the end cut, then split at
+        blanks, as 2D-TAN's code does on Charades-STA; ``blanks``: split at blanks alone, as 2D-TAN's code does on
+        ActivityNet Captions and TACoS, so that "door." is another word than "door"; ``sentence``: the sentence as one
+        token, for ``encoder:NAME``.
     engine
         What finds the verbs and nouns of phrases.
     """
@@ -69,7 +72,7 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
     vectors: str = "learned"
     size: Positive = 100
     least_count: Positive = 2
-    tokens: Literal["words", "blanks", "sentence"] = "words"
+    tokens: How = "words"
     engine: str = "lexicon"
 
 
@@ -271,6 +274,26 @@ def naming(path: Path | None, field: str) -> Iterator[None]:
         yield
     except UsageError as error:
         raise InputError(str(error), path=path, field=field) from None
+
+
+def differing_keys(one: Recipe, other: Recipe) -> list[str]:
+    """Return the keys, with dots, of the values in which two recipes differ.
+
+    Examples
+    --------
+    >>> differing_keys(Recipe("tan2d"), Recipe("tan2d", rows=64, text=Text(tokens="blanks")))
+    ['rows', 'text.tokens']
+    """
+    values, others = (_leaves(msgspec.to_builtins(recipe)) for recipe in (one, other))
+    return [key for key in {**values, **others} if key not in values or values[key] != others.get(key)]
+
+
+def _leaves(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Return all values that contain no further keys, by dotted key."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        found |= _leaves(value, f"{before}{key}.") if isinstance(value, dict) else {before + key: value}
+    return found
 
 
 def _convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field: str) -> S:

@@ -271,10 +271,10 @@ def _claim(folder: Path, run: checkpoints.Run, vocabulary: Vocabulary, tests: It
     words = folder / "words.json"
     if (folder / "run.json").exists():
         there = checkpoints.read_run(folder)
-        if msgspec.structs.replace(there, truemoment="") != msgspec.structs.replace(run, truemoment=""):
-            differing = [name for name in (*RUN_FIELDS, "forced") if getattr(there, name) != getattr(run, name)]
-            what = ", ".join(differing) or "its notes"
-            raise UsageError(f"{folder}: holds another run (it differs in {what}); give -o another folder")
+        # Notes are words for people: those of an older version are no other run.
+        differing = [name for name in (*RUN_FIELDS, "forced") if getattr(there, name) != getattr(run, name)]
+        if differing:
+            raise UsageError(checkpoints.another_run(folder, there, run.recipe, differing))
         if words.exists() and read_vocabulary(words).words != vocabulary.words:
             raise UsageError(f"{folder}: was trained with other words (other --test splits?); give -o another folder")
         if not words.exists():

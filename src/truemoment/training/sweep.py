@@ -305,7 +305,7 @@ def read_finished(
     known = {"train": run.train, "val": run.val}
     differing += [name for name, of in known.items() if learned.get((of.dataset, of.split), of.sha256) != of.sha256]
     if differing:
-        raise UsageError(f"{folder}: holds another run (it differs in {', '.join(differing)}); give -o another folder")
+        raise UsageError(checkpoints.another_run(folder, run, recipe, differing))
     path = folder / "result.json"
     if not path.is_file() or any((of.dataset, of.split) not in learned for of in known.values()):
         return None
