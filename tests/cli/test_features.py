@@ -8,6 +8,7 @@ import pytest
 
 from truemoment import __version__
 from truemoment.features import OwnStore
+from truemoment.worlds.perception import CAUTION
 
 
 @pytest.fixture
@@ -95,6 +96,8 @@ def test_json(features, folder):
         "n_dimensions": 4,
         "fps": 2.0,
         "notes": [],
+        "caution": "",
+        "interval_share": None,
         "annotations": {"dataset": "mine.jsonl", "split": "test", "n_videos": 2},
         "complete": True,
         "n_usable": 2,
@@ -128,6 +131,18 @@ def test_it_is_written_in_our_own_format(features, call, tmp_path):
 def test_nothing_is_written_where_something_is(fails, folder, tmp_path):
     assert "is there already" in fails(2, "features", folder, "-o", folder)
     assert "cannot be made" in fails(2, "features", folder, "-o", tmp_path / "no" / "own")
+
+
+def test_simulated_features_say_what_they_are(call, data_dir):
+    """811 of 823 moments, as in tests/worlds/test_interval_rules.py."""
+    words = ["perception:1", "--dataset", "charades-cd", "--split", "test-iid", "--data-dir", data_dir]
+    status, out, _ = call("features", *words)
+    assert status == 0
+    assert f"caution: {CAUTION}" in out
+    assert "98.54 % of the moments are an action interval that the features show (both ends within 0.15 s)" in out
+    found = json.loads(call("features", *words, "--json", "-", "--quiet")[1])
+    assert found["interval_share"] == pytest.approx(811 / 823, abs=1e-12)
+    assert found["caution"] == CAUTION
 
 
 def test_without_data_there_is_no_perception(fails):

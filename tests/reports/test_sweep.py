@@ -36,7 +36,7 @@ def series(name, figures, *, kind="method", sees=True):
     points = {
         place: dict(zip([(split, MEASURE) for split in SPLITS], of, strict=True)) for place, of in figures.items()
     }
-    return Series(name, name.upper(), kind, sees, points, "floor" if kind == "floor" else f"hash of {name}")
+    return Series(name, name.upper(), kind, sees, points, f"hash of {name}" if kind == "method" else "floor")
 
 
 def swept(methods, floors=(), **changed):
@@ -283,25 +283,31 @@ def test_the_figure_shows_means_and_spreads(random_sweep):
         assert len(dashed) == len(random_sweep.floors)
 
 
-def test_names_of_floors_do_not_cover_each_other_nor_the_panels():
-    methods = [losing(name, {0.0: (0.1, 0.2, 0.3), 1.0: (0.1, 0.2, 0.3)}) for name in "abcd"]
+@pytest.mark.parametrize("splits", [SPLITS, SPLITS[:1]])
+@pytest.mark.parametrize("n_floors", [7, 13, 24])
+def test_names_of_floors_do_not_cover_each_other_nor_the_panels(n_floors, splits):
+    """Point 9: with the sentence network and the rules there are 13 and a ceiling, beside 6 methods."""
+    methods = [losing(f"method {name}", {0.0: (0.1, 0.2, 0.3), 1.0: (0.1, 0.2, 0.3)}) for name in "abcdef"]
     floors = [
-        series(f"a floor {number}", {(None, 0): (0.02 * (number > 3), 0.3)}, kind="floor", sees=False)
-        for number in range(7)
+        series(f"sentence neighbours {number}", {(None, 0): (0.02 * (number > 3), 0.3)}, kind="floor", sees=False)
+        for number in range(n_floors)
     ]
+    ceiling = series("ceiling", {(value, 0): (0.5, 0.6) for value in (0.0, 1.0)}, kind="ceiling")
     with drawing_style():
-        drawn = figure(swept(methods, floors), MEASURE)
+        drawn = figure(swept(methods, floors, ceilings=(ceiling,), splits=splits), MEASURE)
         drawn.canvas.draw()
+        legend = drawn.legends[0].get_window_extent()
+        assert drawn.bbox.x0 <= legend.x0 < legend.x1 <= drawn.bbox.x1
         for axes in drawn.axes:
             boxes = [Text.get_window_extent(text) for text in axes.texts]  # without their threads
-            assert len(boxes) == 7
+            assert len(boxes) == n_floors + 1
             panel = axes.get_window_extent()
             # Boxes of text have room for descenders, which may touch by a pixel or two.
             assert not any(a.y0 + 2 < b.y1 and b.y0 + 2 < a.y1 for a, b in itertools.combinations(boxes, 2))
             for box in boxes:
                 assert panel.x1 < box.x0 < box.x1 <= drawn.bbox.x1
+                assert panel.y0 - 1 <= (box.y0 + box.y1) / 2 <= panel.y1 + 1
                 assert not any(box.overlaps(other.get_window_extent()) for other in drawn.axes)
-        legend = drawn.legends[0].get_window_extent()
         assert not any(legend.overlaps(axes.get_tightbbox()) for axes in drawn.axes)
 
 

@@ -20,6 +20,7 @@ from truemoment.worlds.perception import (
     dial_of,
     frame_map,
     perception_features,
+    perfect_perception,
     read_actions,
     read_classes,
     row_coverage,
@@ -140,7 +141,31 @@ def test_the_folder_given_is_what_is_measured(folder):
     assert store.name == f"perception:0.3 (frame mAP {frame_map(store, train):.3f} on 60 videos), seed=2"
     assert store.n_dimensions == 5
     assert store.caution == CAUTION
-    assert "partly derived from" in CAUTION
+    assert "the moments of Charades-STA and Charades-CD are such annotations" in CAUTION
+
+
+def test_intervals_are_what_the_scores_are_made_of(folder):
+    """Of an oracle the annotated ones; else those that cover what it scores without noise."""
+    train = read_actions(folder / "Charades_v1_train.csv", 5)
+    perfect = perfect_perception(folder)
+    for video_id, of in train.items():
+        found = perfect.intervals(video_id)
+        annotated = zip(of.klass, of.start_s, of.end_s, strict=True)
+        assert sorted(zip(found.klass, found.start_s, found.end_s, strict=True)) == sorted(annotated)
+    silent = Perception(perfect.actions, perfect.habits, Detector(0.5, 6.0, 2.0, 0.0), n_classes=5, seed=3)
+    for video_id in ("t5", "s1", "nothing"):
+        assert np.array_equal(silent[video_id], row_coverage(silent.intervals(video_id), 5))
+    with pytest.raises(InputError, match="no video 'x' to perceive"):
+        perfect.intervals("x")
+
+
+def test_features_of_another_quality_are_those_asked_for_by_name(folder):
+    found = perfect_perception(folder).at(0.3, seed=2)
+    expected = perception_features(folder, quality=0.3, seed=2)
+    assert (found.name, len(found)) == ("perception:0.3, seed=2", 64)
+    assert all(np.array_equal(found[video_id], expected[video_id]) for video_id in expected)
+    with pytest.raises(UsageError, match="quality 2"):
+        perfect_perception(folder).at(2, seed=0)
 
 
 def test_overlapping_intervals_of_a_class_are_one(tmp_path):

@@ -81,6 +81,7 @@ def command(
     truemoment features clip/ --fps 0.5 --dataset qvhighlights --split val -o clip-mapped
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.features import check, open_features, write_store
+    from truemoment.worlds.interval_rules import WITHIN_S
 
     path = Path(source)
     refuse_outputs([annotations, path, *files_of(dataset, data_dir)], [json_path])
@@ -94,13 +95,19 @@ def command(
     found = None if reference is None else check(store, reference, follow=_followed("reading", show=show))
     tell = _teller(quiet=quiet, to_error=json_path == STANDARD_OUTPUT)
     _describe(store, tell)
-    if found is not None:
+    share = None
+    if found is not None and reference is not None:
         _report(found, tell)
+        share = _interval_share(store, reference)
+    if share is not None:
+        within = f"both ends within {WITHIN_S:g} s"
+        tell(f"{100 * share:.2f} % of the moments are an action interval that the features show ({within})", False)
     if out is not None:
         write_store(out, store, dtype=cast("DType", dtype), follow=_followed("writing", show=show))
         tell(f"written to {told_path(out)}: {len(store):,} videos as {dtype}", False)
     if json_path is not None:
-        write_json(json_path, _document(store, reference, found, seed if source.startswith("perception:") else None))
+        simulated_seed = seed if source.startswith("perception:") else None
+        write_json(json_path, _document(store, reference, found, simulated_seed) | {"interval_share": share})
     ctx.exit(0 if found is None or found.complete else EXIT_CHECK_FAILED)
 
 
@@ -130,6 +137,19 @@ def _describe(store: FeatureStore, tell: Callable[[str, bool], None]) -> None:
     tell(f"{store.name}: {len(store):,} videos, {store.n_dimensions:,} numbers a row, {time}", False)
     for note in getattr(store, "notes", ()):
         tell(f"note: {note}", False)
+    if caution := getattr(store, "caution", ""):
+        tell(f"caution: {caution}", False)
+
+
+def _interval_share(store: FeatureStore, reference: Annotations) -> float | None:
+    """Return the share of the moments that are an interval which simulated features show; None for other features."""
+    from truemoment.worlds.interval_rules import interval_share
+    from truemoment.worlds.perception import Perception
+
+    if not isinstance(store, Perception) or not len(reference):
+        return None
+    known = all(video_id in store for video_id in reference.video_id.tolist())
+    return interval_share(reference, store.actions.__getitem__) if known else None
 
 
 def _report(found: Alignment, tell: Callable[[str, bool], None]) -> None:
@@ -175,6 +195,7 @@ def _document(
         "n_dimensions": store.n_dimensions,
         "fps": store.fps,
         "notes": list(getattr(store, "notes", ())),
+        "caution": getattr(store, "caution", ""),
     }
     if found is None or reference is None:
         return document | {"annotations": None}

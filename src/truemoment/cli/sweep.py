@@ -138,6 +138,7 @@ def command(
         material = {place: site.read(place) for place in site.places}
         done, missing = _finished(site, material, asked)
         floors, left_out, rows = _floors(site, material, asked, tell)
+        rules, rows_of_rules = _rules(site, material, asked, tell)
     if done and not quiet:
         click.echo(f"{len(done)} of {len(grid.cells())} cells are finished already", err=True)
     threads = threads or max(1, available_cores() // jobs)
@@ -154,12 +155,13 @@ def command(
         measures=asked,
         headline=told_measure,
         methods=_methods(grid, done),
-        floors=floors,
+        floors=(*floors, *(of for of in rules if of.kind == "floor")),
+        ceilings=tuple(of for of in rules if of.kind == "ceiling"),
         failed=tuple((of.cell.method, of.cell.value, of.cell.seed, of.failed) for of in done if of.failed),
         notes=(*left_out, *_notes(grid, done)),
     )
     if results is not None:
-        keep(results, [*(row for of in done for row in of.rows), *rows])
+        keep(results, [*(row for of in done for row in of.rows), *rows, *rows_of_rules])
     if figures is not None:
         save_drawings(report.drawings(swept), figures)
     if json_path is not None:
@@ -438,6 +440,49 @@ def _floors(
                 rows += floor_rows(floor.name, floor.scores, seed=place[1], fitted_on=splits["train"])
     found = tuple(Series(name, titles[name], "floor", False, of, CONFIG) for name, of in points.items())
     return found, list(notes), rows
+
+
+def _rules(
+    site: Site, material: Material, measures: tuple[str, ...], tell: Callable[[str], None]
+) -> tuple[tuple[Series, ...], list[Row]]:
+    """Run the interval rules at every value and seed of simulated perception; return them, and their figures as rows.
+
+    On a world, and where no method sees features, there are none.
+    """
+    from truemoment.datasets import data_folder
+    from truemoment.measures import parse_measure
+    from truemoment.reports.sweep import Series
+    from truemoment.training.floors import CONFIG
+    from truemoment.training.rule_figures import run_rules
+
+    if site.dataset is None or not any(method.sees for method in site.grid.methods):
+        return (), []
+    tell("rules on action intervals")
+    splits = next(iter(material.values()))
+    chosen_on, tests = _chosen_on(material), _tests(material)
+    found = list(
+        run_rules(
+            {name: splits[name] for name in (chosen_on, *tests)},
+            folder=data_folder(site.data_dir) / "charades-sta",
+            train=splits["train"],
+            qualities=site.grid.dial.values,
+            seeds=site.grid.seeds,
+            measures=[parse_measure(measure) for measure in measures],
+            top=max(method.recipe.decode.top for method in site.grid.methods),
+        )
+    )
+    series = tuple(
+        Series(
+            of.name,
+            of.title,
+            of.kind,
+            True,
+            {(at.quality, at.seed): at.values for at in found if at.name == of.name},
+            CONFIG,
+        )
+        for of in {of.name: of for of in found}.values()
+    )
+    return series, [row for of in found for row in of.rows if row.split in tests]
 
 
 def _finished(site: Site, material: Material, measures: tuple[str, ...]) -> tuple[list[Outcome], list[Cell]]:

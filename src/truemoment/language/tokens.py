@@ -1,8 +1,8 @@
 """Sentences as tokens that word vectors know: words without punctuation, or what stands between blanks.
 
 ``words`` splits punctuation off and drops it, so that the last word of "She opens the door." is *door* and not *door.*,
-which no table of word vectors contains. ``blanks`` and ``blanks-no-stop`` are what 2D-TAN's code does, dataset by dataset
-(microsoft/VideoX at 9058921, ``2D-TAN/lib/datasets``; the code of TCN-DCM does the same): lower case, split at white
+which no table of word vectors contains. ``blanks`` and ``blanks-no-stop`` are what the code of 2D-TAN does, dataset by
+dataset (microsoft/VideoX at 9058921, ``2D-TAN/lib/datasets``; TCN-DCM's does the same): lower case, split at white
 space. Its reader of Charades-STA cuts the full stop that ends a sentence (``blanks-no-stop``). Those of ActivityNet
 Captions and TACoS keep it (``blanks``): the last word of most sentences is then unknown, exactly where an LSTM is read
 out. ``sentence`` keeps the sentence whole, for encoders that make one vector of it.

@@ -48,25 +48,25 @@ Figures = Mapping[tuple[str, str], float]
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """What a method, or a floor, scores.
+    """What a method, a floor or a ceiling scores.
 
     Parameters
     ----------
     name, title
         In files, and in reports.
     kind
-        Which of the two it is.
+        Which of the three it is.
     sees
-        Whether it sees the video.
+        Whether it sees the video; a floor that does reads no sentence.
     points
         Its figures at each place that it was run at.
     config
-        Hash of its recipe; ``floor`` for one.
+        Hash of its recipe; ``floor`` for a floor or a ceiling.
     """
 
     name: str
     title: str
-    kind: Literal["method", "floor"]
+    kind: Literal["method", "floor", "ceiling"]
     sees: bool
     points: Mapping[Place, Figures]
     config: str
@@ -101,8 +101,8 @@ class Swept:
         Test splits.
     measures, headline
         All of them, and the one that is told.
-    methods, floors
-        What was trained, and what is held beside.
+    methods, floors, ceilings
+        What was trained, and what it is compared with.
     failed
         Cells that are empty, and why: method, value, seed, reason.
     notes
@@ -118,11 +118,12 @@ class Swept:
     headline: str
     methods: tuple[Series, ...]
     floors: tuple[Series, ...]
+    ceilings: tuple[Series, ...] = ()
     failed: tuple[tuple[str, float | None, int, str], ...] = ()
     notes: tuple[str, ...] = ()
 
     def table(self, series: Series, split: str, measure: str | None = None) -> Floats:
-        """Return a method's or floor's fractions by value and seed, (V, S); by its own seeds, for a floor."""
+        """Return fractions by value and seed, (V, S); by its own seeds, for a floor or a ceiling."""
         seeds = self.seeds if series.kind == "method" else sorted({seed for _, seed in series.points})
         return series.table(self.values, seeds, split, measure or self.headline)
 
@@ -261,14 +262,19 @@ def _table(swept: Swept, style: TableStyle) -> str:
 
 
 def _all(swept: Swept) -> tuple[Series, ...]:
-    return (*swept.methods, *swept.floors)
+    return (*swept.methods, *_references(swept))
+
+
+def _references(swept: Swept) -> tuple[Series, ...]:
+    """Return the floors and ceilings."""
+    return (*swept.floors, *swept.ceilings)
 
 
 def _block(split: str, tables: Mapping[Series, Floats], style: TableStyle) -> list[list[str]]:
     rows = []
     for series, table in tables.items():
         mean, spread = mean_and_spread(table)
-        title = series.title + (" (floor)" if series.kind == "floor" else "")
+        title = series.title + ("" if series.kind == "method" else f" ({series.kind})")
         complete = [bool(np.isfinite(row).all()) for row in table]
         figures = [
             _figure(*of, several=table.shape[1] > 1, complete=whole)
@@ -289,7 +295,7 @@ def _figure(mean: float, spread: float, *, several: bool, complete: bool) -> str
 
 def said(swept: Swept) -> list[str]:
     """Say what is to be seen: what each method has without the dial, what that gains it, what it loses."""
-    told = _without_seeing(swept) if swept.dial == "perception" else _with_prior(swept)
+    told = [*_without_seeing(swept), *_given_away(swept)] if swept.dial == "perception" else _with_prior(swept)
     return [*told, *(_lost(swept) if swept.has_two else [])]
 
 
@@ -317,6 +323,23 @@ def _without_seeing(swept: Swept) -> list[str]:
             gain = number(100 * (mean[-1] - mean[0]), 2, sign="+")
             sentence += f" Perception {swept.values[-1]:g} changes that by {gain} points."
         told.append(sentence)
+    return told
+
+
+def _given_away(swept: Swept) -> list[str]:
+    """Say what rules that only pick an action interval score at the highest perception."""
+    rules = [series for series in _references(swept) if series.sees]
+    told = []
+    for split in swept.splits:
+        figures = [
+            f"{of.title}{' (ceiling)' if of.kind == 'ceiling' else ''} {_figure_at(swept, of, split, -1)}"
+            for of in rules
+        ]
+        if figures:
+            told.append(
+                f"On {split}, rules that only pick one of the action intervals which the features of perception "
+                f"{swept.values[-1]:g} show score: {', '.join(figures)}. Floors do not read the sentence."
+            )
     return told
 
 
@@ -420,6 +443,7 @@ def document(swept: Swept) -> dict[str, Any]:
         ],
         "cells": [entry for of in swept.methods for entry in _entries(swept, of)],
         "floors": [entry for of in swept.floors for entry in _entries(swept, of)],
+        "ceilings": [entry for of in swept.ceilings for entry in _entries(swept, of)],
         "summary": [entry for of in _all(swept) for entry in _summary(swept, of)],
         "empty": [
             {"recipe": name, "dial_value": value, "seed": seed, "why": why} for name, value, seed, why in swept.failed
@@ -496,8 +520,14 @@ LOOKS = (
 """Methods that a figure can tell apart; further ones stand in the tables."""
 
 _PANEL_IN, _NAMES_IN = 2.35, 1.0
-_LINE_PT = 10.0
-"""Height of a name beside a panel."""
+_HEIGHT_IN, _AROUND_IN, _LEGEND_LINE_IN = 3.5, 0.75, 0.18
+"""Least height of a figure; what a panel leaves of it to its title and axis, and to each line of the legend."""
+
+_LINE_PT, _LETTER_PT = 10.0, 4.2
+"""Height of a name beside a panel, and width of a letter of it."""
+
+_LONGEST_NAME = 24
+"""Letters of a name; a longer one is cut."""
 
 
 def drawings(swept: Swept) -> list[Drawing]:
@@ -507,8 +537,9 @@ def drawings(swept: Swept) -> list[Drawing]:
         Drawing(
             f"sweep-{_for_a_file(measure)}",
             f"{measure} against {swept.dial}",
-            f"Score on {listed(swept.splits)} of {_of(swept)}. Dashed: floors, which see no video. "
-            + ("Bars: standard deviation over seeds." if len(swept.seeds) > 1 else "One seed."),
+            f"Score on {listed(swept.splits)} of {_of(swept)}. "
+            + "".join(f"{line}. " for line in _legend_title(swept)).rstrip()
+            + ("" if len(swept.seeds) > 1 else " One seed."),
             partial(figure, swept, measure),
         )
         for measure in ordered
@@ -524,13 +555,13 @@ def figure(swept: Swept, measure: str) -> Figure:
     """Draw a measure against the dial, a panel a test split: methods with their spread over seeds, floors dashed."""
     methods = swept.methods[: len(LOOKS)]
     with drawing_style():
-        drawn = new_figure(3.5)
-        drawn.set_size_inches((_PANEL_IN + _NAMES_IN) * len(swept.splits) + 0.3, 3.5)
+        drawn = new_figure(_HEIGHT_IN)
+        drawn.set_size_inches(*_size_in(swept))
         panels = drawn.subplots(1, len(swept.splits), sharey=True, squeeze=False)[0]
         for axes, split in zip(panels, swept.splits, strict=True):
             axes.set_title(split, loc="left")
-            for floor in swept.floors:
-                _draw_floor(axes, swept, floor, split, measure)
+            for series in _references(swept):
+                _draw_reference(axes, swept, series, split, measure)
             for series, look in zip(methods, LOOKS, strict=False):
                 _draw_method(axes, swept, series, look, (split, measure))
             axes.set_xlabel(_axis(swept))
@@ -539,18 +570,45 @@ def figure(swept: Swept, measure: str) -> Figure:
         panels[0].set_ylabel(f"{measure}, %")
         panels[0].set_ylim(bottom=0)
         handles, labels = panels[0].get_legend_handles_labels()
-        spread = f"; bars: ± standard deviation over {len(swept.seeds)} seeds" if len(swept.seeds) > 1 else ""
         drawn.legend(
             handles,
             labels,
             loc="outside lower center",
-            ncols=max(len(handles), 1),
-            title=f"dashed: floors, which see no video{spread}",
+            ncols=_legend_columns(methods, drawn.get_figwidth()),
+            title="\n".join(_legend_title(swept)),
             title_fontsize=SMALL,
         )
         for axes, split in zip(panels, swept.splits, strict=True):
-            _name_floors(axes, drawn, swept, split, measure)
+            _name_references(axes, drawn, swept, split, measure)
     return drawn
+
+
+def _size_in(swept: Swept) -> tuple[float, float]:
+    """Width and height that the panels, the names beside them and the legend need, inches."""
+    names = [shortened(of.title, _LONGEST_NAME) for of in _references(swept)]
+    names_in = max([_NAMES_IN, *(len(name) * _LETTER_PT / 72 for name in names)])
+    width_in = (_PANEL_IN + names_in) * len(swept.splits) + 0.3
+    methods = swept.methods[: len(LOOKS)]
+    n_lines = len(_legend_title(swept)) + math.ceil(len(methods) / _legend_columns(methods, width_in))
+    height_in = len(names) * _LINE_PT / 72 + _AROUND_IN + n_lines * _LEGEND_LINE_IN
+    return width_in, max(_HEIGHT_IN, height_in)
+
+
+def _legend_columns(methods: Sequence[Series], width_in: float) -> int:
+    """How many entries of the legend fit beside each other."""
+    longest = max((len(shortened(of.title, _LONGEST_NAME)) for of in methods), default=0)
+    return max(1, min(len(methods), int(width_in / (0.55 + longest * 5.0 / 72))))
+
+
+def _legend_title(swept: Swept) -> list[str]:
+    """Say what lines without markers are, and the bars."""
+    or_read = " or read no sentence" if any(of.sees for of in swept.floors) else ""
+    told = [f"Dashed: floors, which see no video{or_read}"]
+    if swept.ceilings:
+        told.append("Dotted: ceiling")
+    if len(swept.seeds) > 1:
+        told.append(f"Bars: ± standard deviation over {len(swept.seeds)} seeds")
+    return told
 
 
 def _axis(swept: Swept) -> str:
@@ -572,9 +630,10 @@ def _ticks(values: Sequence[float]) -> list[float]:
     return kept
 
 
-def _draw_floor(axes: Axes, swept: Swept, floor: Series, split: str, measure: str) -> None:
-    mean, _ = mean_and_spread(swept.table(floor, split, measure))
-    axes.plot(swept.values, 100 * mean, color=OTHER, linestyle=(0, (4, 2)), linewidth=0.9, zorder=1.5)
+def _draw_reference(axes: Axes, swept: Swept, series: Series, split: str, measure: str) -> None:
+    mean, _ = mean_and_spread(swept.table(series, split, measure))
+    line = (0, (1, 1.5)) if series.kind == "ceiling" else (0, (4, 2))
+    axes.plot(swept.values, 100 * mean, color=OTHER, linestyle=line, linewidth=0.9, zorder=1.5)
 
 
 def _draw_method(axes: Axes, swept: Swept, series: Series, look: Look, which: tuple[str, str]) -> None:
@@ -583,7 +642,7 @@ def _draw_method(axes: Axes, swept: Swept, series: Series, look: Look, which: tu
         swept.values,
         100 * mean,
         yerr=None if np.isnan(spread).all() else 100 * np.nan_to_num(spread),
-        label=shortened(series.title, 24),
+        label=shortened(series.title, _LONGEST_NAME),
         color=look.colour,
         linestyle=look.line,
         marker="none" if series.level else look.marker,
@@ -594,10 +653,11 @@ def _draw_method(axes: Axes, swept: Swept, series: Series, look: Look, which: tu
     )
 
 
-def _name_floors(axes: Axes, drawn: Figure, swept: Swept, split: str, measure: str) -> None:
-    """Write the floors' names at the right end of their lines, apart from each other, with a thread to each."""
+def _name_references(axes: Axes, drawn: Figure, swept: Swept, split: str, measure: str) -> None:
+    """Write names of floors and ceilings at the right end of their lines, apart, with a thread to each."""
     ends = [
-        (100 * float(mean_and_spread(swept.table(floor, split, measure))[0][-1]), floor.title) for floor in swept.floors
+        (100 * float(mean_and_spread(swept.table(of, split, measure))[0][-1]), shortened(of.title, _LONGEST_NAME))
+        for of in _references(swept)
     ]
     ends = sorted((end for end in ends if math.isfinite(end[0])), key=lambda end: end[0])
     if not ends:

@@ -1,0 +1,134 @@
+"""Figures of the interval rules, floors and a ceiling, beside those of methods trained on simulated perception.
+
+A rule answers with the intervals that the simulated detector finds at a quality and seed: it knows what the features
+show, and no more. At quality 1 they are the annotated intervals. See :mod:`truemoment.worlds.interval_rules`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from truemoment.evaluation import evaluate
+from truemoment.grounders import Grounder
+from truemoment.language import get_engine
+from truemoment.language.remembered import Remembered
+from truemoment.measures import Measure
+from truemoment.protocols import protocol_for_dataset
+from truemoment.records import Annotations
+from truemoment.scores import Scores
+from truemoment.training.floors import floor_rows
+from truemoment.training.results import Row
+from truemoment.worlds.interval_rules import LikeliestInterval, NamedInterval, RandomInterval
+from truemoment.worlds.perception import class_names, perfect_perception
+
+Kind = Literal["floor", "ceiling"]
+
+N_DRAWS = 10
+"""Draws of the random interval that its figures are the means of."""
+
+
+@dataclass(frozen=True)
+class RuleFigures:
+    """What a rule scores at a quality of perception and a seed.
+
+    Parameters
+    ----------
+    name, title
+        In files, and in reports.
+    kind
+        ``floor`` or ``ceiling``.
+    quality, seed
+        Of the simulated features.
+    values
+        Fraction by split and measure; NaN where it is undefined.
+    rows
+        The same as rows of a file of figures.
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    quality: float
+    seed: int
+    values: Mapping[tuple[str, str], float]
+    rows: tuple[Row, ...]
+
+
+def run_rules(
+    splits: Mapping[str, Annotations],
+    *,
+    folder: Path,
+    train: Annotations,
+    qualities: Sequence[float],
+    seeds: Sequence[int],
+    measures: Sequence[Measure],
+    top: int,
+) -> Iterator[RuleFigures]:
+    """Run every rule at every quality and seed, and yield its figures on the splits.
+
+    Parameters
+    ----------
+    splits
+        Annotations of Charades by name.
+    folder
+        Of Charades-STA, see :func:`~truemoment.worlds.perception.perception_features`.
+    train
+        What the training prior is counted on.
+    qualities, seeds
+        Of the simulated features.
+    measures
+        What is measured.
+    top
+        Most answers a query.
+
+    Raises
+    ------
+    MissingFileError, InputError
+        If a file of Charades is missing or damaged, or has no interval of a video.
+    """
+    perfect, names, engine = perfect_perception(folder), class_names(folder), Remembered(get_engine())
+    for quality in qualities:
+        for seed in seeds:
+            detected = perfect.at(quality, seed=seed)
+            intervals = cache(detected.intervals)
+            drawn = RandomInterval(intervals, np.random.default_rng(seed))
+            likeliest = LikeliestInterval(intervals).fit(train)
+            named = NamedInterval(intervals, names, engine)
+            rules: tuple[tuple[str, Kind, Grounder, int, Annotations | None], ...] = (
+                ("random-interval", "floor", drawn, N_DRAWS, None),
+                ("likeliest-interval", "floor", likeliest, 1, train),
+                ("named-interval", "ceiling", named, 1, None),
+            )
+            for name, kind, rule, n_draws, fitted in rules:
+                values: dict[tuple[str, str], float] = {}
+                rows: list[Row] = []
+                for split, of in splits.items():
+                    draws = [
+                        evaluate(of, rule.ground(of.queries, top), measures, protocol_for_dataset(of.dataset))
+                        for _ in range(n_draws)
+                    ]
+                    means = {str(measure): _mean(draws, measure) for measure in measures}
+                    values |= {(split, measure): mean for measure, mean in means.items()}
+                    rows += [
+                        msgspec.structs.replace(row, features=detected.name, value=_written(means[row.measure]))
+                        for row in floor_rows(name, draws[0], seed=seed, fitted_on=fitted)
+                    ]
+                yield RuleFigures(name, rule.name, kind, quality, seed, values, tuple(rows))
+
+
+def _mean(draws: Sequence[Scores], measure: Measure) -> float:
+    """Mean of a measure over draws."""
+    return float(np.mean([scores.value(measure) for scores in draws]))
+
+
+def _written(fraction: float) -> str:
+    """Write a fraction as files of figures do."""
+    return f"{fraction:.6f}" if math.isfinite(fraction) else ""

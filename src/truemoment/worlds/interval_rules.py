@@ -1,0 +1,266 @@
+"""What simulated perception gives away: rules that answer with action intervals and learn nothing from features.
+
+Nearly all moments of Charades are one of the action intervals that simulated features are made of
+(:mod:`truemoment.worlds.perception`); the median is 7 intervals a video. So a rule that only picks one of these
+intervals scores high. A result on simulated features has to be compared with three such rules, all Grounders:
+
+==================  ========  =====================================================================================
+random-interval     floor     an interval drawn evenly; the sentence is not read
+likeliest-interval  floor     the interval whose place is most frequent in training; the sentence is not read
+named-interval      ceiling   the interval whose class name shares most verbs and nouns with the sentence
+==================  ========  =====================================================================================
+
+R@1 at IoU 0.5 / 0.7 on Charades-CD with the annotated intervals (perception 1), in percent; of random intervals the
+expected value (``tests/worlds/test_interval_rules.py`` computes all of them):
+
+==================  =============  =============
+rule                test-iid       test-ood
+==================  =============  =============
+random-interval     29.1 / 22.4    30.8 / 22.8
+likeliest-interval  39.7 / 32.9    26.7 / 21.0
+named-interval      89.9 / 87.5    91.1 / 88.2
+==================  =============  =============
+
+The rules know the intervals exactly, and a method has to read them from scores. The ceiling is no upper bound: a method
+that learns which words belong to which class can be above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+
+import numpy as np
+
+from truemoment.baselines.base import locations
+from truemoment.cells import cell_of, n_cells
+from truemoment.exceptions import InputError, UsageError
+from truemoment.intervals import Floats, Ints
+from truemoment.language import Engine, get_engine
+from truemoment.records import Annotations, Predictions, Queries
+from truemoment.worlds.perception import Actions
+
+Intervals = Callable[[str], Actions]
+"""Returns the intervals of a video, such as :meth:`~truemoment.worlds.perception.Perception.intervals`."""
+
+N_STEPS = 16
+"""Steps of start and of end within which training moments are counted: the 16 clips of 2D-TAN on Charades."""
+
+WITHIN_S = 0.15
+"""A moment is an interval if both ends differ by this at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class RandomInterval:
+    """Answer with intervals of the video in a random order; the sentence is not read.
+
+    Parameters
+    ----------
+    intervals
+        Intervals of each video.
+    rng
+        Generator of the draws.
+    """
+
+    intervals: Intervals
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    name: str = "random interval"
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> RandomInterval:
+        """Return itself."""
+        del train, val
+        return self
+
+    def ground(self, queries: Queries, top: int = 1) -> Predictions:
+        """Draw `top` intervals a query, each at most once; a query on a video without any gets an empty list.
+
+        Raises
+        ------
+        InputError
+            If the intervals of a video are not known.
+        """
+        return _answers(queries, self.intervals, lambda _, found: self.rng.random(len(found)), top=top, name=self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class LikeliestInterval:
+    """Answer with the intervals whose places are most frequent among the training moments; the sentence is not read.
+
+    Places are cells of 16 steps of start and end as shares of the video.
+
+    Parameters
+    ----------
+    intervals
+        Intervals of each video.
+    share : (136,) or None
+        Share of the training moments in each cell (:func:`~truemoment.cells.cell_of`); None before it is fitted.
+    """
+
+    intervals: Intervals
+    share: Floats | None = None
+    name: str = "likeliest interval"
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> LikeliestInterval:
+        """Count the training moments of each cell.
+
+        Raises
+        ------
+        InputError
+            If no moment lies within a video of known duration.
+        """
+        del val
+        start_end_norm, _ = locations(train)
+        count = np.bincount(cell_of(start_end_norm, N_STEPS), minlength=n_cells(N_STEPS))
+        return replace(self, share=count / count.sum())
+
+    def ground(self, queries: Queries, top: int = 1) -> Predictions:
+        """Rank the intervals by the share of their cell; a query on a video without any gets an empty list.
+
+        Raises
+        ------
+        UsageError
+            If the rule is not fitted yet.
+        InputError
+            If the duration or the intervals of a video are not known.
+        """
+        share = self.share
+        if share is None:
+            raise UsageError(f"{self.name} has to be fitted first")
+        duration_s = queries.duration_s
+        if not np.all(duration_s > 0):
+            query_id = queries.query_id[~(duration_s > 0)][0]
+            raise InputError(f"{self.name} needs every video's duration, and that of query {query_id!r} is not known")
+
+        def score(row: int, found: _Found) -> Floats:
+            return np.asarray(share[cell_of(np.minimum(found.start_end_s / duration_s[row], 1), N_STEPS)])
+
+        return _answers(queries, self.intervals, score, top=top, name=self.name)
+
+
+@dataclass(frozen=True, eq=False)
+class NamedInterval:
+    """Answer with the intervals whose class names share most words with the sentence: a ceiling.
+
+    Words are the base forms of verbs and nouns.
+
+    Parameters
+    ----------
+    intervals
+        Intervals of each video.
+    class_names
+        Name of each class, e.g. "Closing a door".
+    engine
+        What finds verbs and nouns.
+    """
+
+    intervals: Intervals
+    class_names: Sequence[str]
+    engine: Engine = field(default_factory=get_engine)
+    name: str = "named interval"
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> NamedInterval:
+        """Return itself."""
+        del train, val
+        return self
+
+    def ground(self, queries: Queries, top: int = 1) -> Predictions:
+        """Rank the intervals by the number of shared words; a query on a video without any gets an empty list.
+
+        Raises
+        ------
+        InputError
+            If the intervals of a video are not known.
+        """
+        of_class = self._words([name.replace("/", " ") for name in self.class_names])
+        of_query = self._words(queries.sentence.tolist())
+
+        def score(row: int, found: _Found) -> Floats:
+            return np.array([len(of_query[row] & of_class[k]) for k in found.klass.tolist()], dtype=np.float64)
+
+        return _answers(queries, self.intervals, score, top=top, name=self.name)
+
+    def _words(self, texts: Sequence[str]) -> list[set[str]]:
+        """Return the base forms of the verbs and nouns of each text."""
+        return [
+            {token.lemma for token in tokens if token.tag in ("VERB", "NOUN")} for tokens in self.engine.analyse(texts)
+        ]
+
+
+def interval_share(annotations: Annotations, intervals: Intervals, within_s: float = WITHIN_S) -> float:
+    """Share of the reference moments that are an interval of their video.
+
+    Parameters
+    ----------
+    annotations
+        One moment or more.
+    intervals
+        Intervals of each video.
+    within_s
+        Largest difference of a start, and of an end, seconds.
+
+    Raises
+    ------
+    InputError
+        If the intervals of a video are not known.
+
+    Examples
+    --------
+    >>> of_video = Actions(30.0, np.array([3]), np.array([2.0]), np.array([9.0]))
+    >>> rows = [("v#0", "v", 30.0, "a door opens", 2.1, 9.0), ("v#1", "v", 30.0, "a dog barks", 2.0, 9.5)]
+    >>> interval_share(Annotations.from_rows(rows), lambda _: of_video)
+    0.5
+    """
+    n_alike = 0
+    for video_id, start_s, end_s in zip(
+        annotations.video_id.tolist(), annotations.start_s.tolist(), annotations.end_s.tolist(), strict=True
+    ):
+        found = intervals(video_id)
+        apart_s = np.maximum(np.abs(found.start_s - start_s), np.abs(found.end_s - end_s))
+        n_alike += bool((apart_s <= within_s).any())
+    return n_alike / len(annotations)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """N intervals of a video, sorted by class, start and end.
+
+    Parameters
+    ----------
+    klass : (N,)
+    start_end_s : (N, 2)
+        None begins before the video. Annotated ones end up to 1.5 s after it, as references do, and stay so.
+    """
+
+    klass: Ints
+    start_end_s: Floats
+
+    @classmethod
+    def of(cls, actions: Actions) -> _Found:
+        """Cut intervals at the beginning of the video, and leave out those that show nothing of it.
+
+        A detector lists true intervals before false ones. Ties keep their order, so that has to be sorted away.
+        """
+        start_s, end_s = np.maximum(actions.start_s, 0), actions.end_s
+        order = np.lexsort((end_s, start_s, actions.klass))
+        order = order[(end_s > start_s)[order] & (start_s < actions.duration_s)[order]]
+        return cls(actions.klass[order], np.stack([start_s, end_s], axis=1)[order])
+
+    def __len__(self) -> int:
+        return len(self.klass)
+
+
+def _answers(
+    queries: Queries, intervals: Intervals, score: Callable[[int, _Found], Floats], *, top: int, name: str
+) -> Predictions:
+    """Rank the intervals of each query's video by a score of (row of the query, intervals); ties keep their order."""
+    found_in = cache(lambda video_id: _Found.of(intervals(video_id)))
+    moments: list[Floats] = []
+    for row, video_id in enumerate(queries.video_id.tolist()):
+        found = found_in(video_id)
+        scores = score(row, found)
+        best = np.argsort(-scores, kind="stable")[:top]
+        moments.append(np.column_stack([found.start_end_s[best], scores[best]]))
+    offsets = np.concatenate([[0], np.cumsum([len(of) for of in moments])]).astype(np.int64)
+    start_s, end_s, scores = np.concatenate([np.zeros((0, 3)), *moments]).T
+    return Predictions(queries.query_id, offsets, start_s, end_s, scores, name=name)
