@@ -45,6 +45,16 @@ def test_the_dial(split):
 
 
 @pytest.mark.parametrize("split", ["test-iid", "test-ood"])
+def test_the_interval_rules(split):
+    head, _, *rows = tables(split)[2]
+    assert [row[0].partition(" (")[0] for row in rows] == ["random interval", "likeliest interval", "named interval"]
+    for rule, *cells in rows:
+        for quality, cell in zip(head[1:], cells, strict=True):
+            name = rule.partition(" (")[0].replace(" ", "-")
+            assert cell == f"{FIGURES[name, split, 'R@1,IoU=0.5', quality, '0']:.2f}"
+
+
+@pytest.mark.parametrize("split", ["test-iid", "test-ood"])
 def test_three_seeds(split):
     head, _, *rows = tables(split)[0]
     for measure, *cells in rows:
