@@ -70,18 +70,6 @@ def test_a_run_of_a_full_recipe_made_before_its_tokens_changed_has_its_hash():
     assert {name: read_recipe(name, ["text.tokens=blanks"]).hash for name in before} == before
 
 
-def test_small_recipes_have_the_hashes_they_had():
-    """Hashes of the commit before point 12: its runs are resumed by the same command."""
-    before = {
-        "blind-tan": "9d97952eb687",
-        "mdd": "db19393524d9",
-        "tan2d": "bb1d783e8213",
-        "tan2d-windows": "578e197eec02",
-        "tcn-dcm": "c07330dd3cbf",
-    }
-    assert {name: read_recipe(name).hash for name in before} == before
-
-
 def test_the_hash_stands_for_every_value_but_the_words():
     recipe = read_recipe("tan2d")
     assert read_recipe("tan2d").hash == recipe.hash

@@ -25,13 +25,13 @@ from truemoment.training.windows import AllCandidates, in_windows
 
 HASHES = {
     "blind-tan": "9d97952eb687",
-    "blind-tan-full": "954279954646",
+    "blind-tan-full": "9a6ba25fee6d",
     "mdd": "db19393524d9",
-    "mdd-full": "0aa22c934d84",
+    "mdd-full": "8540e2cc5397",
     "tan2d": "bb1d783e8213",
-    "tan2d-full": "b5eeed3809e1",
+    "tan2d-full": "1efaa8349f66",
     "tcn-dcm": "c07330dd3cbf",
-    "tcn-dcm-full": "1d88767796df",
+    "tcn-dcm-full": "3a9a84cca9f1",
 }
 """Hashes of the recipes before there were windows: read_recipe(name).hash at commit 8522793."""
 
