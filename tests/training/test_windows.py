@@ -33,7 +33,10 @@ HASHES = {
     "tcn-dcm": "c07330dd3cbf",
     "tcn-dcm-full": "3a9a84cca9f1",
 }
-"""Hashes of the recipes before there were windows: read_recipe(name).hash at commit 8522793."""
+"""Hashes of the recipes before there were windows: read_recipe(name).hash at commit 8522793.
+
+Those of full recipes are later: their text.tokens changed, see tests/training/test_recipes.py.
+"""
 
 WINDOWS = ("windows.seconds=30", "windows.negatives=0.5", "decode.nms=0.3")
 
