@@ -25,7 +25,7 @@ from truemoment.density import Density
 from truemoment.exceptions import InputError, UsageError
 from truemoment.files import atomic_write
 from truemoment.intervals import Floats
-from truemoment.reports.text import one_line
+from truemoment.text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
