@@ -27,6 +27,7 @@ from typing import IO, TypeVar, cast
 import msgspec
 
 from truemoment.exceptions import InputError, MissingFileError
+from truemoment.inputs import reading, writing
 
 T = TypeVar("T")
 
@@ -53,9 +54,11 @@ def read_bytes(path: Path) -> bytes:
         If there is no such file.
     InputError
         If it cannot be read or unpacked.
+    UsageError
+        If the command is to write it, see :mod:`truemoment.inputs`.
     """
     try:
-        data = path.read_bytes()
+        data = reading(path).read_bytes()
         return gzip.decompress(data) if path.suffix.lower() == ".gz" else data
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
@@ -263,6 +266,7 @@ def open_binary(path: Path) -> IO[bytes]:
     OSError
         If it cannot be opened.
     """
+    path = reading(path)
     if path.suffix.lower() == ".gz":
         return cast(IO[bytes], gzip.open(path, "rb"))
     return path.open("rb")
@@ -311,8 +315,10 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     ------
     InputError
         If `path` is a folder, or no file can be made beside it.
+    UsageError
+        If the command has read it, see :mod:`truemoment.inputs`.
     """
-    path = Path(path)
+    path = writing(Path(path))
     path = Path(os.path.realpath(path)) if path.is_symlink() else path
     if path.is_dir():
         raise InputError("cannot be written (Is a directory)", path=path)
@@ -344,7 +350,10 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     ------
     InputError
         If it cannot be made, or somebody else has made it and put something into it.
+    UsageError
+        If the command has read it, see :mod:`truemoment.inputs`.
     """
+    path = writing(path)
     folder: Path | None = None
     try:
         folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=".writing-"))
@@ -383,7 +392,7 @@ def sha256_of(path: Path) -> str:
     OSError
         If it cannot be read.
     """
-    with path.open("rb") as stream:
+    with reading(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

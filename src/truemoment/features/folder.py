@@ -13,6 +13,7 @@ import numpy as np
 
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.features.reading import MOST_NUMBERS, FileStore
+from truemoment.inputs import reading
 
 KEY = "features"
 """What the array of an NPZ file is called where it holds several."""
@@ -39,7 +40,7 @@ class FolderStore(FileStore):
     def __init__(self, path: Path | str, *, fps: float | None = None) -> None:
         path = Path(path)
         try:
-            files = [one for one in sorted(path.iterdir()) if one.suffix in ENDINGS and one.is_file()]
+            files = [one for one in sorted(reading(path).iterdir()) if one.suffix in ENDINGS and one.is_file()]
         except FileNotFoundError:
             raise MissingFileError(f"{path}: no such folder") from None
         except OSError as error:
@@ -51,12 +52,12 @@ class FolderStore(FileStore):
         super().__init__("folder", path, self._file_of, files=files, fps=fps)
 
     def _array(self, name: str) -> Any:  # noqa: ANN401 - an array whose type the file tells
-        file = self._file_of[name]
+        file = reading(self._file_of[name])
         return _array_of_npz(file) if file.suffix == ".npz" else np.lib.format.open_memmap(file, mode="r")
 
 
 def _array_of_npz(file: Path) -> Any:  # noqa: ANN401 - an array whose type the file tells
-    with zipfile.ZipFile(file) as archive:
+    with zipfile.ZipFile(reading(file)) as archive:
         members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
     if KEY not in members and len(members) != 1:
         shown = ", ".join(map(repr, list(members)[:5])) or "nothing"
@@ -66,5 +67,5 @@ def _array_of_npz(file: Path) -> Any:  # noqa: ANN401 - an array whose type the 
         raise InputError("is packed in an unknown way, expected an archive as NumPy writes it")
     if members[key].file_size > 8 * MOST_NUMBERS:
         raise InputError(f"claims {members[key].file_size:,} bytes, expected {8 * MOST_NUMBERS:,} at most")
-    with np.load(file, allow_pickle=False) as arrays:
+    with np.load(reading(file), allow_pickle=False) as arrays:
         return arrays[key]

@@ -17,6 +17,8 @@ from truemoment.features.base import Features, Frames
 from truemoment.features.fingerprints import fingerprint
 from truemoment.features.reading import UNREADABLE
 from truemoment.files import atomic_write, refuse_swollen
+from truemoment.inputs import reading
+from truemoment.text import as_text
 
 
 def write_features(path: Path, features: Features) -> None:
@@ -48,7 +50,7 @@ def read_features(path: Path | str) -> Features:
     MissingFileError, InputError
         If there is no such file, it is not such a file, or it is damaged.
     """
-    path = Path(path)
+    path = reading(Path(path))
     try:
         with path.open("rb") as stream, np.load(refuse_swollen(stream), allow_pickle=False) as arrays:
             frames, offsets, fps = arrays["frames"], arrays["offsets"], float(arrays["fps"])
@@ -56,7 +58,7 @@ def read_features(path: Path | str) -> Features:
         _check(frames, offsets, names)
         bounds = itertools.pairwise(offsets.tolist())
         by_video = {name: frames[low:high] for name, (low, high) in zip(names, bounds, strict=True)}
-        return Features(by_video, fps, name=f"npz:{path.name}#{fingerprint([path])}")
+        return Features(by_video, fps, name=f"npz:{as_text(path.name)}#{fingerprint([path])}")
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
     except UNREADABLE as error:

@@ -27,6 +27,7 @@ from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.features.base import FeatureStore, Frames
 from truemoment.features.reading import UNREADABLE, FileStore
 from truemoment.files import atomic_folder, decode_json, read_bytes
+from truemoment.inputs import reading
 from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/features/1"
@@ -89,6 +90,7 @@ class OwnStore(FileStore):
 
 
 def _mapped(path: Path) -> Any:  # noqa: ANN401 - a memory map whose type the file tells
+    reading(path)
     try:
         return np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:

@@ -19,6 +19,7 @@ from truemoment.features.fingerprints import fingerprint
 from truemoment.features.naming import Names
 from truemoment.intervals import Floats
 from truemoment.scores import DAMAGED
+from truemoment.text import as_text
 
 UNREADABLE = (*DAMAGED, ArithmeticError, struct.error, tokenize.TokenError)
 """What NumPy, zipfile and h5py raise on files of rows of which any byte may be wrong."""
@@ -133,7 +134,7 @@ class FileStore(abc.ABC):
         self.names = Names(names)
         if not self.names.names:
             raise InputError("holds no features of a video", path=path)
-        self.name = f"{kind}:{path.name}#{fingerprint(files)}"
+        self.name = f"{kind}:{as_text(path.name)}#{fingerprint(files)}"
 
     @abc.abstractmethod
     def _array(self, name: str) -> Any:  # noqa: ANN401 - an array, or a dataset that reads like one

@@ -26,7 +26,9 @@ from truemoment.features.hdf5 import ENDINGS as HDF5_ENDINGS
 from truemoment.features.hdf5 import HDF5Store
 from truemoment.features.reading import UNREADABLE
 from truemoment.files import atomic_write, refuse_swollen
+from truemoment.inputs import reading
 from truemoment.records import Queries
+from truemoment.text import as_text
 
 MOST_DIMENSIONS = 1 << 20
 """Numbers of one vector beyond which a file is not believed."""
@@ -152,7 +154,7 @@ class SentenceFile:
             self._read: Callable[[str], Frames] = tables.vector
         elif self.path.suffix.lower() == ".npz":
             kept = _read_npz(self.path)
-            self.name = f"npz:{self.path.name}#{fingerprint([self.path])}"
+            self.name = f"npz:{as_text(self.path.name)}#{fingerprint([self.path])}"
             self._known = frozenset(kept)
             self._read = kept.__getitem__
         else:
@@ -226,6 +228,7 @@ def write_sentences(path: Path, query_ids: Sequence[str], vectors: Frames) -> No
 
 
 def _read_npz(path: Path) -> dict[str, Frames]:
+    reading(path)
     try:
         with path.open("rb") as stream, np.load(refuse_swollen(stream), allow_pickle=False) as arrays:
             vectors = arrays["vectors"]

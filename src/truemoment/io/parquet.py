@@ -15,6 +15,7 @@ import numpy as np
 
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError
 from truemoment.files import atomic_write
+from truemoment.inputs import reading
 from truemoment.intervals import Floats, Ints
 from truemoment.io.base import Format, PredictionRows, by_rank, checked_statuses
 from truemoment.io.head import Head
@@ -28,7 +29,7 @@ def _pyarrow() -> tuple[Any, Any]:
     """Import the optional package: (pyarrow, pyarrow.parquet)."""
     try:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingPackageError("pyarrow", "parquet", "reading and writing Parquet") from None
 
 
@@ -56,7 +57,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     if not path.exists():
         raise MissingFileError(f"{path}: no such file")
     try:
-        table = parquet.read_table(path, memory_map=True)
+        table = parquet.read_table(reading(path), memory_map=True)
         texts = _texts(table, path)
         status = texts.pop("status")
         moments = table.column("moments")

@@ -137,7 +137,7 @@ def by_ray(shards: Iterator[Shard], loader: Loader, workers: int | None) -> Iter
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
     try:
         ray: Any = importlib.import_module("ray")
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingPackageError("ray", "scale", "--engine ray") from None
     address = os.environ.get("RAY_ADDRESS")
     ours = not ray.is_initialized()

@@ -35,6 +35,7 @@ from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.features.own import DType
 from truemoment.features.reading import UNREADABLE
 from truemoment.files import decode_json, read_bytes
+from truemoment.inputs import reading
 from truemoment.intervals import Ints
 from truemoment.proposals import FrameProposals, read_proposals
 from truemoment.version import __version__ as version
@@ -259,6 +260,7 @@ def mapped(path: Path, shape: tuple[int, ...], dtype: str) -> Rows:
     MissingFileError, InputError
         If there is none, or it is another one.
     """
+    reading(path)
     try:
         array: Rows = np.lib.format.open_memmap(path, mode="r")
     except FileNotFoundError:

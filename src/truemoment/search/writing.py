@@ -21,6 +21,7 @@ import numpy as np
 from truemoment.exceptions import InputError, MissingFileError, TrueMomentError, UsageError
 from truemoment.features.reading import UNREADABLE
 from truemoment.files import atomic_folder, atomic_write
+from truemoment.inputs import reading, updating
 from truemoment.search.layout import (
     ABOUT,
     LOCK,
@@ -46,6 +47,7 @@ from truemoment.search.layout import (
     rows_in,
     spans_of,
 )
+from truemoment.text import as_text
 from truemoment.video import VIDEO_SUFFIXES, identity_of
 
 WRITING = ".writing-"
@@ -187,7 +189,7 @@ class IndexWriter:
 
     def __enter__(self) -> IndexWriter:
         try:
-            self.path.mkdir(exist_ok=True)
+            updating(self.path).mkdir(exist_ok=True)
             self._lock = (self.path / LOCK).open("w", encoding="ascii")
         except OSError as error:
             raise InputError(f"cannot be made ({error.strerror})", path=self.path) from None
@@ -365,7 +367,7 @@ class IndexWriter:
     def _joined(self, film: Film, part_rows: int, n_rows: int) -> Rows:
         files = self._part_files(film, part_rows, n_rows)
         try:
-            rows: Rows = np.concatenate([np.load(file, allow_pickle=False) for file, _ in files])
+            rows: Rows = np.concatenate([np.load(reading(file), allow_pickle=False) for file, _ in files])
             told = "" if rows.shape == (n_rows, self.settings.n_dimensions) else f"{len(rows)} rows of {n_rows}"
         except UNREADABLE as error:
             told = str(error)
@@ -452,7 +454,7 @@ def _moved(about: About, path: Path) -> About:
 
 def _new_name(path: Path, taken: set[str]) -> str:
     """Name a video after its file; with the folders it lies in where another one is called so."""
-    path = Path(_shown(path))
+    path = Path(as_text(str(path)))
     parts = path.with_suffix("").parts
     for many in range(1, len(parts)):
         name = "/".join(parts[-many:])
@@ -473,9 +475,5 @@ def _text_of(path: Path) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise InputError("its name is no UTF-8 text, rename it", path=_shown(path)) from None
+        raise InputError("its name is no UTF-8 text, rename it", path=as_text(str(path))) from None
     return text
-
-
-def _shown(path: Path) -> str:
-    return str(path).encode("utf-8", "backslashreplace").decode()

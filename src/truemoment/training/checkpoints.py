@@ -27,6 +27,7 @@ from torch import Tensor, nn
 
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.files import atomic_folder, atomic_write, decode_json, read_bytes
+from truemoment.inputs import reading
 from truemoment.training.recipes import Recipe
 
 SCHEMA = "truemoment/run/1"
@@ -180,7 +181,7 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     if not path.is_file():
         raise MissingFileError(f"{path}: no such file; the run was cut off before its first epoch ended")
     try:
-        return load(path.read_bytes())
+        return load(reading(path).read_bytes())
     except (SafetensorError, ValueError, KeyError) as error:
         raise InputError(f"is no whole safetensors file ({' '.join(str(error).split())})", path=path) from None
 

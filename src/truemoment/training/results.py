@@ -16,6 +16,7 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_text
+from truemoment.inputs import updating
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -113,7 +114,7 @@ def keep(path: Path, rows: Sequence[Row]) -> None:
     InputError
         If it is no such file, or cannot be written.
     """
-    old = read_rows(path) if path.exists() else []
+    old = read_rows(updating(path)) if path.exists() else []
     replaced = {row.place for row in rows}
     write_rows(path, [*(row for row in old if row.place not in replaced), *rows])
 

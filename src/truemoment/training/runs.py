@@ -16,6 +16,7 @@ from accelerate import PartialState
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
+from truemoment.inputs import updating
 from truemoment.io import write_predictions
 from truemoment.measures import parse_measures
 from truemoment.models import get_family
@@ -199,6 +200,7 @@ def perform(
             raise UsageError(
                 f"split {split!r} cannot be a file's name, expected letters, digits, blanks, '.', '_', '-'"
             )
+    updating(folder)
     vocabulary = make_vocabulary(task.recipe.text, task.train.queries.sentence, task.sentences, task.data_dir)
     run = checkpoints.Run(
         recipe=task.recipe,

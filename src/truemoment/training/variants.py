@@ -26,6 +26,7 @@ from msgspec import UNSET
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.changed import ChangedFeatures
+from truemoment.inputs import updating
 from truemoment.measures import parse_measures
 from truemoment.models.decoding import as_predictions
 from truemoment.records import Annotations
@@ -107,6 +108,7 @@ def make_variants(
     """
     if task.recipe.windows is not UNSET:
         raise UsageError("windows: are of films, and variants of whole videos; name a recipe without")
+    updating(folder)
     splits = {task.val.split: task.val, **tests}
     for split in splits:
         (folder / split).mkdir(parents=True, exist_ok=True)

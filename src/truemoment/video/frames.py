@@ -30,6 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, UsageError
+from truemoment.inputs import reading
 from truemoment.intervals import Floats
 
 if TYPE_CHECKING:
@@ -298,13 +299,13 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
     """Open a video and its first stream of moving pictures; what goes wrong in it is told in one line."""
     try:
         import av  # noqa: PLC0415 - only videos need it
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingPackageError("av", "served", "reading videos") from None
     if not path.exists():
         raise MissingFileError(f"{path}: no such file")
     try:
         # A full path cannot be taken for an address, and what is no video is not tried as one.
-        with av.open(str(path.resolve()), options={"format_whitelist": CONTAINERS}) as container:
+        with av.open(str(reading(path).resolve()), options={"format_whitelist": CONTAINERS}) as container:
             cover = av.stream.Disposition.attached_pic
             stream = next((of for of in container.streams.video if not of.disposition & cover), None)
             if stream is None:
@@ -609,7 +610,7 @@ def jpeg_of(pixels: Pixels) -> bytes:
     """
     try:
         from PIL import Image  # noqa: PLC0415 - only pictures need it
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingPackageError("pillow", "served", "writing pictures") from None
     stream = io.BytesIO()
     Image.fromarray(pixels).save(stream, "JPEG", quality=JPEG_QUALITY)
