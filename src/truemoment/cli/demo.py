@@ -13,6 +13,7 @@ import click
 
 from truemoment.cli.options import followed, open_page, seed_option, told_path, write_text
 from truemoment.exceptions import InputError
+from truemoment.inputs import updating
 
 if TYPE_CHECKING:
     from truemoment.records import Predictions
@@ -149,7 +150,7 @@ def claim(out: Path, names: Sequence[str]) -> None:
     """
     from truemoment.files import atomic_write
 
-    mark = out / MARK
+    mark = updating(out) / MARK
     try:
         made = set(mark.read_text("utf-8").splitlines()) if mark.is_file() else set()
         foreign = next((name for name in names if name not in made and os.path.lexists(out / name)), None)
