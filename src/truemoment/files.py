@@ -8,26 +8,24 @@ A file from outside is wrong until parsed. A reader here either returns a fully 
 from __future__ import annotations
 
 import contextlib
-import gzip
 import hashlib
 import json
 import math
 import os
 import re
-import shutil
 import stat
-import tempfile
-import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TypeVar, cast
+from typing import IO, Any, TypeVar
 
 import msgspec
 
 from truemoment.exceptions import InputError, MissingFileError
+from truemoment.folders import temporary_file, temporary_folder
 from truemoment.inputs import reading, writing
+from truemoment.unpacking import open_gzip
 
 T = TypeVar("T")
 
@@ -40,9 +38,8 @@ LARGE_FILE_BYTES = 20_000_000
 
 _AT = re.compile(r"^(?P<problem>.*?)(?: - at `(?P<field>[^`]*)`)?$", re.DOTALL)
 _BYTE = re.compile(r"\(byte (\d+)\)")
-
-FREE_BYTES, SWOLLEN = 1 << 28, 200
-"""An archive may unpack to 256 MiB, or to 200 times its own size; more is a trap, not a table."""
+_COLON = re.compile(rb"\s*:\s*")
+_TEXT = re.compile(rb'"((?:[^"\\]++|\\.)*+)"?\s*(:?)', re.DOTALL)  # one that does not end runs to the end
 
 
 def read_bytes(path: Path) -> bytes:
@@ -54,12 +51,10 @@ def read_bytes(path: Path) -> bytes:
         If there is no such file.
     InputError
         If it cannot be read or unpacked.
-    UsageError
-        If the command is to write it, see :mod:`truemoment.inputs`.
     """
     try:
-        data = reading(path).read_bytes()
-        return gzip.decompress(data) if path.suffix.lower() == ".gz" else data
+        with open_binary(path) as stream:
+            return stream.read()
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
     except IsADirectoryError:
@@ -105,7 +100,7 @@ def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1, field:
     try:
         return msgspec.json.decode(data, type=kind)
     except msgspec.ValidationError as error:
-        raise _invalid(error, path, line, field) from None
+        raise _invalid(error, data, path, line, field) from None
     except UnicodeDecodeError as error:
         came = f"got byte 0x{error.object[error.start]:02x}, expected UTF-8 text"
         raise InputError(came, path=path, line=line, field=field or None) from None
@@ -117,6 +112,21 @@ def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1, field:
         word = re.match(rb"NaN|-?Infinity", data[max(at - data[:at].endswith(b"-"), 0) :])
         came = f"got {word[0].decode()}, expected a number" if word else f"{lower_first(str(error))}, expected JSON"
         raise InputError(came, path=path, line=line + data.count(b"\n", 0, at), field=field or None) from None
+
+
+def read_json(path: Path, kind: type[T]) -> T:
+    """Read a JSON file that holds one value of type `kind`.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        Naming file, line and field of what is not as it must be; also if an object holds a key twice.
+    """
+    data = read_bytes(path)
+    refuse_repeated_keys(data, path)
+    return decode_json(data, kind, path=path)
 
 
 def read_json_mapping(path: Path, kind: type[T]) -> dict[str, T]:
@@ -170,15 +180,25 @@ def decode_entries(
 
 def _line_of_entry(data: bytes, key: str, value: bytes) -> int:
     """Line at which the value of a key begins, found by its text."""
-    for spelled in (json.dumps(key), json.dumps(key, ensure_ascii=False)):
-        found = re.search(re.escape(spelled.encode()) + rb"\s*:\s*(?=" + re.escape(value) + rb")", data)
-        if found:
-            return data.count(b"\n", 0, found.end()) + 1
+    for spelled in (json.dumps(key).encode(), json.dumps(key, ensure_ascii=False).encode()):
+        at = data.find(spelled)
+        while at >= 0:
+            colon = _COLON.match(data, at + len(spelled))
+            if colon and data.startswith(value, colon.end()):
+                return data.count(b"\n", 0, colon.end()) + 1
+            at = data.find(spelled, at + 1)
     return 1
 
 
-def refuse_repeated_keys(data: bytes, path: Path) -> None:
+def refuse_repeated_keys(data: bytes, path: Path, line: int | None = None) -> None:
     """Refuse JSON in which an object holds a key twice: one of the two values would be lost in silence.
+
+    Parameters
+    ----------
+    data, path
+        The JSON text and the file it is from.
+    line
+        The line that it is, of a file that holds a value a line.
 
     Raises
     ------
@@ -190,7 +210,7 @@ def refuse_repeated_keys(data: bytes, path: Path) -> None:
         count = Counter(key for key, _ in pairs)
         if len(count) < len(pairs):
             twice = next(key for key in count if count[key] > 1)
-            raise InputError(f"{twice!r} stands twice, expected each key once", path=path, field=twice)
+            raise InputError(f"{twice!r} stands twice, expected each key once", path=path, line=line, field=twice)
 
     with contextlib.suppress(ValueError, RecursionError):  # what is no JSON is told by the reader of the values
         json.loads(data.removeprefix(BYTE_ORDER_MARK), object_pairs_hook=check, parse_int=float)
@@ -207,14 +227,41 @@ def read_json_lines(path: Path, kind: type[T], *, progress: bool = False) -> Ite
         Naming file, line and field, at the first line that is not as it must be.
     """
     decoder = msgspec.json.Decoder(kind)
-    for number, line in enumerate(iterate_lines(path, progress=progress), start=1):
-        if not line.strip():
-            continue
+    for number, line in iterate_json_lines(path, progress=progress):
         try:
             value = decoder.decode(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             value = decode_json(line, kind, path=path, line=number)  # raises in words; a byte-order mark is no fault
         yield number, value
+
+
+def iterate_json_lines(path: Path, *, progress: bool = False) -> Iterator[tuple[int, bytes]]:
+    """Yield (line number, line) for each line of JSON that is not blank, not yet decoded.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        If it cannot be read, or an object in a line holds a key twice; then line and key are named.
+    """
+    usual: list[bytes] = []  # keys of the row before, with their colons: of as many colons each is then one of them
+    for number, line in enumerate(iterate_lines(path, progress=progress), start=1):
+        if line.isspace():
+            continue
+        if line.count(b":") != len(usual) or not all(key in line for key in usual):
+            keys = _keys_in(line)
+            certain = len(set(keys)) == len(keys) and b"\\" not in b"".join(keys)  # an escape may spell any key
+            usual = [b'"' + key + b'":' for key in keys] if certain else []
+            if not certain:  # or a key stands in several objects
+                refuse_repeated_keys(line, path, number)
+        yield number, line
+
+
+def _keys_in(line: bytes) -> list[bytes]:
+    """Return the keys in a line of JSON, of all its objects, as they are spelled: texts with a colon behind them."""
+    last = line.rfind(b'"')  # behind it come numbers, and a colon if it ends a key
+    return [text for text, colon in _TEXT.findall(line[: max(line.find(b":", last), last) + 1]) if colon]
 
 
 def iterate_lines(path: Path, *, progress: bool = False) -> Iterator[bytes]:
@@ -266,34 +313,7 @@ def open_binary(path: Path) -> IO[bytes]:
     OSError
         If it cannot be opened.
     """
-    path = reading(path)
-    if path.suffix.lower() == ".gz":
-        return cast(IO[bytes], gzip.open(path, "rb"))
-    return path.open("rb")
-
-
-def refuse_swollen(stream: IO[bytes]) -> IO[bytes]:
-    """Return a ZIP archive (NPZ is one) as it is, at its start, unless it claims to unpack to far more than it is.
-
-    Parameters
-    ----------
-    stream
-        The archive, open for reading.
-
-    Raises
-    ------
-    InputError
-        If it claims more than :data:`FREE_BYTES`, and more than :data:`SWOLLEN` times its own size.
-    zipfile.BadZipFile
-        If it is no archive.
-    """
-    with zipfile.ZipFile(stream) as archive:
-        claimed = sum(member.file_size for member in archive.infolist())
-    size = stream.seek(0, os.SEEK_END)
-    stream.seek(0)
-    if claimed > max(FREE_BYTES, SWOLLEN * size):
-        raise InputError(f"claims to hold {claimed:,} bytes in {size:,}, expected {SWOLLEN} times as many at most")
-    return stream
+    return open_gzip(path) if path.suffix.lower() == ".gz" else reading(path).open("rb")
 
 
 def current_umask() -> int:
@@ -315,31 +335,25 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     ------
     InputError
         If `path` is a folder, or no file can be made beside it.
-    UsageError
+    OutputError
         If the command has read it, see :mod:`truemoment.inputs`.
     """
-    path = writing(Path(path))
-    path = Path(os.path.realpath(path)) if path.is_symlink() else path
+    path = _behind_link(writing(Path(path)))
     if path.is_dir():
         raise InputError("cannot be written (Is a directory)", path=path)
-    name = ""
     try:
         if path.exists() and not stat.S_ISREG(path.stat().st_mode):
             with path.open("wb") as stream:  # a pipe or device is written to, never replaced
                 yield stream
             return
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".writing-")
-        with os.fdopen(handle, "wb") as stream:
-            yield stream
-        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~current_umask()
-        Path(name).chmod(mode)  # mkstemp makes private files; ours are ordinary ones
-        Path(name).replace(path)
-    except BaseException as error:
-        if name:
-            Path(name).unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise InputError(f"cannot be written ({error.strerror})", path=path) from None
-        raise
+        with temporary_file(path.parent) as fresh:
+            with fresh.open("wb") as stream:
+                yield stream
+            mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~current_umask()
+            fresh.chmod(mode)  # temporary files are private; ours are ordinary ones
+            fresh.replace(path)
+    except OSError as error:
+        raise InputError(f"cannot be written ({error.strerror})", path=path) from None
 
 
 @contextlib.contextmanager
@@ -350,22 +364,22 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     ------
     InputError
         If it cannot be made, or somebody else has made it and put something into it.
-    UsageError
+    OutputError
         If the command has read it, see :mod:`truemoment.inputs`.
     """
-    path = writing(path)
-    folder: Path | None = None
+    path = _behind_link(writing(path))
     try:
-        folder = Path(tempfile.mkdtemp(dir=path.parent, prefix=".writing-"))
-        yield folder
-        folder.chmod(0o777 & ~current_umask())
-        folder.rename(path)  # in place of an empty folder at most
-    except BaseException as error:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-        if isinstance(error, OSError):
-            raise InputError(f"cannot be made ({error.strerror})", path=path) from None
-        raise
+        with temporary_folder(path.parent) as folder:
+            yield folder
+            folder.chmod(0o777 & ~current_umask())
+            folder.rename(path)  # in place of an empty folder at most
+    except OSError as error:
+        raise InputError(f"cannot be made ({error.strerror})", path=path) from None
+
+
+def _behind_link(path: Path) -> Path:
+    """Return the file or folder that a link leads to, and any other path as it is."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -396,7 +410,7 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _invalid(error: msgspec.ValidationError, path: Path, line: int, field: str) -> InputError:
+def _invalid(error: msgspec.ValidationError, data: bytes, path: Path, line: int, field: str) -> InputError:
     found = _AT.match(str(error))
     problem = found.group("problem") if found else str(error)
     inner = (found.group("field") or "") if found else ""
@@ -407,10 +421,28 @@ def _invalid(error: msgspec.ValidationError, path: Path, line: int, field: str) 
         problem, inner = "is missing", f"{inner}.{missing[1]}" if inner else missing[1]
     elif expected:
         problem = f"got {in_words(expected.group(2))}, expected {in_words(expected.group(1))}"
+    elif re.fullmatch(r"Expected `(float|int)` [<>]=? \S+", problem):
+        problem = f"got {_number_at(data, inner)}, expected {in_words(problem.removeprefix('Expected '))}"
     else:
         problem = in_words(lower_first(problem))
     name = f"{field}.{inner}" if field and inner and not inner.startswith("[") else field + inner
     return InputError(problem, path=path, line=line, field=name or None)
+
+
+def _number_at(data: bytes, field: str) -> str:
+    """Return the number that stands at a field of JSON, as msgspec names fields: ``moments[0][1]``."""
+    try:
+        value: Any = msgspec.json.decode(data)
+        for name, number in re.findall(r"([^.\[\]]+)|\[(\d+)\]", field):
+            value = value[name or int(number)]
+    except (
+        ValueError,
+        LookupError,
+        TypeError,
+        RecursionError,
+    ):  # it is no JSON behind the number, or the key is "[...]"
+        return "another number"
+    return f"{value:.10g}" if isinstance(value, float) else str(value)[:40]
 
 
 _WORDS = {

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from truemoment.exceptions import InputError, UsageError
+from truemoment.exceptions import InputError, OutputError
 from truemoment.text import printable
 
 P = TypeVar("P", str, Path)
@@ -75,7 +75,7 @@ def reading(path: P) -> P:
 
     Raises
     ------
-    UsageError
+    OutputError
         If the command is about to write it, or to write into it.
     InputError
         If no file can have such a path.
@@ -101,7 +101,7 @@ def will_write(path: Path) -> None:
 
     Raises
     ------
-    UsageError
+    OutputError
         If it was read already.
     """
     if (register := _register.get()) is not None:
@@ -115,7 +115,7 @@ def writing(path: P) -> P:
 
     Raises
     ------
-    UsageError
+    OutputError
         If it was read, or lies in a folder that was.
     """
     register = _register.get()
@@ -151,14 +151,14 @@ def _refuse(output: str, as_named: str, read: str, as_read: str) -> None:
 
     Raises
     ------
-    UsageError
+    OutputError
         Naming the output.
     """
     told = printable(as_named)
     if output == read:
-        raise UsageError(f"{told}: is read or written already, expected another file to write to")
+        raise OutputError(f"{told}: is read or written already, expected another file to write to")
     if read in _with_folders(output):
-        raise UsageError(f"{told}: lies in {printable(as_read)}, which is read, expected another place")
+        raise OutputError(f"{told}: lies in {printable(as_read)}, which is read, expected another place")
 
 
 def _with_folders(path: str) -> set[str]:

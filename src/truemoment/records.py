@@ -14,8 +14,9 @@ import json
 import numbers
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -26,6 +27,9 @@ Strings = npt.NDArray[np.object_]
 
 MAX_TIME_S = 1e8
 """No video is three years long: a later time is a mistake, of unit perhaps."""
+
+Seconds = Annotated[float, msgspec.Meta(ge=-MAX_TIME_S, le=MAX_TIME_S)]
+"""A time or duration as files have it; where one is read from JSON, an error names its file, line and field."""
 
 Status = Literal["parsed", "no answer", "refused", "ambiguous", "failed"]
 """How an answer in words was understood.

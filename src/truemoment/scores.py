@@ -7,8 +7,6 @@ comparisons and tables never match predictions again.
 from __future__ import annotations
 
 import dataclasses
-import io
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,21 +15,14 @@ from typing import Any, ClassVar
 import msgspec
 import numpy as np
 
-from truemoment.exceptions import InputError, MeasureError, TrueMomentError
-from truemoment.files import UNREADABLE, atomic_write, read_bytes, refuse_swollen
+from truemoment.arrays import read_npz, refusing_damage
+from truemoment.exceptions import InputError, MeasureError
+from truemoment.files import atomic_write
 from truemoment.intervals import Floats, Ints
 from truemoment.measures import Measure, parse_measure, why_undefined
 from truemoment.protocols import Protocol
 from truemoment.records import Strings, as_strings, numbers_of
 from truemoment.version import __version__ as version
-
-DAMAGED = (
-    *UNREADABLE,
-    *(ValueError, KeyError, TypeError, AttributeError, RuntimeError, MemoryError, SyntaxError),
-    zipfile.BadZipFile,
-    TrueMomentError,
-)
-"""What NumPy, zipfile and our own parsers raise on an archive of which any byte may be wrong."""
 
 
 @dataclass(frozen=True)
@@ -239,25 +230,21 @@ class Scores:
             If there is no such file, it is not such a file, or it is damaged.
         """
         path = Path(path)
-        data = read_bytes(path)
-        try:
-            with np.load(refuse_swollen(io.BytesIO(data)), allow_pickle=False) as arrays:
-                header = msgspec.json.decode(arrays["header"].tobytes(), type=_Saved)
-                table = {name: arrays[name] for name in ("numerator", "weight", "on_threshold")}
+        with refusing_damage(path, "is not a file of saved scores"):
+            head, numerator, weight, on_threshold = read_npz(path, "header", "numerator", "weight", "on_threshold")
+            header = msgspec.json.decode(head.tobytes(), type=_Saved)
             protocol = msgspec.convert(header.protocol, Protocol)
             measures = tuple(parse_measure(text) for text in header.measures)
-        except DAMAGED as error:
-            raise InputError(f"is not a file of saved scores ({error})", path=path) from None
         shape = (len(measures), len(header.query_id))
         right = (
             header.schema == _Saved.SCHEMA
             and len(header.video_id) == len(header.query_id)
-            and table["numerator"].shape == table["weight"].shape == shape
-            and table["on_threshold"].shape == shape[:1]
-            and table["on_threshold"].dtype.kind == "i"
-            and all(table[name].dtype == np.float64 for name in ("numerator", "weight"))
-            and bool(np.all(np.isfinite(table["numerator"])))
-            and bool(np.all(np.isfinite(table["weight"])) and np.all(table["weight"] >= 0))
+            and numerator.shape == weight.shape == shape
+            and on_threshold.shape == shape[:1]
+            and on_threshold.dtype.kind == "i"
+            and numerator.dtype == weight.dtype == np.float64
+            and bool(np.all(np.isfinite(numerator)))
+            and bool(np.all(np.isfinite(weight)) and np.all(weight >= 0))
         )
         if not right:
             raise InputError("is not a file of saved scores (its parts do not fit together)", path=path)
@@ -266,9 +253,9 @@ class Scores:
             protocol=protocol,
             query_id=as_strings(header.query_id, "query_id"),
             video_id=as_strings(header.video_id, "video_id"),
-            numerator=table["numerator"],
-            weight=table["weight"],
-            on_threshold=table["on_threshold"],
+            numerator=numerator,
+            weight=weight,
+            on_threshold=on_threshold,
             touched=header.touched,
             dataset=header.dataset,
             split=header.split,

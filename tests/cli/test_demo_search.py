@@ -4,10 +4,12 @@ import html
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
 
+from truemoment import Annotations
 from truemoment.cli.demo import claim
 from truemoment.exceptions import InputError
 
@@ -133,6 +135,45 @@ def test_the_other_demo_keeps_what_it_has_not_made_too(fails, tmp_path):
     assert (tmp_path / "annotations.jsonl").read_text() == "mine"
 
 
+def test_a_film_that_cannot_be_indexed_is_told(fails, tmp_path, monkeypatch):
+    def render(path, *_):
+        path.write_text("no film")
+        return Annotations.from_rows([("v#0", "v", 40.0, "a red circle", 0.0, 4.0)])
+
+    monkeypatch.setattr("truemoment.worlds.scenes.render_film", render)
+    told = fails(2, "demo", "--search", "--minutes", "1", "--out", tmp_path / "demo", "--no-open")
+    assert told.startswith(f"{tmp_path / 'demo' / 'film.mp4'}: cannot be read as a video")
+
+
 def test_impossible_lengths_are_refused(fails):
     assert fails(2, "demo", "--search", "--minutes", "0.1") == "--minutes: got 0.1, expected 1 to 120"
     assert not Path("truemoment-demo").exists()
+
+
+@pytest.mark.parametrize("name", [".truemoment-demo", "film.mp4", "film.mp4.index", "film.mp4.index/videos"])
+def test_a_link_in_a_foreign_demo_is_not_followed(fails, tmp_path, name):
+    """The mark of a demo that comes from elsewhere can name anything as the demo's own."""
+    mine, out = tmp_path / "mine", tmp_path / "demo"
+    (mine / ".ssh").mkdir(parents=True)
+    (mine / ".ssh" / "key").write_text("mine")
+    claim(out, ["film.mp4", "film.mp4.index", "film.jsonl", "found.jsonl", "found.html"])
+    (out / "film.mp4.index").mkdir()
+    (out / "film.mp4.index" / "index.json").write_text('{"schema": "truemoment/index/1"}')
+    path = out / name
+    if path.is_file():
+        path.rename(mine / "file")
+    elif path.is_dir():
+        shutil.rmtree(path)
+    path.symlink_to(mine / "file" if (mine / "file").exists() else mine)
+    before = {of: of.read_bytes() for of in mine.rglob("*") if of.is_file()}
+    assert f"{path}: is a link, expected" in fails(2, "demo", "--search", "--out", out, "--no-open")
+    assert {of: of.read_bytes() for of in mine.rglob("*") if of.is_file()} == before
+
+
+def test_what_was_put_into_the_index_of_a_demo_stays(fails, tmp_path):
+    claim(tmp_path, ["film.mp4", "film.mp4.index", "film.jsonl", "found.jsonl", "found.html"])
+    (tmp_path / "film.mp4.index").mkdir()
+    (tmp_path / "film.mp4.index" / "thesis.txt").write_text("mine")
+    told = fails(2, "demo", "--search", "--minutes", "1", "--out", tmp_path, "--no-open")
+    assert "film.mp4.index: is there already and no index" in told
+    assert (tmp_path / "film.mp4.index" / "thesis.txt").read_text() == "mine"

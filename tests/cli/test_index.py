@@ -79,6 +79,17 @@ def test_videos_that_cannot_be_read_are_status_1(call, films):
     assert len(Index("all.index")) == 3
 
 
+def test_a_video_of_an_unknown_codec_does_not_end_the_index_of_a_folder(call, films):
+    data = (films / "a.mp4").read_bytes()
+    assert b"avc1" in data
+    (films / "a.mp4").write_bytes(data.replace(b"avc1", b"XYZ1"))
+    status, out, err = call("index", films, "-o", "all.index", "--model", "colours", "--quiet")
+    assert (status, out) == (1, "")
+    told = "has pictures of an unknown codec, expected one that FFmpeg decodes"
+    assert err == f"not indexed: {films / 'a.mp4'}: {told}\n"
+    assert list(Index("all.index")) == ["b", "c"]  # what comes behind it is there
+
+
 def test_a_single_one_that_cannot_be_read_is_status_2_and_leaves_nothing(fails, tmp_path):
     (tmp_path / "text.mp4").write_text("no film")
     assert "text.mp4: cannot be read as a video" in fails(2, "index", "text.mp4", "--model", "colours")

@@ -126,6 +126,14 @@ def test_beside_what_is_a_run_s_own_other_files_may_stand(tmp_path):
             refuse_outputs(files_of_run(tmp_path), [tmp_path / name])
 
 
+def test_folders_of_the_user_in_a_run_may_be_written(tmp_path):
+    for name in ("epoch-0001", "epoch-notes"):
+        (tmp_path / name).mkdir()
+    refuse_outputs(files_of_run(tmp_path), [tmp_path / "epoch-notes" / "figures.json"])
+    with pytest.raises(UsageError, match="which is read"):
+        refuse_outputs(files_of_run(tmp_path), [tmp_path / "epoch-0001" / "figures.json"])
+
+
 def test_below_a_folder_that_is_read(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("run/epoch", "run-2"):

@@ -19,8 +19,9 @@ KEY = "sk-secret-0123456789"
 def plain_environment(monkeypatch):
     """Neither keys nor proxies of whoever runs the tests are seen here; there is a key of our own."""
     monkeypatch.setenv("MY_KEY", KEY)
-    for name in ("OPENAI_API_KEY", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+    for name in ("OPENAI_API_KEY", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
 
 
 @pytest.fixture
@@ -92,6 +93,16 @@ def test_raw_answers_lie_beside_it(predict, tmp_path):
     assert (head["dataset"], head["split"]) == ("mine.jsonl", "test")
     assert {line["query_id"] for line in lines} == {"v#0", "v#1", "w#0"}
     assert all(line["answer"] and line["duration_s"] == 40 for line in lines)
+
+
+def test_only_raw_answers_that_the_user_names_may_be_a_link(predict, refused, tmp_path):
+    (tmp_path / "mine").touch()
+    (tmp_path / "out.raw.jsonl").symlink_to(tmp_path / "mine")
+    told = refused("--prompt", "text-only")
+    assert told.startswith(f"{tmp_path / 'out.raw.jsonl'}: is a link, expected")
+    assert (tmp_path / "mine").read_bytes() == b""
+    assert predict("--raw", tmp_path / "out.raw.jsonl")[0] == 0
+    assert len(lines_of(tmp_path / "mine")) == 4
 
 
 def test_the_command_it_tells_measures_what_it_wrote(predict, call):
@@ -340,14 +351,33 @@ def test_packages_that_are_not_there(predict, tmp_path, monkeypatch, package):
 
 
 @pytest.mark.parametrize("debug", [False, True])
-@pytest.mark.parametrize("reply", [guess, lambda *_: error(401, f"bad key {KEY}"), lambda *_: said(f"{KEY} 1 - 2 s")])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        guess,
+        lambda *_: error(401, f"bad key {KEY}"),
+        lambda *_: error(403, f"bad key {KEY[:9]}...{KEY[-6:]}"),
+        lambda *_: said(f"{KEY} 1 - 2 s"),
+        lambda *_: said("1 - 2 s", finish_reason=f"stop {KEY}"),
+    ],
+)
 def test_the_key_is_nowhere(predict, server, tmp_path, debug, reply):
     server.reply = reply
     _, out, err = predict("--key-variable", "MY_KEY", "--json", tmp_path / "report.json", debug=debug)
     assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
     written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
-    assert KEY not in out + err
-    assert not any(KEY.encode() in content for content in written)
+    for part in (KEY[k : k + 6] for k in range(len(KEY) - 5)):
+        assert part not in out + err
+        assert not any(part.encode() in content for content in written)
+
+
+def test_the_key_goes_through_no_proxy_of_the_environment(predict, server, monkeypatch):
+    """The proxy answers nothing, so the command would fail if it asked through it."""
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    status, _, _ = predict("--key-variable", "MY_KEY")
+    assert status == 0
+    assert {headers["Authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
 
 
 def test_a_stall_ends_in_time(predict, server):

@@ -13,6 +13,7 @@ import pytest
 from truemoment.search import extraction
 from truemoment.search.index import Index
 from truemoment.search.layout import SETTINGS
+from truemoment.video import identity_of
 
 pytestmark = pytest.mark.usefixtures("in_colours")
 
@@ -94,6 +95,19 @@ def test_clips_pictures_csv_json_and_page(call, index, films):
     assert page.count("data:image/jpeg;base64,") == 2
     assert "http:" not in page.replace("http-equiv", "")
     assert "https:" not in page
+
+
+@pytest.mark.parametrize("option", ["--clips", "--thumbnails"])
+def test_pictures_and_clips_are_not_written_through_links(call, fails, index, tmp_path, option):
+    """Names that we choose, in a folder that may come from somebody else."""
+    assert call("search", "red", index, "--top", "1", option, "made")[0] == 0
+    made = next(Path("made").iterdir())
+    made.unlink()
+    Path("mine").write_text("mine")
+    made.symlink_to(tmp_path / "mine")
+    told = fails(2, "search", "red", index, "--top", "1", option, "made")
+    assert told.startswith(f"{made}: is a link, expected")
+    assert Path("mine").read_text() == "mine"
 
 
 def _seconds_of(path):
@@ -239,6 +253,26 @@ def test_pictures_of_a_film_that_is_gone(call, index, films):
     assert out.startswith(table)
     assert [clip.name for clip in Path("clips").iterdir()] == ["02-c-0h00m34.0s.mp4"]
     assert Path("found.html").read_text().count("<img") == 1
+
+
+def test_pictures_of_a_film_that_cannot_be_decoded_any_more(call, index, films):
+    # As an index that was made on a machine whose libraries know more codecs.
+    data = (films / "a.mp4").read_bytes()
+    (films / "a.mp4").write_bytes(data.replace(b"avc1", b"XYZ1"))
+    (about,) = index.glob("videos/a-*/about.json")
+    known = json.loads(about.read_text())
+    about.write_text(json.dumps(known | {"identity": identity_of(films / "a.mp4")}))
+    told = "has pictures of an unknown codec, expected one that FFmpeg decodes"
+    for options in (["--html", "found.html"], ["--thumbnails", "pictures"], ["--clips", "clips"]):
+        status, out, err = call("search", "red", index, "--top", "2", *options)
+        assert status == 1
+        assert err == f"no pictures or clips: {films / 'a.mp4'}: {told}\n"
+        assert len(out.splitlines()) == 5  # a table of two, and where the others are
+    assert Path("found.html").read_text().count("<img") == 1
+    assert [file.name for file in (*Path("pictures").iterdir(), *Path("clips").iterdir())] == [
+        "02-c-0h00m34.0s.jpg",
+        "02-c-0h00m34.0s.mp4",
+    ]
 
 
 def test_every_query_of_a_split_for_evaluate(call, index):

@@ -13,6 +13,7 @@ from truemoment.cli import run
 
 pytest.importorskip("torch", exc_type=ImportError)
 
+from truemoment.folders import lock_folder
 from truemoment.training.results import read_rows
 
 SMALL = ("train.epochs=1", "settings.hidden=8", "settings.n_clips=8", "rows=8")
@@ -269,3 +270,38 @@ def test_options_that_are_refused_before_any_work(fails, tmp_path, monkeypatch, 
     Path("file").write_text("")
     assert told in fails(2, "sweep", *(() if "-o" in words else ("-o", "out")), *words)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_finished_sweep_goes_on_with_several_jobs(sweep, root):
+    """Nothing is left to train: a pool of no processes ended in status 3."""
+    before = (root / "results.csv").read_bytes()
+    status, _, err = sweep("--jobs", 2, "--results", root / "results.csv")
+    assert (status, trained(err)) == (0, [])
+    assert (root / "results.csv").read_bytes() == before
+
+
+# ------------------------------------------------------------------------------------------ links, two at once
+
+
+@pytest.mark.parametrize("link", ["cells", "cells/tan2d", "cells/tan2d/perception=1", "worlds", "worlds/perception=1"])
+def test_links_in_a_sweep_are_refused(fails, tmp_path, link):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (tmp_path / "sweep" / link).parent.mkdir(parents=True)
+    (tmp_path / "sweep" / link).symlink_to(mine)
+    told = fails(2, "sweep", *RECIPES, *FIXED, "-o", tmp_path / "sweep")
+    assert told.startswith(
+        f"{tmp_path / 'sweep' / link}: is a link, expected a file or folder that TrueMoment has made"
+    )
+    assert list(mine.iterdir()) == []
+
+
+def test_one_command_at_a_time_sweeps(fails, tmp_path):
+    with lock_folder(tmp_path / "sweep"):
+        told = fails(2, "sweep", *RECIPES, *FIXED, "-o", tmp_path / "sweep")
+    assert told == f"{tmp_path / 'sweep'}: is being written by another command, wait for its end"
+
+
+def test_folders_of_the_user_in_a_sweep_may_be_written(sweep, root):
+    (root / "sweep" / "notes").mkdir()
+    assert sweep("--json", root / "sweep" / "notes" / "sweep.json", "--quiet")[0] == 0

@@ -8,6 +8,7 @@ import pytest
 torch = pytest.importorskip("torch", exc_type=ImportError)
 torch.set_num_threads(1)
 
+from truemoment.folders import lock_folder  # noqa: E402 - as below
 from truemoment.training.results import read_rows  # noqa: E402 - PyTorch may be missing
 from truemoment.worlds import make_world, write_world  # noqa: E402 - as above
 
@@ -193,3 +194,20 @@ def test_variants_feed_the_study_of_selection(call, words, tmp_path):
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "grid").rglob("*.npz")}
     assert call(*asked)[0] == 0
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "grid").rglob("*.npz")} == before
+
+
+def test_two_commands_in_one_folder_and_a_link_are_told_in_one_line(fails, words, tmp_path):
+    run = tmp_path / "run"
+    with lock_folder(run):  # as another command does that trains there
+        told = fails(2, *words, "-o", run, "--quiet")
+    assert told == f"{run}: is being written by another command, wait for its end"
+    run.mkdir()
+    (run / "best.safetensors").symlink_to(tmp_path / "mine")
+    assert f"{run / 'best.safetensors'}: is a link, expected" in fails(2, *words, "-o", run, "--quiet")
+    assert not (tmp_path / "mine").exists()
+
+
+def test_ten_thousand_epochs_have_no_folders(fails, words, tmp_path):
+    told = fails(2, *words, "-o", tmp_path / "run", "--set=train.epochs=10000")
+    assert "train.epochs" in told
+    assert "9999" in told

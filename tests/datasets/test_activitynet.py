@@ -60,7 +60,10 @@ class TestCaptions:
             ('{"v": {"duration": 1, "timestamps": [[0, NaN]], "sentences": ["a"]}}', ":1: got NaN, expected a number"),
             ({"v": {**TRAIN["v_u"], "duration": "5"}}, ":1: field v.duration: got text, expected a number"),
             ({"v": {**TRAIN["v_u"], "sentences": "a"}}, ":1: field v.sentences: got text, expected a list"),
-            ({"v": {**TRAIN["v_u"], "sentences": []}}, ": field v: got 0 sentences and 1 timestamps, expected as many"),
+            (
+                {"v": {**TRAIN["v_u"], "sentences": []}},
+                ":1: field v: got 0 sentences and 1 timestamps, expected as many",
+            ),
             ({"v": {"duration": 1.0, "sentences": []}}, ":1: field v.timestamps: is missing"),
         ],
     )

@@ -4,15 +4,21 @@ import dataclasses
 import gc
 import hashlib
 import http.server
+import itertools
 import socket
 import threading
 import time
+import zlib
 
 import pytest
 
 from truemoment.datasets import DATASETS, fetch, get_dataset
 from truemoment.datasets.base import SourceFile
 from truemoment.exceptions import DownloadError, UsageError
+from truemoment.folders import FETCHING, temporary_folder
+
+MOST_SENT = 200 << 20
+"""Bytes after which a server without an end gives up all the same."""
 
 CONTENT = b'{"v": {}}\n' * 2000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -32,6 +38,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_error(500)
             return
         self.send_response(200)
+        if name in ("endless", "packed"):  # of no stated length, until the client goes away
+            if name == "packed":
+                self.send_header("Content-Encoding", "gzip")
+            self.end_headers()
+            whole = zlib.compressobj(wbits=31)
+            while self.server.sent < MOST_SENT:
+                data = whole.compress(bytes(1 << 20)) if name == "packed" else b"[" * (1 << 16)
+                self.wfile.write(data)
+                self.server.sent += len(data) if name == "endless" else 1 << 20
+            return
+        if name == "long":
+            self.send_header("Content-Length", str(10**12))
+            self.end_headers()
+            return
         content = b"<html>moved</html>" if name == "page" else CONTENT
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
@@ -60,7 +80,7 @@ class Server(http.server.ThreadingHTTPServer):
 @pytest.fixture(scope="module")
 def running():
     server = Server(("127.0.0.1", 0), Handler)
-    server.asked = []
+    server.asked, server.sent = [], 0
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     yield server
@@ -73,6 +93,7 @@ def running():
 def server(running, monkeypatch):
     """The server, with its notes empty; nothing is asked of a proxy, and nobody waits long."""
     running.asked.clear()
+    running.sent = 0
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.setenv(name, "127.0.0.1")
     monkeypatch.setattr(fetch, "TIMEOUT_S", 0.5)
@@ -84,9 +105,11 @@ def server(running, monkeypatch):
 def dataset(server):
     """TACoS with its files here: dataset("good", ...) names them by what the server does with them."""
 
-    def make(*names, sha256=SHA256, git_blob=""):
+    def make(*names, sha256=SHA256, git_blob="", n_bytes=0):
         address = f"http://127.0.0.1:{server.server_port}"
-        files = tuple(SourceFile(f"{name}.json", sha256, f"{address}/{name}", git_blob) for name in names)
+        files = tuple(
+            SourceFile(f"{name}.json", sha256, f"{address}/{name}", git_blob, n_bytes=n_bytes) for name in names
+        )
         return dataclasses.replace(get_dataset("tacos"), files=files)
 
     return make
@@ -186,6 +209,35 @@ def test_a_body_that_ends_early_or_stalls(dataset, server, tmp_path, name):
     gc.collect()
 
 
+@pytest.mark.parametrize("case", list(itertools.product(["long", "endless", "packed"], [0, len(CONTENT)])))
+def test_a_file_without_end_is_refused(dataset, server, tmp_path, monkeypatch, case):
+    """By its header, or while it is read: of a length that is not published, or longer than the published one."""
+    name, n_bytes = case
+    monkeypatch.setattr(fetch, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(fetch, "RETRIES", 1)  # another try would bring the same
+    expected = "20,000 bytes" if n_bytes else "1,048,576 bytes at most"
+    assert said_of(dataset(name, n_bytes=n_bytes), tmp_path) == (
+        f"{tmp_path}/tacos/{name}.json: what came from http://127.0.0.1:{server.server_port}/{name} is longer than the "
+        f"file, expected {expected}; nothing was kept"
+    )
+    assert names(tmp_path) == []
+    assert server.asked == [f"/{name}"]
+    assert server.sent < MOST_SENT
+
+
+def test_a_file_of_its_published_length(dataset, tmp_path):
+    fetch.fetch(dataset("a", n_bytes=len(CONTENT)), tmp_path)
+    assert (tmp_path / "tacos" / "a.json").read_bytes() == CONTENT
+
+
+def test_a_file_that_cannot_be_written_is_named(server, tmp_path):
+    file = SourceFile("below/a.json", SHA256, f"http://127.0.0.1:{server.server_port}/a")
+    (tmp_path / "tacos").mkdir()
+    (tmp_path / "tacos" / "below").write_text("a file")
+    said = said_of(dataclasses.replace(get_dataset("tacos"), files=(file,)), tmp_path)
+    assert said.startswith(f"{tmp_path}/tacos/below/a.json: cannot be written (")
+
+
 def test_nobody_there(tmp_path, server):
     with socket.socket() as listener:  # a port that is taken by nobody once it is closed
         listener.bind(("127.0.0.1", 0))
@@ -221,6 +273,30 @@ def test_an_interrupted_fetch_is_simply_repeated(dataset, server, tmp_path, monk
     fetch.fetch(dataset("a"), tmp_path)
     assert names(tmp_path) == ["tacos/a.json"]
     assert server.asked == ["/a"]
+
+
+def test_what_a_killed_fetch_left_is_removed_by_the_next_one(dataset, tmp_path):
+    """Point 25. What another process is just fetching is locked, and stays."""
+    folder = tmp_path / "tacos"
+    (folder / ".fetching-k1ll3d_1").mkdir(parents=True)
+    (folder / ".fetching-k1ll3d_1" / "half").write_bytes(CONTENT[:100])
+    (folder / ".fetching-notes").mkdir()
+    with temporary_folder(folder, FETCHING) as of_another:
+        (folder / ".fetching-k1ll3d_2").mkdir()
+        fetch.fetch(dataset("a"), tmp_path)
+        assert sorted(path.name for path in folder.iterdir()) == sorted([".fetching-notes", of_another.name, "a.json"])
+
+
+@pytest.mark.parametrize("kind", ["folder", "link"])
+def test_what_is_there_and_is_no_file_is_not_replaced(dataset, server, tmp_path, kind):
+    path = tmp_path / "tacos" / "a.json"
+    path.parent.mkdir()
+    path.mkdir() if kind == "folder" else path.symlink_to(tmp_path / "disk-that-is-not-mounted")
+    assert said_of(dataset("a"), tmp_path) == (
+        f"{path}: is a folder or a broken link; move it away to have the file fetched"
+    )
+    assert path.is_dir() or path.is_symlink()
+    assert server.asked == []
 
 
 class TestKnownByGitOnly:

@@ -43,12 +43,12 @@ class TestTACoS:
     @pytest.mark.parametrize(
         ("change", "said"),
         [
-            ({"fps": 0.0}, ": field v.fps: got 0.0, expected frames per second above 0"),
-            ({"fps": -29.4}, ": field v.fps: got -29.4, expected frames per second above 0"),
+            ({"fps": 0.0}, ":1: field v.fps: got 0, expected a number > 0.0"),
+            ({"fps": -29.4}, ":1: field v.fps: got -29.4, expected a number > 0.0"),
             ({"fps": "29.4"}, ":1: field v.fps: got text, expected a number"),
             ({"num_frames": 8.5}, ":1: field v.num_frames: got a number, expected a whole number"),
             ({"timestamps": [[1, None]]}, ":1: field v.timestamps[0][1]: got null, expected a number"),
-            ({"timestamps": []}, ": field v: got 1 sentences and 0 timestamps, expected as many"),
+            ({"timestamps": []}, ":1: field v: got 1 sentences and 0 timestamps, expected as many"),
         ],
     )
     def test_malformed(self, put, refused, change, said):

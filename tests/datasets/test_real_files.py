@@ -58,6 +58,9 @@ def test_checksums_of_the_files_at_hand(data_dir, name):
     if not agrees:
         pytest.skip(f"no real files in {data_dir / name}")
     assert all(agrees.values()), agrees
+    for file in DATASETS[name].files:
+        if file.name in agrees:
+            assert file.n_bytes == (data_dir / name / file.name).stat().st_size
 
 
 # (queries, videos). Closer Look (2021), Table 1; TACoS and QVHighlights: counted independently from the files.

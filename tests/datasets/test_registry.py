@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from truemoment.datasets import DATASETS, data_folder, get_dataset, load_annotations
+from truemoment.datasets import DATASETS, data_folder, fetch, get_dataset, load_annotations
 from truemoment.datasets.faults import known_faults
 from truemoment.exceptions import MissingFileError, UsageError
 
@@ -65,6 +65,7 @@ class TestEveryDataset:
             assert re.fullmatch(r"([0-9a-f]{64})?", file.sha256)
             assert re.fullmatch(r"([0-9a-f]{40})?", file.git_blob)
             assert re.fullmatch(r"(https://\S+)?", file.url)
+            assert 0 <= file.n_bytes <= fetch.MOST_BYTES
             if file.url:
                 assert file.sha256 or file.git_blob  # whatever is fetched can be checked
                 assert re.search(r"/[0-9a-f]{40}/", file.url)  # and stays what it is: pinned to a commit

@@ -131,8 +131,8 @@ def test_another_width_is_refused(kind, tmp_path, vectors):
 
 def test_claims_beyond_belief_are_refused_before_they_are_read(tmp_path):
     with h5py.File(tmp_path / "s.h5", "w") as file:
-        file.create_dataset("7", shape=(1 << 40,), dtype="f4", chunks=(1 << 16,))
-    with pytest.raises(InputError, match=r"got 1,099,511,627,776 numbers"):
+        file.create_dataset("7", shape=(1 << 21,), dtype="f4", chunks=(1 << 16,))
+    with pytest.raises(InputError, match=r"got 2,097,152 numbers"):
         SentenceFile(tmp_path / "s.h5")
 
 
@@ -190,14 +190,14 @@ def test_npz_whose_parts_do_not_fit_is_refused(members, said, tmp_path):
         for name, value in members.items()
     }
     np.savez(tmp_path / "s.npz", **arrays)
-    with pytest.raises(InputError, match=rf"is not a file of sentence features .*{said}"):
+    with pytest.raises(InputError, match=rf"s\.npz: .*{said}"):
         SentenceFile(tmp_path / "s.npz")
 
 
 def test_no_pickle_is_loaded(tmp_path):
     query_id = np.frombuffer(msgspec.json.encode(["a"]), dtype=np.uint8)
     np.savez(tmp_path / "s.npz", vectors=np.array([[object()]], dtype=object), query_id=query_id)
-    with pytest.raises(InputError, match="allow_pickle=False"):
+    with pytest.raises(InputError, match="holds Python objects"):
         SentenceFile(tmp_path / "s.npz")
 
 

@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from truemoment.exceptions import InputError
-from truemoment.files import atomic_write
+from truemoment.files import atomic_folder, atomic_write
 
 
 def names(folder):
@@ -124,3 +124,12 @@ def test_a_file_that_was_there_keeps_its_permissions(tmp_path):
     with atomic_write(tmp_path / "a") as stream:
         stream.write(b"new")
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+
+
+def test_a_folder_may_be_made_behind_a_link_to_an_empty_one(tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "disk")
+    with atomic_folder(tmp_path / "link") as folder:
+        (folder / "a").touch()
+    assert names(tmp_path / "disk") == ["a"]
+    assert (tmp_path / "link").is_symlink()

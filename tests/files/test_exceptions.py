@@ -26,6 +26,12 @@ def test_the_parts_of_a_message(about, text):
     )
 
 
+def test_a_message_is_one_line_whatever_a_file_holds():
+    # A key of a file with line ends of every kind in it (those of str.splitlines).
+    error = InputError("unknown field 'a\nb\r\nc\u2028d'", path="a.json", field="x\n")
+    assert str(error) == "a.json: field x : unknown field 'a b c d'"
+
+
 def test_a_missing_package_names_the_install_line():
     error = MissingPackageError("pyarrow", "parquet", "reading Parquet")
     assert str(error) == "reading Parquet needs the package pyarrow: pip install 'truemoment[parquet]'"

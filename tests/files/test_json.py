@@ -2,11 +2,15 @@
 
 import contextlib
 import gzip
+import json
 import sys
 import time
+from typing import Annotated
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.files import decode_json, read_json_lines, read_json_mapping
@@ -18,6 +22,7 @@ class Entry(msgspec.Struct):
     name: str
     times: list[tuple[float, float]] = []
     number: int = 0
+    share: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.0
 
 
 def lines_of(path):
@@ -113,6 +118,11 @@ BAD_LINES = {
         b'{"name":"b","number":' + b"9" * 5000 + b"}",
         ":1: field number: integer value out of range",
     ),
+    "beyond its bounds": (b'{"name":"b","share":1.5}', ":1: field share: got 1.5, expected a number <= 1.0"),
+    "beyond its bounds, and no JSON behind it": (
+        b'{"name":"b","share":-2,"x',
+        ":1: field share: got another number, expected a number >= 0.0",
+    ),
     "cut": (GOOD + b'{"name":"b","ti', ":2: input data was truncated, expected JSON"),
     "two objects in a line": (
         b'{"name":"a"}{"name":"b"}\n',
@@ -132,6 +142,20 @@ BAD_LINES = {
         b'{"name":"a","times":' + b"[" * 100_000 + b"]" * 100_000 + b"}\n",
         ":1: field times[0][0]: got a list, expected a number",
     ),
+}
+
+
+BAD_LINES |= {
+    f"a key twice{how}": (GOOD + line + b"\n", ":2: field name: 'name' stands twice, expected each key once")
+    for how, line in {
+        "": b'{"name":"a","name":"b"}',
+        ", with the same value": b'{"name":"a","number":1,"name":"a"}',
+        ", in an object that nobody reads": b'{"name":"a","x":{"name":1,"y":[],"name":2}}',
+        ", blanks before the colon": b'{"name" :"a","number":1,"name"\t:"b"}',
+        ", once with an escape": b'{"name":"a","n\\u0061me":"b"}',
+        ", behind numbers": b'{"name":"a","times":[[1,2],[3,4.5]],"name":"b"}',
+        ", behind a text that looks like one": b'{"name":"x\\":1,\\"","number":1,"name":"b"}',
+    }.items()
 }
 
 
@@ -163,6 +187,52 @@ def test_nothing_follows_a_bad_line(tmp_path):
     with pytest.raises(InputError):
         next(lines)
     assert list(lines) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"name":"name","number":1}',  # a text that is called as a key is
+        b'{"name":"\\"name\\":1, \\"name\\":2","number":1}',  # JSON in a text
+        b'{"name":"a","number":1,"x":{"name":2},"y":[{"name":3},{"name":4}]}',  # one in each of several objects
+        b'{"name":"a: b","number":1}',
+        b'{"name":"a","number":1,"\\"":2,"\\\\":3}',
+        b'{"name":"a","number":1,"":2}',
+    ],
+)
+def test_a_key_in_a_text_or_in_another_object_is_not_a_second_one(tmp_path, line):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(line + b"\n")
+    assert [entry.number for _, entry in lines_of(path)] == [1]
+
+
+def escaped(text):
+    return '"' + "".join(rf"\u{ord(letter):04x}" for letter in text) + '"'
+
+
+KEYS = st.text('ab":\\{}[], ', max_size=2)  # letters that mean something to JSON
+SPELLINGS = st.sampled_from([json.dumps, escaped])
+BLANKS = st.sampled_from(["", "", "", " ", "\t  "])
+VALUES = KEYS | st.none() | st.lists(KEYS, max_size=2) | st.dictionaries(KEYS, KEYS, max_size=2)
+ROWS = st.lists(st.tuples(KEYS, SPELLINGS, BLANKS, VALUES), max_size=5)
+
+
+@given(st.lists(ROWS, max_size=4))
+def test_a_key_that_stands_twice_is_found_however_it_is_spelled(tmp_path_factory, rows):
+    # The rows before one must not change what is found in it: they say which keys are usual.
+    lines = [
+        "{" + ",".join(f"{spell(key)}{blanks}:{json.dumps(value)}" for key, spell, blanks, value in row) + "}"
+        for row in rows
+    ]
+    path = tmp_path_factory.mktemp("keys") / "a.jsonl"
+    path.write_text("\n".join(lines))
+    sound = [len(json.loads(line)) == len(row) for line, row in zip(lines, rows, strict=True)]
+    expected = [json.loads(line) for line in lines[: [*sound, False].index(False)]]
+    found = []
+    with contextlib.suppress(InputError):
+        for _, keys in read_json_lines(path, dict[str, object]):
+            found.append(keys)
+    assert found == expected
 
 
 def test_missing_file_and_folder(tmp_path):
@@ -326,3 +396,12 @@ def test_a_key_that_stands_twice_among_many_is_found_at_once(tmp_path):
     said = refusal(mapping_of, tmp_path / "a.json", content.encode())
     assert said == ": field k29999: 'k29999' stands twice, expected each key once"
     assert time.perf_counter() - before < 1.5  # reading them once takes some hundredths of a second
+
+
+def test_a_long_entry_is_refused_at_once(tmp_path):
+    # 2 MB: searched for as a regular expression, which takes long to make, this took 5 s.
+    content = '{"v":{"name":"a"},\n"w":{"name":"b","times":[' + "[1,2]," * 350_000 + '[1,"2"]]}}'
+    before = time.perf_counter()
+    said = refusal(mapping_of, tmp_path / "a.json", content.encode())
+    assert said == ":2: field w.times[350000][1]: got text, expected a number"
+    assert time.perf_counter() - before < 2.5

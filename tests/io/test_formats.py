@@ -230,7 +230,7 @@ MALFORMED = [
     ("cone", "\n", ": is empty, expected a line a query"),
     # Ego4D
     ("ego4d-nlq", ego4d(annotation_uid=...), ":1: field results[1].annotation_uid: is missing"),
-    ("ego4d-nlq", ego4d(query_idx=-1), ":1: field results[1].query_idx: expected a whole number >= 0"),
+    ("ego4d-nlq", ego4d(query_idx=-1), ":1: field results[1].query_idx: got -1, expected a whole number >= 0"),
     ("ego4d-nlq", ego4d(query_idx="0"), ":1: field results[1].query_idx: got text, expected a whole number"),
     (
         "ego4d-nlq", ego4d(predicted_times=[1, 2]),
@@ -341,7 +341,7 @@ MALFORMED = [
     ("fiftyone", detection(timestamps=...), ": field labels.v[1].support: is missing, expected it or timestamps"),
     (
         "fiftyone", detection(timestamps=..., support=[0, 3]),
-        ":1: field labels.v[1].support[0]: expected a whole number >= 1",
+        ":1: field labels.v[1].support[0]: got 0, expected a whole number >= 1",
     ),
     (
         "fiftyone", detection(timestamps=..., support=[1, 3]),
@@ -361,7 +361,7 @@ MALFORMED = [
     ),
     (
         "fiftyone", samples(("a", detections()), metadata={"frame_rate": 0}),
-        ":1: field samples[0].metadata.frame_rate: expected a number > 0.0",
+        ":1: field samples[0].metadata.frame_rate: got 0, expected a number > 0.0",
     ),
 ]  # fmt: skip
 

@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from truemoment.reports.drawing import Drawing, inline_svg, new_figure
+from truemoment.exceptions import InputError
+from truemoment.reports.drawing import Drawing, inline_svg, new_figure, save_drawings
 
 
 def test_numbers_that_a_figure_says_are_not_rounded():
@@ -54,3 +55,12 @@ def test_a_figure_needs_no_backend_of_the_environment(tmp_path, asked, selected)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[0] == asked
     assert selected is None or done.stdout.split()[1] == selected
+
+
+def test_figures_are_not_written_through_links(tmp_path):
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "said.svg").symlink_to(tmp_path / "mine")
+    with pytest.raises(InputError, match=r"said\.svg: is a link, expected"):
+        save_drawings([Drawing("said", "", "", lambda: new_figure(1.0))], tmp_path / "figures", ("svg",))
+    assert (tmp_path / "mine").read_text() == "mine"

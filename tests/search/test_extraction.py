@@ -1,24 +1,31 @@
 """Extraction: a shard to rows, engines that hand shards out, and workers that die."""
 
 import contextlib
+import importlib.util
 import os
 import signal
+import socket
+import stat
+import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections import Counter
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.search import engines
+from truemoment.exceptions import InputError, UsageError
+from truemoment.search import building, engines
 from truemoment.search.building import Report, build_index
 from truemoment.search.engines import by_local, by_ray
-from truemoment.search.extraction import Failed, Seen, Shard, see
+from truemoment.search.extraction import Failed, Shard, see
 from truemoment.search.index import Index
 from truemoment.search.writing import Film, IndexWriter
 from truemoment.video.frames import outline_of, stream_frames
@@ -68,6 +75,59 @@ def test_a_model_gets_pictures_of_twice_its_size(films, colours):
     path = films / "a.mp4"  # 64 x 48
     see(Shard(Film("a", path, "x"), 0, 0, 4, 2.0, outline_of(path)), Sized())
     assert sizes == {(32, 43, 3)}
+
+
+@pytest.fixture
+def slides(tmp_path, paint):
+    """Three pictures of 5 minutes each."""
+    shots = [((200, 30, 30), 300), ((30, 200, 30), 300), ((30, 30, 200), 300)]
+    return paint(tmp_path / "slides.mp4", shots, fps=Fraction(1, 300))
+
+
+@pytest.fixture
+def encoded(colours, monkeypatch):
+    """Number of pictures of each batch that the encoder sees."""
+    sizes = []
+    images = colours.Colours.images
+
+    def counted(self, batch):
+        sizes.append(len(batch))
+        return images(self, batch)
+
+    monkeypatch.setattr(colours.Colours, "images", counted)
+    return sizes
+
+
+def test_a_picture_that_stays_is_encoded_once(slides, films, colours, encoded):
+    rows = see(Shard(Film("s", slides, "x"), 0, 0, 1800, 2.0, outline_of(slides)), colours.Colours()).rows
+    assert encoded == [3]
+    assert rows.shape == (1800, 3)
+    assert rows.argmax(axis=1).tolist() == [0] * 600 + [1] * 600 + [2] * 600
+    encoded.clear()
+    path = films / "a.mp4"  # 5 pictures a second, 40 s: one after the other in batches of 32
+    see(Shard(Film("a", path, "x"), 0, 0, 400, 10.0, outline_of(path)), colours.Colours())
+    assert encoded == [32] * 6 + [8]
+
+
+def test_parts_that_show_no_new_picture_are_not_looked_at(tmp_path, slides, build, encoded):
+    report = build([slides], part_s=10.0)
+    assert report.failed == {}
+    assert sum(encoded) <= 6  # 90 parts; a picture that goes on behind the end of a part is encoded for both
+    rows = Index(tmp_path / "index")["slides"]
+    assert rows.argmax(axis=1).tolist() == [0] * 600 + [1] * 600 + [2] * 600
+    encoded.clear()
+    build([slides], out="whole", part_s=1000.0)
+    assert encoded == [3]
+    assert np.array_equal(rows, Index(tmp_path / "whole")["slides"])
+
+
+def test_more_frames_than_can_be_put_together_are_refused_before_they_are_decoded(films, build, encoded, monkeypatch):
+    monkeypatch.setattr(building, "MOST_ROWS", 80)
+    report = build([films])
+    assert list(report.indexed) == ["a", "b"]
+    told = "2 frames a second of 60 s are 120, expected up to 80; lower --fps, or cut the video"
+    assert report.failed == {"c": f"{films / 'c.mp4'}: {told}"}
+    assert sum(encoded) == 160
 
 
 def test_what_is_wrong_in_the_decoding_thread_is_told_here(films, colours):
@@ -245,43 +305,122 @@ def _is_there(pid):
         return False
 
 
-@pytest.fixture
-def ray_here(monkeypatch, colours):
-    """Ray is installed, no cluster is named, and its workers find the encoder."""
-    pytest.importorskip("ray")
-    monkeypatch.setenv("PYTHONPATH", str(Path(colours.__file__).parent))
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+@pytest.fixture(scope="module")
+def ray_here(colours, tmp_path_factory):
+    """Ray is installed and knows no cluster and no token, and its workers find the encoder; gives a home folder."""
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("Ray is not installed")
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("HOME", str(home))
+        patched.setenv("PYTHONPATH", str(Path(colours.__file__).parent))
+        for name in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_MODE"):
+            patched.delenv(name, raising=False)
+        yield home
 
 
-@pytest.mark.filterwarnings("ignore")  # of Ray's own
-@pytest.mark.usefixtures("ray_here")
-def test_ray_does_each_shard_once_though_a_worker_is_killed(shards, colours):
-    made, expected = shards
-    results, killed = [], []
-    for result in by_ray(iter(made), colours.ColourLoader("slow"), 2):
-        assert isinstance(result, Seen), result
-        results.append(result)
-        if len(results) == 5:
-            killed.append(int(result.worker.rpartition(":")[2]))
-            os.kill(killed[0], signal.SIGKILL)
-    check(results, expected)
-    assert killed[0] != os.getpid()
-    assert not _is_there(killed[0])
+@dataclass
+class RayRun:
+    """A run on Ray: what came, the worker that was killed, and what a stranger saw meanwhile."""
+
+    results: list = field(default_factory=list)
+    killed: int = 0
+    addresses: set = field(default_factory=set)
+    stranger: str = ""
+    commands: str = ""
+    folder: Path = Path()
+    modes: list = field(default_factory=list)
 
 
-def test_without_ray(shards, colours, monkeypatch):
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(
-        MissingPackageError, match=r"--engine ray needs the package ray: pip install 'truemoment\[scale\]'"
-    ):
-        list(by_ray(iter(shards[0]), colours.ColourLoader("colours"), 2))
+STRANGER = "import sys; from ray._raylet import GcsClient; GcsClient(address=sys.argv[1]).internal_kv_keys(b'', None)"
+"""Asks the head of a cluster what it has stored, without a token."""
 
 
-@pytest.mark.usefixtures("ray_here")
-def test_a_cluster_that_is_not_there(shards, colours, monkeypatch):
-    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
-    with pytest.raises(InputError, match=r"the cluster at 127\.0\.0\.1:1 cannot be reached"):
-        list(by_ray(iter(shards[0]), colours.ColourLoader("colours"), 2))
+@pytest.fixture(scope="module")
+def ray_run(shards, colours, ray_here):
+    """One run, as starting Ray takes seconds."""
+    run = RayRun()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Ray's own
+        for result in by_ray(iter(shards[0]), colours.ColourLoader("slow"), 2):
+            run.results.append(result)
+            if len(run.results) == 5:
+                import ray
+
+                of_ray = _descendants(os.getpid())
+                run.addresses = _listened_at(of_ray)
+                run.commands = "".join(Path(f"/proc/{pid}/cmdline").read_text() for pid in of_ray if _is_there(pid))
+                run.folder = Path(ray._private.worker._global_node.get_session_dir_path())
+                ours = {name: value for name, value in os.environ.items() if name != "RAY_AUTH_TOKEN"}
+                run.stranger = subprocess.run(
+                    [sys.executable, "-c", STRANGER, ray.get_runtime_context().gcs_address],
+                    env={**ours, "RAY_AUTH_MODE": "disabled", "HOME": str(ray_here / "other")},
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                ).stderr
+                run.modes = [stat.S_IMODE(folder.stat().st_mode) for folder in run.folder.parents]
+                run.killed = int(result.worker.rpartition(":")[2])
+                os.kill(run.killed, signal.SIGKILL)
+    return run
+
+
+def _descendants(pid):
+    """All processes that a process has started, itself among them."""
+    parents = {}
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parents[int(file.parent.name)] = int(file.read_text().rpartition(")")[2].split()[1])
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found
+
+
+def _listened_at(pids):
+    """Addresses of this machine at which processes listen for TCP connections, as the kernel lists them (proc(5))."""
+    sockets = set()
+    for pid in pids:
+        for link in Path(f"/proc/{pid}/fd").glob("*"):
+            with contextlib.suppress(OSError):
+                sockets.add(str(link.readlink()))
+    found = set()
+    for file, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
+        for line in Path(f"/proc/net/{file}").read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A" and f"socket:[{words[9]}]" in sockets:  # it listens
+                raw = bytes.fromhex(words[1].partition(":")[0])
+                swapped = b"".join(raw[k : k + 4][::-1] for k in range(0, len(raw), 4))  # words of 4 bytes
+                found.add(socket.inet_ntop(family, swapped).removeprefix("::ffff:"))
+    return found
+
+
+def test_ray_does_each_shard_once_though_a_worker_is_killed(shards, ray_run):
+    check(ray_run.results, shards[1])
+    assert ray_run.killed != os.getpid()
+    assert not _is_there(ray_run.killed)
+
+
+def test_ray_of_this_machine_listens_on_no_interface_but_loopback(ray_run):
+    assert ray_run.addresses == {"127.0.0.1"}
+
+
+def test_ray_of_this_machine_answers_nobody_without_its_token(ray_run):
+    assert "AuthenticationError" in ray_run.stranger
+
+
+def test_the_token_of_ray_is_in_no_file_and_no_command(ray_run, ray_here):
+    """Processes of other users see neither; the environment of a process is its user's own (proc(5))."""
+    assert len(os.environ["RAY_AUTH_TOKEN"]) == 64
+    assert os.environ["RAY_AUTH_TOKEN"] not in ray_run.commands
+    assert "gcs_server" in ray_run.commands
+    assert not (ray_here / ".ray").exists()
+
+
+def test_the_files_of_ray_are_in_a_folder_of_its_user_and_go_with_it(ray_run):
+    """Ray opens its folders to everybody, and they hold the sockets of its processes."""
+    assert 0o700 in ray_run.modes
+    assert not ray_run.folder.parent.parent.exists()
 
 
 # ------------------------------------------------------------------------------------------------- the report

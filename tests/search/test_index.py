@@ -26,7 +26,7 @@ from truemoment.search.layout import (
     folder_name,
     piece_means,
 )
-from truemoment.search.writing import Film, IndexWriter, list_videos
+from truemoment.search.writing import Film, IndexWriter, list_videos, remove_index
 from truemoment.video import identity_of
 from truemoment.video.frames import stream_frames
 
@@ -299,7 +299,7 @@ def test_what_is_broken_off_goes_on(tmp_path, films, build, monkeypatch):
     whole = Index(tmp_path / "whole")
     for name, rows in ((name, Index(tmp_path / "index")[name]) for name in whole):
         np.testing.assert_array_equal(rows, whole[name])
-    assert sorted(p.name for p in (tmp_path / "index").iterdir()) == [".lock", SETTINGS, VIDEOS]
+    assert sorted(p.name for p in (tmp_path / "index").iterdir()) == [SETTINGS, VIDEOS]
 
 
 def test_a_killed_program_loses_no_part(tmp_path, films, build, colours):
@@ -320,7 +320,7 @@ def follow(name, share, before):
     if parts.count(False) == 5:  # the fourth part made the first film whole; of the second one part is there
         os.kill(os.getpid(), signal.SIGKILL)
 with IndexWriter(Path({str(tmp_path / "index")!r}), made) as writer:
-    (writer.path / "videos" / ".writing-left").mkdir()
+    (writer.path / "videos" / ".writing-killed_1").mkdir()
     build_index(writer, list_videos([Path({str(films)!r})]), ColourLoader("colours"), part_s=10.0, follow=follow)
 """
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -9
@@ -500,6 +500,103 @@ def test_nobody_begins_while_another_one_ends(tmp_path, settings, monkeypatch):
         second.__enter__()
 
 
+@pytest.fixture
+def home(tmp_path):
+    """A folder of somebody's, to which a link of a foreign index leads; home() -> what is in it."""
+    folder = tmp_path / "home"
+    for name in (".ssh/key", ".config/settings", ".old-letters/mine", ".writing-k1ll3d_1/mine", "thesis.txt"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("mine")
+
+    def contents():
+        return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    contents.path = folder
+    return contents
+
+
+@pytest.mark.parametrize("link", ["videos", "parts", "videos/a-ca978112", "parts/a-ca978112-0123456789ab"])
+def test_a_foreign_index_deletes_nothing_through_a_linked_folder(index, settings, home, link):
+    """Point 1: videos -> ~ emptied every hidden folder of the home, and wrote rows there."""
+    path = index.path / link
+    path.parent.mkdir(exist_ok=True)
+    shutil.rmtree(path, ignore_errors=True)
+    path.symlink_to(home.path)
+    before = home()
+    with pytest.raises(InputError, match=rf"{link}: is a link, expected"):
+        IndexWriter(index.path, settings()).__enter__()
+    assert home() == before
+    if link.startswith("videos"):
+        with pytest.raises(InputError, match=rf"{link}: is a link, expected"):
+            Index(index.path)
+
+
+@pytest.mark.parametrize("link", ["index.json", ".lock", f"videos/a-ca978112/{ABOUT}", f"videos/a-ca978112/{ROWS}"])
+def test_a_foreign_index_changes_nothing_through_a_linked_file(index, settings, home, link):
+    path = index.path / link
+    target = home.path / "thesis.txt"
+    target.write_bytes(path.read_bytes() if path.exists() else b"mine")  # what is read of it is as it should be
+    path.unlink(missing_ok=True)
+    path.symlink_to(target)
+    before = home()
+    with pytest.raises(InputError, match=rf"{link}: is a link, expected"):
+        IndexWriter(index.path, settings()).__enter__()
+    assert home() == before
+
+
+def test_a_linked_part_is_not_written_through(begun, films, build, home):
+    part = next((begun / "parts").glob("*/000000.npy"))
+    part.unlink()
+    part.symlink_to(home.path / "thesis.txt")
+    before = home()
+    with pytest.raises(InputError, match=r"000000\.npy: is a link, expected"):
+        build([films / "a.mp4"], part_s=10.0)
+    assert home() == before
+
+
+def test_the_index_itself_and_videos_may_be_links(index, films, build, tmp_path):
+    """People link to large disks."""
+    disk = tmp_path / "disk"
+    index.path.rename(disk)
+    index.path.symlink_to(disk)
+    (films / "linked.mp4").symlink_to(films / "b.mp4")
+    (films / "c.mp4").rename(disk / "c.mp4")
+    (films / "c.mp4").symlink_to(disk / "c.mp4")
+    assert build([films]).plan.to_read == ()
+    assert list(Index(index.path)) == ["a", "b", "c"]
+
+
+def test_only_folders_that_an_index_names_are_removed_or_renamed(index, settings):
+    """What the user keeps in an index stays, hidden or not."""
+    mine = ["videos/.notes/x", "videos/.old-notes/x", "videos/.new-notes/x", "videos/notes/x", "parts/.notes/x"]
+    mine += [".writing-notes", ".writing-of-a-novel", "videos/.writing-notes/x", "parts/notes-0123456789ab/x"]
+    for name in mine:
+        (index.path / name).parent.mkdir(parents=True, exist_ok=True)
+        (index.path / name).write_text("mine")
+    with IndexWriter(index.path, settings()):
+        pass
+    assert [name for name in mine if not (index.path / name).is_file()] == []
+    remove_index(index.path)
+    assert sorted(str(path.relative_to(index.path)) for path in index.path.rglob("*") if path.is_file()) == sorted(mine)
+
+
+def test_parts_of_a_film_whose_name_begins_alike_stay(begun, films, settings):
+    """Film "a-ca978112-x": its folder of parts begins as that of film "a" does, whose folder is a-ca978112."""
+    ours = _film_of(films / "a.mp4")
+    other = Film(f"{folder_name('a')}-x", films / "b.mp4", identity_of(films / "b.mp4"))
+    with IndexWriter(begun, settings()) as writer:
+        writer.keep_part(other, 20, 0, np.zeros((20, 3)))
+        writer.forget_parts(ours)
+        assert writer.kept_parts(ours, 20, 80) == set()
+        assert writer.kept_parts(other, 20, 80) == {0}
+
+
+def test_an_index_is_removed_whole(index):
+    (index.path / "parts" / f"{folder_name('a')}-0123456789ab").mkdir(parents=True)
+    remove_index(index.path)
+    assert not index.path.exists()
+
+
 def test_settings_are_held_against_what_is_there_when_writing_begins(tmp_path, films, settings, build):
     waiting = IndexWriter(tmp_path / "index", settings(fingerprint="f" * 16))
     build([films / "a.mp4"])
@@ -514,10 +611,10 @@ def test_a_command_that_was_killed_at_once_goes_on(tmp_path, films, build, setti
     for inside in (folder, folder / VIDEOS, folder / "parts"):
         inside.mkdir()
     (folder / ".lock").touch()
-    (folder / ".writing-x").touch()
+    (folder / ".writing-killed_1").touch()
     build([films / "a.mp4"])
     assert list(Index(folder)) == ["a"]
-    assert sorted(path.name for path in folder.iterdir()) == [".lock", SETTINGS, VIDEOS]
+    assert sorted(path.name for path in folder.iterdir()) == [SETTINGS, VIDEOS]
     (folder / SETTINGS).unlink()  # nobody knows how these videos were read
     with pytest.raises(InputError, match="is there already and no index"):
         IndexWriter(folder, settings())

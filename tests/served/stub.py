@@ -75,6 +75,7 @@ class Stub:
         self.requests: list[dict] = []
         self.headers: list[dict[str, str]] = []
         self.paths: list[str] = []
+        self.clients: list[tuple[str, int]] = []
         self.now = self.most_at_once = 0
         self.lock = threading.Lock()
         self.done = threading.Event()
@@ -91,6 +92,7 @@ class Stub:
             self.requests.append(request)
             self.headers.append(dict(handler.headers))
             self.paths.append(handler.path)
+            self.clients.append(handler.client_address)
             self.now += 1
             self.most_at_once = max(self.most_at_once, self.now)
         try:

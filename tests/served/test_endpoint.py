@@ -6,7 +6,6 @@ import threading
 import time
 
 import pytest
-import requests
 
 from truemoment.exceptions import UsageError
 from truemoment.served import Endpoint, EndpointError, key_from_environment
@@ -30,8 +29,8 @@ def ask(serve):
     def once(*replies, stop=None, **options):
         server = serve(then(*replies))
         endpoint = Endpoint(server.url, "m", **{"first_wait_s": FAST_S, "timeout_s": 5.0, **options})
-        with requests.Session() as session:
-            return endpoint.ask(session, MESSAGES, stop), server
+        with endpoint.connect() as connection:
+            return endpoint.ask(connection, MESSAGES, stop), server
 
     return once
 
@@ -43,8 +42,8 @@ def fails(serve):
     def once(*replies, **options):
         server = serve(then(*replies))
         endpoint = Endpoint(server.url, "m", **{"first_wait_s": FAST_S, "timeout_s": 5.0, "retries": 2, **options})
-        with requests.Session() as session, pytest.raises(EndpointError) as found:
-            endpoint.ask(session, MESSAGES)
+        with endpoint.connect() as connection, pytest.raises(EndpointError) as found:
+            endpoint.ask(connection, MESSAGES)
         assert "\n" not in str(found.value)
         return found.value, len(server.requests)
 
@@ -158,14 +157,15 @@ def test_a_drip_counts_as_a_stall(fails):
 
 
 def test_an_answer_without_end(fails, monkeypatch):
-    monkeypatch.setattr("truemoment.served.endpoint.MAX_ANSWER_BYTES", 1 << 20)
+    monkeypatch.setattr("truemoment.served.connection.MAX_ANSWER_BYTES", 1 << 20)
     found, _ = fails(said("2 - 3" * 1_000_000), retries=0)
     assert "sent more than 1 MiB" in str(found)
 
 
 def test_nobody_there():
-    with requests.Session() as session, pytest.raises(EndpointError) as found:
-        Endpoint("http://127.0.0.1:9", "m", retries=1, first_wait_s=FAST_S).ask(session, MESSAGES)
+    endpoint = Endpoint("http://127.0.0.1:9", "m", retries=1, first_wait_s=FAST_S)
+    with endpoint.connect() as connection, pytest.raises(EndpointError) as found:
+        endpoint.ask(connection, MESSAGES)
     assert "cannot be reached (Connection refused)" in str(found.value)
 
 
@@ -184,8 +184,9 @@ class Waits(threading.Event):
 def test_waits_double_with_some_chance_in_them(serve):
     server = serve(then(*[error(500)] * 7, said("2 - 3")))
     stop = Waits()
-    with requests.Session() as session:
-        Endpoint(server.url, "m", retries=9, first_wait_s=1.0).ask(session, MESSAGES, stop)
+    endpoint = Endpoint(server.url, "m", retries=9, first_wait_s=1.0)
+    with endpoint.connect() as connection:
+        endpoint.ask(connection, MESSAGES, stop)
     assert len(stop.waits) == 7
     for k, waited in enumerate(stop.waits):  # 1, 2, 4, ... and up to 1 s more, all in all up to 60 s
         assert min(2**k, 59) <= waited <= min(2**k, 59) + 1
@@ -196,8 +197,9 @@ def test_waits_double_with_some_chance_in_them(serve):
 def test_retry_after_is_honoured_within_reason(serve, asked, waited):
     server = serve(then(error(429, Retry_After=asked), said("2 - 3")))
     stop = Waits()
-    with requests.Session() as session:
-        Endpoint(server.url, "m").ask(session, MESSAGES, stop)
+    endpoint = Endpoint(server.url, "m")
+    with endpoint.connect() as connection:
+        endpoint.ask(connection, MESSAGES, stop)
     assert stop.waits == [waited]
 
 
@@ -207,8 +209,9 @@ def test_stopping_ends_the_waiting(serve):
     timer = threading.Timer(0.05, stop.set)
     timer.start()
     began = time.monotonic()
-    with requests.Session() as session, pytest.raises(EndpointError, match="answers 500"):
-        Endpoint(server.url, "m", retries=9, first_wait_s=30.0).ask(session, MESSAGES, stop)
+    endpoint = Endpoint(server.url, "m", retries=9, first_wait_s=30.0)
+    with endpoint.connect() as connection, pytest.raises(EndpointError, match="answers 500"):
+        endpoint.ask(connection, MESSAGES, stop)
     timer.join()
     assert time.monotonic() - began < 5
 
@@ -350,7 +353,8 @@ def test_impossible_options(options):
 def test_connections_are_kept(serve):
     server = serve(lambda *_: said("2 - 3"))
     endpoint = Endpoint(server.url, "m")
-    with requests.Session() as session:
+    with endpoint.connect() as connection:
         for _ in itertools.repeat(None, 3):
-            endpoint.ask(session, MESSAGES)
+            endpoint.ask(connection, MESSAGES)
     assert len(server.requests) == 3
+    assert len(set(server.clients)) == 1

@@ -17,7 +17,7 @@ from truemoment.served import Endpoint, Prompt, ServedModel, get_prompt
 from truemoment.served import grounder as under_test
 from truemoment.video import Frames, Sampling
 
-from ..video.conftest import number_in
+from ..video.conftest import make_video, number_in
 from .stub import FAST_S, Reply, error, guess, images_of, said, text_of
 
 KEY = "sk-secret-0123456789"
@@ -310,6 +310,20 @@ def test_a_video_that_cannot_be_read(model, serve, annotations, videos):
     asked = model(serve()).ask(annotations.queries)
     assert [u.query_id for u in asked.unanswered] == ["c#0", "c#1"]
     assert "cannot be read as a video" in asked.unanswered[0].why
+
+
+def test_one_video_of_an_unknown_codec_and_one_that_is_gone_do_not_end_a_run(model, serve, annotations, videos):
+    data = make_video(videos["b"], [0, 100], codec="libx264").read_bytes()
+    videos["b"].write_bytes(data.replace(b"avc1", b"XYZ1"))
+    videos["c"].unlink()  # since it was found
+    asked = model(serve()).ask(annotations.queries)
+    assert sorted(asked.answers) == ["a#0", "a#1", "a#2"]
+    assert [(of.query_id, of.why) for of in asked.unanswered] == [
+        ("b#0", f"{videos['b']}: has pictures of an unknown codec, expected one that FFmpeg decodes"),
+        ("c#0", f"{videos['c']}: no such file"),
+        ("b#1", f"{videos['b']}: has pictures of an unknown codec, expected one that FFmpeg decodes"),
+        ("c#1", f"{videos['c']}: no such file"),
+    ]
 
 
 def test_a_video_without_a_file(model, serve, annotations, videos):

@@ -128,6 +128,7 @@ def test_a_file(tmp_path):
         (OWN.replace('"mine"', "3"), "$.name"),
         (OWN.replace('name = "mine"\n', ""), "name"),
         ("a text\n", "is no TOML"),
+        ("x = " + "9" * 5000, "is no TOML"),
         ("", "name"),
         ("x = " + "[" * 5000, "nested too deeply"),
     ],

@@ -1,3 +1,6 @@
+import os
+import tempfile
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ from truemoment.intervals import temporal_iou
 from truemoment.proposals import SparseMap
 from truemoment.records import Annotations
 from truemoment.targets import cell_ious, usable
+from truemoment.training import examples
 from truemoment.training.examples import make_pairs, make_table, other_videos
 from truemoment.training.vocabulary import Vocabulary
 
@@ -75,3 +79,43 @@ def test_features_that_are_not_there_or_not_finite_are_told(tiny):
         make_table(store, ["b"], tiny("tan2d"))
     with pytest.raises(InputError, match="not finite"):
         make_table(store, ["a"], tiny("tan2d"))
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="space cannot be reserved")
+class TestATableInATemporaryFile:
+    """Tables of more than a number of bytes are mapped from a file; here, all are."""
+
+    @pytest.fixture(autouse=True)
+    def small(self, monkeypatch):
+        monkeypatch.setattr(examples, "MOST_BYTES", 0)
+
+    def test_its_space_is_reserved_before_it_is_written(self, monkeypatch):
+        """Point 12: a small TMPDIR ended the process by SIGBUS. Blocks of 512 bytes that the file has on the disk."""
+        files = []
+
+        def temporary(original=tempfile.TemporaryFile):
+            files.append(original())
+            monkeypatch.setattr(files[0], "close", lambda: None)
+            return files[0]
+
+        monkeypatch.setattr(tempfile, "TemporaryFile", temporary)
+        table = examples._room((1000, 1000))
+        on_disk = 512 * os.fstat(files[0].fileno()).st_blocks
+        monkeypatch.undo()
+        files[0].close()
+        assert on_disk >= 4_000_000
+        assert table.shape == (1000, 1000)
+        assert not table.any()
+
+    def test_no_room_is_told_in_one_line(self, monkeypatch, tmp_path):
+        def full(*_):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(os, "posix_fallocate", full)
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        with pytest.raises(InputError) as caught:
+            examples._room((1000, 1000))
+        assert str(caught.value) == (
+            f"{tmp_path}: has no room for 4,000,000 bytes of features (No space left on device); name a folder with "
+            "more room by the variable TMPDIR"
+        )

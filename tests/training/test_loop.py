@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ import torch
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError, MissingFileError, TrueMomentError, UsageError
 from truemoment.models import FAMILIES
-from truemoment.training import checkpoints
+from truemoment.training import checkpoints, hardware
 from truemoment.training.grounder import load_grounder
 from truemoment.training.runs import hold_out, is_test, perform
 
@@ -169,6 +170,44 @@ class TestDamage:
             load_grounder(run)
 
     @pytest.mark.parametrize(
+        ("part", "key", "value", "said"),
+        [
+            (None, "model", "tan3d", "field model: unknown model 'tan3d'"),
+            ("select", "measure", "AxIuo@10", "field select.measure: 'AxIuo@10'"),
+            ("settings", "kernel", 2, "field recipe.settings: got a kernel of 2"),
+            (None, "rows", 1.5, ":1: field recipe.rows: got a number, expected a whole number"),
+            (
+                "train",
+                "epochs",
+                10**9,
+                ":1: field recipe.train.epochs: got 1000000000, expected a whole number <= 9999",
+            ),
+        ],
+    )
+    def test_a_damaged_description_is_named(self, run, part, key, value, said):
+        path = run / "run.json"
+        document = json.loads(path.read_text())
+        (document["recipe"][part] if part else document["recipe"])[key] = value
+        path.write_text(json.dumps(document))
+        with pytest.raises(InputError) as caught:
+            load_grounder(run)
+        assert str(caught.value).replace("`", "").startswith(f"{path}{'' if said.startswith(':') else ': '}{said}")
+
+    def test_a_key_twice_in_the_description_is_refused(self, run):
+        path = run / "run.json"
+        path.write_text(path.read_text().replace('"seed":', '"seed": 7, "seed":'))
+        with pytest.raises(InputError, match=r"run\.json: field seed: 'seed' stands twice"):
+            load_grounder(run)
+
+    def test_weights_that_are_not_finite_are_refused(self, run):
+        path = run / "best.safetensors"
+        tensors = checkpoints.read_tensors(path)
+        name = next(iter(tensors))
+        checkpoints.write_tensors(path, tensors | {name: torch.full_like(tensors[name], float("nan"))})
+        with pytest.raises(InputError, match=rf"best\.safetensors: holds numbers that are not finite, in {name}"):
+            load_grounder(run)
+
+    @pytest.mark.parametrize(
         "log", ["[]", "{}", "[1]", '[{"epoch": 1}]', '[{"epoch": 2, "loss": {}, "val": {}, "best": true}]']
     )
     def test_a_damaged_log(self, run, task, log):
@@ -176,7 +215,7 @@ class TestDamage:
         with pytest.raises(InputError, match=r"history\.json"):
             perform(task("blind-tan", "train.epochs=1"), run, {})
 
-    @pytest.mark.parametrize("key", ["x/y", "999/step", "0/other", "0/exp_avg"])
+    @pytest.mark.parametrize("key", ["x/y", "999/step", "9" * 5000 + "/step", "0/other", "0/exp_avg"])
     def test_a_damaged_optimiser(self, run, task, key):
         path = run / "epoch-0001" / "optimiser.safetensors"
         checkpoints.write_tensors(path, {key: torch.zeros(2, 3, 4)})
@@ -235,3 +274,106 @@ def test_nothing_to_learn_from_is_told(task, world, tmp_path):
     swapped = dataclasses.replace(train, start_s=train.end_s, end_s=train.start_s)
     with pytest.raises(UsageError, match="no query"):
         perform(dataclasses.replace(task(), train=swapped), tmp_path / "run", {})
+
+
+# ------------------------------------------------------------------- folders of the user, links, two at once
+
+
+def cut_after(n_epochs):
+    def tell(epoch):
+        if epoch.epoch == n_epochs:
+            raise KeyboardInterrupt
+
+    return tell
+
+
+def test_folders_of_the_user_that_are_called_like_epochs_stay_when_a_run_is_resumed(task, tmp_path):
+    """Point 2: epoch-notes was deleted by the next epoch."""
+    run = tmp_path / "run"
+    with pytest.raises(KeyboardInterrupt):
+        perform(task("tan2d", "train.epochs=3"), run, {}, tell=cut_after(1))
+    mine = ["epoch-notes/x", "epoch-00012/x", "epoch-1/x", "epoch-0009.old/x"]
+    for name in mine:
+        (run / name).parent.mkdir()
+        (run / name).write_text("mine")
+    perform(task("tan2d", "train.epochs=3"), run, {})
+    assert [name for name in mine if not (run / name).is_file()] == []
+    assert checkpoints.newest_epoch(run).name == "epoch-0003"
+    assert not (run / "epoch-0001").exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["run.json", "words.json", "best.safetensors", "epoch-0001", "epoch-0001/history.json", "test-iid.jsonl"]
+)
+def test_a_run_with_a_link_inside_is_refused(name, task, world, tmp_path):
+    """Point 1: what a link in a foreign run leads to is neither written nor removed."""
+    run, mine = tmp_path / "run", tmp_path / "mine"
+    with pytest.raises(KeyboardInterrupt):
+        perform(task(), run, {}, tell=cut_after(1))
+    mine.mkdir()
+    if (run / name).exists():
+        (run / name).rename(mine / "file")
+    (run / name).symlink_to(mine / "file")
+    before = {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
+    with pytest.raises(InputError, match=f"{name}: is a link, expected a file or folder that TrueMoment has made"):
+        perform(task(), run, {"test-iid": world.splits["test-iid"]})
+    assert {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()} == before
+
+
+def test_a_run_s_folder_itself_may_be_a_link(task, tmp_path):
+    """People link to large disks."""
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "run").symlink_to(tmp_path / "disk")
+    perform(task(), tmp_path / "run", {})
+    assert (tmp_path / "disk" / "result.json").is_file()
+    assert (tmp_path / "run").is_symlink()
+
+
+def test_two_runs_in_one_folder_do_not_train_at_once(task, tmp_path):
+    """Point 25: the second says so; the first is not disturbed."""
+    whole = perform(task(), tmp_path / "whole", {})
+
+    def tell(_):
+        with pytest.raises(UsageError, match="run: is being written by another command, wait for its end"):
+            perform(task(), tmp_path / "run", {})
+
+    found = perform(task(), tmp_path / "run", {}, tell=tell)
+    assert [epoch.loss for epoch in found.history] == [epoch.loss for epoch in whole.history]
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        "best.safetensors", "epoch-0002", "result.json", "run.json", "words.json",
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def git(tmp_path, monkeypatch):
+    """Put a git of our own on the path, and the package into a checkout: git("exit 1") is what it does but for HEAD."""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.setattr(hardware, "__file__", str(tmp_path / "a" / "b" / "c" / "hardware.py"))
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+
+    def make(command):
+        program = tmp_path / "git"
+        program.write_text(f'#!/bin/sh\ncase "$*" in *rev-parse*) echo 0123456789ab;; *) {command};; esac\n')
+        program.chmod(0o755)
+
+    hardware.commit.cache_clear()
+    yield make
+    hardware.commit.cache_clear()
+
+
+def test_a_git_that_does_not_answer_does_not_end_training(task, world, tmp_path, monkeypatch, git):
+    """Point 22: after 20 s training ended in status 3, without result.json."""
+    git("exec sleep 60")
+    monkeypatch.setattr(hardware, "TIMEOUT_S", 0.3)
+    result = perform(task(), tmp_path / "run", {"test-iid": world.splits["test-iid"]})
+    assert {row.commit for row in result.tests} == {"0123456789ab?"}
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["commit"] == "0123456789ab?"
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [("exit 0", "0123456789ab"), ("echo ' M src/x.py'", "0123456789ab+"), ("exit 1", "0123456789ab?")],
+)
+def test_a_commit_is_told_with_what_is_known_of_changes(git, command, expected):
+    git(command)
+    assert hardware.commit() == expected

@@ -1,3 +1,8 @@
+import re
+import subprocess
+import sys
+from itertools import pairwise
+
 import pytest
 
 from truemoment.exceptions import InputError, MissingFileError, UsageError
@@ -68,7 +73,7 @@ def test_rows_are_a_multiple_of_the_clips():
 
 
 def test_an_unknown_measure_is_refused():
-    with pytest.raises(UsageError, match="AxIuo"):
+    with pytest.raises(InputError, match=r"tan2d\.yaml: field select.measure: 'AxIuo@10'"):
         read_recipe("tan2d", ["select.measure=AxIuo@10"])
 
 
@@ -79,6 +84,44 @@ def test_a_file_that_is_no_recipe_is_refused(tmp_path, text):
     path = tmp_path / "mine.yaml"
     path.write_text(text)
     with pytest.raises(InputError, match=r"mine\.yaml"):
+        read_recipe(path)
+
+
+LAUGHS = "a: &a [x, x]\n" + "".join(
+    f"{of}: &{of} [*{by}, *{by}, *{by}]\n" for by, of in pairwise("abcdefghijklmnopqrstuvwxyz")
+)
+DEEP = {
+    "brackets": "model: " + "[" * 60_000,
+    "braces": "model: " + "{a: " * 15_000,
+    "dashes": "model: tan2d\nabout:\n  " + "- " * 30_000,
+    "questions": "? " * 30_000,
+    "one level too many": "model: tan2d\nabout: " + "[" * 16 + "]" * 16,
+}
+
+
+@pytest.mark.parametrize("kind", DEEP)
+def test_a_recipe_that_is_nested_too_deeply_is_refused(tmp_path, kind):
+    # In a process of its own: it ended the interpreter (signal 11), which no test survives.
+    path = tmp_path / "mine.yaml"
+    path.write_text(DEEP[kind])
+    read = f"from truemoment.training.recipes import read_recipe; read_recipe({str(path)!r})"
+    done = subprocess.run([sys.executable, "-c", read], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert re.search(rf"InputError: {path}:\d+: is nested too deeply, expected 16 levels at most", done.stderr)
+
+
+def test_a_recipe_of_aliases_is_refused(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"model: tan2d\n{LAUGHS}settings: {{x: *z}}\n")
+    with pytest.raises(InputError, match=r"mine\.yaml:3: got the alias \*a, expected the value itself"):
+        read_recipe(path)
+
+
+@pytest.mark.parametrize("text", ["about: " + "x" * 70_000, "rows: 1" + ":59" * 5000, "rows: " + "9" * 5000])
+def test_a_recipe_that_is_too_large_is_refused(tmp_path, text):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"model: tan2d\n{text}\n")
+    with pytest.raises(InputError, match=r"mine\.yaml: "):
         read_recipe(path)
 
 

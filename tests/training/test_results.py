@@ -1,7 +1,11 @@
+import threading
+import time
+
 import pytest
 
 from truemoment.exceptions import InputError
-from truemoment.training.results import FIELDS, Row, keep, read_rows
+from truemoment.training import results
+from truemoment.training.results import FIELDS, Row, keep, read_rows, write_rows
 
 ROW = Row(
     recipe="tan2d",
@@ -56,3 +60,44 @@ def test_another_file_is_refused_and_left_alone(tmp_path, text, told):
     with pytest.raises(InputError, match=told):
         keep(path, [ROW])
     assert path.read_text() == text
+
+
+def test_six_runs_that_end_at_once_lose_no_row(tmp_path, monkeypatch):
+    """Point 10: of 36 rows 30 were kept. Reading is slowed down, so that all six read before any of them writes."""
+
+    def slowly(path):
+        rows = read_rows(path)
+        time.sleep(0.05)
+        return rows
+
+    monkeypatch.setattr(results, "read_rows", slowly)
+    path, link = tmp_path / "results.csv", tmp_path / "link.csv"
+    link.symlink_to(path)
+    keep(path, [changed(seed=99)])
+    threads = [
+        threading.Thread(target=keep, args=(name, [changed(seed=seed, measure=f"R@{k},IoU=0.5") for k in range(1, 7)]))
+        for seed, name in enumerate((path, link) * 3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(read_rows(path)) == 37
+    assert sorted(of.name for of in tmp_path.iterdir()) == ["link.csv", "results.csv"]
+
+
+def test_the_first_rows_of_a_file_are_not_lost_either(tmp_path, monkeypatch):
+    """Nobody finds a file, and each would make it."""
+
+    def slowly(path, rows):
+        time.sleep(0.05)
+        write_rows(path, rows)
+
+    monkeypatch.setattr(results, "write_rows", slowly)
+    path = tmp_path / "results.csv"
+    threads = [threading.Thread(target=keep, args=(path, [changed(seed=seed)])) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(row.seed for row in read_rows(path)) == [0, 1, 2, 3, 4, 5]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from truemoment.exceptions import InputError
+from truemoment.exceptions import InputError, UsageError
 from truemoment.scores import Scores
 from truemoment.training.variants import Grid, make_variants
 
@@ -40,7 +40,6 @@ def test_a_grid_that_was_cut_off_ends_as_one_that_was_not(task, world, grid, tmp
         make_variants(*asked, measures="R@1,IoU=0.5; AxIoU@10", tell=cut)
     weights = tmp_path / "cut" / "runs" / "lr0.01" / "weights"
     (weights / "0003.safetensors").unlink()
-    (weights / ".0002.safetensors").write_bytes(b"half")
     assert make_variants(*asked, measures="R@1,IoU=0.5; AxIoU@10") == 12
     for path in (tmp_path / "whole" / "test-iid").glob("*.npz"):
         one, other = Scores.load(path), Scores.load(tmp_path / "cut" / "test-iid" / path.name)
@@ -52,3 +51,39 @@ def test_a_lost_epoch_is_told(task, world, grid, tmp_path):
     (tmp_path / "grid" / "runs" / "lr0.01" / "weights" / "0001.safetensors").unlink()
     with pytest.raises(InputError, match="epochs"):
         made(task, grid, tmp_path / "grid", world)
+
+
+def test_files_of_the_user_beside_weights_are_no_weights(task, world, grid, tmp_path):
+    """0001-mine.safetensors ended in a ValueError."""
+    made(task, grid, tmp_path / "grid", world)
+    weights = tmp_path / "grid" / "runs" / "lr0.01" / "weights"
+    (weights / "0001-mine.safetensors").write_bytes((weights / "0001.safetensors").read_bytes())
+    assert made(task, grid, tmp_path / "grid", world) == 12
+
+
+@pytest.mark.parametrize("link", ["runs", "runs/lr0.01", "runs/lr0.01/weights", "val", "test-iid"])
+def test_links_in_a_folder_of_variants_are_refused(task, world, grid, tmp_path, link):
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (tmp_path / "grid" / link).parent.mkdir(parents=True)
+    (tmp_path / "grid" / link).symlink_to(mine)
+    with pytest.raises(InputError, match=f"{link}: is a link, expected"):
+        made(task, grid, tmp_path / "grid", world)
+    assert list(mine.iterdir()) == []
+
+
+def test_one_command_at_a_time_makes_variants(task, world, grid, tmp_path):
+    def tell(_):
+        with pytest.raises(UsageError, match="grid: is being written by another command"):
+            made(task, grid, tmp_path / "grid", world)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make_variants(task(), grid, tmp_path / "grid", {}, measures="mIoU", tell=tell)
+    assert made(task, grid, tmp_path / "grid", world) == 12
+
+
+def test_names_of_splits_do_not_become_folders_elsewhere(task, world, grid, tmp_path):
+    with pytest.raises(UsageError, match="file's name"):
+        make_variants(task(), grid, tmp_path / "grid", {"test/../../away": world.splits["test-iid"]}, measures="mIoU")
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -11,8 +13,20 @@ pytest.importorskip("transformers", exc_type=ImportError)
 from truemoment.exceptions import UsageError  # noqa: E402 - PyTorch may be missing
 from truemoment.training.examples import read_sentences  # noqa: E402 - as above
 from truemoment.training.recipes import Text, read_recipe  # noqa: E402 - as above
-from truemoment.training.vocabulary import UNKNOWN, Vocabulary, make_vocabulary, word_numbers  # noqa: E402 - as above
+from truemoment.training.runs import perform  # noqa: E402 - as above
+from truemoment.training.vocabulary import (  # noqa: E402 - as above
+    UNKNOWN,
+    Vocabulary,
+    make_vocabulary,
+    text_encoder_of,
+    with_commit,
+    word_numbers,
+)
+from truemoment.video import encoders  # noqa: E402 - as above
 from truemoment.video.encoders import load_encoder  # noqa: E402 - as above
+
+USED, NEWEST = "1" * 40, "2" * 40
+"""Commits."""
 
 SENTENCES = ["A red ring on water.", "a blue star at night", "  "]
 
@@ -48,3 +62,44 @@ def test_a_model_that_listens_to_phrases_refuses_whole_sentences():
     recipe = read_recipe("mdd", ["text.tokens=sentence"])
     with pytest.raises(UsageError, match=r"text\.tokens: got sentence, expected words: mdd listens to phrases"):
         read_sentences(["he runs"], Vocabulary(("he runs",)), recipe, frozenset({"phrases"}))
+
+
+@pytest.fixture
+def hub(tmp_path, monkeypatch):
+    """A hub whose models are all the one that comes along; gives what was asked for, and the newest commit."""
+    asked, newest = [], [USED]
+
+    def fetched(name, commit):
+        asked.append((name, commit))
+        folder = tmp_path / "hub" / name / (commit or newest[0])
+        return folder if folder.exists() else shutil.copytree(encoders._folder_of("scenes")[0], folder)
+
+    monkeypatch.setattr(encoders, "_fetched", fetched)
+    return asked, newest
+
+
+def test_a_run_records_the_commit_of_its_text_encoder_and_goes_on_with_it(hub, task, tmp_path):
+    """Somebody changes the model on the hub between two calls of the same command."""
+    asked, newest = hub
+    mine = task("blind-tan", "train.epochs=1", "text.vectors=encoder:some/model")
+    run = perform(mine, tmp_path / "run", {}).run
+    assert run.text_encoder == run.made_by["text_encoder"] == f"some/model@{USED}"
+    assert run.recipe == mine.recipe
+    newest[0] = NEWEST
+    asked.clear()
+    assert perform(mine, tmp_path / "run", {}).run == run
+    assert set(asked) == {("some/model", USED)}
+
+
+@pytest.mark.usefixtures("hub")
+def test_only_text_encoders_of_the_hub_have_a_commit():
+    assert text_encoder_of(Text(vectors=f"encoder:some/model@{NEWEST}")) == f"some/model@{NEWEST}"
+    assert [text_encoder_of(Text(vectors=of)) for of in ("learned", "glove", "encoder:scenes", "encoder:.")] == [""] * 4
+
+
+def test_the_recorded_commit_is_that_of_the_same_model_only():
+    recorded = f"some/model@{USED}"
+    assert with_commit(Text(vectors="encoder:some/model"), recorded).vectors == f"encoder:{recorded}"
+    for other in ("learned", "encoder:other/model", f"encoder:some/model@{NEWEST}"):
+        assert with_commit(Text(vectors=other), recorded).vectors == other
+    assert with_commit(Text(vectors="encoder:some/model"), "").vectors == "encoder:some/model"

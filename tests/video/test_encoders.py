@@ -1,7 +1,9 @@
 """Two-tower models: small ones with random weights, saved in the form of the large ones."""
 
 import dataclasses
+import json
 import pickle
+import re
 import shutil
 import string
 
@@ -372,7 +374,7 @@ def test_the_fingerprint_tells_a_model_from_another(folder, tmp_path):
 )
 def test_names_that_can_be_none(text, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(encoders, "_fetched", lambda name: pytest.fail(f"asked for {name}"))
+    monkeypatch.setattr(encoders, "_fetched", lambda name, _: pytest.fail(f"asked for {name}"))
     with pytest.raises(UsageError, match="expected 'scenes', a folder, or a name"):
         load_encoder(text)
 
@@ -471,6 +473,100 @@ def test_no_files(tmp_path):
 def test_configurations_of_no_such_model(folder, said):
     (folder / "config.json").write_bytes(said)
     assert "config.json" in refused(folder)
+
+
+def configured(folder, tower, **numbers):
+    """Write other numbers into the configuration of a model: of a tower, or with "" of the whole."""
+    said = msgspec.json.decode((folder / "config.json").read_bytes())
+    (said[tower] if tower else said).update(numbers)
+    (folder / "config.json").write_bytes(json.dumps(said).encode())
+    return folder
+
+
+@pytest.fixture
+def never_built(monkeypatch):
+    """No model is built: its numbers are refused before."""
+    for family in (transformers.CLIPModel, transformers.SiglipModel):
+        monkeypatch.setattr(family, "from_pretrained", lambda *_, **__: pytest.fail("a model was built"))
+
+
+@pytest.mark.parametrize(
+    ("tower", "name"),
+    [
+        ("text_config", "num_hidden_layers"),
+        ("text_config", "hidden_size"),
+        ("text_config", "vocab_size"),
+        ("text_config", "max_position_embeddings"),
+        ("vision_config", "num_hidden_layers"),
+        ("vision_config", "intermediate_size"),
+        ("vision_config", "num_attention_heads"),
+        ("vision_config", "num_channels"),
+        ("vision_config", "image_size"),
+        ("vision_config", "patch_size"),
+    ],
+)
+@pytest.mark.usefixtures("never_built")
+def test_absurd_numbers_of_a_model_are_refused_before_anything_is_built(folder, tower, name):
+    for value in (0, -1, 1e30, 10**30, 2**31, 1.5, "12", "", None, True, [16], {}, [10**9, 10**9]):
+        told = refused(configured(folder, tower, **{name: value}))
+        assert told.startswith(f"{folder / 'config.json'}:1: field {tower}.{name}: ")
+
+
+@pytest.mark.parametrize(
+    ("tower", "numbers"),
+    [
+        ("text_config", {"num_hidden_layers": 1_000_000}),
+        ("text_config", {"num_hidden_layers": 1_000_000, "hidden_size": 1, "num_attention_heads": 1}),
+        ("text_config", {"vocab_size": 1_000_000}),
+        ("text_config", {"max_position_embeddings": 1_000_000}),
+        ("text_config", {"hidden_size": 1_000_000}),
+        ("vision_config", {"num_hidden_layers": 1_000_000}),
+        ("vision_config", {"hidden_size": 1_000_000}),
+        ("vision_config", {"intermediate_size": 1_000_000}),
+        ("vision_config", {"image_size": 1_000_000}),
+        ("vision_config", {"patch_size": 1_000_000}),
+        ("", {"text_config_dict": {"num_hidden_layers": 10**6}, "projection_dim": 8}),
+    ],
+)
+@pytest.mark.usefixtures("never_built")
+def test_a_model_larger_than_its_weights_is_refused_before_it_is_built(clip, tmp_path, tower, numbers):
+    folder = configured(shutil.copytree(clip, tmp_path / "clip"), tower, **numbers)
+    n_bytes = (folder / "model.safetensors").stat().st_size
+    found = re.fullmatch(
+        r".*/clip: cannot be loaded as a model \(config\.json is of one of (.*) bytes or more, its weights have (.*): "
+        r"cut off\?\)",
+        refused(folder),
+    )
+    assert int(found[1].replace(",", "")) > int(found[2].replace(",", "")) == n_bytes
+
+
+@pytest.mark.usefixtures("never_built")
+def test_names_of_labels_are_not_made_up_by_the_million(folder):
+    assert "num_labels" in refused(configured(folder, "", num_labels=10**9))
+
+
+def test_a_model_is_not_smaller_than_its_configuration_says(folder, monkeypatch):
+    # All numbers and names that are counted are in the file: the real weights are never refused.
+    config = encoders._config_of(folder, folder.name)
+    assert encoders._least_bytes(config) < (folder / "model.safetensors").stat().st_size
+    monkeypatch.setattr(encoders, "LAYER_BYTES", 0)
+    n_numbers = sum(of.numel() for of in transformers.AutoModel.from_pretrained(folder).parameters())
+    assert 0.8 * n_numbers < encoders._least_bytes(config) <= n_numbers  # without those of norms and biases
+
+
+def test_vectors_of_two_spaces_are_refused(siglip, tmp_path):
+    folder = shutil.copytree(siglip, tmp_path / "siglip")
+    config = transformers.SiglipConfig.from_pretrained(folder)
+    config.text_config.projection_size = 8
+    transformers.SiglipModel(config).save_pretrained(folder)
+    assert "gives 16 numbers a picture and 8 a sentence, expected 16 of both" in refused(folder)
+
+
+def test_a_tokenizer_that_fails_is_refused_when_it_is_loaded(siglip, tmp_path):
+    folder = shutil.copytree(siglip, tmp_path / "siglip")
+    said = msgspec.json.decode((folder / "tokenizer_config.json").read_bytes())
+    (folder / "tokenizer_config.json").write_bytes(msgspec.json.encode(said | {"model_max_length": "ten"}))
+    assert "cannot be used as a model" in refused(folder)
 
 
 def test_weights_that_could_run_code_are_not_opened(folder):

@@ -111,7 +111,7 @@ def test_the_form_is_as_documented(tmp_path):
         ({"video_id": np.frombuffer(b"[1, 2]", dtype=np.uint8)}, "str"),
         ({"fps": np.array(-1.0)}, "field fps: got -1.0, expected frames a second above 0"),
         ({"fps": np.array([1.0, 2.0])}, "is not a file of frame features"),
-        ({"frames": np.array([{}], dtype=object)}, "pickle"),
+        ({"frames": np.array([{}], dtype=object)}, "holds Python objects"),
     ],
 )
 def test_refused_features(tmp_path, changed, said):
@@ -119,7 +119,7 @@ def test_refused_features(tmp_path, changed, said):
     np.savez(path, **arrays(**changed))
     with pytest.raises(InputError) as caught:
         read_features(path)
-    assert str(caught.value).startswith(f"{path}: is not a file of frame features (")
+    assert str(caught.value).startswith(f"{path}: ")
     assert said in str(caught.value)
     assert len(str(caught.value).splitlines()) == 1
 
@@ -140,3 +140,14 @@ def test_what_is_not_there(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
         write_world(make_world(1), tmp_path / "file" / "world")
+
+
+@pytest.mark.parametrize("name", ["annotations.jsonl", "humans.jsonl", "features.npz", "world.json"])
+def test_a_world_is_not_written_through_links(tmp_path, name):
+    (tmp_path / "mine").write_text("mine")
+    (tmp_path / "world").mkdir()
+    (tmp_path / "world" / name).symlink_to(tmp_path / "mine")
+    with pytest.raises(InputError, match=f"{name}: is a link, expected"):
+        write_world(make_world(20), tmp_path / "world")
+    assert (tmp_path / "mine").read_text() == "mine"
+    assert [path.name for path in (tmp_path / "world").iterdir()] == [name]

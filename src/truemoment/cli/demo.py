@@ -24,9 +24,6 @@ PERCEPTION = {"seeing": 0.4, "guessing": 0.0}
 
 ANSWERED = ("test-ood", "test-iid", "test-ood-shuffled")
 
-WORLD = ("annotations.jsonl", "humans.jsonl", "features.npz", "world.json")
-"""Files of a world, see :mod:`truemoment.worlds.export`."""
-
 MARK = ".truemoment-demo"
 """A file of a demo's folder that names what demos have made there."""
 
@@ -79,8 +76,9 @@ def command(out: Path, videos: int, searching: bool, minutes: float, seed: int, 
     from truemoment.reports import audit as report
     from truemoment.reports.page import page
     from truemoment.worlds import make_world, write_world
+    from truemoment.worlds.export import FILES
 
-    claim(out, [*WORLD, *(name for of in PERCEPTION for name in _written_of(of))])
+    claim(out, [*FILES, *(name for of in PERCEPTION for name in _written_of(of))])
     pages = []
     with followed(show=not quiet and sys.stderr.isatty()) as tell:
         tell("making a world")
@@ -146,17 +144,20 @@ def claim(out: Path, names: Sequence[str]) -> None:
     Raises
     ------
     InputError
-        If it holds one of them that no demo has made, or cannot be made.
+        If it holds one of them that no demo has made or that is a link, or cannot be made.
     """
     from truemoment.files import atomic_write
+    from truemoment.folders import refuse_links
 
     mark = updating(out) / MARK
     try:
+        refuse_links(out, MARK)
         made = set(mark.read_text("utf-8").splitlines()) if mark.is_file() else set()
         foreign = next((name for name in names if name not in made and os.path.lexists(out / name)), None)
         if foreign is not None:
             problem = f"holds {foreign} already, which no demo has made"
             raise InputError(problem, path=told_path(out), hint="give another folder: --out DIR")
+        refuse_links(out, *names)
         out.mkdir(parents=True, exist_ok=True)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text"

@@ -53,8 +53,6 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
     MissingPackageError
         If what reads videos or runs the model is not installed.
     """
-    import shutil
-
     import numpy as np
 
     from truemoment.datasets import own
@@ -62,19 +60,21 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
     from truemoment.search.building import build_index
     from truemoment.search.extraction import Loader
     from truemoment.search.index import Index
-    from truemoment.search.layout import Settings
+    from truemoment.search.layout import Settings, is_index
     from truemoment.search.retrieval import EncodedSentences, IndexSearch
-    from truemoment.search.writing import IndexWriter
+    from truemoment.search.writing import IndexWriter, remove_index
     from truemoment.worlds.scenes import render_film
 
     if not 1 <= minutes <= 120:
         raise UsageError(f"--minutes: got {minutes:g}, expected 1 to 120")
     claim(out, [FILM, ANNOTATIONS, PREDICTIONS, INDEX, PAGE])
     try:
-        for old in (INDEX, PREDICTIONS, PAGE):  # of an earlier demo
-            shutil.rmtree(out / old) if (out / old).is_dir() else (out / old).unlink(missing_ok=True)
+        for old in (PREDICTIONS, PAGE):  # of an earlier demo
+            (out / old).unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made anew ({error.strerror})", path=told_path(out)) from None
+    if is_index(out / INDEX):
+        remove_index(out / INDEX)
     with followed(show=not quiet and sys.stderr.isatty()) as tell:
         tell("loading the model")
         loader = Loader("scenes")
@@ -92,7 +92,9 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
             proposals=PROPOSALS,
         )
         with IndexWriter(out / INDEX, settings) as writer:
-            build_index(writer, [(out / FILM).resolve()], loader)
+            report = build_index(writer, [(out / FILM).resolve()], loader)
+        for why in report.failed.values():
+            raise InputError(why)
         tell("searching it for every event")
         index = Index(out / INDEX)
         answers = IndexSearch(index, EncodedSentences(encoder)).ground(annotations.queries, TOP)

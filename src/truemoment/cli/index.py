@@ -18,11 +18,15 @@ from truemoment.text import one_line, short_line
 if TYPE_CHECKING:
     from truemoment.search.building import Progress, Report
     from truemoment.search.engines import Engine
+    from truemoment.search.extraction import Loader
     from truemoment.search.layout import Settings
     from truemoment.video.encoders import Encoder
 
 DEFAULT_MODEL = "laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
 """The model for one's own videos: a CLIP of the size of MAD's, whose weights lie on the hub as safetensors."""
+
+DEFAULT_COMMIT = "1a25a446712ba5ee05982a381eed697ef9b435cf"
+"""The commit of it that is asked for. Public repositories name this one, in their caches and as a pinned revision."""
 
 DEFAULT_FPS = 2.0
 LEAST_FPS, MOST_FPS = 0.01, 120.0
@@ -34,7 +38,7 @@ EXIT_NOT_ALL = 1
 model_option = click.option(
     "--model",
     metavar="NAME|FOLDER",
-    help=f"CLIP or SigLIP: a name on the hub, a folder, or scenes. [default: {DEFAULT_MODEL}]",
+    help=f"CLIP or SigLIP: NAME or NAME@COMMIT on the hub, a folder, or scenes. [default: {DEFAULT_MODEL}]",
 )
 device_option = click.option("--device", metavar="NAME", help="cpu, cuda, cuda:1 ... [default: a GPU if there is one]")
 
@@ -164,6 +168,39 @@ class Asked:
     def __init__(self, model: str | None, fps: float | None, proposals: str | None, device: str | None) -> None:
         self.model, self.fps, self.proposals, self.device = model, fps, proposals, device
 
+    def loader(self, index: Path, there: Settings | None) -> Loader:
+        """Find the model: the one that was named, that of an index, or the default; a model of the hub by its commit.
+
+        Whoever made an index chose the model that it names. So it is only fetched if it is the default or was named.
+
+        Parameters
+        ----------
+        index
+            The index, for messages.
+        there
+            How it was made; None for a new one.
+
+        Raises
+        ------
+        UsageError
+            If an index names a model that is not on this machine.
+        MissingFileError, InputError, MissingPackageError
+            If it cannot be fetched, or is damaged.
+        """
+        from truemoment.search.extraction import Loader
+        from truemoment.video.encoders import is_here, pinned
+
+        default = named(DEFAULT_MODEL)
+        model = default if self.model is None else named(self.model)
+        if there is not None and (self.model is None or there.model.partition("@")[0] == self.model):
+            model = named(there.model)  # of the model that was named, the commit that was used
+        if self.model is None and model != default and not is_here(model):
+            raise UsageError(
+                f"{told_path(index)}: its model {model} is not on this machine, and an index can name any model; "
+                f"if you trust this one, give --model {model.partition('@')[0]} to fetch it"
+            )
+        return Loader(pinned(model), self.device)
+
     def encoder(self, index: Path) -> tuple[Encoder, Settings]:
         """Load the model, and say how an index is made with it.
 
@@ -172,17 +209,16 @@ class Asked:
         UsageError, MissingFileError, InputError, MissingPackageError
             If there is no such model, or it cannot be loaded.
         """
-        from truemoment.search.extraction import Loader
         from truemoment.search.layout import Settings, default_proposals, is_index, read_settings
 
         there = read_settings(index) if is_index(index) else None
         fps = (there.fps if there else DEFAULT_FPS) if self.fps is None else self.fps
         if not LEAST_FPS <= fps <= MOST_FPS:
             raise UsageError(f"--fps: got {fps:g}, expected {LEAST_FPS:g} to {MOST_FPS:g} frames a second")
-        model = named(self.model or (there.model if there else DEFAULT_MODEL))
-        encoder = Loader(model, self.device).load()
+        loader = self.loader(index, there)
+        encoder = loader.load()
         made = Settings(
-            model=model,
+            model=loader.model,
             encoder=encoder.name,
             fingerprint=encoder.fingerprint,
             n_dimensions=encoder.n_dimensions,
@@ -194,7 +230,9 @@ class Asked:
 
 
 def named(model: str) -> str:
-    """Write a model so that it is found from any folder."""
+    """Write a model so that the same is found at any time and from any folder."""
+    if model == DEFAULT_MODEL:
+        return f"{DEFAULT_MODEL}@{DEFAULT_COMMIT}"
     folder = Path(model).expanduser()
     return str(folder.resolve()) if folder.is_dir() and model != "scenes" else model
 

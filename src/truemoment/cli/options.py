@@ -26,6 +26,7 @@ from truemoment.io.matching import OnUnknown
 from truemoment.io.reading import OneSided, Reading, Swapped, Which
 from truemoment.records import Annotations, Predictions
 from truemoment.text import printable, printable_json, printable_lines
+from truemoment.training.epochs import epoch_folders
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -454,7 +455,7 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
 def files_of_run(run: Path) -> list[Path]:
     """Return the files and folders of a trained run that are its own; others may be written beside them."""
     names = ("run.json", "words.json", "best.safetensors", "result.json")
-    return [run / name for name in names] + sorted(run.glob("epoch-*"))
+    return [run / name for name in names] + epoch_folders(run)
 
 
 def refuse_folder(out: Path) -> None:

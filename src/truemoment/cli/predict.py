@@ -21,6 +21,7 @@ from truemoment.cli.options import (
 )
 from truemoment.cli.trained import answer, first_queries
 from truemoment.exceptions import MissingFileError, UsageError
+from truemoment.folders import refuse_links
 from truemoment.inputs import updating
 from truemoment.text import printable
 
@@ -78,7 +79,15 @@ EXIT_NOT_ALL = 1
 @click.option(
     "--retries", type=click.IntRange(0, 100), default=6, show_default=True, metavar="N", help="Of a request that fails."
 )
-@click.option("--timeout", "timeout_s", type=float, default=120.0, show_default=True, metavar="S", help="Of a request.")
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=float,
+    default=120.0,
+    show_default=True,
+    metavar="S",
+    help="Seconds for a whole request.",
+)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Ask the first N queries only.")
 @click.option("--price", metavar="IN,OUT", help="Of a million tokens, to tell the cost.")
 @click.option("--raw", type=click.Path(path_type=Path), metavar="FILE", help="Raw answers. [default: OUT.raw.jsonl]")
@@ -167,7 +176,7 @@ def command(
         raise UsageError(f"prompt {prompt.name} shows no frames, expected no --fps, --frames and --shuffled")
     if out.suffix.lower() not in (".jsonl", ".json"):
         raise UsageError(f"-o: got {told_path(out)}, expected a name that ends in .jsonl")
-    raw = raw or out.with_suffix(".raw.jsonl")
+    raw = raw or _raw_beside(out)
     own_prompt = Path(prompt_name) if prompt_name.lower().endswith(".toml") else None
     refuse_outputs([annotations, own_prompt, *files_of(dataset, data_dir)], [out, raw, json_path])
 
@@ -208,6 +217,13 @@ def command(
 
 OF_RUNS = ("endpoint", "dataset", "annotations", "split", "data_dir", "features", "change", "seed", "limit", "out")
 """Options that a trained method takes too, beside --json and --quiet."""
+
+
+def _raw_beside(out: Path) -> Path:
+    """Return the file of raw answers that nobody has named; only one that the user names may be a link."""
+    raw = out.with_suffix(".raw.jsonl")
+    refuse_links(raw.parent, raw.name)
+    return raw
 
 
 def _refuse_others(folder: Path) -> None:

@@ -25,7 +25,6 @@ from truemoment.cli.index import (
     device_option,
     index_of,
     model_option,
-    named,
 )
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
@@ -410,14 +409,13 @@ class _Target:
         MissingFileError, InputError, MissingPackageError
             If it cannot be loaded.
         """
-        from truemoment.search.extraction import Loader
-
         settings = index.settings
-        encoder = Loader(named(self.asked.model or settings.model), self.asked.device).load()
+        encoder = self.asked.loader(index.path, settings).load()
         if encoder.fingerprint != settings.fingerprint:
+            hint = f"give --model {shlex.quote(settings.model)}, or index anew"
             raise UsageError(
                 f"{told_path(index.path)}: was made with {settings.encoder}#{settings.fingerprint[:8]}, and "
-                f"{encoder.name}#{encoder.fingerprint[:8]} is another model; give --model, or index anew"
+                f"{encoder.name}#{encoder.fingerprint[:8]} is another model; {hint}"
             )
         return encoder
 
@@ -477,7 +475,7 @@ def _looked_at(
     pictures: bool,
     show: bool,
 ) -> Iterator[Answer]:
-    """Take a picture of each moment, and cut it out, as asked; whose film is gone is noted, and comes without."""
+    """Take a picture of each moment, and cut it out, as asked; one whose film cannot be read comes without."""
     if thumbnails is None and clips is None and not pictures:
         yield from answers
         return
@@ -490,24 +488,29 @@ def _looked_at(
         of = answer.found
         try:
             path = index.path_of(of.video_id)
-        except MissingFileError as error:
+        except (InputError, MissingFileError) as error:
             gone[of.video_id] = str(error)
             yield answer
             continue
-        if path not in outlines:
-            outlines[path] = outline_of(path, partial=True)
         looked_at = replace(answer, path=path)
-        if thumbnails is not None or pictures:
-            picture = thumbnail(path, (of.start_s + of.end_s) / 2, outline=outlines[path])
-            looked_at = replace(looked_at, picture=picture)
-            if thumbnails is not None:
-                looked_at = replace(looked_at, thumbnail=thumbnails / f"{_name_of(answer)}.jpg")
-                with _made(thumbnails), atomic_write(thumbnails / f"{_name_of(answer)}.jpg") as stream:
-                    stream.write(picture)
-        if clips is not None:
-            looked_at = replace(looked_at, clip=clips / f"{_name_of(answer)}.mp4")
-            with _made(clips):
-                cut_clip(path, clips / f"{_name_of(answer)}.mp4", of.start_s, of.end_s, outline=outlines[path])
+        try:
+            if path not in outlines:
+                outlines[path] = outline_of(path, partial=True)
+            if thumbnails is not None or pictures:
+                picture = thumbnail(path, (of.start_s + of.end_s) / 2, outline=outlines[path])
+                looked_at = replace(looked_at, picture=picture)
+                if thumbnails is not None:
+                    with _made(thumbnails / f"{_name_of(answer)}.jpg") as file, atomic_write(file) as stream:
+                        stream.write(picture)
+                    looked_at = replace(looked_at, thumbnail=thumbnails / f"{_name_of(answer)}.jpg")
+            if clips is not None:
+                with _made(clips / f"{_name_of(answer)}.mp4") as file:
+                    cut_clip(path, file, of.start_s, of.end_s, outline=outlines[path])
+                looked_at = replace(looked_at, clip=clips / f"{_name_of(answer)}.mp4")
+        except InputError as error:
+            if error.path != path:  # not the film is at fault, but what is written
+                raise
+            gone[of.video_id] = str(error)
         yield looked_at
 
 
@@ -520,15 +523,19 @@ def _followed(answers: list[Answer], *, show: bool) -> Iterable[Answer]:
 
 
 @contextlib.contextmanager
-def _made(folder: Path) -> Iterator[None]:
-    """Make a folder when its first file is written; one that stays empty goes again."""
+def _made(file: Path) -> Iterator[Path]:
+    """Make the folder of a file that is to be written, and give the file; a folder that stays empty is removed."""
+    from truemoment.folders import refuse_links
+
+    folder = file.parent
+    refuse_links(folder, file.name)
     is_new = not folder.exists()
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made ({error.strerror})", path=told_path(folder)) from None
     try:
-        yield
+        yield file
     except BaseException:
         if is_new:
             with contextlib.suppress(OSError):  # it holds something

@@ -26,6 +26,7 @@ from truemoment.cli.options import (
 )
 from truemoment.cli.train import prepare
 from truemoment.exceptions import UsageError
+from truemoment.folders import lock_folder, refuse_links
 
 if TYPE_CHECKING:
     from truemoment.records import Annotations
@@ -125,9 +126,10 @@ def command(
     written = [
         None if path is not None and path.parent == out and not out.exists() else path for path in (results, json_path)
     ]
-    there = [path for path in out.iterdir() if path.is_dir()] if out.is_dir() else []  # cells and worlds
-    refuse_outputs([*own, *there, *files_of(dataset, data_dir)], written)
+    refuse_outputs([*own, out / "cells", out / "worlds", *files_of(dataset, data_dir)], written)
     grid = Grid(read_methods(recipes, changes), dial, seeds, out)
+    click.get_current_context().with_resource(lock_folder(out))
+    refuse_links(out, "cells/*/*/*", "worlds/*/*/*")
 
     show = not quiet and sys.stderr.isatty()
     site = Site(grid, dataset, data_dir, world, each_seed=world_seeds == "each")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from truemoment.datasets.base import Dataset, Row, SourceFile, Split, VideoEntry, read_by_video, required_file, with_ids
-from truemoment.records import Annotations
+from truemoment.records import Annotations, Seconds
 
 _VSLNET = "https://raw.githubusercontent.com/26hzhang/VSLNet/3793c625f2e251a5f19a0d59f0c83b12e386f808"
 _FILES = {"train": ("train",), "val_1": ("val_1",), "val_2": ("val_2",), "test": ("val_1", "val_2")}
@@ -18,7 +18,7 @@ _FILES = {"train": ("train",), "val_1": ("val_1",), "val_2": ("val_2",), "test":
 class TimedVideo(VideoEntry):
     """An entry of the file: times in seconds, and the duration."""
 
-    duration: float
+    duration: Seconds
 
 
 def rows_of(path: Path) -> list[Row]:
@@ -68,16 +68,19 @@ DATASET = Dataset(
             "train.json",
             "7e887dd0fc85bd173358caf2c1e9adb6f79a8aa28d129ada22d89e7c6b23d49d",
             f"{_VSLNET}/data/dataset/activitynet/train.json",
+            n_bytes=4_041_275,
         ),
         SourceFile(
             "val_1.json",
             "66834fea850b62fd69ec8c23295abae82f6a26518d0353ddd59d98778dbadb0a",
             f"{_VSLNET}/data/dataset/activitynet/val_1.json",
+            n_bytes=1_910_765,
         ),
         SourceFile(
             "val_2.json",
             "37df50829c22e913b369af18c0bfb82277257f037082df3781d4dfc20c35f80d",
             f"{_VSLNET}/data/dataset/activitynet/val_2.json",
+            n_bytes=1_727_033,
         ),
     ),
     splits=(

@@ -87,16 +87,19 @@ DATASET = Dataset(
             "anet_val.json",
             "4f772595ac7717f7b269f7b71dac5cbe7308159fbea5f8946e4aadae27fadbef",
             f"{_OWNER}/anet_val.json",
+            n_bytes=363_645,
         ),
         SourceFile(
             "anet_test_iid.json",
             "8b281eee04bc61f9282445d4ec343f647c54024e66e50d657a7d440584004c5b",
             f"{_OWNER}/anet_test_iid.json",
+            n_bytes=354_327,
         ),
         SourceFile(
             "anet_test_ood.json",
             "a374c9992b1c8940070e00aec0e5d9e12fe3888e03ccc60d2db41c4baec8b5da",
             f"{_OWNER}/anet_test_ood.json",
+            n_bytes=1_366_568,
         ),
     ),
     splits=(

@@ -18,7 +18,7 @@ import msgspec
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import read_json_mapping, sha256_of
 from truemoment.inputs import reading
-from truemoment.records import Annotations
+from truemoment.records import MAX_TIME_S, Annotations, Seconds
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class SourceFile:
         Git's name of the content, for files whose SHA-256 is not known.
     needed
         False for a file the dataset can be read without.
+    n_bytes
+        Its length; 0 where no copy was at hand.
     """
 
     name: str
@@ -44,6 +46,7 @@ class SourceFile:
     url: str = ""
     git_blob: str = ""
     needed: bool = True
+    n_bytes: int = 0
 
     def agrees(self, path: Path) -> bool | None:
         """Whether a file's content is the published one; None if nothing is known to compare with."""
@@ -134,7 +137,13 @@ class VideoEntry(msgspec.Struct):
     """One video's sentences and their times, the form most of the field's JSON files share."""
 
     sentences: list[str]
-    timestamps: list[tuple[float, float]]
+    timestamps: list[tuple[Seconds, Seconds]]
+
+    def __post_init__(self) -> None:
+        """Refuse more sentences than times, or the other way round."""
+        n_sentences, n_times = len(self.sentences), len(self.timestamps)
+        if n_sentences != n_times:
+            raise ValueError(f"got {n_sentences} sentences and {n_times} timestamps, expected as many")
 
 
 Entry = TypeVar("Entry", bound=VideoEntry)
@@ -150,14 +159,7 @@ def read_by_video(path: Path, kind: type[Entry]) -> Iterator[tuple[str, Entry]]:
     InputError
         If an entry is malformed, or has more sentences than times or the other way round.
     """
-    for video_id, entry in read_json_mapping(path, kind).items():
-        if len(entry.sentences) != len(entry.timestamps):
-            raise InputError(
-                f"got {len(entry.sentences)} sentences and {len(entry.timestamps)} timestamps, expected as many",
-                path=path,
-                field=video_id,
-            )
-        yield video_id, entry
+    yield from read_json_mapping(path, kind).items()
 
 
 def numbered(video_ids: Iterable[str]) -> list[str]:
@@ -206,6 +208,26 @@ def refuse_repeated_id(ids: Iterable[str], path: Path, field: str) -> None:
     twice = next((name for name, times in count.items() if times > 1), None)
     if twice is not None:
         raise InputError(f"{twice!r} stands twice, expected each query once", path=path, field=field)
+
+
+def checked_seconds(value: float, found: str | None, *, path: Path, line: int, field: str) -> float:
+    """Return a time that was read from text as it is.
+
+    Parameters
+    ----------
+    value, found
+        Seconds, NaN where the text is no number; and the text.
+    path, line, field
+        Where it stands.
+
+    Raises
+    ------
+    InputError
+        If it is no time that a video has: not finite, or beyond 1e8 s.
+    """
+    if not abs(value) <= MAX_TIME_S:
+        raise InputError(f"got {found!r}, expected seconds up to {MAX_TIME_S:g}", path=path, line=line, field=field)
+    return value
 
 
 def required_file(folder: Path, *names: str, dataset: str) -> Path:

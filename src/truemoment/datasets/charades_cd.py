@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from truemoment.datasets.base import Dataset, SourceFile, Split, VideoEntry, read_by_video, required_file, with_ids
-from truemoment.records import Annotations
+from truemoment.records import Annotations, Seconds
 
 _OWNER = (
     "https://raw.githubusercontent.com/yytzsy/grounding_changing_distribution/"
@@ -22,7 +22,7 @@ _FILES = {
 class CharadesVideo(VideoEntry):
     """An entry of the file: times in seconds, and the duration under its own name."""
 
-    video_duration: float
+    video_duration: Seconds
 
 
 def read(folder: Path, split: str) -> Annotations:
@@ -57,21 +57,25 @@ DATASET = Dataset(
             "charades_train.json",
             "e8bd49b87d6e166ba349035136396fa4bb3fbc8f85f9612544215624c7042651",
             f"{_OWNER}/charades_train.json",
+            n_bytes=1_611_562,
         ),
         SourceFile(
             "charades_val.json",
             "05d451cbf0cc6441405d071440915974c52ea820a2627c8be4a6bbfff88cce3e",
             f"{_OWNER}/charades_val.json",
+            n_bytes=122_619,
         ),
         SourceFile(
             "charades_test_iid.json",
             "c75e4393425a21842abc6d5f75deb5ee64c54d38148bcd4adac7417099b82566",
             f"{_OWNER}/charades_test_iid.json",
+            n_bytes=118_860,
         ),
         SourceFile(
             "charades_test_ood.json",
             "a73847ada163bfcbbad2f616311098e6139b63ca6f93f537ca41b01b81961166",
             f"{_OWNER}/charades_test_ood.json",
+            n_bytes=500_447,
         ),
     ),
     splits=(

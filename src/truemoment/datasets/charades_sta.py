@@ -8,7 +8,7 @@ import math
 import re
 from pathlib import Path
 
-from truemoment.datasets.base import Dataset, SourceFile, Split, VideoRow, required_file, with_ids
+from truemoment.datasets.base import Dataset, SourceFile, Split, VideoRow, checked_seconds, required_file, with_ids
 from truemoment.exceptions import InputError
 from truemoment.files import read_number, read_text
 from truemoment.records import Annotations
@@ -34,12 +34,12 @@ def read(folder: Path, split: str) -> Annotations:
         parts = _LINE.fullmatch(line.removesuffix("\r"))
         if parts is None:
             raise InputError(f"got {line[:60]!r}, expected 'VIDEO START END##sentence'", path=path, line=number)
-        times = (read_number(parts["start"]), read_number(parts["end"]))
-        for field, time_s in zip(("start", "end"), times, strict=True):
-            if math.isnan(time_s):
-                raise InputError(f"got {parts[field]!r}, expected seconds", path=path, line=number, field=field)
+        start_s, end_s = (
+            checked_seconds(read_number(parts[field]), parts[field], path=path, line=number, field=field)
+            for field in ("start", "end")
+        )
         video_id = parts["video"]
-        rows.append((video_id, duration_s.get(video_id, math.nan), parts["sentence"], *times))
+        rows.append((video_id, duration_s.get(video_id, math.nan), parts["sentence"], start_s, end_s))
     return Annotations.from_rows(with_ids(rows), dataset="charades-sta", split=split)
 
 
@@ -60,12 +60,10 @@ def read_durations(path: Path) -> dict[str, float]:
         if missing:
             raise InputError(f"columns {', '.join(sorted(missing))} are missing", path=path, line=1)
         for record in reader:
-            duration_s = read_number(record["length"])
-            if math.isnan(duration_s):
-                raise InputError(
-                    f"got {record['length']!r}, expected seconds", path=path, line=reader.line_num, field="length"
-                )
-            durations[record["id"]] = duration_s
+            length = record["length"]
+            durations[record["id"]] = checked_seconds(
+                read_number(length), length, path=path, line=reader.line_num, field="length"
+            )
     except csv.Error as error:
         raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
     return durations
@@ -87,21 +85,25 @@ DATASET = Dataset(
             "charades_sta_train.txt",
             "47ec9b6b488fca753373d9cc29b07a959f7237a922cb29463cd088cd6198e805",
             f"{_VIDEOX}/Charades-STA/charades_sta_train.txt",
+            n_bytes=622_491,
         ),
         SourceFile(
             "charades_sta_test.txt",
             "fab341679c20b0917173dcffffde367a71113fe63f3a645558cef2ebfbfefb55",
             f"{_VIDEOX}/Charades-STA/charades_sta_test.txt",
+            n_bytes=186_686,
         ),
         SourceFile(
             "Charades_v1_train.csv",
             "59273c6dc2139ec7eb95b980fd26bc8529774b1ede0602f6ca90b546ed12f0fc",
             f"{_VIDEOX}/Charades-STA/Charades_v1_train.csv",
+            n_bytes=3_622_045,
         ),
         SourceFile(
             "Charades_v1_test.csv",
             "8b8b207b55fb95b949018027f69d83bd46cd844d15834f8f592ee8e7446173eb",
             f"{_VIDEOX}/Charades-STA/Charades_v1_test.csv",
+            n_bytes=1_173_833,
         ),
     ),
     splits=(

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from truemoment.datasets.base import Dataset, SourceFile, Split, refuse_repeated_id, required_file
 from truemoment.exceptions import InputError
-from truemoment.files import decode_json, read_bytes
+from truemoment.files import read_json
 from truemoment.intervals import segments_to_seconds
-from truemoment.records import Annotations
+from truemoment.records import MAX_TIME_S, Annotations
 
 SEGMENT_LENGTH_S = 5.0
+MOST_SEGMENTS = int(MAX_TIME_S / SEGMENT_LENGTH_S) - 1
+"""So many end before the latest time that a video may have."""
+
 _OWNER = "https://raw.githubusercontent.com/LisaAnne/LocalizingMoments/b6a555c8134581305d0ed4716fbc192860e0b88c/data"
+
+
+Segments = Annotated[int, msgspec.Meta(ge=-MOST_SEGMENTS, le=MOST_SEGMENTS)]
+"""An index of a segment, or how many there are."""
 
 
 class DescribedVideo(msgspec.Struct):
@@ -22,8 +30,8 @@ class DescribedVideo(msgspec.Struct):
     annotation_id: int
     video: str
     description: str
-    times: list[tuple[int, int]]
-    num_segments: int
+    times: list[tuple[Segments, Segments]]
+    num_segments: Segments
 
 
 def read(folder: Path, split: str) -> Annotations:
@@ -36,7 +44,7 @@ def read(folder: Path, split: str) -> Annotations:
     """
     path = required_file(folder, f"{split}_data.json", dataset="didemo")
     rows: list[tuple[str, str, float, str, float, float, str]] = []
-    entries = decode_json(read_bytes(path), list[DescribedVideo], path=path)
+    entries = read_json(path, list[DescribedVideo])
     refuse_repeated_id((str(entry.annotation_id) for entry in entries), path, "annotation_id")
     for entry in entries:
         if not entry.times:
@@ -76,6 +84,7 @@ DATASET = Dataset(
             "val_data.json",
             "b0364cc256553332feb19d46bcc4cd2b09774949fe6c0b25e7ed0ff3c6aefebb",
             f"{_OWNER}/val_data.json",
+            n_bytes=1_111_448,
         ),
         SourceFile(
             "test_data.json",

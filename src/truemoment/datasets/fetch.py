@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import logging
-import tempfile
+import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
 from truemoment.datasets.base import Dataset, SourceFile
 from truemoment.exceptions import DownloadError, UsageError
+from truemoment.folders import FETCHING, temporary_folder
+
+if TYPE_CHECKING:
+    import requests
 
 TIMEOUT_S = 30
 RETRIES = 2
+
+MOST_BYTES = 64 << 20
+"""Bytes of a file whose length is not recorded, at most; the longest annotation file that is recorded has 4 MB."""
 
 
 def fetch(
@@ -43,7 +51,7 @@ def fetch(
     UsageError
         If the owner asks for an agreement; the steps are ``dataset.steps``.
     DownloadError
-        If a file cannot be had, or its content is not the published one.
+        If a file cannot be had, is longer than the published one, or its content is another.
     """
     if dataset.access == "agreement":
         raise UsageError(
@@ -65,8 +73,13 @@ def fetch(
                     hint="move it away to have it fetched",
                 )
             tell(f"{path}: there already")
+        elif os.path.lexists(path):
+            raise DownloadError("is a folder or a broken link", path=path, hint="move it away to have the file fetched")
         else:
-            _download(file, folder, progress=progress)
+            try:
+                _download(file, folder, progress=progress)
+            except OSError as error:
+                raise DownloadError(f"cannot be written ({error.strerror})", path=path) from None
             tell(f"{path}: fetched from {file.url}")
         there.append(path)
     return there
@@ -83,14 +96,12 @@ def _download(file: SourceFile, folder: Path, *, progress: bool) -> None:
     differs = DownloadError(
         f"what came from {file.url} is not the published file (checksum)", path=path, hint="nothing was kept"
     )
-    with tempfile.TemporaryDirectory(dir=folder, prefix=".fetching-") as aside:
+    with temporary_folder(folder, FETCHING) as aside:
         store = pooch.create(
             path=aside, base_url="", registry={file.name: known}, urls={file.name: file.url}, retry_if_failed=RETRIES
         )
         try:
-            came = Path(
-                store.fetch(file.name, downloader=pooch.HTTPDownloader(progressbar=progress, timeout=TIMEOUT_S))
-            )
+            came = Path(store.fetch(file.name, downloader=_Downloader(file, path, progress=progress)))
         except ValueError:
             raise differs from None
         except (requests.RequestException, OSError) as error:
@@ -100,3 +111,65 @@ def _download(file: SourceFile, folder: Path, *, progress: bool) -> None:
             raise differs
         path.parent.mkdir(parents=True, exist_ok=True)
         came.replace(path)
+
+
+class _Downloader:
+    """What pooch downloads a file with: nothing longer than the file may be is read, whatever a server sends.
+
+    Parameters
+    ----------
+    file
+        What is fetched.
+    path
+        Where it goes, for messages.
+    progress
+        Show a bar on standard error.
+    """
+
+    def __init__(self, file: SourceFile, path: Path, *, progress: bool) -> None:
+        self.file, self.path, self.progress = file, path, progress
+        self.most = file.n_bytes or MOST_BYTES
+
+    def __call__(self, url: str, place: str, store: Any) -> None:  # noqa: ANN401 - pooch is imported late, untyped
+        """Download into a file, up to its length."""
+        import pooch  # noqa: PLC0415 - only fetching needs it
+
+        download = pooch.HTTPDownloader(
+            progressbar=self.progress, timeout=TIMEOUT_S, hooks={"response": self._refuse_by_header}
+        )
+        with Path(place).open("wb") as stream:
+            download(url, _Bounded(stream, self.refuse_longer), store)
+
+    def refuse_longer(self, n_bytes: int) -> None:
+        """Refuse a length.
+
+        Raises
+        ------
+        DownloadError
+            If the file cannot have it.
+        """
+        if n_bytes > self.most:
+            expected = f"{self.most:,} bytes" + ("" if self.file.n_bytes else " at most")
+            came = f"what came from {self.file.url} is longer than the file, expected {expected}"
+            raise DownloadError(came, path=self.path, hint="nothing was kept")
+
+    def _refuse_by_header(self, response: requests.Response, *_: Any, **__: Any) -> None:  # noqa: ANN401 - a hook's
+        told = response.headers.get("Content-Length", "")
+        if told.isdecimal():
+            self.refuse_longer(int(told[:20]))
+
+
+class _Bounded:
+    """A stream that is written to up to a length."""
+
+    def __init__(self, stream: IO[bytes], refuse_longer: Callable[[int], None]) -> None:
+        self._stream, self._refuse_longer = stream, refuse_longer
+        self._length = 0
+
+    def write(self, data: bytes) -> int:
+        self._length += len(data)
+        self._refuse_longer(self._length)
+        return self._stream.write(data)
+
+    def flush(self) -> None:
+        self._stream.flush()

@@ -19,11 +19,11 @@ from truemoment.datasets.reannotation import (
 from truemoment.records import Annotations
 
 _FILES = tuple(
-    SourceFile(name, sha256, f"{OWNER}/charades/re-annotated/{name}")
-    for name, sha256 in (
-        ("test_00.csv", "710f5f9eff72542465a81f82c5541243fd9a29f054adf8aaa664665181eabf22"),
-        ("test_01.csv", "d1bf0dcf67d5c7334ec686893fb2ea7e5f4072c5204d817fafd9d805e016e8cc"),
-        ("test_02.csv", "be8d5ef7bb417d24d1962033340ac9386377abd855b8bb5cc74669342d2f95f0"),
+    SourceFile(name, sha256, f"{OWNER}/charades/re-annotated/{name}", n_bytes=n_bytes)
+    for name, sha256, n_bytes in (
+        ("test_00.csv", "710f5f9eff72542465a81f82c5541243fd9a29f054adf8aaa664665181eabf22", 121_518),
+        ("test_01.csv", "d1bf0dcf67d5c7334ec686893fb2ea7e5f4072c5204d817fafd9d805e016e8cc", 121_572),
+        ("test_02.csv", "be8d5ef7bb417d24d1962033340ac9386377abd855b8bb5cc74669342d2f95f0", 161_790),
     )
 )
 

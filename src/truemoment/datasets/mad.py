@@ -12,7 +12,7 @@ import msgspec
 
 from truemoment.datasets.base import Dataset, SourceFile, Split, required_file
 from truemoment.files import read_json_mapping
-from truemoment.records import Annotations
+from truemoment.records import Annotations, Seconds
 
 
 class DescribedFilm(msgspec.Struct):
@@ -20,8 +20,8 @@ class DescribedFilm(msgspec.Struct):
 
     movie: str
     sentence: str
-    ext_timestamps: tuple[float, float]
-    movie_duration: float
+    ext_timestamps: tuple[Seconds, Seconds]
+    movie_duration: Seconds
 
 
 def read(folder: Path, split: str) -> Annotations:

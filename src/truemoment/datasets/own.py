@@ -22,7 +22,7 @@ import msgspec
 from truemoment.datasets.base import numbered
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_json_lines
-from truemoment.records import Annotations
+from truemoment.records import Annotations, Seconds
 from truemoment.text import as_text
 
 
@@ -47,9 +47,9 @@ class OwnQuery(msgspec.Struct, forbid_unknown_fields=True):
 
     video_id: str
     sentence: str
-    moments: list[tuple[float, float]]
+    moments: list[tuple[Seconds, Seconds]]
     query_id: str | int | None = None
-    duration_s: float | None = None
+    duration_s: Seconds | None = None
     annotators: list[str] | None = None
     split: str | None = None
 

@@ -11,7 +11,7 @@ import numpy as np
 from truemoment.datasets.base import Dataset, SourceFile, Split, refuse_repeated_id, required_file
 from truemoment.exceptions import InputError
 from truemoment.files import read_json_lines
-from truemoment.records import MAX_RATING, Annotations, Saliency
+from truemoment.records import MAX_RATING, Annotations, Saliency, Seconds
 
 CLIP_LENGTH_S = 2.0
 N_ANNOTATORS = 3
@@ -29,8 +29,8 @@ class HighlightQuery(msgspec.Struct):
     qid: int | str
     query: str
     vid: str
-    duration: float
-    relevant_windows: list[tuple[float, float]]
+    duration: Seconds
+    relevant_windows: list[tuple[Seconds, Seconds]]
     relevant_clip_ids: list[int] = []
     saliency_scores: list[tuple[int, int, int]] = []
 
@@ -110,11 +110,13 @@ DATASET = Dataset(
             "highlight_train_release.jsonl",
             "fd28404187468f57cf99242be2963127dc9b4aef26c7de3cb9469569801f2625",
             f"{_OWNER}/highlight_train_release.jsonl",
+            n_bytes=3_956_580,
         ),
         SourceFile(
             "highlight_val_release.jsonl",
             "f668a1eaea156ec5315e14718999cea043a8cf948d3cafbd8e8d655318c3cd02",
             f"{_OWNER}/highlight_val_release.jsonl",
+            n_bytes=821_101,
         ),
         SourceFile(
             "highlight_test_with_gt.jsonl",

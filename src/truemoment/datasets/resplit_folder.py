@@ -23,7 +23,7 @@ import numpy as np
 from truemoment.datasets import own
 from truemoment.datasets.base import Dataset, Split
 from truemoment.exceptions import InputError, MissingFileError, TrueMomentError
-from truemoment.files import atomic_write, decode_json, read_bytes, read_json_lines
+from truemoment.files import atomic_write, read_json, read_json_lines
 from truemoment.records import Annotations
 from truemoment.text import as_text
 
@@ -97,7 +97,7 @@ def read_datasheet(folder: Path) -> Datasheet:
         raise MissingFileError(
             f"{folder}: {what}; expected a dataset's name, or a folder that 'truemoment resplit' made"
         )
-    sheet = decode_json(read_bytes(path), Datasheet, path=path)
+    sheet = read_json(path, Datasheet)
     if (sheet.source.dataset is None) == (sheet.source.annotations is None) or not sheet.source.splits:
         raise InputError("expected a dataset or annotations, with splits", path=path, field="source")
     if missing := [name for name in SPLITS if name not in sheet.splits]:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
 
 from truemoment.datasets.base import (
     Dataset,
@@ -14,18 +18,30 @@ from truemoment.datasets.base import (
     required_file,
     with_ids,
 )
-from truemoment.exceptions import InputError
 from truemoment.intervals import frames_to_seconds
-from truemoment.records import Annotations
+from truemoment.records import MAX_TIME_S, Annotations
 
 _VIDEOX = "https://raw.githubusercontent.com/microsoft/VideoX/1744b2159c3d11694f94dab4fcde8660c685e79a/2D-TAN/data"
+
+
+MOST_FRAMES = 1 << 53
+"""Beyond it float64 does not hold every number."""
 
 
 class FramedVideo(VideoEntry):
     """An entry of the file: `timestamps` are frames at `fps`."""
 
-    fps: float
-    num_frames: int
+    timestamps: list[tuple[float, float]]
+    fps: Annotated[float, msgspec.Meta(gt=0)]
+    num_frames: Annotated[int, msgspec.Meta(ge=-MOST_FRAMES, le=MOST_FRAMES)]
+
+    def __post_init__(self) -> None:
+        """Refuse frames that are shown when no video is."""
+        super().__post_init__()
+        frame = max((float(self.num_frames), *itertools.chain.from_iterable(self.timestamps)), key=abs)
+        if abs(frame) > MAX_TIME_S * self.fps:
+            came = f"got frame {frame:.10g} at {self.fps:.10g} frames a second"
+            raise ValueError(f"{came}, expected seconds up to {MAX_TIME_S:g}")
 
 
 def read(folder: Path, split: str) -> Annotations:
@@ -39,8 +55,6 @@ def read(folder: Path, split: str) -> Annotations:
     path = required_file(folder, f"{split}.json", dataset="tacos")
     rows: list[VideoRow] = []
     for video_id, entry in read_by_video(path, FramedVideo):
-        if not entry.fps > 0:
-            raise InputError(f"got {entry.fps}, expected frames per second above 0", path=path, field=f"{video_id}.fps")
         seconds = frames_to_seconds(entry.timestamps, entry.fps).reshape(-1, 2).tolist()
         duration_s = float(frames_to_seconds(entry.num_frames, entry.fps))
         rows.extend(
@@ -66,14 +80,19 @@ DATASET = Dataset(
             "train.json",
             "ee5e1527885122f0d3cf1dbfcf0efb0de0c54f8290937fe3ff8b5844742112e9",
             f"{_VIDEOX}/TACoS/train.json",
+            n_bytes=601_727,
         ),
         SourceFile(
-            "val.json", "f8f350e5727e8c0ab3ca2a5d4df93027dcd0546aebe8e2087ae220c850db59fe", f"{_VIDEOX}/TACoS/val.json"
+            "val.json",
+            "f8f350e5727e8c0ab3ca2a5d4df93027dcd0546aebe8e2087ae220c850db59fe",
+            f"{_VIDEOX}/TACoS/val.json",
+            n_bytes=277_474,
         ),
         SourceFile(
             "test.json",
             "1c64c8a5ada2b812ee7e230d1577139c5ee8e1e5d9ae2141479c980a0c3fb847",
             f"{_VIDEOX}/TACoS/test.json",
+            n_bytes=246_672,
         ),
     ),
     splits=(

@@ -5,14 +5,12 @@ An NPZ file holds the rows as ``features``, or holds one array only. NPY files a
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from truemoment.arrays import PackedArray, map_npy, names_in_npz
 from truemoment.exceptions import InputError, MissingFileError
-from truemoment.features.reading import MOST_NUMBERS, FileStore
+from truemoment.features.reading import FileStore
 from truemoment.inputs import reading
 
 KEY = "features"
@@ -52,20 +50,13 @@ class FolderStore(FileStore):
         super().__init__("folder", path, self._file_of, files=files, fps=fps)
 
     def _array(self, name: str) -> Any:  # noqa: ANN401 - an array whose type the file tells
-        file = reading(self._file_of[name])
-        return _array_of_npz(file) if file.suffix == ".npz" else np.lib.format.open_memmap(file, mode="r")
+        file = self._file_of[name]
+        return _packed(file) if file.suffix == ".npz" else map_npy(file)
 
 
-def _array_of_npz(file: Path) -> Any:  # noqa: ANN401 - an array whose type the file tells
-    with zipfile.ZipFile(reading(file)) as archive:
-        members = {member.filename.removesuffix(".npy"): member for member in archive.infolist()}
-    if KEY not in members and len(members) != 1:
-        shown = ", ".join(map(repr, list(members)[:5])) or "nothing"
+def _packed(file: Path) -> PackedArray:
+    names = names_in_npz(file)
+    if KEY not in names and len(names) != 1:
+        shown = ", ".join(map(repr, names[:5])) or "nothing"
         raise InputError(f"holds {shown}, expected {KEY!r} or one array only")
-    key = KEY if KEY in members else next(iter(members))
-    if members[key].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise InputError("is packed in an unknown way, expected an archive as NumPy writes it")
-    if members[key].file_size > 8 * MOST_NUMBERS:
-        raise InputError(f"claims {members[key].file_size:,} bytes, expected {8 * MOST_NUMBERS:,} at most")
-    with np.load(reading(file), allow_pickle=False) as arrays:
-        return arrays[key]
+    return PackedArray(file, KEY if KEY in names else names[0])

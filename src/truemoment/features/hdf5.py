@@ -7,13 +7,16 @@ links to other files, arrays kept in other files and virtual arrays are not foll
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, TrueMomentError
-from truemoment.features.reading import UNREADABLE, FileStore, shape_of
+from truemoment.arrays import refusing_damage
+from truemoment.exceptions import InputError, MissingFileError, MissingPackageError
+from truemoment.features.reading import FileStore, shape_of
 from truemoment.inputs import reading
+from truemoment.unpacking import FREE_BYTES, refuse_swollen
 
 if TYPE_CHECKING:
     import h5py
@@ -46,12 +49,11 @@ class HDF5Store(FileStore):
         self._opened: tuple[int, h5py.File] | None = None
         self.path = path
         try:
-            names, n_links = _inside(self._file())
-        except TrueMomentError:
-            raise
-        except UNREADABLE as error:
+            with refusing_damage(path, "is not an HDF5 file that can be read"):
+                names, n_links = _inside(self._file())
+        except InputError:
             self.close()
-            raise InputError(f"is not an HDF5 file that can be read ({error})", path=path) from None
+            raise
         notes = [f"not followed, since they may lead out of the file: {n_links:,} links"] if n_links else []
         super().__init__("hdf5", path, names, files=[path], fps=fps, notes=notes)
 
@@ -95,6 +97,10 @@ class HDF5Store(FileStore):
             raise InputError("got an empty dataset, expected (rows, numbers)")
         if found.is_virtual or found.external:
             raise InputError("its numbers lie in other files, which are not read")
+        numbers = math.prod(found.shape) + math.prod(
+            found.chunks or ()
+        )  # a chunk is unpacked whole, however little is in it
+        refuse_swollen(self.path, numbers * found.dtype.itemsize, found.id.get_storage_size(), free=FREE_BYTES)
         return found
 
 

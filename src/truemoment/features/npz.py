@@ -12,12 +12,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from truemoment.exceptions import InputError, MissingFileError
+from truemoment.arrays import read_npz, refusing_damage
+from truemoment.exceptions import InputError
 from truemoment.features.base import Features, Frames
 from truemoment.features.fingerprints import fingerprint
-from truemoment.features.reading import UNREADABLE
-from truemoment.files import atomic_write, refuse_swollen
-from truemoment.inputs import reading
+from truemoment.files import atomic_write
 from truemoment.text import as_text
 
 
@@ -50,19 +49,14 @@ def read_features(path: Path | str) -> Features:
     MissingFileError, InputError
         If there is no such file, it is not such a file, or it is damaged.
     """
-    path = reading(Path(path))
-    try:
-        with path.open("rb") as stream, np.load(refuse_swollen(stream), allow_pickle=False) as arrays:
-            frames, offsets, fps = arrays["frames"], arrays["offsets"], float(arrays["fps"])
-            names = msgspec.json.decode(arrays["video_id"].tobytes(), type=list[str])
+    path = Path(path)
+    with refusing_damage(path, "is not a file of frame features"):
+        frames, offsets, fps, video_id = read_npz(path, "frames", "offsets", "fps", "video_id")
+        names = msgspec.json.decode(video_id.tobytes(), type=list[str])
         _check(frames, offsets, names)
         bounds = itertools.pairwise(offsets.tolist())
         by_video = {name: frames[low:high] for name, (low, high) in zip(names, bounds, strict=True)}
-        return Features(by_video, fps, name=f"npz:{as_text(path.name)}#{fingerprint([path])}")
-    except FileNotFoundError:
-        raise MissingFileError(f"{path}: no such file") from None
-    except UNREADABLE as error:
-        raise InputError(f"is not a file of frame features ({error})", path=path) from None
+        return Features(by_video, float(fps), name=f"npz:{as_text(path.name)}#{fingerprint([path])}")
 
 
 def _check(frames: Frames, offsets: np.ndarray, names: list[str]) -> None:

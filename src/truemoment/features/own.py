@@ -23,11 +23,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.arrays import Array, map_npy, refusing_damage
+from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import FeatureStore, Frames
-from truemoment.features.reading import UNREADABLE, FileStore
-from truemoment.files import atomic_folder, decode_json, read_bytes
-from truemoment.inputs import reading
+from truemoment.features.reading import FileStore
+from truemoment.files import atomic_folder, read_json
 from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/features/1"
@@ -68,9 +68,10 @@ class OwnStore(FileStore):
 
     def __init__(self, path: Path | str, *, fps: float | None = None) -> None:
         path = Path(path)
-        about = decode_json(read_bytes(path / MANIFEST), _Manifest, path=path / MANIFEST)
-        self._rows = _mapped(path / ROWS)
-        self._offsets = _checked(about, self._rows, path / MANIFEST)
+        about = read_json(path / MANIFEST, _Manifest)
+        rows = _mapped(path / ROWS)
+        self._rows: Array | None = rows
+        self._offsets = _checked(about, rows, path / MANIFEST)
         self._number = {video_id: number for number, video_id in enumerate(about.video_id)}
         self.made_of = about.made_of
         if fps is not None and about.fps is not None and fps != about.fps:
@@ -89,14 +90,9 @@ class OwnStore(FileStore):
         return self._rows[self._offsets[number] : self._offsets[number + 1]]
 
 
-def _mapped(path: Path) -> Any:  # noqa: ANN401 - a memory map whose type the file tells
-    reading(path)
-    try:
-        return np.lib.format.open_memmap(path, mode="r")
-    except FileNotFoundError:
-        raise MissingFileError(f"{path}: no such file") from None
-    except UNREADABLE as error:
-        raise InputError(f"is not a table of rows ({error})", path=path) from None
+def _mapped(path: Path) -> Array:
+    with refusing_damage(path, "is not a table of rows"):
+        return map_npy(path)
 
 
 def _checked(about: _Manifest, rows: npt.NDArray[Any], path: Path) -> list[int]:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import abc
+import contextlib
 import functools
 import math
-import struct
-import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from truemoment.arrays import refusing_damage
 from truemoment.exceptions import InputError
 from truemoment.features.base import Frames, checked_fps, edges_of
 from truemoment.features.fingerprints import fingerprint
 from truemoment.features.naming import Names
 from truemoment.intervals import Floats
-from truemoment.scores import DAMAGED
 from truemoment.text import as_text
-
-UNREADABLE = (*DAMAGED, ArithmeticError, struct.error, tokenize.TokenError)
-"""What NumPy, zipfile and h5py raise on files of rows of which any byte may be wrong."""
 
 MOST_NUMBERS = 1 << 30
 """Numbers of a video beyond which a file is not believed: 4 GiB as float32, 77 hours of CLIP features at 5 fps."""
@@ -136,6 +132,9 @@ class FileStore(abc.ABC):
             raise InputError("holds no features of a video", path=path)
         self.name = f"{kind}:{as_text(path.name)}#{fingerprint(files)}"
 
+    mend: str | None = None
+    """What to do about a video whose rows are damaged."""
+
     @abc.abstractmethod
     def _array(self, name: str) -> Any:  # noqa: ANN401 - an array, or a dataset that reads like one
         """Open the array of a video by the store's own name of it."""
@@ -169,10 +168,8 @@ class FileStore(abc.ABC):
             If the video has none, or they are damaged.
         """
         name = self._named(video_id)
-        try:
+        with self._refusing_damage(name):
             rows = read_rows(self._array(name))
-        except UNREADABLE as error:
-            raise self._damaged(name, error) from None
         self._same_width(name, rows.shape[1])
         return rows
 
@@ -187,10 +184,8 @@ class FileStore(abc.ABC):
         return edges_of(self._shape(self._named(video_id))[0], self.fps, duration_s)
 
     def _shape(self, name: str) -> tuple[int, int]:
-        try:
+        with self._refusing_damage(name):
             return refuse_claims(self._array(name))
-        except UNREADABLE as error:
-            raise self._damaged(name, error) from None
 
     def _named(self, video_id: str) -> str:
         name = self.names.find(video_id)
@@ -205,6 +200,5 @@ class FileStore(abc.ABC):
             problem = f"got {width} numbers a row, expected {self.n_dimensions} as in the others"
             raise InputError(problem, path=self.path, field=name)
 
-    def _damaged(self, name: str, error: BaseException) -> InputError:
-        problem = error.problem if isinstance(error, InputError) else f"cannot be read ({error!s})"
-        return InputError(problem, path=self.path, field=name)
+    def _refusing_damage(self, name: str) -> contextlib.AbstractContextManager[None]:
+        return refusing_damage(self.path, "cannot be read", field=name, hint=self.mend)

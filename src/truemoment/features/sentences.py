@@ -19,14 +19,13 @@ from typing import Any, Protocol, runtime_checkable
 import msgspec
 import numpy as np
 
-from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.arrays import read_npz, refusing_damage
+from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import Frames
 from truemoment.features.fingerprints import fingerprint
 from truemoment.features.hdf5 import ENDINGS as HDF5_ENDINGS
 from truemoment.features.hdf5 import HDF5Store
-from truemoment.features.reading import UNREADABLE
-from truemoment.files import atomic_write, refuse_swollen
-from truemoment.inputs import reading
+from truemoment.files import atomic_write
 from truemoment.records import Queries
 from truemoment.text import as_text
 
@@ -192,10 +191,8 @@ class _Tables(HDF5Store):
 
     def vector(self, query_id: str) -> Frames:
         """Read one vector, (D,), by exactly this name."""
-        try:
+        with self._refusing_damage(query_id):
             return _vector(self._array(query_id))
-        except UNREADABLE as error:
-            raise self._damaged(query_id, error) from None
 
 
 def write_sentences(path: Path, query_ids: Sequence[str], vectors: Frames) -> None:
@@ -228,17 +225,9 @@ def write_sentences(path: Path, query_ids: Sequence[str], vectors: Frames) -> No
 
 
 def _read_npz(path: Path) -> dict[str, Frames]:
-    reading(path)
-    try:
-        with path.open("rb") as stream, np.load(refuse_swollen(stream), allow_pickle=False) as arrays:
-            vectors = arrays["vectors"]
-            query_ids = msgspec.json.decode(arrays["query_id"].tobytes(), type=list[str])
-        return _pairs(query_ids, vectors)
-    except FileNotFoundError:
-        raise MissingFileError(f"{path}: no such file") from None
-    except UNREADABLE as error:
-        problem = error.problem if isinstance(error, InputError) else str(error)
-        raise InputError(f"is not a file of sentence features ({problem})", path=path) from None
+    with refusing_damage(path, "is not a file of sentence features"):
+        vectors, query_id = read_npz(path, "vectors", "query_id")
+        return _pairs(msgspec.json.decode(query_id.tobytes(), type=list[str]), vectors)
 
 
 def _pairs(query_ids: Sequence[str], vectors: Any) -> dict[str, Frames]:  # noqa: ANN401 - whatever a file holds

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import atomic_write, decode_json, iterate_lines
+from truemoment.files import atomic_write, decode_json, iterate_json_lines
 from truemoment.io.base import Format, Moments, PredictionRows, checked_statuses, flatten, join, listed
 from truemoment.io.head import Head
 from truemoment.records import Status
@@ -87,9 +87,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     statuses: list[Status | None] = []
     blocks: list[Moments] = []
     waiting: list[Sequence[Sequence[float]]] = []
-    for number, line in enumerate(iterate_lines(path, progress=progress), start=1):
-        if not line.strip():
-            continue
+    for number, line in iterate_json_lines(path, progress=progress):
         entry: ScoredLine | AnyLine
         try:
             entry = quick.decode(line)

@@ -7,22 +7,29 @@ optionally ``sentence`` and ``status``. What native JSON Lines say in their firs
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from truemoment.exceptions import InputError, MissingFileError, MissingPackageError
+from truemoment.arrays import refusing_damage
+from truemoment.exceptions import InputError, MissingPackageError
 from truemoment.files import atomic_write
 from truemoment.inputs import reading
 from truemoment.intervals import Floats, Ints
 from truemoment.io.base import Format, PredictionRows, by_rank, checked_statuses
+from truemoment.io.footer import read_footer
 from truemoment.io.head import Head
 from truemoment.io.native import VERSION, read_header
+from truemoment.unpacking import FREE_BYTES, FREE_TEXT_BYTES, refuse_swollen
 
 METADATA = b"truemoment"
-TEXTS = ("query_id", "video_id", "sentence", "status")
+TEXTS, NUMBERS = ("query_id", "video_id", "sentence", "status"), ("start_s", "end_s", "score")
+
+TEXT_BYTES, NUMBER_BYTES = 64, 8
+"""Memory that a text or a number takes at least; Parquet packs a value that stands often as one."""
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -52,24 +59,30 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     """
     del progress  # read in one piece
     pyarrow, parquet = _pyarrow()
-    if path.is_dir():
-        raise InputError("is a folder, expected a file", path=path)
-    if not path.exists():
-        raise MissingFileError(f"{path}: no such file")
-    try:
-        table = parquet.read_table(reading(path), memory_map=True)
+    with refusing_damage(path, "cannot be read as Parquet", pyarrow.ArrowException):
+        chunks, size = [of for of in read_footer(path) if _is_read(of.path)], path.stat().st_size
+        n_bytes = sum(
+            max(of.n_bytes, of.n_values * (TEXT_BYTES if of.path in TEXTS else NUMBER_BYTES)) for of in chunks
+        )
+        refuse_swollen(path, n_bytes, size, free=FREE_BYTES)
+        texts_there = {of.path for of in chunks if of.is_text and of.path in TEXTS}
+        file = parquet.ParquetFile(
+            reading(path), memory_map=True, read_dictionary=texts_there
+        )  # each distinct text once
+        parts = _checked_columns(pyarrow, file.schema_arrow, path)
+        columns_there = (file.schema.column(number).path for number in range(len(file.schema)))
+        table = file.read(columns=[column for column in columns_there if _is_read(column)])
         texts = _texts(table, path)
+        n_letters = sum(len(text) for column in texts.values() for text in column if text is not None)
+        refuse_swollen(path, n_letters, size, free=FREE_TEXT_BYTES)
         status = texts.pop("status")
         moments = table.column("moments")
         moments = moments.chunk(0) if moments.num_chunks == 1 else moments.combine_chunks()  # which copies
-        offsets, columns = _moments(pyarrow, moments, path)
-    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        what = " ".join(str(error).split())[:200]
-        raise InputError(f"cannot be read as Parquet ({what})", path=path) from None
+        offsets, columns = _moments(moments, parts, path)
     for query_id, video_id, sentence in zip(*texts.values(), strict=True):
         if query_id is None and (video_id is None or sentence is None):
             raise InputError("is missing, expected it or video_id and sentence", path=path, field="query_id")
-    said = (table.schema.metadata or {}).get(METADATA)
+    said = (file.schema_arrow.metadata or {}).get(METADATA)
     scored = "score" in columns
     return PredictionRows(
         path=path,
@@ -88,9 +101,14 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     )
 
 
-def _texts(table: Any, path: Path) -> dict[str, list[str | None]]:  # noqa: ANN401 - pyarrow ships no types
-    """Columns of text by name, None where there is no such column."""
-    names = table.column_names
+def _is_read(column: str) -> bool:
+    """Whether a column, or this part of a nested one, is read."""
+    return column in TEXTS or (column.startswith("moments.") and column.rpartition(".")[2] in NUMBERS)
+
+
+def _checked_columns(pyarrow: Any, schema: Any, path: Path) -> list[str]:  # noqa: ANN401 - pyarrow ships no types
+    """Return the parts of a moment, once the columns are those of predictions."""
+    names = schema.names
     if "moments" not in names or not ("query_id" in names or {"video_id", "sentence"} <= set(names)):
         raise InputError(
             f"got columns {', '.join(names) or 'none'}, expected moments, and query_id or video_id and sentence",
@@ -99,42 +117,61 @@ def _texts(table: Any, path: Path) -> dict[str, list[str | None]]:  # noqa: ANN4
     twice = next((name for name in (*TEXTS, "moments") if names.count(name) > 1), None)
     if twice is not None:
         raise InputError("stands twice, expected each column once", path=path, field=twice)
-    texts = {}
+    types = pyarrow.types
     for name in TEXTS:
-        texts[name] = table.column(name).to_pylist() if name in names else [None] * len(table)
-        wrong = next((value for value in texts[name] if value is not None and not isinstance(value, str)), None)
-        if wrong is not None:
-            raise InputError(f"got {wrong!r}, expected text", path=path, field=name)
-    return texts
-
-
-def _moments(pyarrow: Any, moments: Any, path: Path) -> tuple[Ints, dict[str, Floats]]:  # noqa: ANN401 - the same
-    """Offsets and columns of the lists of moments."""
-    kind = moments.type
-    parts = {field.name for field in kind.value_type} if _is_list_of_structs(pyarrow, kind) else set()
-    if not {"start_s", "end_s"} <= parts:
+        kind = schema.field(name).type if name in names else pyarrow.string()
+        if types.is_nested(kind) or types.is_fixed_size_binary(kind):
+            raise InputError(f"got {kind}, expected text", path=path, field=name)
+    kind = schema.field("moments").type
+    is_list = types.is_list(kind) or types.is_large_list(kind)
+    moment = kind.value_type if is_list and types.is_struct(kind.value_type) else pyarrow.struct([])
+    parts = {part.name: part.type for part in moment if part.name in NUMBERS}
+    if not {"start_s", "end_s"} <= parts.keys():
         raise InputError(
             f"got {kind}, expected a list of structs with start_s, end_s and score", path=path, field="moments"
         )
+    for name, kind in parts.items():
+        if not (types.is_floating(kind) or types.is_integer(kind)):
+            raise InputError(f"got {kind}, expected numbers", path=path, field=f"moments.{name}")
+    return list(parts)
+
+
+def _texts(table: Any, path: Path) -> dict[str, list[str | None]]:  # noqa: ANN401 - pyarrow ships no types
+    """Columns of text by name, None where there is no such column."""
+    texts = {}
+    for name in TEXTS:
+        texts[name] = _values(table.column(name)) if name in table.column_names else [None] * len(table)
+        wrong = next((value for value in texts[name] if value is not None and not isinstance(value, str)), None)
+        if wrong is not None:
+            raise InputError(f"got {str(wrong)[:60]}, expected text", path=path, field=name)
+    return texts
+
+
+def _values(column: Any) -> list[Any]:  # noqa: ANN401 - pyarrow ships no types
+    """Return the values of a column; of one that was read as numbers of distinct texts, each text is made once."""
+    values: list[Any] = []
+    for chunk in column.chunks:
+        if hasattr(chunk, "dictionary"):
+            texts = chunk.dictionary.to_pylist()
+            values += [None if number is None else texts[number] for number in chunk.indices.to_pylist()]
+        else:
+            values += chunk.to_pylist()
+    return values
+
+
+def _moments(moments: Any, parts: Sequence[str], path: Path) -> tuple[Ints, dict[str, Floats]]:  # noqa: ANN401 - the same
+    """Ragged lists: offsets, and the columns of their moments by name."""
     if moments.null_count:
         raise InputError("got null, expected a list (empty for an abstention)", path=path, field="moments")
     flat = moments.flatten()
     offsets = np.concatenate([[0], np.cumsum(moments.value_lengths().to_numpy(zero_copy_only=False))]).astype(np.int64)
     columns: dict[str, Floats] = {}
-    for name in ("start_s", "end_s", "score"):
-        if name not in parts:
-            continue
+    for name in parts:
         values = flat.field(name)
-        if values.null_count or not (pyarrow.types.is_floating(values.type) or pyarrow.types.is_integer(values.type)):
-            came = "null" if values.null_count else str(values.type)
-            raise InputError(f"got {came}, expected numbers", path=path, field=f"moments.{name}")
+        if values.null_count:
+            raise InputError("got null, expected numbers", path=path, field=f"moments.{name}")
         columns[name] = values.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
     return offsets, columns
-
-
-def _is_list_of_structs(pyarrow: Any, kind: Any) -> bool:  # noqa: ANN401 - pyarrow ships no types
-    is_list = pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind)
-    return bool(is_list and pyarrow.types.is_struct(kind.value_type))
 
 
 def write(path: Path, rows: PredictionRows) -> None:

@@ -19,7 +19,14 @@ from typing import Any
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import decode_entries, decode_json, iterate_lines, read_bytes, refuse_repeated_keys
+from truemoment.files import (
+    decode_entries,
+    decode_json,
+    iterate_json_lines,
+    iterate_lines,
+    read_bytes,
+    refuse_repeated_keys,
+)
 from truemoment.io.base import AnswerRows, Format
 from truemoment.io.head import Head
 from truemoment.io.keyed import TEXT, is_key
@@ -94,9 +101,7 @@ def _read_lines(path: Path, *, progress: bool) -> AnswerRows:
     header: dict[str, object] = {}
     numbers: list[int] = []
     lines: list[Line] = []
-    for number, text in enumerate(iterate_lines(path, progress=progress), start=1):
-        if not text.strip():
-            continue
+    for number, text in iterate_json_lines(path, progress=progress):
         if not numbers and not header and MARK.encode() in text:
             header = _header(text, path, number)
             if header:

@@ -14,7 +14,14 @@ from pathlib import Path
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import decode_entries, decode_json, iterate_lines, read_bytes, refuse_repeated_keys
+from truemoment.files import (
+    decode_entries,
+    decode_json,
+    iterate_json_lines,
+    iterate_lines,
+    read_bytes,
+    refuse_repeated_keys,
+)
 from truemoment.io.base import AnswerRows, Format, PredictionRows, flatten
 from truemoment.io.head import Head
 from truemoment.io.keyed import is_key, split_key
@@ -91,11 +98,9 @@ def _entries(path: Path, *, progress: bool) -> Iterator[tuple[int, str, Answer]]
         for key, answer in decode_entries(raw, Answer, data=data, path=path).items():
             yield 1, key, answer
         return
-    for number, line in enumerate(iterate_lines(path, progress=progress), start=1):
-        if line.strip():
-            refuse_repeated_keys(line, path)
-            for key, answer in decode_json(line, dict[str, Answer], path=path, line=number).items():
-                yield number, key, answer
+    for number, line in iterate_json_lines(path, progress=progress):
+        for key, answer in decode_json(line, dict[str, Answer], path=path, line=number).items():
+            yield number, key, answer
 
 
 def is_one_object(path: Path) -> bool:

@@ -24,6 +24,7 @@ import numpy as np
 from truemoment.density import Density
 from truemoment.exceptions import InputError, UsageError
 from truemoment.files import atomic_write
+from truemoment.folders import refuse_links
 from truemoment.intervals import Floats
 from truemoment.text import one_line
 
@@ -189,7 +190,7 @@ def save_drawings(
     UsageError
         If there is no such format.
     InputError
-        If a file cannot be made.
+        If a file cannot be made, or is a link.
     """
     for name in formats:
         if name not in _METADATA:
@@ -204,6 +205,7 @@ def save_drawings(
             figure = drawing.draw()
             for name in formats:
                 path = folder / f"{drawing.name}.{name}"
+                refuse_links(folder, path.name)
                 with atomic_write(path) as stream:
                     figure.savefig(stream, format=name, metadata=dict(_METADATA[name]))
                 paths.append(path)

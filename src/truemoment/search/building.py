@@ -16,6 +16,9 @@ from truemoment.video.frames import Outline, outline_of
 PART_S = 120.0
 """Seconds of a video that are done at a time, and lost at most."""
 
+MOST_ROWS = 1 << 20
+"""Frames of one video beyond which putting its rows together takes too much memory: six days of it at 2 a second."""
+
 
 @dataclass
 class Report:
@@ -150,6 +153,7 @@ class _Work:
         self.writer, self.report, self.follow = writer, report, follow
         self.part_rows, self.partial = part_rows, partial
         self.left: dict[str, set[int]] = {}
+        self.stills: dict[str, set[int]] = {}
         self.sizes = {film.video_id: film.n_bytes for film in report.plan.to_read}
         self.whole = max(1, sum(self.sizes.values()))
 
@@ -159,15 +163,16 @@ class _Work:
             name = film.video_id
             try:
                 outline = outline_of(film.path, partial=self.partial)
+                n_rows = self._count_rows(film, outline)
             except TrueMomentError as error:
                 self._fail(film, str(error))
                 continue
-            n_rows = outline.n_frames(self.writer.settings.fps)
             numbers = range(-(-n_rows // self.part_rows))
             kept = self.writer.kept_parts(film, self.part_rows, n_rows)
             self.report.parts_kept += len(kept)
-            self.left[name] = set(numbers) - kept
-            self.follow(name, self._share(film, len(kept) / len(numbers)), True)
+            self.stills[name] = self._still_parts(outline, n_rows)
+            self.left[name] = set(numbers) - kept - self.stills[name]
+            self.follow(name, self._share(film, len(kept | self.stills[name]) / len(numbers)), True)
             if outline.fault:
                 self._note(name, outline.fault)
             if not self.left[name]:
@@ -178,6 +183,31 @@ class _Work:
                 first = number * self.part_rows
                 end = min(first + self.part_rows, n_rows)
                 yield Shard(film, number, first, end, self.writer.settings.fps, outline)
+
+    def _count_rows(self, film: Film, outline: Outline) -> int:
+        """Count the rows of a video.
+
+        Raises
+        ------
+        InputError
+            If these are more than :data:`MOST_ROWS`.
+        """
+        fps = self.writer.settings.fps
+        n_rows = outline.n_frames(fps)
+        if n_rows > MOST_ROWS:
+            told = f"{fps:g} frames a second of {outline.duration_s:.0f} s are {n_rows:,}, expected up to {MOST_ROWS:,}"
+            raise InputError(told, path=film.path, hint="lower --fps, or cut the video")
+        return n_rows
+
+    def _still_parts(self, outline: Outline, n_rows: int) -> set[int]:
+        """Return the numbers of the parts that show nothing but the last picture of the part before: nobody looks."""
+        fps = self.writer.settings.fps
+        starts = range(self.part_rows, n_rows, self.part_rows)
+        return {
+            number
+            for number, first in enumerate(starts, start=1)
+            if outline.is_still((first - 1) / fps, (min(first + self.part_rows, n_rows) - 1) / fps)
+        }
 
     def take(self, result: Seen | Failed) -> None:
         """Keep what came of a shard; the last one of a video makes it whole."""
@@ -199,7 +229,8 @@ class _Work:
 
     def _finish(self, film: Film, outline: Outline) -> None:
         n_rows, notes = outline.n_frames(self.writer.settings.fps), [outline.fault] if outline.fault else []
-        self.writer.finish(film, self.part_rows, n_rows, outline.duration_s, notes)
+        stills = self.stills[film.video_id]
+        self.writer.finish(film, self.part_rows, n_rows, outline.duration_s, notes=notes, stills=stills)
         self.report.indexed[film.video_id] = outline.duration_s
 
     def _refuse_other_encoder(self, seen: Seen) -> None:

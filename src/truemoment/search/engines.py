@@ -4,34 +4,30 @@ An engine only hands shards out and takes rows back, in any order; each shard co
 
 ==========  ========================================================================================================
 ``local``   this process for 1 worker, else a pool of processes
-``ray``     a Ray cluster: the one of the variable ``RAY_ADDRESS``, or one that is started here
+``ray``     a Ray cluster: the one of the variable ``RAY_ADDRESS``, or one that is started here, see
+            :mod:`truemoment.search.cluster`
 ==========  ========================================================================================================
 """
 
 from __future__ import annotations
 
-import importlib
-import logging
 import os
 import signal
-import socket
 from collections import Counter, deque
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Literal, Protocol
 
-from truemoment.exceptions import InputError, MissingPackageError
+from truemoment.exceptions import InputError
 from truemoment.processes import end_with_parent, processes
+from truemoment.search.cluster import ray_cluster
 from truemoment.search.extraction import Failed, Loader, Seen, Shard, attempt
 
 Engine = Literal["local", "ray"]
 
 TRIES = 2
 """How often a shard that runs alone may end its worker before its video is given up."""
-
-CONNECT_S = 10.0
-"""How long a cluster may take to answer."""
 
 
 class Distribute(Protocol):
@@ -129,61 +125,27 @@ def by_ray(shards: Iterator[Shard], loader: Loader, workers: int | None) -> Iter
 
     Raises
     ------
-    MissingPackageError
-        If Ray is not installed.
-    InputError
-        If the cluster cannot be reached.
+    MissingPackageError, UsageError, InputError
+        As :func:`~truemoment.search.cluster.ray_cluster`.
     """
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
-    try:
-        ray: Any = importlib.import_module("ray")
-    except ModuleNotFoundError:
-        raise MissingPackageError("ray", "scale", "--engine ray") from None
-    address = os.environ.get("RAY_ADDRESS")
-    ours = not ray.is_initialized()
-    if ours:
-        _refuse_unreachable(address)
-        where: dict[str, Any] = {"address": address} if address else {"num_cpus": workers, "include_dashboard": False}
-        try:
-            ray.init(**where, log_to_driver=False, logging_level=logging.ERROR)
-        except (ConnectionError, RuntimeError, ValueError) as error:
-            raise InputError(f"the cluster at {address or 'this machine'} cannot be reached ({error})") from None
-    n_gpus = 1 if (loader.device or "").startswith("cuda") else 0
-    task = ray.remote(num_cpus=1, num_gpus=n_gpus, max_retries=TRIES + 1)(attempt)
-    running: dict[Any, Shard] = {}
-    try:
+    with ray_cluster(workers) as ray:
+        n_gpus = 1 if (loader.device or "").startswith("cuda") else 0
+        task = ray.remote(num_cpus=1, num_gpus=n_gpus, max_retries=TRIES + 1)(attempt)
         resources: dict[str, float] = ray.cluster_resources()
         most = 2 * (workers or max(1, int(resources.get("GPU" if n_gpus else "CPU", 1))))
-        while True:
-            while len(running) < most and (shard := next(shards, None)) is not None:
-                running[task.remote(shard, loader)] = shard
-            if not running:
-                return
-            done, _ = ray.wait(list(running), num_returns=1, timeout=1.0)
-            for reference in done:
-                yield _came(ray, reference, running.pop(reference))
-    finally:
-        for reference in running:
-            ray.cancel(reference, force=True)
-        if ours:
-            ray.shutdown()
-
-
-def _refuse_unreachable(address: str | None) -> None:
-    """Refuse a cluster at HOST:PORT that does not answer; Ray itself would go on trying for minutes.
-
-    Raises
-    ------
-    InputError
-        If it does not answer in time.
-    """
-    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
-    if not colon or not port.isdecimal():
-        return
-    try:
-        socket.create_connection((host, int(port)), timeout=CONNECT_S).close()
-    except (OSError, OverflowError) as error:
-        raise InputError(f"the cluster at {address} cannot be reached ({error})", field="RAY_ADDRESS") from None
+        running: dict[Any, Shard] = {}
+        try:
+            while True:
+                while len(running) < most and (shard := next(shards, None)) is not None:
+                    running[task.remote(shard, loader)] = shard
+                if not running:
+                    return
+                done, _ = ray.wait(list(running), num_returns=1, timeout=1.0)
+                for reference in done:
+                    yield _came(ray, reference, running.pop(reference))
+        finally:
+            for reference in running:
+                ray.cancel(reference, force=True)
 
 
 def _came(ray: Any, reference: Any, shard: Shard) -> Seen | Failed:  # noqa: ANN401 - an optional package

@@ -169,7 +169,8 @@ def see(shard: Shard, encoder: Encoder) -> Seen:
             clock["wait"] += waited - began
             if batch is None:
                 break
-            rows.append(encoder.images(batch))
+            pictures, counts = batch
+            rows.append(np.repeat(encoder.images(pictures), counts, axis=0))
             clock["encode"] += time.perf_counter() - waited
     table = np.concatenate(rows)
     if len(table) != shard.end_row - shard.first_row:
@@ -187,8 +188,11 @@ def see(shard: Shard, encoder: Encoder) -> Seen:
     )
 
 
-def _batches(shard: Shard, encoder: Encoder, clock: dict[str, float]) -> Iterator[Frames]:
-    """Decode and prepare the frames of a shard, some at a time; a picture that stays is prepared once."""
+def _batches(shard: Shard, encoder: Encoder, clock: dict[str, float]) -> Iterator[tuple[Frames, list[int]]]:
+    """Decode and prepare the pictures of a shard, some at a time, and count the frames that show each.
+
+    A picture that stays is prepared and encoded once: a file may claim to last for days with a few of them.
+    """
     frames = stream_frames(
         shard.film.path,
         shard.fps,
@@ -197,8 +201,9 @@ def _batches(shard: Shard, encoder: Encoder, clock: dict[str, float]) -> Iterato
         shortest_side=_decoded_side(encoder),
         outline=shard.outline,
     )
-    last = prepared = None
-    batch: list[Frames] = []
+    last = None
+    pictures: list[Frames] = []
+    counts: list[int] = []
     while True:
         began = time.perf_counter()
         frame = next(frames, None)
@@ -206,17 +211,20 @@ def _batches(shard: Shard, encoder: Encoder, clock: dict[str, float]) -> Iterato
         clock["decode"] += decoded - began
         if frame is None:
             break
-        if prepared is None or frame[1] is not last:
-            last, prepared = frame[1], encoder.prepare(frame[1])
-        batch.append(prepared)
-        if len(batch) == BATCH:
-            stacked, batch = np.stack(batch), []
+        if frame[1] is last:
+            counts[-1] += 1
+            continue
+        if len(pictures) == BATCH:
+            batch = np.stack(pictures), counts
             clock["prepare"] += time.perf_counter() - decoded
-            yield stacked
-        else:
-            clock["prepare"] += time.perf_counter() - decoded
-    if batch:
-        yield np.stack(batch)
+            yield batch
+            pictures, counts, decoded = [], [], time.perf_counter()
+        last = frame[1]
+        pictures.append(encoder.prepare(last))
+        counts.append(1)
+        clock["prepare"] += time.perf_counter() - decoded
+    if pictures:
+        yield np.stack(pictures), counts
 
 
 def _decoded_side(encoder: Encoder) -> int | None:

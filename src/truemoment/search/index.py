@@ -11,6 +11,7 @@ from pathlib import Path
 
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.features.reading import FileStore
+from truemoment.folders import refuse_links
 from truemoment.inputs import reading
 from truemoment.intervals import Ints
 from truemoment.proposals import Proposals, read_proposals
@@ -61,6 +62,7 @@ class Index(FileStore):
         notes = [f"{of.video_id}: {note}" for _, of in self._found.values() for note in of.notes]
         super().__init__("index", path, self._found, files=files, fps=self.settings.fps, notes=notes)
         self.n_dimensions = self.settings.n_dimensions
+        self.mend = MEND
         self._checked: set[str] = set()
 
     @functools.cached_property
@@ -164,11 +166,6 @@ class Index(FileStore):
     def _array(self, name: str) -> Rows:
         return rows_in(*self._found[name], self.settings)
 
-    def _damaged(self, name: str, error: BaseException) -> InputError:
-        if isinstance(error, InputError):
-            return InputError(error.problem, path=self.path, field=name, hint=MEND)
-        return super()._damaged(name, error)
-
 
 def found_in(path: Path) -> dict[str, tuple[Path, About]]:
     """Find the videos of an index, in the order of their names: the folder of each and what is known of it.
@@ -176,8 +173,9 @@ def found_in(path: Path) -> dict[str, tuple[Path, About]]:
     Raises
     ------
     InputError
-        If a video's file is not as it must be.
+        If a video's file is not as it must be, or a folder is a link.
     """
+    refuse_links(path, f"{VIDEOS}/*")
     found: dict[str, tuple[Path, About]] = {}
     for file in sorted((path / VIDEOS).glob(f"[!.]*/{ABOUT}")):
         about = read_about(file)

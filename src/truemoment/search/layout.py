@@ -31,11 +31,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from truemoment.arrays import map_npy, refusing_damage
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.features.own import DType
-from truemoment.features.reading import UNREADABLE
-from truemoment.files import decode_json, read_bytes
-from truemoment.inputs import reading
+from truemoment.files import read_json
+from truemoment.folders import LOCK
 from truemoment.intervals import Ints
 from truemoment.proposals import FrameProposals, read_proposals
 from truemoment.version import __version__ as version
@@ -44,7 +44,13 @@ SCHEMA = "truemoment/index/1"
 
 SETTINGS, ABOUT, ROWS, NORMS, PIECES = "index.json", "about.json", "features.npy", "norms.npy", "pieces.npy"
 
-VIDEOS, PARTS, LOCK = "videos", "parts", ".lock"
+VIDEOS, PARTS = "videos", "parts"
+
+FOLDER_NAME = r"[A-Za-z0-9_-]{1,80}-[0-9a-f]{8}"
+"""Names that :func:`folder_name` gives."""
+
+OWN = (SETTINGS, LOCK, f"{VIDEOS}/*/*", f"{PARTS}/*/*")
+"""What lies in an index, for :func:`~truemoment.folders.refuse_links`."""
 
 MEND = "delete its folder and index the video again"
 """What always helps with a video that is damaged; most damage the second does alone."""
@@ -73,7 +79,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     Parameters
     ----------
     model
-        What :func:`~truemoment.video.encoders.load_encoder` was asked for.
+        What :func:`~truemoment.video.encoders.load_encoder` was asked for; a model of the hub by name and commit.
     encoder, fingerprint, n_dimensions
         What it gave: its name, the hash of its weights and preprocessing, numbers a row.
     fps
@@ -157,7 +163,7 @@ def read_settings(path: Path) -> Settings:
     if path.is_dir() and not is_index(path):
         raise MissingFileError(f"{path}: is no index, it holds no {SETTINGS} of one")
     file = path / SETTINGS
-    settings = decode_json(read_bytes(file), Settings, path=file)
+    settings = read_json(file, Settings)
     if settings.schema != SCHEMA:
         raise InputError(f"got {settings.schema!r}, expected {SCHEMA!r}", path=file, field="schema")
     if not (math.isfinite(settings.fps) and settings.fps > 0) or settings.n_dimensions < 1:
@@ -205,7 +211,7 @@ def read_about(file: Path) -> About:
         If it is not as it must be.
     """
     try:
-        about = decode_json(read_bytes(file), About, path=file)
+        about = read_json(file, About)
     except InputError as error:
         raise InputError(error.problem, path=file, line=error.line, field=error.field, hint=MEND) from None
     if folder_name(about.video_id) != file.parent.name:
@@ -260,13 +266,8 @@ def mapped(path: Path, shape: tuple[int, ...], dtype: str) -> Rows:
     MissingFileError, InputError
         If there is none, or it is another one.
     """
-    reading(path)
-    try:
-        array: Rows = np.lib.format.open_memmap(path, mode="r")
-    except FileNotFoundError:
-        raise MissingFileError(f"{path}: no such file; {MEND}") from None
-    except UNREADABLE as error:
-        raise InputError(f"is not a table of numbers ({error})", path=path, hint=MEND) from None
+    with refusing_damage(path, "is not a table of numbers", hint=MEND):
+        array = map_npy(path)
     if array.shape != shape or array.dtype != np.dtype(dtype):
         came = f"holds {array.dtype} of shape {array.shape}"
         raise InputError(f"{came}, expected {dtype} of shape {shape}", path=path, hint=MEND)

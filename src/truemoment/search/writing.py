@@ -9,23 +9,24 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 import msgspec
 import numpy as np
 
+from truemoment.arrays import DAMAGED, map_npy
 from truemoment.exceptions import InputError, MissingFileError, TrueMomentError, UsageError
-from truemoment.features.reading import UNREADABLE
 from truemoment.files import atomic_folder, atomic_write
-from truemoment.inputs import reading, updating
+from truemoment.folders import LOCK, TEMPORARY, lock_folder, refuse_links, remove_leftovers
 from truemoment.search.layout import (
     ABOUT,
-    LOCK,
+    FOLDER_NAME,
     NORMS,
+    OWN,
     PARTS,
     PIECES,
     ROWS,
@@ -50,11 +51,12 @@ from truemoment.search.layout import (
 from truemoment.text import as_text
 from truemoment.video import VIDEO_SUFFIXES, identity_of
 
-WRITING = ".writing-"
-"""How files begin that are being written, see :func:`~truemoment.files.atomic_write`."""
+NEW, OLD = ".new-", ".old-"
+"""How folders of videos begin that are to take a place, and that make place for a newer one."""
 
-OLD = ".old-"
-"""How folders begin that make place for a newer one."""
+_ASIDE = re.compile(rf"\.(?:new|old)-{FOLDER_NAME}")
+_PARTS = re.compile(rf"({FOLDER_NAME})-[0-9a-f]{{12}}")
+_OWN_FOLDER = re.compile(f"{FOLDER_NAME}|{_ASIDE.pattern}|{_PARTS.pattern}|{TEMPORARY.pattern}")
 
 
 @dataclass(frozen=True)
@@ -163,11 +165,12 @@ class IndexWriter:
         self.path, self.settings = Path(path), settings
         self._refuse_others()
         refuse_other_frames(settings)
-        self._lock: IO[str] | None = None
+        self._lock = contextlib.ExitStack()
         self._is_new = False
 
     def _refuse_others(self) -> None:
-        """Refuse a folder of something else, and an index that was made otherwise."""
+        """Refuse a folder of something else, one with links in it, and an index that was made otherwise."""
+        refuse_links(self.path, *OWN)
         if not is_index(self.path):
             if self.path.exists() and not _is_only_begun(self.path):
                 raise InputError("is there already and no index, expected a new folder", path=self.path)
@@ -188,33 +191,12 @@ class IndexWriter:
             raise InputError(came, path=self.path / SETTINGS, hint="index anew, into another folder")
 
     def __enter__(self) -> IndexWriter:
-        try:
-            updating(self.path).mkdir(exist_ok=True)
-            self._lock = (self.path / LOCK).open("w", encoding="ascii")
-        except OSError as error:
-            raise InputError(f"cannot be made ({error.strerror})", path=self.path) from None
-        try:
-            self._hold(self._lock)
+        with contextlib.ExitStack() as begun:
+            begun.enter_context(lock_folder(self.path))
             self._refuse_others()  # somebody may have made it since it was looked at
             self._begin()
-        except BaseException:
-            self._lock.close()
-            raise
+            self._lock = begun.pop_all()
         return self
-
-    def _hold(self, lock: IO[str]) -> None:
-        """Take the lock, or refuse an index that somebody else is writing."""
-        try:
-            import fcntl  # noqa: PLC0415 - not on every system
-        except ImportError:
-            return
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            is_gone = os.fstat(lock.fileno()).st_nlink == 0  # who held it has removed all just now: nothing came of it
-        except OSError:
-            is_gone = True
-        if is_gone:
-            raise UsageError(f"{self.path}: is being written by another command, wait for its end")
 
     def _begin(self) -> None:
         """Make what is not there yet, and put right what a command that was broken off left."""
@@ -226,25 +208,24 @@ class IndexWriter:
         try:
             for folder in (videos, parts):
                 folder.mkdir(exist_ok=True)
-            for old in videos.glob(f"{OLD}*"):
-                _put_back(old)
-            for left in self.path.glob(f"{WRITING}*"):
-                left.unlink()
+            aside = [path for path in sorted(videos.iterdir()) if _ASIDE.fullmatch(path.name)]
+            for old in aside:
+                if old.name.startswith(OLD):
+                    _put_back(old)
         except OSError as error:
             raise InputError(f"cannot be made ({error.strerror})", path=self.path) from None
-        for left in (*videos.glob(".*"), *parts.glob(".*")):
+        for left in aside:
             shutil.rmtree(left, ignore_errors=True)
+        for folder in (self.path, videos, parts, *videos.iterdir(), *parts.iterdir()):
+            remove_leftovers(folder)
 
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(OSError):
             (self.path / PARTS).rmdir()  # if nothing is left over
             if self._is_new:
                 (self.path / VIDEOS).rmdir()  # if nothing came of it
-                for file in (SETTINGS, LOCK):
-                    (self.path / file).unlink()
-                self.path.rmdir()
-        if self._lock is not None:
-            self._lock.close()
+                (self.path / SETTINGS).unlink()
+        self._lock.close()
 
     def plan(self, paths: Sequence[Path]) -> Intake:
         """Hold video files against what is there; a file that was only moved is there."""
@@ -330,8 +311,19 @@ class IndexWriter:
         with atomic_write(folder / f"{number:06}.npy") as stream:
             np.save(stream, cast, allow_pickle=False)
 
-    def finish(self, film: Film, part_rows: int, n_rows: int, duration_s: float, notes: Sequence[str] = ()) -> About:
+    def finish(
+        self,
+        film: Film,
+        part_rows: int,
+        n_rows: int,
+        duration_s: float,
+        *,
+        notes: Sequence[str] = (),
+        stills: Collection[int] = (),
+    ) -> About:
         """Put the parts of a video of so many rows together, and take the place of what was there of it.
+
+        Parts whose numbers are `stills` are not kept: their rows are the last one of the part before.
 
         Raises
         ------
@@ -340,7 +332,7 @@ class IndexWriter:
         """
         from truemoment.search.scoring import span_norms  # noqa: PLC0415 - only writing needs it
 
-        rows = self._joined(film, part_rows, n_rows)
+        rows = self._joined(film, part_rows, n_rows, stills)
         about = About(
             video_id=film.video_id,
             path=_text_of(film.path),
@@ -351,7 +343,7 @@ class IndexWriter:
         )
         first, end = spans_of(self.settings.proposals, len(rows))
         target = self.path / VIDEOS / folder_name(film.video_id)
-        fresh = target.with_name(f".new-{target.name}")
+        fresh = target.with_name(f"{NEW}{target.name}")
         with atomic_folder(fresh) as folder:
             np.save(folder / ROWS, rows, allow_pickle=False)
             np.save(folder / NORMS, np.asarray(span_norms(rows, first, end), dtype=np.float32), allow_pickle=False)
@@ -364,13 +356,16 @@ class IndexWriter:
         self.forget_parts(film)
         return about
 
-    def _joined(self, film: Film, part_rows: int, n_rows: int) -> Rows:
-        files = self._part_files(film, part_rows, n_rows)
+    def _joined(self, film: Film, part_rows: int, n_rows: int, stills: Collection[int]) -> Rows:
+        parts: list[Rows] = []
         try:
-            rows: Rows = np.concatenate([np.load(reading(file), allow_pickle=False) for file, _ in files])
+            for number, (file, length) in enumerate(self._part_files(film, part_rows, n_rows)):
+                still = number in stills
+                parts.append(np.repeat(parts[-1][-1:], length, axis=0) if still else map_npy(file))
+            rows = np.concatenate(parts)
             told = "" if rows.shape == (n_rows, self.settings.n_dimensions) else f"{len(rows)} rows of {n_rows}"
-        except UNREADABLE as error:
-            told = str(error)
+        except DAMAGED as error:
+            told = " ".join(str(error).split()) or type(error).__name__
         if told:
             shutil.rmtree(self._parts_of(film, part_rows), ignore_errors=True)
             raise InputError(f"a part of it was damaged ({told})", path=film.path, hint="index it again")
@@ -378,8 +373,9 @@ class IndexWriter:
 
     def forget_parts(self, film: Film) -> None:
         """Remove the parts of a video, whatever they were made with."""
-        for folder in (self.path / PARTS).glob(f"{folder_name(film.video_id)}-*"):
-            shutil.rmtree(folder, ignore_errors=True)
+        for folder in (self.path / PARTS).iterdir():
+            if (name := _PARTS.fullmatch(folder.name)) and name[1] == folder_name(film.video_id):
+                shutil.rmtree(folder, ignore_errors=True)
 
     def _part_files(self, film: Film, part_rows: int, n_rows: int) -> list[tuple[Path, int]]:
         """File of each part of a video of so many rows, and how many it must hold."""
@@ -398,13 +394,39 @@ class IndexWriter:
             stream.write(msgspec.json.format(msgspec.json.encode(about), indent=1) + b"\n")
 
 
+def remove_index(path: Path) -> None:
+    """Remove an index, and its folder unless that holds anything else.
+
+    Raises
+    ------
+    UsageError
+        If another command is writing it.
+    InputError
+        If something in it is a link, or cannot be removed.
+    """
+    refuse_links(path, *OWN)
+    try:
+        with lock_folder(path):
+            for videos in (path / VIDEOS, path / PARTS):
+                for folder in videos.iterdir() if videos.is_dir() else ():
+                    if _OWN_FOLDER.fullmatch(folder.name):
+                        shutil.rmtree(folder)
+                with contextlib.suppress(OSError):  # it does not exist, or holds something else
+                    videos.rmdir()
+            (path / SETTINGS).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it holds something else
+            path.rmdir()
+    except OSError as error:
+        raise InputError(f"cannot be removed ({error.strerror})", path=path) from None
+
+
 def _is_only_begun(path: Path) -> bool:
     """Whether a folder holds no more than a command leaves that is ended before it has written how an index is made."""
     if not path.is_dir():
         return False
     return all(
         file.name == LOCK
-        or file.name.startswith(WRITING)
+        or TEMPORARY.fullmatch(file.name)
         or (file.name in (VIDEOS, PARTS) and file.is_dir() and not any(file.iterdir()))
         for file in path.iterdir()
     )

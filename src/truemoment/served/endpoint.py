@@ -1,4 +1,4 @@
-"""Asking an OpenAI-compatible endpoint: one request, with retries, and never a word of the key.
+"""Asking an OpenAI-compatible endpoint: one request, with retries, and never a part of the key in what comes of it.
 
 The wire
     ``POST {url}/chat/completions`` with ``model``, ``messages`` and the options, and ``Authorization: Bearer KEY``
@@ -8,10 +8,16 @@ What is tried again
     Status 408, 409, 425, 429 and 5xx, connections that fail or stall, and answers that are no answer: broken JSON, no
     choices, too large. The wait doubles from one second to a minute, with some chance in it; what ``Retry-After`` asks
     for is waited, up to two minutes. Other statuses are final: the request would fail again.
+
+What is shown
+    Three things that an endpoint sends leave this module: the text of the answer, why it ended, and messages.
+    The key is removed from all of them by :class:`~truemoment.served.key.Key`, before anything is cut.
 """
 
 from __future__ import annotations
 
+import functools
+import http.client
 import os
 import re
 import threading
@@ -24,20 +30,23 @@ from urllib.parse import urlsplit
 import msgspec
 
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
+from truemoment.served.connection import BadReplyError, Connection, Reply, is_loopback
+from truemoment.served.key import IN_ANSWER, Key
 
 if TYPE_CHECKING:
-    import requests
     from tenacity import RetryCallState
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 
-MAX_ANSWER_BYTES = 4 << 20
 FIRST_WAIT_S = 1.0
 LONGEST_WAIT_S = 60.0
 LONGEST_RETRY_AFTER_S = 120.0
-CONNECT_TIMEOUT_S = 10.0
-SECRET_LENGTH = 6
-"""Keys shorter than this are no secrets ("none", "x"), and would be found in innocent words."""
+
+MOST_SHOWN = 200
+"""Characters of a message of an endpoint that are shown."""
+
+MOST_TOKENS = 10_000_000
+"""Tokens of one request; a larger number is no count."""
 
 TRANSIENT = frozenset({408, 409, 425, 429})
 OWN_FIELDS = frozenset({"model", "messages", "stream", "n"})
@@ -126,7 +135,7 @@ class Endpoint:
     key_variable
         Where the key comes from, for messages.
     timeout_s
-        Seconds for a request, all of it.
+        Seconds for a request, from finding the host to the last byte of the answer.
     retries
         Times a request is made again.
     options
@@ -137,7 +146,7 @@ class Endpoint:
     Raises
     ------
     UsageError
-        If the address is none, the key cannot be sent, or an option is not to be set.
+        If the address is none, the key cannot be sent or stands in what results tell, or an option is not to be set.
     """
 
     url: str
@@ -161,16 +170,30 @@ class Endpoint:
         own = OWN_FIELDS & set(self.options)
         if own:
             raise UsageError(f"got {min(own)!r} as an option of the request, which is set here")
+        told = msgspec.json.encode([self.url, self.model, self.options]).decode()
+        if self._key.hidden_in(told, IN_ANSWER) != told:
+            raise UsageError(
+                f"the key in {self.key_variable} stands in the address, the model or --set too, expected it nowhere: "
+                "results tell these"
+            )
+
+    @functools.cached_property
+    def _key(self) -> Key:
+        return Key(self.key or "")
+
+    def connect(self) -> Connection:
+        """Return a connection to ask on, for one thread; it is opened when it is used."""
+        return Connection(self.url)
 
     def ask(
-        self, session: requests.Session, messages: list[dict[str, Any]], stop: threading.Event | None = None
+        self, connection: Connection, messages: list[dict[str, Any]], stop: threading.Event | None = None
     ) -> Answer:
         """Ask, again if need be.
 
         Parameters
         ----------
-        session
-            Connections to use, of the calling thread alone.
+        connection
+            As :meth:`connect` returns it.
         messages
             As the interface has them.
         stop
@@ -182,6 +205,8 @@ class Endpoint:
             If no answer could be had.
         MissingPackageError
             If tenacity is not installed.
+        UsageError
+            If the proxy of the environment is of a kind that is not supported.
         """
         try:
             import tenacity  # noqa: PLC0415 - only asking needs it
@@ -206,78 +231,44 @@ class Endpoint:
         )
         for attempt in retrying:
             with attempt:
-                return self._once(session, body, attempt.retry_state.attempt_number)
+                return self._once(connection, body, attempt.retry_state.attempt_number)
         raise EndpointError("was not asked", "transient")
 
-    def _once(self, session: requests.Session, body: bytes, tries: int) -> Answer:
+    def _once(self, connection: Connection, body: bytes, tries: int) -> Answer:
         """Make one request."""
-        import requests  # noqa: PLC0415 - only asking needs it
-        from urllib3.exceptions import HTTPError  # noqa: PLC0415 - comes with it
-
         began = time.monotonic()
-        headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
+        headers = {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
         try:
-            with session.post(
-                f"{self.url}/chat/completions",
-                data=body,
-                headers=headers,
-                auth=self._sign,
-                timeout=(min(CONNECT_TIMEOUT_S, self.timeout_s), self.timeout_s),
-                allow_redirects=False,
-                stream=True,
-            ) as response:
-                data = self._body_of(response, began + self.timeout_s)
-                if response.status_code != 200:
-                    raise self._fault_of(response, data)
-        except requests.Timeout:
+            reply = connection.post("/chat/completions", body, headers, self.timeout_s)
+        except TimeoutError:
             raise EndpointError(f"gave no answer within {self.timeout_s:g} s", "transient") from None
-        except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema) as error:
-            raise EndpointError(self.without_key(f"cannot be asked ({error})"), "endpoint") from None
-        except (requests.RequestException, HTTPError, OSError) as error:
-            raise EndpointError(f"cannot be reached ({_reason(error)})", "transient") from None
-        return self._answer_in(data, time.monotonic() - began, tries)
+        except BadReplyError as error:
+            raise EndpointError(str(error), "transient") from None
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise EndpointError(f"cannot be reached ({self._shown(reason)})", "transient") from None
+        if reply.status != 200:
+            raise self._fault_of(reply)
+        return self._answer_in(reply.body, time.monotonic() - began, tries)
 
-    def _sign(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        """Put the key on a request; as this is all the signing there is, no other key on this machine is sent."""
-        if self.key is not None:
-            request.headers["Authorization"] = f"Bearer {self.key}"
-        return request
+    def _shown(self, text: str) -> str:
+        """Return what an endpoint wrote as a message may show it: without the key, on one line, cut last of all."""
+        text = " ".join(self._key.hidden_in(text).split())
+        return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + " ..."
 
-    def _body_of(self, response: requests.Response, deadline: float) -> bytes:
-        """Read an answer, up to a size and until a time.
-
-        Raises
-        ------
-        EndpointError
-            If it is larger, or not there by then.
-        """
-        parts: list[bytes] = []
-        size = 0
-        while part := response.raw.read1(1 << 16, decode_content=True):
-            parts.append(part)
-            size += len(part)
-            if size > MAX_ANSWER_BYTES:
-                raise EndpointError(f"sent more than {MAX_ANSWER_BYTES >> 20} MiB for an answer", "transient")
-            if time.monotonic() > deadline:
-                raise EndpointError(f"gave no answer within {self.timeout_s:g} s", "transient")
-        told = response.headers.get("Content-Length", "")
-        if told.isdecimal() and size < int(told):
-            raise EndpointError(f"sent {size} bytes of {told}", "transient")
-        return b"".join(parts)
-
-    def _fault_of(self, response: requests.Response, data: bytes) -> EndpointError:
+    def _fault_of(self, reply: Reply) -> EndpointError:
         """Say what a status other than 200 means."""
-        status = response.status_code
-        said = _short(self.without_key(_message_in(data)))
+        status = reply.status
+        said = self._shown(_message_in(reply.body))
         told = f"answers {status}" + (f" ({said})" if said else "")
         if status in TRANSIENT or status >= 500:
-            return EndpointError(told, "transient", _seconds_in(response.headers.get("Retry-After")))
+            return EndpointError(told, "transient", _seconds_in(reply.headers.get("Retry-After")))
         if 300 <= status < 400:
-            where = self.without_key(_short(response.headers.get("Location", "elsewhere")))
+            where = self._shown(reply.headers.get("Location", "elsewhere"))
             return EndpointError(f"leads to {where}, which is not followed; give the address itself", "endpoint")
         asks = "it does not take the key in" if self.key else "it asks for a key, and there is none in"
         means = {
-            401: f"answers 401: {asks} {self.key_variable}",  # what it says of a key may show parts of it
+            401: f"answers 401: {asks} {self.key_variable}",
             403: f"{told}: the key in {self.key_variable} may not use it",
             404: f"{told}: it has no model {self.model!r}, or its address is another",
         }
@@ -287,7 +278,7 @@ class Endpoint:
         try:
             came = msgspec.json.decode(data, type=_Completion)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise EndpointError(f"sent no answer ({_short(str(error))})", "transient") from None
+            raise EndpointError(f"sent no answer ({self._shown(str(error))})", "transient") from None
         if not came.choices:
             raise EndpointError("sent an answer without choices", "transient")
         choice = came.choices[0]
@@ -295,22 +286,15 @@ class Endpoint:
         if isinstance(content, list):
             texts = [part.get("text") for part in content if part.get("type") == "text"]
             content = "".join(text for text in texts if isinstance(text, str))
-        text = content or choice.message.refusal or ""
         usage = came.usage or _Usage()
         return Answer(
-            self.without_key(text),
-            choice.finish_reason,
-            usage.prompt_tokens,
-            usage.completion_tokens,
+            self._key.hidden_in(content or choice.message.refusal or "", IN_ANSWER),
+            None if choice.finish_reason is None else self._shown(choice.finish_reason),
+            _count(usage.prompt_tokens),
+            _count(usage.completion_tokens),
             took_s,
             tries,
         )
-
-    def without_key(self, text: str) -> str:
-        """Return a text in which the key does not stand, whoever wrote it there."""
-        if self.key is None or len(self.key) < SECRET_LENGTH:
-            return text
-        return text.replace(self.key, "[key]")
 
 
 def checked_url(text: str) -> str:
@@ -329,7 +313,7 @@ def checked_url(text: str) -> str:
     """
     try:
         parts = urlsplit(text.strip())
-        _ = parts.port
+        _ = parts.port, (parts.hostname or "").encode("idna")
     except ValueError:
         raise UsageError("the endpoint is no address, expected e.g. http://localhost:8000/v1") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -363,8 +347,7 @@ def key_from_environment(url: str, variable: str | None = None) -> tuple[str | N
     if variable is not None and key is None:
         raise UsageError(f"--key-variable: {variable} is not set")
     parts = urlsplit(checked_url(url))
-    near = parts.hostname in ("localhost", "127.0.0.1", "::1")
-    if key is not None and variable is None and parts.scheme == "http" and not near:
+    if key is not None and variable is None and parts.scheme == "http" and not is_loopback(parts.hostname or ""):
         raise UsageError(
             f"the key in {name} would go to {parts.hostname} unencrypted; --key-variable {name} sends it all the same, "
             f"an https:// address or an unset variable does not"
@@ -372,15 +355,8 @@ def key_from_environment(url: str, variable: str | None = None) -> tuple[str | N
     return key, name
 
 
-def _reason(error: BaseException) -> str:
-    """Say shortly why a connection failed: the innermost reason that says anything."""
-    text = str(getattr(error, "reason", None) or (error.args[0] if error.args else "") or type(error).__name__)
-    found = re.search(r"\[Errno -?\d+\] ([^'\")]+)", text)
-    return found[1] if found else _short(re.sub(r"<[^>]*>:? ?", "", text))
-
-
 def _message_in(data: bytes) -> str:
-    """Return what an error says of itself, shortly: of JSON its message, of a page nothing."""
+    """Return what an error says of itself: of JSON its message, of a page nothing."""
     try:
         error = msgspec.json.decode(data)
         error = error.get("error", error) if isinstance(error, dict) else error
@@ -390,9 +366,9 @@ def _message_in(data: bytes) -> str:
     return str(said) if isinstance(said, str) else ""
 
 
-def _short(text: str, most: int = 200) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= most else text[:most] + " ..."
+def _count(tokens: int | None) -> int | None:
+    """Return a number of tokens, None for what is no count."""
+    return tokens if tokens is not None and 0 <= tokens < MOST_TOKENS else None
 
 
 def _seconds_in(text: str | None) -> float | None:

@@ -27,6 +27,7 @@ from truemoment.io.answers import VERSION as PARSER_VERSION
 from truemoment.io.answers import parse_rows
 from truemoment.io.base import AnswerRows, Parsing, in_seconds
 from truemoment.records import MAX_TIME_S, Annotations, Predictions, Queries, as_strings
+from truemoment.served.connection import Connection
 from truemoment.served.endpoint import Endpoint, EndpointError
 from truemoment.served.prompts import Prompt, messages
 from truemoment.served.raw import RawAnswer, RawAnswers, Usage, key_of, now
@@ -258,11 +259,11 @@ class ServedModel:
         began = time.monotonic()
         self._refuse_unknown_durations(queries)
         with RawAnswers(self.raw, self.settings, dataset=self.dataset, split=self.split) as raw:
-            keys = self._keys(queries)
+            identity, why_not = self._identities(queries)
+            keys = self._keys(queries, identity)
             ids = queries.query_id.tolist()
             todo = [row for row, key in enumerate(keys) if key is not None and raw.find(ids[row], key) is None]
-            no_file = [row for row, key in enumerate(keys) if key is None]
-            failed = dict.fromkeys(no_file, "no file of the video")
+            failed = {row: why_not[queries.video_id[row]] for row, key in enumerate(keys) if key is None}
             run = _Run(self, queries, keys, _by_video(todo, queries), raw)
             if todo:
                 failed |= run.go()
@@ -290,13 +291,23 @@ class ServedModel:
                 field="duration_s",
             )
 
-    def _keys(self, queries: Queries) -> list[str | None]:
-        """Return the key of each query's answer; None where the video has no file."""
+    def _identities(self, queries: Queries) -> tuple[dict[str, str], dict[str, str]]:
+        """Return what tells the file of each video from others, and why some have none."""
+        identity: dict[str, str] = {}
+        why_not: dict[str, str] = {}
+        for video in dict.fromkeys(queries.video_id) if self.prompt.shows_frames else ():
+            if video not in self.videos:
+                why_not[video] = "no file of the video"
+                continue
+            try:
+                identity[video] = identity_of(self.videos[video])
+            except (InputError, MissingFileError) as error:
+                why_not[video] = str(error)
+        return identity, why_not
+
+    def _keys(self, queries: Queries, identity: Mapping[str, str]) -> list[str | None]:
+        """Return the key of each query's answer; None where the video has no file that can be read."""
         settings = self.settings
-        identity: dict[str, str | None] = {}
-        if self.prompt.shows_frames:
-            wanted = dict.fromkeys(queries.video_id)
-            identity = {video: identity_of(self.videos[video]) for video in wanted if video in self.videos}
         keys: list[str | None] = []
         for video, sentence, duration_s in zip(
             queries.video_id, queries.sentence, queries.duration_s.tolist(), strict=True
@@ -454,9 +465,7 @@ class _Run:
 
     def _work(self) -> None:
         """Ask query after query until there is none."""
-        import requests  # noqa: PLC0415 - only asking needs it
-
-        with requests.Session() as session:
+        with self.model.endpoint.connect() as connection:
             while not self._stop.is_set():
                 try:
                     row = self._waiting.get_nowait()
@@ -464,13 +473,13 @@ class _Run:
                     return
                 outcome: Outcome
                 try:
-                    outcome = self._ask(session, row)
+                    outcome = self._ask(connection, row)
                 except BaseException as error:  # told or raised by the thread that collects
                     outcome = error
                 self.store.let_go(self.queries.video_id[row])
                 self._done.put((row, outcome))
 
-    def _ask(self, session: Any, row: int) -> tuple[RawAnswer, int]:  # noqa: ANN401 - requests is imported late
+    def _ask(self, connection: Connection, row: int) -> tuple[RawAnswer, int]:
         model, queries = self.model, self.queries
         video_id, sentence = queries.video_id[row], queries.sentence[row]
         duration_s = float(queries.duration_s[row])
@@ -478,7 +487,7 @@ class _Run:
         if not duration_s > 0 and frames is not None:
             duration_s = frames.duration_s
         said = model.prompt.fill(sentence, duration_s, frames)
-        answer = model.endpoint.ask(session, messages(model.prompt, said), self._stop)
+        answer = model.endpoint.ask(connection, messages(model.prompt, said), self._stop)
         line = RawAnswer(
             key=self.keys[row] or "",
             query_id=queries.query_id[row],

@@ -13,7 +13,6 @@ written whole and at once. A last line that a kill cut off is dropped when the f
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,7 +22,8 @@ from typing import IO, Any
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import decode_json
+from truemoment.files import decode_json, refuse_repeated_keys
+from truemoment.folders import lock
 from truemoment.inputs import updating
 from truemoment.version import __version__
 
@@ -139,7 +139,7 @@ class RawAnswers:
         except OSError as error:
             raise InputError(f"cannot be written ({error.strerror})", path=path) from None
         try:
-            self._lock()
+            self._keep_others_out()
             if not self._read():
                 header = RawHeader(FORMAT_VERSION, self.settings, __version__, dataset, split)
                 self._write(msgspec.json.encode(header))
@@ -190,19 +190,14 @@ class RawAnswers:
         self._write(msgspec.json.encode(answer))
         self.answers[answer.query_id] = answer
 
-    def _lock(self) -> None:
+    def _keep_others_out(self) -> None:
         """Keep other processes out for as long as the file is open; a kill lets go of it."""
-        with contextlib.suppress(ImportError):  # not on every system
-            import fcntl  # noqa: PLC0415 - not on every system
-
-            try:
-                fcntl.flock(self._stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise InputError(
-                    "is being written by another process", path=self.path, hint="wait for it, or give another --raw"
-                ) from None
-            except OSError:  # a file system without locks
-                return
+        try:
+            lock(self._stream.fileno(), wait=False)
+        except BlockingIOError:
+            raise InputError(
+                "is being written by another process", path=self.path, hint="wait for it, or give another --raw"
+            ) from None
 
     def _write(self, line: bytes) -> None:
         try:
@@ -230,6 +225,7 @@ class RawAnswers:
         self._refuse_strangers(data)
         self._check(decode_json(lines[0], RawHeader, path=self.path))
         for number, line in enumerate(lines[1:], start=2):
+            refuse_repeated_keys(line, self.path, number)
             answer = decode_json(line, RawAnswer, path=self.path, line=number)
             if answer.query_id in self.answers:
                 raise InputError(f"{answer.query_id!r} stands twice", path=self.path, line=number, field="query_id")

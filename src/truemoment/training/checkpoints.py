@@ -25,9 +25,11 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
+from truemoment.arrays import refusing_damage
 from truemoment.exceptions import InputError, MissingFileError
-from truemoment.files import atomic_folder, atomic_write, decode_json, read_bytes
+from truemoment.files import atomic_folder, atomic_write, read_json
 from truemoment.inputs import reading
+from truemoment.training.epochs import epoch_folder, epoch_folders
 from truemoment.training.recipes import Recipe
 
 SCHEMA = "truemoment/run/1"
@@ -79,6 +81,8 @@ class Run(msgspec.Struct, frozen=True):
         Whether a test split was allowed to choose the epoch: then every figure on it is too good.
     notes
         What every result of the run must say.
+    text_encoder
+        Name and commit of the model of the hub that made the word vectors; "" for others.
     schema, truemoment
         Form of the file, and version that wrote it.
     """
@@ -93,6 +97,7 @@ class Run(msgspec.Struct, frozen=True):
     n_vector: Width
     forced: bool = False
     notes: tuple[str, ...] = ()
+    text_encoder: str = ""
     schema: str = SCHEMA
     truemoment: str = ""
 
@@ -107,6 +112,7 @@ class Run(msgspec.Struct, frozen=True):
             "trained_on": f"{self.train.dataset}/{self.train.split}#{self.train.sha256[:8]}",
             "chosen_on": f"{self.val.dataset}/{self.val.split}#{self.val.sha256[:8]}",
         }
+        told |= {"text_encoder": self.text_encoder} if self.text_encoder else {}
         return told | ({"notes": list(self.notes)} if self.notes else {})
 
 
@@ -158,7 +164,7 @@ def read_run(folder: Path) -> Run:
     path = folder / "run.json"
     if not path.is_file():
         raise MissingFileError(f"{folder}: is no folder of a training run (it has no run.json)")
-    run = decode_json(read_bytes(path), Run, path=path)
+    run = read_json(path, Run)
     if run.schema != SCHEMA:
         raise InputError(f"got {run.schema!r}, expected {SCHEMA!r}", path=path, field="schema")
     return run
@@ -180,10 +186,8 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     """
     if not path.is_file():
         raise MissingFileError(f"{path}: no such file; the run was cut off before its first epoch ended")
-    try:
+    with refusing_damage(path, "is no whole safetensors file", SafetensorError):
         return load(reading(path).read_bytes())
-    except (SafetensorError, ValueError, KeyError) as error:
-        raise InputError(f"is no whole safetensors file ({' '.join(str(error).split())})", path=path) from None
 
 
 def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
@@ -208,8 +212,11 @@ def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> 
     Raises
     ------
     InputError
-        If they are not this network's.
+        If they are not this network's, or hold numbers that are not finite; then the first is named.
     """
+    wrong = next((name for name, tensor in tensors.items() if not torch.isfinite(tensor).all()), None)
+    if wrong is not None:
+        raise InputError(f"holds numbers that are not finite, in {wrong}", path=path)
     try:
         network.load_state_dict(dict(tensors))
     except RuntimeError as error:
@@ -237,12 +244,12 @@ def load_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tenso
     InputError
         If they are not this optimiser's.
     """
-    shapes = [parameter.shape for group in optimiser.param_groups for parameter in group["params"]]
+    parameters = (parameter for group in optimiser.param_groups for parameter in group["params"])
+    shapes = {str(number): parameter.shape for number, parameter in enumerate(parameters)}
     state: dict[int, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():
         number, _, name = key.partition("/")
-        fits = number.isdecimal() and int(number) < len(shapes) and tensor.shape in ((), shapes[int(number)])
-        if not fits or name not in ADAM:
+        if number not in shapes or tensor.shape not in ((), shapes[number]) or name not in ADAM:
             raise InputError(f"got a tensor {key!r} {tuple(tensor.shape)}, expected Adam's of this network", path=path)
         state.setdefault(int(number), {})[name] = tensor
     optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
@@ -250,8 +257,7 @@ def load_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tenso
 
 def newest_epoch(folder: Path) -> Path | None:
     """Return the folder of the newest whole epoch, if there is one."""
-    found = sorted(path for path in folder.glob("epoch-[0-9][0-9][0-9][0-9]") if path.is_dir())
-    return found[-1] if found else None
+    return next(reversed(epoch_folders(folder)), None)
 
 
 def save_epoch(
@@ -261,10 +267,10 @@ def save_epoch(
     history: list[Epoch],
 ) -> None:
     """Write a whole epoch, the last of `history`, and then remove the ones before it."""
-    older = [path for path in folder.glob("epoch-*") if path.is_dir()]
+    older = epoch_folders(folder)
     if history[-1].best:
         write_tensors(folder / "best.safetensors", network.state_dict())
-    with atomic_folder(folder / f"epoch-{len(history):04d}") as made:
+    with atomic_folder(epoch_folder(folder, len(history))) as made:
         write_tensors(made / "network.safetensors", network.state_dict())
         write_tensors(made / "optimiser.safetensors", optimiser_tensors(optimiser))
         write_document(made / "history.json", history)
@@ -281,7 +287,7 @@ def read_history(epoch: Path) -> list[Epoch]:
         If it is damaged, or is not the log of this epoch.
     """
     path = epoch / "history.json"
-    history = decode_json(read_bytes(path), list[Epoch], path=path)
+    history = read_json(path, list[Epoch])
     numbers = [of.epoch for of in history]
     if numbers != list(range(1, int(epoch.name.removeprefix("epoch-")) + 1)) or not history[0].best:
         raise InputError(f"got epochs {numbers}, expected all up to {epoch.name}", path=path)

@@ -7,6 +7,7 @@ Windows of films change from epoch to epoch: there the table holds the rows of w
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -205,8 +206,21 @@ def _frames(store: FeatureStore, video_id: str, recipe: Recipe) -> Table:
 def _room(shape: tuple[int, ...]) -> Table:
     if 4 * int(np.prod(shape)) <= MOST_BYTES:
         return np.empty(shape, dtype=np.float32)
-    # The file has no name on POSIX systems: it is gone with the process.
-    return np.memmap(tempfile.TemporaryFile(), dtype=np.float32, mode="w+", shape=shape)
+    with tempfile.TemporaryFile() as file:  # it has no name on POSIX systems: it is gone with the process
+        _reserve(file.fileno(), 4 * int(np.prod(shape)))
+        return np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
+
+
+def _reserve(number: int, n_bytes: int) -> None:
+    """Reserve the space of a temporary file: mapped memory that the disk has no room for ends the process by SIGBUS."""
+    if not hasattr(os, "posix_fallocate"):
+        return
+    try:
+        os.posix_fallocate(number, 0, n_bytes)
+    except OSError as error:
+        problem = f"has no room for {n_bytes:,} bytes of features ({error.strerror})"
+        hint = "name a folder with more room by the variable TMPDIR"
+        raise InputError(problem, path=tempfile.gettempdir(), hint=hint) from None
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features import open_features
 from truemoment.features.base import FeatureStore
-from truemoment.files import decode_json, read_bytes
+from truemoment.files import read_json
 from truemoment.models import FAMILIES, get_family
 from truemoment.models.base import Inputs
 from truemoment.models.decoding import as_predictions
@@ -22,7 +22,7 @@ from truemoment.training import checkpoints
 from truemoment.training.examples import make_pairs, make_table
 from truemoment.training.loop import Follow, unseen
 from truemoment.training.network import Network
-from truemoment.training.recipes import resolve
+from truemoment.training.recipes import naming, resolve
 from truemoment.training.scoring import score
 from truemoment.training.vocabulary import UNKNOWN, Vocabulary, word_numbers
 from truemoment.training.windows import AllCandidates, in_windows
@@ -126,7 +126,7 @@ def read_vocabulary(path: Path) -> Vocabulary:
     MissingFileError, InputError
         If the file is not there or damaged.
     """
-    return Vocabulary(tuple(decode_json(read_bytes(path), list[str], path=path)))
+    return Vocabulary(tuple(read_json(path, list[str])))
 
 
 def load_grounder(
@@ -160,13 +160,16 @@ def load_grounder(
         If features are given to a model that sees none.
     """
     run = checkpoints.read_run(folder)
-    family = get_family(run.recipe.model)
-    vocabulary = read_vocabulary(folder / "words.json")
     recipe = resolve(msgspec.to_builtins(run.recipe), folder / "run.json")
+    family = get_family(recipe.model)
+    vocabulary = read_vocabulary(folder / "words.json")
     settings = msgspec.convert(recipe.settings, family.settings)
     weights = folder / "best.safetensors"
     tensors = checkpoints.read_tensors(weights)
-    with torch.device("meta"):  # nothing is made room for before it is known that it fits
+    with (
+        naming(folder / "run.json", "recipe.settings"),
+        torch.device("meta"),
+    ):  # no room is made before it is known to fit
         shapes = Network(vocabulary, run.n_vector, family.build(settings, Inputs(run.n_dimensions, run.n_vector)))
     checkpoints.refuse_other_shapes(shapes, tensors, weights)
     model = family.build(settings, Inputs(run.n_dimensions, run.n_vector))

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import shutil
 import subprocess
 from pathlib import Path
+
+TIMEOUT_S = 20.0
+"""How long `git` may take to answer."""
 
 
 def hardware() -> str:
@@ -21,19 +25,30 @@ def hardware() -> str:
     return f"{torch.get_num_threads()} threads, {platform.machine()}, torch {torch.__version__}"
 
 
+@functools.cache
 def commit() -> str:
-    """Return the commit of the code that runs, with ``+`` where it was changed since; "" where it is no checkout."""
+    """Return the commit of the code that runs, with ``+`` where it was changed since.
+
+    It is asked once. Where `git` does not say whether the code was changed, ``?`` follows; "" where it is no checkout,
+    or `git` does not answer in time.
+    """
     git = shutil.which("git")
     folder = Path(__file__).resolve().parents[3]
     if git is None or not (folder / ".git").exists():
         return ""
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0"}
 
-    def ask(*words: str) -> str:
-        done = subprocess.run(  # noqa: S603 - a fixed command of a program found on the path
-            [git, "-C", str(folder), *words], capture_output=True, text=True, check=False, env=environment, timeout=20
-        )
-        return done.stdout.strip()
+    def ask(*words: str) -> str | None:
+        try:
+            done = subprocess.run(  # noqa: S603 - a fixed command of a program found on the path
+                [git, "-C", str(folder), *words], capture_output=True, check=True, env=environment, timeout=TIMEOUT_S
+            )
+        except (OSError, subprocess.SubprocessError):
+            return None
+        return done.stdout.decode("utf-8", "replace").strip()
 
     head = ask("rev-parse", "--short=12", "HEAD")
-    return head + ("+" if head and ask("status", "--porcelain", "--untracked-files=no", "--", "src") else "")
+    if not head:
+        return ""
+    changed = ask("status", "--porcelain", "--untracked-files=no", "--", "src")
+    return head + ("?" if changed is None else "+" if changed else "")

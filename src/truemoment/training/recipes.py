@@ -18,9 +18,10 @@ so two runs of one hash were asked for the same.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -32,12 +33,17 @@ from truemoment.exceptions import InputError, MissingPackageError, UsageError
 from truemoment.files import in_words, lower_first, read_bytes
 from truemoment.measures import parse_measure
 from truemoment.proposals import Tail
+from truemoment.training.epochs import MOST_EPOCHS
 
 S = TypeVar("S")
 
-Positive = Annotated[int, Meta(ge=1)]
+Positive = Annotated[int, Meta(ge=1, le=1_000_000)]
 Above0 = Annotated[float, Meta(gt=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+MOST_BYTES, DEEPEST = 1 << 16, 16
+"""Size and nesting of a recipe beyond which it is not read; ours hold 500 bytes in two levels."""
 
 
 class Text(Struct, frozen=True, forbid_unknown_fields=True):
@@ -48,7 +54,7 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
     vectors
         ``learned``; or vectors that stay as they are: a file of GloVe's, by its path, or ``glove`` for the only one in
         the folder ``glove`` of the data; or ``encoder:NAME``, what a text encoder makes of each token: a CLIP or SigLIP
-        model by name or folder, see :func:`truemoment.video.encoders.load_encoder`.
+        model by name, with a commit or without, or by folder, see :func:`truemoment.video.encoders.load_encoder`.
     size
         Numbers a learned vector.
     least_count
@@ -73,7 +79,7 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
     Parameters
     ----------
     epochs
-        Most passes over the training pairs.
+        Most passes over the training pairs, 9,999 or less.
     batch
         Pairs a step.
     learning_rate, weight_decay
@@ -84,7 +90,7 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
         ``no`` for float32, ``bf16`` or ``fp16`` where the device has them.
     """
 
-    epochs: Positive = 10
+    epochs: Annotated[int, Meta(ge=1, le=MOST_EPOCHS)] = 10
     batch: Positive = 64
     learning_rate: Above0 = 1e-3
     weight_decay: Annotated[float, Meta(ge=0)] = 0.0
@@ -242,20 +248,29 @@ def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
     ------
     InputError
         If a key is unknown or a value is not as it must be; the key is named.
-    UsageError
-        If there is no such family.
     """
     from truemoment.models import get_family  # noqa: PLC0415 - PyTorch is loaded only when a recipe is used
 
     recipe = _convert(values, Recipe, path, "")
-    family = get_family(recipe.model)
+    with naming(path, "model"):
+        family = get_family(recipe.model)
+    with naming(path, "select.measure"):
+        parse_measure(recipe.select.measure)
     settings = _convert(recipe.settings, family.settings, path, "settings.")
-    parse_measure(recipe.select.measure)
     clips = getattr(settings, "n_clips", 1)
     if "video" in family.needs and recipe.rows % clips:
         raise InputError(f"got {recipe.rows}, expected a multiple of the {clips} clips", path=path, field="rows")
     plain = msgspec.json.decode(msgspec.json.encode(settings))  # lists for tuples, as a file gives them back
     return msgspec.structs.replace(recipe, settings=plain)
+
+
+@contextlib.contextmanager
+def naming(path: Path | None, field: str) -> Iterator[None]:
+    """Name file and field where a value means nothing that we know."""
+    try:
+        yield
+    except UsageError as error:
+        raise InputError(str(error), path=path, field=field) from None
 
 
 def _convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field: str) -> S:
@@ -270,13 +285,35 @@ def _convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field:
 
 def _parse(data: bytes, path: Path) -> Any:  # noqa: ANN401 - checked by the caller
     try:
-        return msgspec.yaml.decode(data)
-    except msgspec.DecodeError as error:
-        raise InputError(f"is not YAML ({' '.join(str(error).split())})", path=path) from None
+        import yaml  # noqa: PLC0415 - optional
     except ImportError:
         raise MissingPackageError("pyyaml", "models", "reading a recipe") from None
-    except (RecursionError, ValueError):
+    try:
+        _refuse_traps(data, path)
+        return msgspec.yaml.decode(data)
+    except (msgspec.DecodeError, yaml.YAMLError) as error:
+        raise InputError(f"is not YAML ({' '.join(str(error).split())})", path=path) from None
+    except ValueError:
         raise InputError("is not YAML that a recipe can be read from", path=path) from None
+
+
+def _refuse_traps(data: bytes, path: Path) -> None:
+    """Refuse YAML that is too large, nested too deeply (which ends the process), or refers to a value by an alias.
+
+    A few aliases of aliases stand for more values than fit into any memory.
+    """
+    import yaml  # noqa: PLC0415 - optional
+
+    if len(data) > MOST_BYTES:
+        raise InputError(f"holds {len(data):,} bytes, expected {MOST_BYTES:,} at most", path=path)
+    depth = 0
+    for event in yaml.parse(data, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        line = None if event.start_mark is None else event.start_mark.line + 1
+        if depth > DEEPEST:
+            raise InputError(f"is nested too deeply, expected {DEEPEST} levels at most", path=path, line=line)
+        if isinstance(event, yaml.AliasEvent):
+            raise InputError(f"got the alias *{event.anchor}, expected the value itself", path=path, line=line)
 
 
 def _change(values: dict[str, Any], change: str) -> None:

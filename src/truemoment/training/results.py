@@ -16,7 +16,7 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_text
-from truemoment.inputs import updating
+from truemoment.folders import lock_file
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -109,14 +109,17 @@ def read_rows(path: Path) -> list[Row]:
 def keep(path: Path, rows: Sequence[Row]) -> None:
     """Add figures to a file, in place of older ones of the same run; it is made if it is not there.
 
+    Several processes may add to one file at once: each waits for the others.
+
     Raises
     ------
     InputError
         If it is no such file, or cannot be written.
     """
-    old = read_rows(updating(path)) if path.exists() else []
-    replaced = {row.place for row in rows}
-    write_rows(path, [*(row for row in old if row.place not in replaced), *rows])
+    with lock_file(path):
+        old = read_rows(path) if path.exists() else []
+        replaced = {row.place for row in rows}
+        write_rows(path, [*(row for row in old if row.place not in replaced), *rows])
 
 
 def write_rows(path: Path, rows: Iterable[Row]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,19 +17,20 @@ from accelerate import PartialState
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
-from truemoment.inputs import updating
+from truemoment.folders import lock_folder, refuse_links
 from truemoment.io import write_predictions
 from truemoment.measures import parse_measures
 from truemoment.models import get_family
 from truemoment.records import Annotations
 from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
+from truemoment.training.epochs import epoch_folders
 from truemoment.training.grounder import TrainedGrounder, load_grounder, read_vocabulary, write_vocabulary
 from truemoment.training.hardware import commit, hardware
 from truemoment.training.loop import Follow, TrainingData, source_of, train, unseen
 from truemoment.training.recipes import Recipe
 from truemoment.training.results import Row
-from truemoment.training.vocabulary import Vocabulary, make_vocabulary
+from truemoment.training.vocabulary import Vocabulary, make_vocabulary, text_encoder_of, with_commit
 from truemoment.version import __version__
 
 MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; dR@1,IoU=0.5; dR@1,IoU=0.7; mIoU; AxIoU@10"
@@ -191,17 +193,15 @@ def perform(
     Raises
     ------
     UsageError
-        If the folder holds another run.
+        If the folder holds another run, or another command is writing it.
     InputError, TrueMomentError
-        If a file is damaged, a video has no features, or the loss is no longer finite.
+        If a file is damaged or a link, a video has no features, or the loss is no longer finite.
     """
-    for split in (task.val.split, *tests):
-        if not FIT_FOR_A_FILE.fullmatch(split):
-            raise UsageError(
-                f"split {split!r} cannot be a file's name, expected letters, digits, blanks, '.', '_', '-'"
-            )
-    updating(folder)
-    vocabulary = make_vocabulary(task.recipe.text, task.train.queries.sentence, task.sentences, task.data_dir)
+    refuse_names((task.val.split, *tests))
+    there = checkpoints.read_run(folder) if (folder / "run.json").exists() else None
+    text_encoder = text_encoder_of(task.recipe.text) if there is None else there.text_encoder
+    text = with_commit(task.recipe.text, text_encoder)
+    vocabulary = make_vocabulary(text, task.train.queries.sentence, task.sentences, task.data_dir)
     run = checkpoints.Run(
         recipe=task.recipe,
         seed=task.seed,
@@ -215,34 +215,59 @@ def perform(
         n_vector=task.recipe.text.size if vocabulary.vectors is None else vocabulary.vectors.shape[1],
         forced=task.forced,
         notes=(*task.notes, *([FORCED.format(train=task.train.split, val=task.val.split)] if task.forced else [])),
+        text_encoder=text_encoder,
         truemoment=__version__,
     )
     processes = PartialState()
-    with processes.main_process_first():
-        _claim(folder, run, vocabulary)
-    data = TrainingData(task.recipe, task.train, task.val, task.store, vocabulary, task.seed)
-    history = train(data, folder, follow=follow, tell=tell)
-    if not processes.is_main_process:
-        return Result(folder, run, history, 0)
-    grounder = dataclasses.replace(load_grounder(folder, store=task.store), follow=follow)
-    rows = tuple(
-        row
-        for split, of in tests.items()
-        for row in _answer(grounder, of, folder / f"{split}.jsonl", measures, history)
-    )
-    result = Result(folder, run, history, grounder.network.model.n_parameters(), rows)
-    checkpoints.write_document(folder / "result.json", document(result))
-    return result
+    with lock_folder(folder) if processes.is_main_process else contextlib.nullcontext():
+        with processes.main_process_first():
+            _claim(folder, run, vocabulary, tests)
+        data = TrainingData(task.recipe, task.train, task.val, task.store, vocabulary, task.seed)
+        history = train(data, folder, follow=follow, tell=tell)
+        if not processes.is_main_process:
+            return Result(folder, run, history, 0)
+        grounder = dataclasses.replace(load_grounder(folder, store=task.store), follow=follow)
+        rows = tuple(
+            row
+            for split, of in tests.items()
+            for row in _answer(grounder, of, folder / f"{split}.jsonl", measures, history)
+        )
+        result = Result(folder, run, history, grounder.network.model.n_parameters(), rows)
+        checkpoints.write_document(folder / "result.json", document(result))
+        return result
 
 
-def _claim(folder: Path, run: checkpoints.Run, vocabulary: Vocabulary) -> None:
+def refuse_names(splits: Iterable[str]) -> None:
+    """Refuse splits whose names cannot be those of files.
+
+    Raises
+    ------
+    UsageError
+        Naming the first.
+    """
+    for split in splits:
+        if not FIT_FOR_A_FILE.fullmatch(split):
+            raise UsageError(
+                f"split {split!r} cannot be a file's name, expected letters, digits, blanks, '.', '_', '-'"
+            )
+
+
+def _claim(folder: Path, run: checkpoints.Run, vocabulary: Vocabulary, tests: Iterable[str]) -> None:
     """Write what a run is asked for, or check that this folder holds the very same.
 
     Raises
     ------
     UsageError
         If it holds something else.
+    InputError
+        If a file of it is a link.
     """
+    refuse_links(
+        folder,
+        *("run.json", "words.json", "best.safetensors", "result.json"),
+        *(f"{split}.jsonl" for split in tests),
+        *(f"{epoch.name}/*" for epoch in epoch_folders(folder)),
+    )
     words = folder / "words.json"
     if (folder / "run.json").exists():
         there = checkpoints.read_run(folder)
@@ -257,7 +282,6 @@ def _claim(folder: Path, run: checkpoints.Run, vocabulary: Vocabulary) -> None:
         return
     if folder.exists() and any(path != words and not path.name.startswith(".") for path in folder.iterdir()):
         raise UsageError(f"{folder}: is there already and holds no training run; give -o another folder")
-    folder.mkdir(parents=True, exist_ok=True)
     write_vocabulary(words, vocabulary)
     checkpoints.write_document(folder / "run.json", run)
 

@@ -345,7 +345,7 @@ def train_cells(
     TrueMomentError
         If a file or an option is wrong, or a process was killed. Cells that are finished stay.
     """
-    if jobs == 1 or len(cells) == 1:
+    if jobs == 1 or len(cells) < 2:
         with _threads(threads):
             for cell in cells:
                 yield _checked(_train(cell, grid, prepare, measures))

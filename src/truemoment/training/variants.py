@@ -26,16 +26,18 @@ from msgspec import UNSET
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.changed import ChangedFeatures
-from truemoment.inputs import updating
+from truemoment.files import atomic_write
+from truemoment.folders import lock_folder, refuse_links
 from truemoment.measures import parse_measures
 from truemoment.models.decoding import as_predictions
 from truemoment.records import Annotations
 from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
+from truemoment.training.epochs import epoch_folder
 from truemoment.training.examples import Pairs, make_pairs, make_table
 from truemoment.training.grounder import TrainedGrounder, load_grounder
 from truemoment.training.loop import Follow, unseen
-from truemoment.training.runs import Task, perform
+from truemoment.training.runs import Task, perform, refuse_names
 from truemoment.training.scoring import score
 
 SHUFFLED = "shuffled"
@@ -104,45 +106,64 @@ def make_variants(
     Raises
     ------
     UsageError
-        If the recipe has windows: variants are of whole videos.
+        If the recipe has windows (variants are of whole videos), a split's name cannot be a folder's, or another
+        command is writing the folder.
+    InputError
+        If a file in the folder is damaged, or a link.
     """
     if task.recipe.windows is not UNSET:
         raise UsageError("windows: are of films, and variants of whole videos; name a recipe without")
-    updating(folder)
     splits = {task.val.split: task.val, **tests}
-    for split in splits:
-        (folder / split).mkdir(parents=True, exist_ok=True)
-    n_variants = 0
-    for rate in grid.learning_rates:
-        run = folder / "runs" / f"lr{rate:g}"
-        tell(f"learning rate {rate:g}: training")
-        _train(task, rate, run, follow)
-        weights = _kept(run)
-        n_variants += len(weights) * len(list(grid.of_network(rate, 0)))
-        missing = [
-            (number, path)
-            for number, path in weights.items()
-            if not all(
-                (folder / split / f"{name}.npz").exists()
-                for split in splits
-                for name, *_ in grid.of_network(rate, number)
-            )
-        ]
-        if not missing:
-            continue
-        tell(f"learning rate {rate:g}: answering")
-        method = dataclasses.replace(load_grounder(run, store=task.store), follow=follow)
-        pairs = {
-            (split, shuffled): _pairs(method, of, shuffled=shuffled, seed=task.seed)
-            for split, of in splits.items()
-            for shuffled in (False, True)[: 1 + grid.shuffled]
-        }
-        for number, path in missing:
-            checkpoints.load_into(method.network, checkpoints.read_tensors(path), path)
-            for split, of in splits.items():
-                tell(f"learning rate {rate:g}, epoch {number}: {split}")
-                of_split = {shuffled: found for (name, shuffled), found in pairs.items() if name == split}
-                _save(method, of, of_split, grid.of_network(rate, number), folder=folder / split, measures=measures)
+    refuse_names(splits)
+    with lock_folder(folder):
+        refuse_links(folder, "runs/*/weights/*", *(f"{split}/*" for split in splits))
+        for split in splits:
+            (folder / split).mkdir(exist_ok=True)
+        return sum(
+            _make_of_rate(task, rate, grid, folder, splits, measures=measures, follow=follow, tell=tell)
+            for rate in grid.learning_rates
+        )
+
+
+def _make_of_rate(
+    task: Task,
+    rate: float,
+    grid: Grid,
+    folder: Path,
+    splits: Mapping[str, Annotations],
+    *,
+    measures: str,
+    follow: Follow,
+    tell: Callable[[str], None],
+) -> int:
+    """Make the variants of a learning rate; return how many there are."""
+    run = folder / "runs" / f"lr{rate:g}"
+    tell(f"learning rate {rate:g}: training")
+    _train(task, rate, run, follow)
+    weights = _kept(run)
+    n_variants = len(weights) * len(list(grid.of_network(rate, 0)))
+    missing = [
+        (number, path)
+        for number, path in weights.items()
+        if not all(
+            (folder / split / f"{name}.npz").exists() for split in splits for name, *_ in grid.of_network(rate, number)
+        )
+    ]
+    if not missing:
+        return n_variants
+    tell(f"learning rate {rate:g}: answering")
+    method = dataclasses.replace(load_grounder(run, store=task.store), follow=follow)
+    pairs = {
+        (split, shuffled): _pairs(method, of, shuffled=shuffled, seed=task.seed)
+        for split, of in splits.items()
+        for shuffled in (False, True)[: 1 + grid.shuffled]
+    }
+    for number, path in missing:
+        checkpoints.load_into(method.network, checkpoints.read_tensors(path), path)
+        for split, of in splits.items():
+            tell(f"learning rate {rate:g}, epoch {number}: {split}")
+            of_split = {shuffled: found for (name, shuffled), found in pairs.items() if name == split}
+            _save(method, of, of_split, grid.of_network(rate, number), folder=folder / split, measures=measures)
     return n_variants
 
 
@@ -168,13 +189,13 @@ def _keep(run: Path, epoch: int) -> None:
     kept = run / "weights"
     kept.mkdir(exist_ok=True)
     name = f"{epoch:04d}.safetensors"
-    shutil.copyfile(run / f"epoch-{epoch:04d}" / "network.safetensors", kept / f".{name}")
-    (kept / f".{name}").replace(kept / name)
+    with (epoch_folder(run, epoch) / "network.safetensors").open("rb") as whole, atomic_write(kept / name) as stream:
+        shutil.copyfileobj(whole, stream)
 
 
 def _kept(run: Path) -> dict[int, Path]:
     """Return the weights of each epoch by its number."""
-    found = {int(path.stem): path for path in sorted((run / "weights").glob("[0-9]*.safetensors"))}
+    found = {int(path.stem): path for path in sorted((run / "weights").glob("[0-9][0-9][0-9][0-9].safetensors"))}
     if list(found) != list(range(1, len(found) + 1)):
         raise InputError(f"holds the weights of epochs {list(found)}, expected all of them", path=run / "weights")
     return found

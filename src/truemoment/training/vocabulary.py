@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -84,6 +85,37 @@ def make_vocabulary(
     vectors = np.zeros((len(order) + 2, found.vectors.shape[1]), dtype=np.float32)
     vectors[2:] = found.vectors[order]
     return Vocabulary(tuple(found.words[at] for at in order), vectors)
+
+
+def text_encoder_of(text: Text) -> str:
+    """Return the name and commit of the text encoder that makes vectors, if it is one of the hub; "" if not.
+
+    Raises
+    ------
+    MissingFileError, InputError, MissingPackageError
+        If it is not on this machine and cannot be fetched.
+    """
+    if not text.vectors.startswith(ENCODER):
+        return ""
+    from truemoment.video.encoders import pinned  # noqa: PLC0415 - only text encoders need it
+
+    name = pinned(text.vectors.removeprefix(ENCODER))
+    return name if "@" in name else ""
+
+
+def with_commit(text: Text, text_encoder: str) -> Text:
+    """Return how sentences become vectors, by the commit of the text encoder that a run has recorded.
+
+    Parameters
+    ----------
+    text
+        As the recipe has it.
+    text_encoder
+        As :func:`text_encoder_of` returned it when the run began.
+    """
+    if not text_encoder or text.vectors != ENCODER + text_encoder.partition("@")[0]:
+        return text
+    return msgspec.structs.replace(text, vectors=ENCODER + text_encoder)
 
 
 def _encoded(tokens: Sequence[str], name: str) -> Vocabulary:

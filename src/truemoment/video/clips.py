@@ -17,17 +17,20 @@ from truemoment.video.frames import (
     Outline,
     Pixels,
     frames_between,
+    has_decoder,
     jpeg_of,
     opened,
     outline_of,
+    packets_of,
     pixels_of,
     read_errors,
+    reading_video,
     shown_at,
 )
 
 if TYPE_CHECKING:
     from av.audio.stream import AudioStream
-    from av.container import OutputContainer
+    from av.container import InputContainer, OutputContainer
     from av.packet import Packet
     from av.video.frame import VideoFrame
     from av.video.stream import VideoStream
@@ -39,6 +42,9 @@ TICKS_A_SECOND = 90_000
 
 AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)
 """Samples a second that AAC knows; sound of another rate is converted to 48,000."""
+
+LEAST_RATE = 1000
+"""Samples a second below which there is no sound to be heard, and much to be made of little."""
 
 BT709, LIMITED, UNKNOWN = 1, 1, 2
 """Numbers of H.273 for how a clip's colours are coded: the matrix, the range 16 to 235, and what is not told."""
@@ -74,7 +80,8 @@ def thumbnail(path: Path, time_s: float, longest_side: int = 320, *, outline: Ou
     time_s = min(max(0.0, time_s), outline.duration_s)
     _, frame = next(shown_at(path, outline, [time_s]))
     scale = min(1.0, longest_side / max(frame.width * outline.pixel_aspect, frame.height))
-    return jpeg_of(pixels_of(frame, outline.pixel_aspect, scale))
+    with reading_video(path):
+        return jpeg_of(pixels_of(frame, outline.pixel_aspect, scale))
 
 
 def cut_clip(path: Path, out: Path, start_s: float, end_s: float, *, outline: Outline | None = None) -> None:
@@ -234,10 +241,18 @@ def _even(pixels: Pixels) -> Pixels:
 def _sound_form(path: Path) -> tuple[int, str] | None:
     """Tell how the sound of a video is to be written, samples a second and channels; None where it has none."""
     with opened(path) as (container, _):
-        for stream in container.streams.audio:
-            if stream.rate and stream.channels:
-                rate = stream.rate if stream.rate in AAC_RATES else 48000
-                return rate, "mono" if stream.channels == 1 else "stereo"
+        stream = _sound_of(container)
+        if stream is None:
+            return None
+        rate = stream.rate if stream.rate in AAC_RATES else 48000
+        return rate, "mono" if stream.channels == 1 else "stereo"
+
+
+def _sound_of(container: InputContainer) -> AudioStream | None:
+    """Find the first stream of sound that can be decoded."""
+    for stream in container.streams.audio:
+        if has_decoder(stream) and stream.rate >= LEAST_RATE and stream.channels:
+            return stream
     return None
 
 
@@ -254,11 +269,13 @@ def _sound_between(
     n_samples = round((end_s - start_s) * rate)
     resampler = av.AudioResampler(format="fltp", layout=like.layout, rate=rate)
     with opened(path) as (container, _):
-        stream = next(of for of in container.streams.audio if of.rate and of.channels)
+        stream = _sound_of(container)
+        if stream is None:
+            return
         tick_s = float(stream.time_base or 0)
         if tick_s:
             container.seek(max(0, int((start_s + outline.origin_s) / tick_s)), stream=stream)
-        for packet in container.demux(stream):
+        for packet in packets_of(container, stream):
             try:
                 frames = [part for frame in packet.decode() for part in resampler.resample(frame)]
             except read_errors():

@@ -29,7 +29,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, UsageError
+from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, TrueMomentError, UsageError
 from truemoment.features.base import Frames
 from truemoment.files import decode_json, read_bytes, sha256_of
 from truemoment.inputs import reading
@@ -61,6 +61,9 @@ NEEDED = (
     (("tokenizer.json", "tokenizer_config.json"), ("vocab.json", "merges.txt"), ("spiece.model",)),
 )
 """What a whole model has besides its weights: of each of these lines one of the sets of files."""
+
+LAYER_BYTES = 1000
+"""Of the names of a layer's 16 tensors, with their shapes and places, as they stand in a file of weights."""
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 
@@ -130,10 +133,37 @@ class _ProcessorFile(msgspec.Struct, frozen=True):
     image_processor: _PreparationFile
 
 
+Count = Annotated[int, msgspec.Meta(ge=1, le=1 << 20)]
+Labels = Annotated[int, msgspec.Meta(ge=0, le=1 << 16)]  # towers have none, but the library makes up a name for each
+
+
+class _TowerFile(msgspec.Struct, frozen=True):
+    """Numbers of a tower that its size depends on; what is left out is the library's."""
+
+    hidden_size: Count | msgspec.UnsetType = msgspec.UNSET
+    intermediate_size: Count | msgspec.UnsetType = msgspec.UNSET
+    num_hidden_layers: Count | msgspec.UnsetType = msgspec.UNSET
+    num_attention_heads: Count | msgspec.UnsetType = msgspec.UNSET
+    vocab_size: Count | msgspec.UnsetType = msgspec.UNSET
+    max_position_embeddings: Count | msgspec.UnsetType = msgspec.UNSET
+    image_size: Count | msgspec.UnsetType = msgspec.UNSET
+    patch_size: Count | msgspec.UnsetType = msgspec.UNSET
+    num_channels: Literal[3] | msgspec.UnsetType = msgspec.UNSET
+    projection_size: Count | None = None
+    projection_dim: Count | None = None
+    num_labels: Labels | None = None
+
+
 class _ConfigFile(msgspec.Struct, frozen=True):
     """What is looked at in ``config.json`` before a model is made of it."""
 
     model_type: Literal["clip", "siglip"]
+    text_config: _TowerFile | None = None
+    vision_config: _TowerFile | None = None
+    text_config_dict: _TowerFile | None = None
+    vision_config_dict: _TowerFile | None = None
+    projection_dim: Count | msgspec.UnsetType = msgspec.UNSET
+    num_labels: Labels | None = None
 
 
 class _TokenizerConfigFile(msgspec.Struct, frozen=True):
@@ -289,9 +319,9 @@ def load_encoder(text: str, *, device: str | None = None) -> Encoder:
     Parameters
     ----------
     text
-        ``scenes`` (comes along), a folder, or a name on the model hub such as ``openai/clip-vit-large-patch14``: a
-        CLIP or SigLIP model as transformers saves it, its weights as safetensors. What is not on this machine is
-        fetched from the hub.
+        ``scenes`` (comes along), a folder, or a name on the model hub such as ``openai/clip-vit-large-patch14``, with
+        ``@`` and a commit behind it or without: a CLIP or SigLIP model as transformers saves it, its weights as
+        safetensors. What is not on this machine is fetched from the hub.
     device
         Where it runs, as PyTorch calls it; None: an accelerator if there is one. On CUDA it computes in mixed
         precision, elsewhere in float32.
@@ -325,18 +355,86 @@ def _folder_of(text: str) -> tuple[Path, str]:
     """Find the folder of a model, and what to call it."""
     if text == BUILT_IN:
         return Path(str(files("truemoment.video") / BUILT_IN)), BUILT_IN
-    try:
+    if _is_folder(text):
         folder = Path(text).expanduser()
-        if text and folder.is_dir():
-            return folder, folder.resolve().name
+        return folder, folder.resolve().name
+    name, commit = _of_hub(text)
+    if not name:
+        expected = f"{BUILT_IN!r}, a folder, or a name on the hub (OWNER/NAME or OWNER/NAME@COMMIT, 40 digits)"
+        raise UsageError(f"got the model {text!r}, expected {expected}")
+    return _fetched(name, commit), name
+
+
+_COMMIT = re.compile(r"[0-9a-f]{40}", re.ASCII)
+
+
+def _of_hub(text: str) -> tuple[str, str | None]:
+    """Read the name of a model on the hub and its commit, None for the newest; "" if the text can be no name there."""
+    name, at, commit = text.partition("@")
+    known = _HUB_NAME.fullmatch(name) and ".." not in name and (not at or _COMMIT.fullmatch(commit))
+    return (name if known else "", commit or None)
+
+
+def pinned(text: str) -> str:
+    """Return what :func:`load_encoder` takes for the very same model at any later time.
+
+    Parameters
+    ----------
+    text
+        As for :func:`load_encoder`. A model of the hub is fetched where it is not on this machine yet.
+
+    Returns
+    -------
+    str
+        For a model of the hub its name and commit, ``OWNER/NAME@COMMIT``; others as they are.
+
+    Raises
+    ------
+    MissingFileError, InputError, MissingPackageError
+        If it cannot be fetched, or is damaged.
+    """
+    name, _ = _of_hub(text)
+    if not name or _is_folder(text):
+        return text
+    folder, _ = _folder_of(text)
+    return f"{name}@{folder.name}" if _COMMIT.fullmatch(folder.name) else text
+
+
+def is_here(text: str) -> bool:
+    """Whether nothing is fetched when a model is loaded.
+
+    Parameters
+    ----------
+    text
+        As for :func:`load_encoder`.
+    """
+    name, commit = _of_hub(text)
+    return not name or _is_folder(text) or _found(name, commit) is not None
+
+
+def _is_folder(text: str) -> bool:
+    try:
+        return bool(text) and Path(text).expanduser().is_dir()
     except (OSError, RuntimeError):
-        pass  # too long for a path, or the home of nobody
-    if not _HUB_NAME.fullmatch(text) or ".." in text:
-        raise UsageError(f"got the model {text!r}, expected {BUILT_IN!r}, a folder, or a name on the hub (OWNER/NAME)")
-    return _fetched(text), text
+        return False  # too long for a path, or the home of nobody
 
 
-def _fetched(name: str) -> Path:
+def _found(name: str, commit: str | None) -> Path | None:
+    """Return the folder of a model of the hub if it is on this machine, whole."""
+    try:
+        import huggingface_hub  # noqa: PLC0415 - comes with transformers
+    except ModuleNotFoundError:
+        raise MissingPackageError("transformers", "search", "turning frames into vectors") from None
+    wanted = [*PARTS, *WORDS, *WEIGHTS]
+    download = functools.partial(huggingface_hub.snapshot_download, name, revision=commit, allow_patterns=wanted)
+    try:
+        folder = Path(download(local_files_only=True))
+    except (OSError, ValueError):
+        return None
+    return folder if _is_whole(folder) else None
+
+
+def _fetched(name: str, commit: str | None) -> Path:
     """Return the folder of a model of the hub, fetched where it is not on this machine yet.
 
     Raises
@@ -344,22 +442,20 @@ def _fetched(name: str) -> Path:
     MissingFileError
         If it cannot be fetched.
     """
+    folder = _found(name, commit)
+    if folder is not None:
+        return folder
     import huggingface_hub  # noqa: PLC0415 - comes with transformers
 
     wanted = [*PARTS, *WORDS, *WEIGHTS]
     try:
-        folder = Path(huggingface_hub.snapshot_download(name, allow_patterns=wanted, local_files_only=True))
-        if _is_whole(folder):
-            return folder
-    except (OSError, ValueError):
-        pass  # not here yet
-    try:
-        return Path(huggingface_hub.snapshot_download(name, allow_patterns=wanted))
+        return Path(huggingface_hub.snapshot_download(name, revision=commit, allow_patterns=wanted))
     except Exception as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        revision = f" --revision {commit}" if commit else ""
         raise MissingFileError(
             f"the model {name} is not on this machine and cannot be fetched ({reason}); where there is a network, "
-            f"run `hf download {name} --local-dir FOLDER`, bring FOLDER here and give it in place of the name"
+            f"run `hf download {name}{revision} --local-dir FOLDER`, bring FOLDER here and give it in place of the name"
         ) from None
 
 
@@ -426,7 +522,7 @@ class TwoTowers:
             )
         on = _device_of(device)
         with _quiet():
-            model = _model_of(folder, kind)
+            model = _model_of(folder, kind, _config_of(folder, kind))
             tokenizer = _tokenizer_of(folder, kind)
         text, side = model.config.text_config, model.config.vision_config.image_size
         if {preparation.height, preparation.width} != {side}:
@@ -437,7 +533,29 @@ class TwoTowers:
             raise InputError(told, path=folder)
         with _enough_memory(name, on):
             model = model.to(on).eval()
-        return cls(name, folder, preparation, model, tokenizer, text.max_position_embeddings, on)
+        encoder = cls(name, folder, preparation, model, tokenizer, text.max_position_embeddings, on)
+        encoder.refuse_unusable()
+        return encoder
+
+    def refuse_unusable(self) -> None:
+        """Refuse a model that cannot look at a picture or a sentence, or gives vectors of two spaces, by trying it.
+
+        Raises
+        ------
+        InputError
+            Naming its folder.
+        """
+        black = np.zeros((1, 3, self.preparation.height, self.preparation.width), np.float32)
+        try:
+            widths = self.images(black).shape[1], self.sentences(["a"]).shape[1]
+            self.cut_short(["a"])
+        except TrueMomentError:
+            raise
+        except Exception as error:
+            raise InputError(f"cannot be used as a model ({_first_line(error)})", path=self.folder) from None
+        if widths != (self.n_dimensions, self.n_dimensions):
+            told = f"gives {widths[0]} numbers a picture and {widths[1]} a sentence"
+            raise InputError(f"{told}, expected {self.n_dimensions} of both", path=self.folder)
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -568,7 +686,45 @@ def _quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _model_of(folder: Path, kind: str) -> Any:  # noqa: ANN401 - transformers types its models loosely
+def _config_of(folder: Path, kind: str) -> Any:  # noqa: ANN401 - transformers types its models loosely
+    """Read how a model is built.
+
+    Raises
+    ------
+    InputError
+        If that is damaged, or is a model that is larger than the weights beside it.
+    """
+    from transformers import CLIPConfig, SiglipConfig  # noqa: PLC0415 - importing it takes seconds
+
+    family: Any = CLIPConfig if kind == "clip" else SiglipConfig
+    path = folder / "config.json"
+    try:
+        config = family.from_pretrained(folder, local_files_only=True)
+        least = _least_bytes(config)
+    except Exception as error:
+        raise InputError(f"is not how a model is built ({_first_line(error)})", path=path) from None
+    n_bytes = sum(weights.stat().st_size for weights in folder.glob(WEIGHTS[0]))
+    if least > n_bytes:
+        told = f"{path.name} is of one of {least:,} bytes or more, its weights have {n_bytes:,}: cut off?"
+        raise InputError(f"cannot be loaded as a model ({told})", path=folder)
+    return config
+
+
+def _least_bytes(config: Any) -> int:  # noqa: ANN401 - as above
+    """Bytes that the weights of a model have at least: one a number, and the names of each layer."""
+    text, vision = config.text_config, config.vision_config
+    projected = config.projection_dim if config.model_type == "clip" else text.projection_size
+    of_words = text.vocab_size + text.max_position_embeddings + projected
+    of_pictures = (vision.image_size // vision.patch_size) ** 2 + vision.num_channels * vision.patch_size**2
+    layers = [
+        tower.num_hidden_layers
+        * (2 * tower.hidden_size * (2 * tower.hidden_size + tower.intermediate_size) + LAYER_BYTES)
+        for tower in (text, vision)
+    ]
+    return int(of_words * text.hidden_size + of_pictures * vision.hidden_size + sum(layers))
+
+
+def _model_of(folder: Path, kind: str, config: Any) -> Any:  # noqa: ANN401 - transformers types its models loosely
     """Load the two towers.
 
     Raises
@@ -583,6 +739,7 @@ def _model_of(folder: Path, kind: str) -> Any:  # noqa: ANN401 - transformers ty
     try:
         model, told = family.from_pretrained(
             folder,
+            config=config,
             use_safetensors=True,
             local_files_only=True,
             trust_remote_code=False,

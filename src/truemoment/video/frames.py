@@ -11,6 +11,8 @@ Convention
 
 A video is read twice: once without decoding, which finds its end and its key frames (its :class:`Outline`), and once
 to decode what is needed. At most two decoded frames are held at a time, besides those that decoding itself keeps.
+
+The work depends on the frames that a file has, not on how long it says that it lasts.
 """
 
 from __future__ import annotations
@@ -20,11 +22,12 @@ import io
 import itertools
 import math
 import shlex
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,10 +37,13 @@ from truemoment.inputs import reading
 from truemoment.intervals import Floats
 
 if TYPE_CHECKING:
+    from av.audio.stream import AudioStream
     from av.container import InputContainer
     from av.packet import Packet
     from av.video.frame import VideoFrame
     from av.video.stream import VideoStream
+
+Decodable = TypeVar("Decodable", "VideoStream", "AudioStream")
 
 Pixels = npt.NDArray[np.uint8]  # a picture, (H, W, 3), red, green and blue
 
@@ -51,6 +57,12 @@ MOST_PIXELS = 1 << 27
 
 LONGEST_S = 3.6e6
 """A thousand hours. A file that claims more has a broken clock."""
+
+LONGEST_STILL_S = 3600.0
+"""An hour. A file that shows one picture for longer has a broken clock."""
+
+STILL_S = 10.0
+"""Seconds of one picture from which on an outline names them."""
 
 JPEG_QUALITY = 90
 
@@ -177,7 +189,11 @@ def sample_frames(path: Path, sampling: Sampling) -> Frames:
     images: list[bytes] = []
     last: VideoFrame | None = None
     for _, frame in shown_at(path, outline, times_s.tolist()):
-        images.append(images[-1] if frame is last else _jpeg_of(frame, outline.pixel_aspect, sampling.longest_side))
+        if frame is last:
+            images.append(images[-1])
+            continue
+        with reading_video(path):
+            images.append(_jpeg_of(frame, outline.pixel_aspect, sampling.longest_side))
         last = frame
     return Frames(times_s, images, outline.duration_s)
 
@@ -237,7 +253,8 @@ def stream_frames(
         if pixels is None or frame is not last:
             width, height = _shown_size(frame, outline.pixel_aspect)
             scale = 1.0 if shortest_side is None else min(1.0, shortest_side / min(width, height))
-            pixels = pixels_of(frame, outline.pixel_aspect, scale)
+            with reading_video(path):
+                pixels = pixels_of(frame, outline.pixel_aspect, scale)
         last = frame
         yield time_s, pixels
 
@@ -263,6 +280,8 @@ class Outline:
         Width of a pixel by its height.
     fault
         What is wrong with the file, where :func:`outline_of` was asked to take what it still shows; "" if nothing is.
+    stills_s
+        Start and end of each part longer than :data:`STILL_S` in which no frame begins but at its start.
     """
 
     origin_s: float
@@ -271,10 +290,16 @@ class Outline:
     keyframes_pts: Sequence[int]
     pixel_aspect: float
     fault: str = ""
+    stills_s: Sequence[tuple[float, float]] = ()
 
     def n_frames(self, fps: float) -> int:
         """Count the times k / fps before the video's end: how many frames :func:`stream_frames` yields, at least 1."""
         return max(1, _first_at(self.duration_s, fps))
+
+    def is_still(self, start_s: float, end_s: float) -> bool:
+        """Whether the frame shown at a time is still shown at a later one, and the outline says so."""
+        at = bisect.bisect_right(self.stills_s, (start_s + SAME_TIME_S, math.inf)) - 1
+        return at >= 0 and end_s + SAME_TIME_S < self.stills_s[at][1]
 
     def keyframe_before(self, time_s: float) -> int:
         """Position of the last key frame not after a time; -1 where there is none."""
@@ -295,36 +320,90 @@ def duration_of(path: Path) -> float:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """Open a video and its first stream of moving pictures; what goes wrong in it is told in one line."""
+def reading_video(path: Path) -> Iterator[None]:
+    """Tell in one line what goes wrong in a file, whatever PyAV raises.
+
+    Raises
+    ------
+    InputError
+        Naming the file.
+    """
     try:
-        import av  # noqa: PLC0415 - only videos need it
-    except ModuleNotFoundError:
-        raise MissingPackageError("av", "served", "reading videos") from None
-    if not path.exists():
-        raise MissingFileError(f"{path}: no such file")
-    try:
-        # A full path cannot be taken for an address, and what is no video is not tried as one.
-        with av.open(str(reading(path).resolve()), options={"format_whitelist": CONTAINERS}) as container:
-            cover = av.stream.Disposition.attached_pic
-            stream = next((of for of in container.streams.video if not of.disposition & cover), None)
-            if stream is None:
-                raise InputError("has no video stream", path=path)
-            stream.codec_context.options = {"max_pixels": str(MOST_PIXELS)}
-            yield container, stream
+        yield
     except read_errors() as error:
         raise InputError(f"cannot be read as a video ({_in_words(error)})", path=path) from None
 
 
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
+    """Open a video and its first stream of moving pictures; what goes wrong in it is told in one line.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file.
+    InputError
+        If it is no video, has no moving pictures, or none that can be decoded, or anything goes wrong in the block.
+    MissingPackageError
+        If PyAV is not installed.
+    """
+    try:
+        import av  # noqa: PLC0415 - only videos need it
+    except ModuleNotFoundError:
+        raise MissingPackageError("av", "served", "reading videos") from None
+    # What is no video is not tried as one; text beside the pictures need not be UTF-8.
+    options = {"format_whitelist": CONTAINERS, "max_pixels": str(MOST_PIXELS)}
+    with reading_video(path):
+        if not path.exists():
+            raise MissingFileError(f"{path}: no such file")
+        # A full path cannot be taken for an address.
+        with av.open(str(reading(path).resolve()), options=options, metadata_errors="replace") as container:
+            cover = av.stream.Disposition.attached_pic
+            stream = next((of for of in container.streams.video if not of.disposition & cover), None)
+            if stream is None:
+                raise InputError("has no video stream", path=path)
+            if not has_decoder(stream):
+                raise InputError("has pictures of an unknown codec, expected one that FFmpeg decodes", path=path)
+            stream.codec_context.options = {"max_pixels": str(MOST_PIXELS)}
+            yield container, stream
+
+
+def has_decoder(stream: VideoStream | AudioStream) -> bool:
+    """Whether a stream can be decoded: one of an unknown codec has no context, whatever its type says."""
+    return getattr(stream, "codec_context", None) is not None
+
+
 def read_errors() -> tuple[type[Exception], ...]:
-    """Return what reading or decoding a damaged file may raise."""
+    """Return what PyAV may raise at a damaged file: FFmpeg's errors, and Python's at values that no whole file has."""
     import av  # noqa: PLC0415 - only videos need it
 
-    return (av.FFmpegError, OSError, ValueError)
+    return (
+        av.FFmpegError,
+        ArithmeticError,
+        LookupError,
+        MemoryError,
+        OSError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    )
 
 
 def _in_words(error: Exception) -> str:
-    return " ".join((getattr(error, "strerror", None) or str(error)).split())
+    return " ".join((getattr(error, "strerror", None) or str(error) or type(error).__name__).split())
+
+
+def packets_of(container: InputContainer, stream: Decodable) -> Iterator[Packet[Decodable]]:
+    """Yield the packets of a stream, and at the end an empty one, at which a decoder gives what it still keeps."""
+    packets = container.demux(stream)
+    while True:
+        try:
+            packet = next(packets, None)
+        except IndexError:  # in the end PyAV looks for streams that appeared on the way, which it does not know
+            return
+        if packet is None:
+            return
+        yield packet
 
 
 def outline_of(path: Path, *, partial: bool = False) -> Outline:
@@ -350,54 +429,91 @@ def outline_of(path: Path, *, partial: bool = False) -> Outline:
     MissingPackageError
         If PyAV is not installed.
     """
-    found = _Stamps()
+    stamps = _Stamps()
     fault = ""
     with opened(path) as (container, stream):
         try:
-            for packet in container.demux(stream):
-                found.add(packet)
+            for packet in packets_of(container, stream):
+                stamps.add(packet)
         except read_errors() as error:
             if not partial:
                 raise
             fault = f"cannot be read to its end ({_in_words(error)})"
-        if found.first is None or found.last is None or found.end is None:
+        if not stamps.pts:
             raise InputError("has no frame with a time stamp", path=path)
         tick_s = float(stream.time_base or 0)
         rate = float(stream.average_rate or 0)
-        origin_s = _origin_s(container, found.first * tick_s)
-        told_s = _told_s(container, stream, origin_s)
+        shown_s: Floats = np.unique(np.asarray(stamps.pts)) * tick_s
+        last_s = float(shown_s[-1])
+        start_s = _origin_s(container, float(shown_s[0]))
+        told_s = _told_s(container, stream, start_s)
         aspect = float(stream.sample_aspect_ratio or 1)
-    end_s = found.end * tick_s if found.end > found.last or not rate else found.last * tick_s + 1 / rate
-    duration_s = end_s - origin_s
-    if told_s is not None and duration_s < told_s - max(1.0, 0.05 * told_s):
-        fault = f"ends at {duration_s:.1f} s of the {told_s:.1f} s it says it has: cut off?"
+    end_s = stamps.end * tick_s if stamps.end > max(stamps.pts) or not rate else last_s + 1 / rate
+    if told_s is not None and end_s - start_s < told_s - max(1.0, 0.05 * told_s):
+        fault = f"ends at {end_s - start_s:.1f} s of the {told_s:.1f} s it says it has: cut off?"
         if not partial:
             raise InputError(fault, path=path)
+    too_still = _too_still(start_s, shown_s, end_s)
+    if too_still and partial:
+        fault = too_still
+        shown_s = _longest_run(shown_s)
+        start_s, end_s = float(shown_s[0]), float(shown_s[-1]) + _usual_step_s(shown_s)
+    duration_s = end_s - start_s
     if not 0 < duration_s <= LONGEST_S:
         raise InputError(f"lasts {duration_s:g} s, expected more than 0 and up to {LONGEST_S:g}", path=path)
-    keyframes = sorted(found.keyframes)
-    return Outline(origin_s, duration_s, [pts * tick_s - origin_s for pts in keyframes], keyframes, aspect, fault)
+    if too_still and not partial:
+        raise InputError(too_still, path=path)
+    keyframes = [pts for pts in sorted(stamps.keyframes) if start_s <= pts * tick_s <= end_s]
+    keyframes_s = [pts * tick_s - start_s for pts in keyframes]
+    parts_s = _shown_from_to(start_s, shown_s, end_s)
+    stills_s = [(low, high) for low, high in parts_s[parts_s[:, 1] - parts_s[:, 0] > STILL_S].tolist()]
+    return Outline(start_s, duration_s, keyframes_s, keyframes, aspect, fault, stills_s)
 
 
 class _Stamps:
     """The time stamps of a file's packets, in ticks of its clock."""
 
     def __init__(self) -> None:
+        self.pts = array("q")
         self.keyframes: list[int] = []
-        self.first: int | None = None
-        self.last: int | None = None
-        self.end: int | None = None
+        self.end: float = -math.inf
 
     def add(self, packet: Packet[Any]) -> None:
         """Take the stamps of the next packet."""
         pts = packet.dts if packet.pts is None else packet.pts
         if pts is None or packet.is_discard:  # in front of what is shown there may be frames that others lean on
             return
-        self.first = pts if self.first is None else min(self.first, pts)
-        self.last = pts if self.last is None else max(self.last, pts)
-        self.end = max(pts + (packet.duration or 0), pts if self.end is None else self.end)
+        self.pts.append(pts)
+        self.end = max(self.end, pts, pts + (packet.duration or 0))
         if packet.is_keyframe and packet.pts is not None:
             self.keyframes.append(packet.pts)
+
+
+def _shown_from_to(start_s: float, shown_s: Floats, end_s: float) -> Floats:
+    """Return the start and the end of each part in which no frame begins but at its start, (N, 2)."""
+    edges_s = np.concatenate([[start_s], shown_s, [end_s]])
+    return np.stack([edges_s[:-1], edges_s[1:]], axis=1) - start_s
+
+
+def _too_still(start_s: float, shown_s: Floats, end_s: float) -> str:
+    """Tell of a picture that is shown for too long; "" where there is none."""
+    parts_s = _shown_from_to(start_s, shown_s, end_s)
+    low_s, high_s = parts_s[np.argmax(parts_s[:, 1] - parts_s[:, 0])]
+    if high_s - low_s <= LONGEST_STILL_S:
+        return ""
+    told = f"shows one picture from {low_s:.1f} to {high_s:.1f} s"
+    return f"{told}, expected up to {LONGEST_STILL_S:g} s of one: a broken clock?"
+
+
+def _longest_run(shown_s: Floats) -> Floats:
+    """Return the most times that follow each other with no picture shown for too long."""
+    breaks = np.flatnonzero(np.diff(shown_s) > LONGEST_STILL_S) + 1
+    return max(np.split(shown_s, breaks), key=len)
+
+
+def _usual_step_s(shown_s: Floats) -> float:
+    """Return how long most pictures are shown; 0 for a single one."""
+    return float(np.median(np.diff(shown_s))) if len(shown_s) > 1 else 0.0
 
 
 def _origin_s(container: InputContainer, first_s: float) -> float:
@@ -486,10 +602,11 @@ def shown_at(path: Path, outline: Outline, asked_s: Iterable[float]) -> Iterator
             at = outline.keyframe_before(time_s)
             if seeks and ahead and at >= 0 and outline.keyframes_s[at] > ahead[0] + WORTH_SEEKING_S:
                 landed = _seek(container, stream, path, outline, at)
-                seeks = landed is not None
                 # A file whose index leads elsewhere is decoded from its start.
                 frames = landed or _from_start(path, outline)
-                shown, ahead = None, next(frames, None)
+                before_s, shown, ahead = ahead[0], None, next(frames, None)
+                # One whose index leads back would be decoded again and again: from now on without it.
+                seeks = landed is not None and ahead is not None and ahead[0] > before_s
             while ahead and ahead[0] <= time_s + SAME_TIME_S:
                 shown, ahead = ahead, next(frames, None)
                 if ahead and ahead[0] < shown[0]:
@@ -514,22 +631,33 @@ def _timed(
 ) -> Iterator[tuple[float, VideoFrame]]:
     """Decode from where the file stands, each frame with its time."""
     tick_s = float(stream.time_base or 0)
-    if outline.fault:
-        yield from _timed_of_the_whole_frames(container, stream, tick_s, outline.origin_s)
-        return
-    for frame in container.decode(stream):
-        if frame.pts is None:
+    decoded = _whole_frames(container, stream) if outline.fault else _all_frames(container, stream)
+    before_s = -SAME_TIME_S
+    for frame in decoded:
+        width, height = _shown_size(frame, outline.pixel_aspect)
+        if width * height > MOST_PIXELS:
+            told = f"has pictures of {width:,.0f} x {height:,.0f} pixels, expected up to {MOST_PIXELS:,} in all"
+            raise InputError(told, path=path)
+        time_s = None if frame.pts is None else frame.pts * tick_s - outline.origin_s
+        if outline.fault:
+            if time_s is None or not before_s < time_s < outline.duration_s:
+                continue  # in a damaged file frames may have any time
+            before_s = time_s
+        if time_s is None:
             raise InputError("has frames without time stamps", path=path, hint="put it into a container that has them")
-        yield frame.pts * tick_s - outline.origin_s, frame
+        yield time_s, frame
 
 
-def _timed_of_the_whole_frames(
-    container: InputContainer, stream: VideoStream, tick_s: float, origin_s: float
-) -> Iterator[tuple[float, VideoFrame]]:
-    """Decode what a damaged file still shows: what cannot be decoded, or is no later than the frame before, is left."""
+def _all_frames(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
+    """Decode every frame."""
+    for packet in packets_of(container, stream):
+        yield from packet.decode()
+
+
+def _whole_frames(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
+    """Decode what a damaged file still shows: what cannot be decoded is left out."""
     errors = read_errors()
-    packets = container.demux(stream)
-    before_s = -math.inf
+    packets = packets_of(container, stream)
     while True:
         try:
             packet = next(packets, None)
@@ -541,10 +669,7 @@ def _timed_of_the_whole_frames(
             frames = packet.decode()
         except errors:
             continue
-        for frame in frames:
-            if frame.pts is not None and frame.pts * tick_s - origin_s > before_s:
-                before_s = frame.pts * tick_s - origin_s
-                yield before_s, frame
+        yield from frames
 
 
 def _from_start(path: Path, outline: Outline) -> Iterator[tuple[float, VideoFrame]]:

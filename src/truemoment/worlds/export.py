@@ -22,8 +22,12 @@ from truemoment.datasets import own
 from truemoment.exceptions import InputError
 from truemoment.features.npz import read_features, write_features
 from truemoment.files import atomic_write
+from truemoment.folders import refuse_links
 from truemoment.version import __version__ as version
 from truemoment.worlds.world import World
+
+FILES = ("annotations.jsonl", "humans.jsonl", "features.npz", "world.json")
+"""Names of the files of a world."""
 
 __all__ = ["read_features", "write_features", "write_world"]
 
@@ -41,7 +45,7 @@ def write_world(world: World, folder: Path | str) -> None:
     Raises
     ------
     InputError
-        If the folder or a file cannot be made.
+        If the folder or a file cannot be made, or a file of these names is a link.
 
     Examples
     --------
@@ -57,13 +61,15 @@ def write_world(world: World, folder: Path | str) -> None:
     (True, 20)
     """
     folder = Path(folder)
+    refuse_links(folder, *FILES)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made ({error.strerror})", path=folder) from None
-    own.write(folder / "annotations.jsonl", world.splits.values())
-    own.write(folder / "humans.jsonl", world.humans.values())
-    write_features(folder / "features.npz", world.features)
+    annotations, humans, features, about = (folder / name for name in FILES)
+    own.write(annotations, world.splits.values())
+    own.write(humans, world.humans.values())
+    write_features(features, world.features)
     settings = {"schema": "world/1", "truemoment": version, **dataclasses.asdict(world.settings)}
-    with atomic_write(folder / "world.json") as stream:
+    with atomic_write(about) as stream:
         stream.write(msgspec.json.format(msgspec.json.encode(settings), indent=2) + b"\n")

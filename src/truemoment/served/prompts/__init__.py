@@ -230,13 +230,13 @@ def get_prompt(name: str) -> Prompt:
 def _read(name: str, text: str, path: Path | None) -> Prompt:
     try:
         prompt = msgspec.convert(tomllib.loads(text), Prompt)
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"is no TOML ({error})", path=path or name) from None
     except RecursionError:
         raise InputError("is nested too deeply", path=path or name) from None
     except msgspec.ValidationError as error:
         known = ", ".join(Prompt.__struct_fields__)
         raise InputError(f"{error}; a prompt has {known}", path=path or name) from None
+    except ValueError as error:  # no TOML, or a number of more digits than Python reads
+        raise InputError(f"is no TOML ({error})", path=path or name) from None
     prompt.check(path)
     return prompt
 

@@ -1,0 +1,178 @@
+"""Arrays from files, NPY and NPZ, of which any byte may be wrong: read as they are, or refused in one line.
+
+Nothing here loads a pickle, and no room is made for an array before the file is known to hold it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import lzma
+import math
+import struct
+import tokenize
+import warnings
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from types import EllipsisType
+from typing import IO, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, OutputError, TrueMomentError
+from truemoment.files import UNREADABLE
+from truemoment.inputs import reading
+from truemoment.unpacking import BLOCK_BYTES, FREE_BYTES, refuse_swollen
+
+Array = npt.NDArray[Any]
+
+NPY = ".npy"
+"""How the names of the files in an NPZ file end."""
+
+DAMAGED: tuple[type[Exception], ...] = (
+    *UNREADABLE,
+    *(ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError, MemoryError),
+    *(SyntaxError, tokenize.TokenError, struct.error, zipfile.BadZipFile, lzma.LZMAError),
+    TrueMomentError,
+)
+"""What NumPy, zipfile, h5py, safetensors and our own checks raise on a file of arrays that is damaged."""
+
+
+@contextlib.contextmanager
+def refusing_damage(
+    path: Path | str, problem: str, *also: type[Exception], field: str | None = None, hint: str | None = None
+) -> Iterator[None]:
+    """Turn whatever reading a damaged file raises into one line that names the file.
+
+    Parameters
+    ----------
+    path
+        The file that the block reads.
+    problem
+        What the file then is, e.g. "is not a file of saved scores"; what was raised is said behind it.
+    also
+        What the block may raise besides :data:`DAMAGED`.
+    field, hint
+        What the block reads of the file, and what to do about it.
+
+    Raises
+    ------
+    MissingFileError, MissingPackageError
+        If the block finds no file, or no package to read it with.
+    OutputError
+        If what it reads is to be written too.
+    InputError
+        If it finds anything else wrong. Errors of ours speak for themselves; here they get the file's name.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # NumPy and Python warn of what stands in a damaged header
+            yield
+    except (MissingPackageError, OutputError):
+        raise
+    except (FileNotFoundError, MissingFileError):
+        raise MissingFileError(f"{path}: no such file" + (f"; {hint}" if hint else "")) from None
+    except IsADirectoryError:
+        raise InputError("is a folder, expected a file", path=path) from None
+    except (*DAMAGED, *also) as error:
+        if isinstance(error, InputError):
+            path, field, hint = error.path or path, error.field or field, error.hint or hint
+            raise InputError(error.problem, path=path, line=error.line, field=field, hint=hint) from None
+        said = " ".join((str(error) or type(error).__name__).split())
+        raise InputError(f"{problem} ({said})", path=path, field=field, hint=hint) from None
+
+
+def map_npy(path: Path) -> Array:
+    """Return the array of an NPY file, memory-mapped and read-only.
+
+    Raises
+    ------
+    OSError, and all of :data:`DAMAGED`
+        If there is no such file, or it is damaged.
+    """
+    return np.lib.format.open_memmap(reading(path), mode="r")
+
+
+def read_npz(path: Path, *names: str) -> tuple[Array, ...]:
+    """Return arrays of an NPZ file, in the order of their names.
+
+    Raises
+    ------
+    OSError, and all of :data:`DAMAGED`
+        If there is no such file, it is damaged or holds no such array, or it unpacks to far more than its own size.
+    """
+    return tuple(PackedArray(path, name)[...] for name in names)
+
+
+def names_in_npz(path: Path) -> list[str]:
+    """Return the names of the arrays in an NPZ file.
+
+    Raises
+    ------
+    OSError, and all of :data:`DAMAGED`
+        If there is no such file, or it is damaged.
+    """
+    with _open_npz(path) as archive:
+        return list(dict.fromkeys(name.removesuffix(NPY) for name in archive.namelist()))
+
+
+class PackedArray:
+    """An array in an NPZ file that is unpacked when asked for, by ``array[...]``.
+
+    Parameters
+    ----------
+    path, name
+        The file, and the array in it.
+
+    Attributes
+    ----------
+    shape, dtype
+        Those of the array.
+
+    Raises
+    ------
+    OSError, and all of :data:`DAMAGED`
+        As for :func:`read_npz`; also if the array is of Python objects, or claims another size than it has.
+    """
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._path, self._member = path, name + NPY
+        with self._opened() as (_, shape, by_column, dtype):
+            self.shape, self.dtype = shape, dtype
+            self._order: Literal["F", "C"] = "F" if by_column else "C"
+
+    def __getitem__(self, which: EllipsisType, /) -> Array:
+        """Unpack the whole array into memory of its own."""
+        data, begins = np.empty(math.prod(self.shape) * self.dtype.itemsize, dtype=np.uint8), 0
+        with self._opened() as (stream, *_):
+            while block := stream.read(BLOCK_BYTES):
+                data[begins : begins + len(block)] = np.frombuffer(block, dtype=np.uint8)
+                begins += len(block)
+        if begins < len(data):
+            raise InputError(f"{self._member} ends after {begins:,} bytes, expected {len(data):,}")
+        array: Array = np.ndarray(self.shape, self.dtype, data, order=self._order)
+        return array
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[tuple[IO[bytes], tuple[int, ...], bool, np.dtype[Any]]]:
+        """Open the array where its numbers begin."""
+        with _open_npz(self._path) as archive, archive.open(self._member) as stream:
+            version = np.lib.format.read_magic(stream)
+            read_head = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+            shape, by_column, dtype = read_head[version](stream)
+            claimed, there = math.prod(shape) * dtype.itemsize, archive.getinfo(self._member).file_size - stream.tell()
+            if dtype.hasobject:
+                raise InputError("holds Python objects, which could run code and are not read")
+            if claimed != there:
+                raise InputError(f"{self._member} claims {claimed:,} bytes, expected {there:,} as it holds")
+            yield stream, shape, by_column, dtype
+
+
+@contextlib.contextmanager
+def _open_npz(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open an archive, unless it unpacks to far more than its own size."""
+    with reading(path).open("rb") as stream, zipfile.ZipFile(stream) as archive:
+        unpacked = sum(member.file_size for member in archive.infolist())
+        refuse_swollen(path, unpacked, path.stat().st_size, free=FREE_BYTES)
+        yield archive
