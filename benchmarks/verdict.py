@@ -50,7 +50,11 @@ def network(setting: Setting, seed: int) -> Scores:
     """Scores of a sentence network of another seed, by its best answers for the first measure."""
     blank = make_baseline(NETWORK, Choices(stream(seed, NETWORK), protocol=setting.protocol))
     key = {"benchmark": seed, "train": setting.train.sha256}
-    packed = setting.cache.arrays(NETWORK, key, lambda: blank.fit(setting.train).model.packed())
+
+    def learned() -> dict[str, np.ndarray]:
+        return blank.fit(setting.train).model.packed()
+
+    packed = setting.cache.arrays(NETWORK, key, learned)
     fitted = replace(blank, model=blank.model.unpacked(packed, setting.train))
     (by_hits,) = fitted.for_measures(setting.measures[:1])
     answers = by_hits.ground(setting.annotations.queries, setting.top)

@@ -20,8 +20,9 @@ from typing import IO, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, TrueMomentError
+from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, OutputError, TrueMomentError
 from truemoment.files import UNREADABLE
+from truemoment.inputs import reading
 from truemoment.unpacking import BLOCK_BYTES, FREE_BYTES, refuse_swollen
 
 Array = npt.NDArray[Any]
@@ -59,6 +60,8 @@ def refusing_damage(
     ------
     MissingFileError, MissingPackageError
         If the block finds no file, or no package to read it with.
+    OutputError
+        If what it reads is to be written too.
     InputError
         If it finds anything else wrong. Errors of ours speak for themselves; here they get the file's name.
     """
@@ -66,7 +69,7 @@ def refusing_damage(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # NumPy and Python warn of what stands in a damaged header
             yield
-    except MissingPackageError:
+    except (MissingPackageError, OutputError):
         raise
     except (FileNotFoundError, MissingFileError):
         raise MissingFileError(f"{path}: no such file" + (f"; {hint}" if hint else "")) from None
@@ -88,7 +91,7 @@ def map_npy(path: Path) -> Array:
     OSError, and all of :data:`DAMAGED`
         If there is no such file, or it is damaged.
     """
-    return np.lib.format.open_memmap(path, mode="r")
+    return np.lib.format.open_memmap(reading(path), mode="r")
 
 
 def read_npz(path: Path, *names: str) -> tuple[Array, ...]:
@@ -169,7 +172,7 @@ class PackedArray:
 @contextlib.contextmanager
 def _open_npz(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open an archive, unless it unpacks to far more than its own size."""
-    with path.open("rb") as stream, zipfile.ZipFile(stream) as archive:
+    with reading(path).open("rb") as stream, zipfile.ZipFile(stream) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
         refuse_swollen(path, unpacked, path.stat().st_size, free=FREE_BYTES)
         yield archive

@@ -8,6 +8,7 @@
     │   └── DownloadError     a file could not be fetched, or its checksum differs
     ├── MissingFileError      a file that is asked for or needed is not there
     ├── UsageError            the call itself is wrong: unknown name, impossible combination
+    │   ├── OutputError       a file is to be written that is read too
     │   ├── MeasureError      a measure's text cannot be read, or it cannot be computed here
     │   └── ProtocolError     a protocol's text cannot be read, or it refuses these predictions
     └── MissingPackageError   an optional package is needed and not installed
@@ -72,6 +73,10 @@ class MissingFileError(TrueMomentError):
 
 class UsageError(TrueMomentError):
     """The call itself is wrong: an unknown name or an impossible combination."""
+
+
+class OutputError(UsageError):
+    """A file is to be written that is read too, or that lies in a folder that is."""
 
 
 class MeasureError(UsageError):

@@ -24,6 +24,7 @@ import msgspec
 
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.folders import temporary_file, temporary_folder
+from truemoment.inputs import reading, writing
 from truemoment.unpacking import open_gzip
 
 T = TypeVar("T")
@@ -312,7 +313,7 @@ def open_binary(path: Path) -> IO[bytes]:
     OSError
         If it cannot be opened.
     """
-    return open_gzip(path) if path.suffix.lower() == ".gz" else path.open("rb")
+    return open_gzip(path) if path.suffix.lower() == ".gz" else reading(path).open("rb")
 
 
 def current_umask() -> int:
@@ -334,8 +335,10 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     ------
     InputError
         If `path` is a folder, or no file can be made beside it.
+    OutputError
+        If the command has read it, see :mod:`truemoment.inputs`.
     """
-    path = _behind_link(Path(path))
+    path = _behind_link(writing(Path(path)))
     if path.is_dir():
         raise InputError("cannot be written (Is a directory)", path=path)
     try:
@@ -361,8 +364,10 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     ------
     InputError
         If it cannot be made, or somebody else has made it and put something into it.
+    OutputError
+        If the command has read it, see :mod:`truemoment.inputs`.
     """
-    path = _behind_link(path)
+    path = _behind_link(writing(path))
     try:
         with temporary_folder(path.parent) as folder:
             yield folder
@@ -401,7 +406,7 @@ def sha256_of(path: Path) -> str:
     OSError
         If it cannot be read.
     """
-    with path.open("rb") as stream:
+    with reading(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from truemoment.exceptions import InputError, UsageError
+from truemoment.inputs import updating
 
 LOCK = ".lock"
 """Name of the file in a folder that is locked while a command writes the folder."""
@@ -102,7 +103,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
     InputError
         If it cannot be made, or its lock is a link.
     """
-    refuse_links(folder, LOCK)
+    refuse_links(updating(folder), LOCK)
     is_new = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -131,7 +132,7 @@ def lock_file(path: Path) -> Iterator[None]:
     InputError
         If no lock can be made beside it.
     """
-    path = Path(os.path.realpath(path))
+    path = Path(os.path.realpath(updating(path)))
     beside = path.with_name(f"{LOCK}-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:12]}")
     number = None
     while number is None:

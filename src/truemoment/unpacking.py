@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from truemoment.exceptions import InputError
+from truemoment.inputs import reading
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -66,7 +67,7 @@ def open_gzip(path: Path) -> IO[bytes]:
     OSError
         If it cannot be opened.
     """
-    return io.BufferedReader(_Gunzip(path, path.open("rb")), BLOCK_BYTES)
+    return io.BufferedReader(_Gunzip(path, reading(path).open("rb")), BLOCK_BYTES)
 
 
 class _Gunzip(io.RawIOBase):

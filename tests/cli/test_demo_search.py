@@ -22,7 +22,7 @@ def demo(tmp_path_factory):
     """Run it once, for three minutes of film: (status, standard output, folder)."""
     from click.testing import CliRunner
 
-    from truemoment.cli import cli
+    from truemoment.cli.group import cli
 
     folder = tmp_path_factory.mktemp("demo") / "shapes"
     result = CliRunner().invoke(cli, ["demo", "--search", "--minutes", "3", "--out", str(folder), "--no-open"])

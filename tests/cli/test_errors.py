@@ -1,16 +1,19 @@
 """What goes wrong: the exit status, and one line on standard error that says what and what was expected."""
 
 import errno
+import json
 import os
+from pathlib import Path
 
 import pytest
 
-import truemoment.cli
+import truemoment.cli.group
 from truemoment.cli import run
 from truemoment.datasets import DATASETS
 from truemoment.exceptions import UsageError
 from truemoment.measures import FAMILIES
 from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS
+from truemoment.text import short_line
 
 FORMATS = (
     "native, moment-detr, results-by-video, csv, parquet, unitime, cone, ego4d-nlq, videomind, time-r1, timelens, "
@@ -34,7 +37,7 @@ class TestUsage:
         ],
     )
     def test_of_evaluate(self, evaluate_fails, options, said):
-        assert evaluate_fails(*options) == said
+        assert evaluate_fails(*options) == short_line(said)
 
     @pytest.mark.parametrize(
         ("options", "named"),
@@ -207,7 +210,7 @@ class TestBugs:
     def test_status_3_and_one_line(self, evaluate):
         status, out, err = evaluate()
         assert (status, out) == (3, "")
-        assert err == "truemoment: a bug of ours: ZeroDivisionError: first second \ufffd[31m (--debug shows where)\n"
+        assert err == "truemoment: a bug of ours: ZeroDivisionError: first second \\x1b[31m (--debug shows where)\n"
 
     @pytest.mark.usefixtures("broken")
     def test_debug_shows_where(self, annotations, predictions, capfd):
@@ -242,12 +245,82 @@ class TestBugs:
         assert err == f"truemoment: {tmp_path}/report.json: cannot be written ({os.strerror(number)})\n"
 
 
+NO_MEMORY = "there is not enough memory for this; end other programs, or take less at a time"
+NOT_LOADED = "a package cannot be loaded, or fails ({}); is it whole, and is there enough memory?"
+
+
+MAPPED = ImportError("libx.so: failed to map segment", name="_C", path="/x/_C.so")
+OF_C = SystemError("error return without exception set")
+TOO_MANY = os.strerror(errno.EMFILE)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), NO_MEMORY),
+        (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried ..."), NO_MEMORY),  # PyTorch's
+        (RuntimeError("can't start new thread"), NO_MEMORY),  # Python's
+        (MAPPED, NOT_LOADED.format(MAPPED)),
+        (OF_C, NOT_LOADED.format(OF_C)),
+        (OSError(errno.EMFILE, TOO_MANY, "f.npz"), f"f.npz: {TOO_MANY}; allow more (ulimit -n)"),
+        (OSError(errno.EMFILE, TOO_MANY), f"{TOO_MANY}; allow more (ulimit -n)"),
+        (
+            UnicodeEncodeError("utf-8", "a\udcff", 1, 2, "surrogates not allowed"),
+            r"a\xff: is no text in UTF-8, which a file could hold; rename it",
+        ),
+        (
+            ValueError("embedded null byte"),
+            "a path that stands in a file holds a character NUL, which no name of a file does",
+        ),
+    ],
+)
+def test_what_the_machine_lacks_or_a_name_is_not_is_no_bug_of_ours(fails, monkeypatch, error, said):
+    def fail(_):
+        raise error
+
+    monkeypatch.setattr(truemoment.cli.group.cli, "invoke", fail)
+    assert fails(2, "measures", "list") == said
+
+
+@pytest.mark.parametrize("error", [RuntimeError("x"), ValueError("x"), ImportError("x", name="truemoment.files")])
+def test_other_errors_are(fails, monkeypatch, error):
+    def fail(_):
+        raise error
+
+    monkeypatch.setattr(truemoment.cli.group.cli, "invoke", fail)
+    assert fails(3, "measures", "list") == f"a bug of ours: {type(error).__name__}: x (--debug shows where)"
+
+
+@pytest.mark.parametrize("words", [["evaluate", "a\0b"], ["index", "f.mp4", "--json", "a\0b"], ["search", "a\0b", "x"]])
+def test_a_character_nul(fails, words):
+    assert fails(2, *words) == r"a\x00b: got a character NUL, expected a path or text"
+
+
+class TestLength:
+    """An error is two lines of a terminal: 240 characters."""
+
+    def test_a_long_value_keeps_file_and_what_to_do(self, fails, annotations, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        path = Path("p.jsonl")
+        path.write_text(json.dumps({"query_id": "q" * 5000, "moments": [[1, 2]]}) + "\n")
+        said = fails(2, "evaluate", path, "--annotations", annotations, "--split", "test")
+        assert len(said) <= 240
+        assert said.startswith(f"{path}:1: 1 of 1 rows belong to no query of mine.jsonl/test, the first is query 'qqq")
+        assert said.endswith("on-unknown ignore leaves them out")
+
+    def test_a_long_path_keeps_its_ends(self, fails, annotations):
+        said = fails(2, "evaluate", f"/no/{'x' * 200}/{'y' * 200}/preds.jsonl", "--annotations", annotations)
+        assert len(said) <= 240
+        assert said.startswith("/no/xxx")
+        assert said.endswith("yyy/preds.jsonl: no such file")
+
+
 @pytest.mark.parametrize("package", ["torch", "accelerate", "safetensors", "h5py", "yaml"])
 def test_a_missing_package_of_models_is_told_with_its_extra(fails, monkeypatch, package):
     def missing(_):
         raise ModuleNotFoundError(f"No module named {package!r}", name=package)
 
-    monkeypatch.setattr(truemoment.cli.cli, "invoke", missing)
+    monkeypatch.setattr(truemoment.cli.group.cli, "invoke", missing)
     assert fails(2, "measures", "list") == f"this needs the package {package}: pip install 'truemoment[models]'"
 
 
@@ -255,5 +328,5 @@ def test_another_missing_package_is_a_bug_of_ours(fails, monkeypatch):
     def missing(_):
         raise ModuleNotFoundError("No module named 'else'", name="else")
 
-    monkeypatch.setattr(truemoment.cli.cli, "invoke", missing)
+    monkeypatch.setattr(truemoment.cli.group.cli, "invoke", missing)
     assert "a bug of ours" in fails(3, "measures", "list")

@@ -3,7 +3,7 @@
 import pytest
 
 from truemoment import __version__, parse_measure
-from truemoment.cli import COMMANDS
+from truemoment.cli.group import COMMANDS
 from truemoment.cli.meta import STUDIES
 from truemoment.measures import FAMILIES
 from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol

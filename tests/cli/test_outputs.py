@@ -103,6 +103,19 @@ def test_what_is_read_is_not_written_over(fails):
         assert contents() == before, words
 
 
+@pytest.mark.parametrize("written", ["model/config.json", "model/new.json", "model/model.safetensors"])
+def test_a_model_is_not_written_over(fails, films, tmp_path, monkeypatch, written):
+    monkeypatch.chdir(tmp_path)
+    for name in ("config.json", "model.safetensors"):
+        Path("model").mkdir(exist_ok=True)
+        (Path("model") / name).write_text("not to be lost")
+    before = contents()
+    for words in (["index", films, "-o", "all.index"], ["search", "red", films / "a.mp4"]):
+        told = fails(2, *words, "--model", "model", "--json", written, *(["--quiet"] if words[0] == "search" else []))
+        assert told.endswith("which is read, expected another place")
+        assert contents() == before
+
+
 def test_beside_what_is_a_run_s_own_other_files_may_stand(tmp_path):
     for name in ("run.json", "epoch-0001/history.json", "preds.jsonl"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

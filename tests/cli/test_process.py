@@ -151,6 +151,81 @@ class TestPosix:
         assert "No space left on device" in done.stderr
         assert "a bug of ours" not in done.stderr
 
+    @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
+    @pytest.mark.parametrize(
+        ("verb", "streams"),
+        [
+            *((verb, "2>&-") for verb in ("evaluate", "convert", "audit", "bias")),
+            *(("evaluate", streams) for streams in ("<&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-")),
+        ],
+    )
+    def test_streams_that_are_closed(self, tmp_path, annotations, predictions, verb, streams):
+        # What is opened next gets the number of a stream that is closed; errors of libraries would be written into it.
+        own = ["--annotations", str(annotations)]
+        words = {
+            "evaluate": [str(predictions), *own, "--split", "test", "--json", "out"],
+            "convert": [str(predictions), "--to", "csv", "-o", "out"],
+            "audit": [str(predictions), *own, "--split", "test", "--permutations", "99", "--json", "out"],
+            "bias": [*own, "--permutations", "99", "--json", "out"],
+        }[verb]
+        line = f"{shlex.join([*MODULE, verb, *words])} {streams}"
+        done = subprocess.run(
+            ["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+        )
+        assert (done.returncode, bool(done.stdout), done.stderr) == (0, " >&-" not in f" {streams}", "")
+        assert (tmp_path / "out").read_text().startswith("{" if verb != "convert" else "query_id")
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
+    @pytest.mark.parametrize("words", [["measures", "list"], ["protocols", "show", "x"], [], ["--debug", "datasets"]])
+    def test_nowhere_to_print_anything(self, words):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run([*MODULE, *words], stdout=full, stderr=full, check=False, timeout=60)
+        assert done.returncode == 2  # and not 120, Python's own for a stream that it cannot write out
+
+    @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="a limit of memory as Linux has it")
+    def test_little_memory(self):
+        # A gigabyte of zeros, under a limit of 600 MB in all.
+        code = "from truemoment.cli import main\nimport sys, numpy\nfrom truemoment.cli.group import cli\n"
+        code += "cli.invoke = lambda _: numpy.ones(2**27)\nmain(['measures', 'list'])"
+        line = f"ulimit -v 600000; {shlex.join([sys.executable, '-c', code])}"
+        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+        done = subprocess.run(
+            ["bash", "-c", line], env=environment, capture_output=True, text=True, check=False, timeout=60
+        )
+        told = "truemoment: there is not enough memory for this; end other programs, or take less at a time\n"
+        assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+
+    @pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])
+    def test_names_that_are_no_text_where_output_is_strict(self, tmp_path, annotations, predictions, encoding):
+        mine, preds = (os.fsencode(tmp_path) + name for name in (b"/mine\xff.jsonl", b"/preds\xff.jsonl"))
+        try:
+            Path(os.fsdecode(mine)).write_bytes(annotations.read_bytes())
+            Path(os.fsdecode(preds)).write_bytes(predictions.read_bytes())
+        except OSError:
+            pytest.skip("this file system refuses such names")
+        environment = {**os.environ, "PYTHONIOENCODING": encoding}
+        own = [b"--annotations", mine, b"--split", b"test"]
+        out = os.fsencode(tmp_path) + b"/out\xff"
+        for words in (
+            [b"evaluate", preds, *own, b"--json", out + b".json", b"--save-scores", out + b".npz"],
+            [b"convert", preds, b"--to", b"native", b"-o", out + b".jsonl", *own],
+            [b"baseline", b"uniform", *own, b"-o", out + b".parquet"],
+            [b"datasets", b"check", mine],
+        ):
+            done = subprocess.run([*MODULE, *words], env=environment, capture_output=True, check=False, timeout=60)
+            assert done.returncode == 0, done.stderr
+            assert done.stderr == b""
+            assert rb"mine\xff.jsonl" in done.stdout or rb"preds\xff.jsonl" in done.stdout
+        missing = subprocess.run(
+            [*MODULE, b"evaluate", b"no\xff\xc3\xa9", *own],
+            env=environment,
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        shown = "no\\xffé" if encoding.startswith("utf-8") else r"no\xff\xe9"
+        assert (missing.returncode, missing.stderr.decode()) == (2, f"truemoment: {shown}: no such file\n")
+
     def test_a_name_that_is_no_text(self, tmp_path, annotations, predictions):
         # File names on Linux are bytes; this one is not UTF-8.
         path = os.fsencode(tmp_path) + b"/p\xff.jsonl"

@@ -10,6 +10,7 @@ import pytest
 
 from truemoment import __version__
 from truemoment.reproduction import TABLES
+from truemoment.text import short_line
 
 HEADINGS = "source,table,dataset,split,method,measure,value,unit,note"
 
@@ -177,9 +178,8 @@ def test_list(call):
 
 
 def test_an_unknown_table(fails, data):
-    assert fails(2, "reproduce", "table-2", "--data-dir", data) == (
-        f"unknown table 'table-2', expected one of {', '.join(TABLES)}"
-    )
+    said = f"unknown table 'table-2', expected one of {', '.join(TABLES)}"
+    assert fails(2, "reproduce", "table-2", "--data-dir", data) == short_line(said)
 
 
 def test_an_unknown_engine(fails, data):

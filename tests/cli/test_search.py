@@ -334,7 +334,7 @@ def test_feature_files_with_sentences(call, index, tmp_path):
         (["red", "all.index", "--thumbnails", "-"], "--thumbnails -: expected a folder"),
         (["red", "all.index", "--html", "-"], "--html: expected the name of a file"),
         (["red", "all.index", "--csv", "-", "--json", "-"], "--json and --csv: both to standard output"),
-        (["\udcff red", "all.index"], "got the sentence '\\udcff red', expected text in UTF-8"),
+        (["\udcff red", "all.index"], "got the sentence '\\xff red', expected text in UTF-8"),
         (["red", "all.index", "--annotations", "films.jsonl"], "got 2 arguments and a dataset, expected one"),
         (["all.index", "--annotations", "films.jsonl"], "where do the answers go? give -o FILE.jsonl"),
         (["all.index", "--annotations", "films.jsonl", "-o", "x.csv"], "-o: got x.csv, expected a name that ends"),

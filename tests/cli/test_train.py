@@ -73,6 +73,30 @@ def test_train_predict_and_audit(call, words, world, tmp_path):
     assert {"shuffled", "reversed", "frozen", "other-video"} == {of["way"] for of in audited["changed"]["ways"]}
 
 
+def test_what_a_run_names_is_not_written_over(call, words, world, tmp_path):
+    """Features that run.json names, and word vectors that a recipe names: no option tells that they are read."""
+    run, vectors, features = tmp_path / "run", tmp_path / "glove.txt", world / "features.npz"
+    vectors.write_text("a 0.1 0.2\nman 0.3 0.4\n")
+    before = features.read_bytes(), vectors.read_bytes()
+    assert call(*words, "-o", run, "--quiet")[0] == 0
+    own = ["--annotations", world / "annotations.jsonl", "--split", "test-ood"]
+    quick = ["--resamples", "20", "--permutations", "99", "--quiet", "--model", run]
+    learned = [*words, "--set", f"text.vectors={vectors}", "--set", "text.size=2", "-o", tmp_path / "other"]
+    for command in (
+        ["predict", run, *own, "-o", tmp_path / "p.jsonl", "--json", features],
+        ["audit", run / "test-ood.jsonl", *own, *quick, "--json", features],
+        ["audit", run / "test-ood.jsonl", *own, *quick, "--html", features],
+        [*learned, "--json", vectors],
+        [*learned, "--results", vectors],
+    ):
+        status, out, err = call(*command)
+        assert (status, out) == (2, ""), command
+        assert err.endswith(": is read or written already, expected another file to write to\n")
+        assert (features.read_bytes(), vectors.read_bytes()) == before, command
+        assert not (tmp_path / "p.jsonl").exists()
+        assert not (tmp_path / "other").exists()  # nothing was trained first
+
+
 def test_a_run_goes_on_only_as_it_was_asked_for(call, fails, words, tmp_path):
     assert call(*words, "-o", tmp_path / "run", "--quiet")[0] == 0
     assert call(*words, "-o", tmp_path / "run", "--quiet")[0] == 0

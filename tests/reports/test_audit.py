@@ -6,8 +6,6 @@ import unicodedata
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from truemoment.audit import judge, read_gate
 from truemoment.reports import audit as report
@@ -194,15 +192,6 @@ def test_nothing_reaches_the_terminal_that_moves_its_cursor(hostile):
     assert not [c for c in text if unicodedata.category(c) in ("Cc", "Cs")]
     assert "\u202e" not in text
     text.encode("utf-8")
-
-
-@given(st.text())
-def test_one_line_keeps_letters_and_drops_what_hides(text):
-    shown = report.one_line(text)
-    assert report.one_line(shown) == shown
-    assert len(shown.splitlines()) <= 1
-    assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cs")]
-    assert [c for c in shown if c.isalnum()] == [c for c in text if c.isalnum()]
 
 
 def test_the_same_audit_gives_the_same_words(example, source):

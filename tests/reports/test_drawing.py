@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -22,6 +25,36 @@ def test_numbers_that_a_figure_says_are_not_rounded():
     assert "goes from 0.7163 to 0.6999" in svg
     tags = re.sub(r">[^<]*<", "><", svg)
     assert not re.search(r'[ ("]-?\d+\.\d{3,}', tags)
+
+
+DRAW = """
+import sys
+from pathlib import Path
+from truemoment.reports.drawing import Drawing, inline_svg, new_figure, save_drawings
+
+drawing = Drawing("line", "A line", "", lambda: new_figure(1.0))
+assert inline_svg(drawing).startswith("<svg ")
+assert [path.name for path in save_drawings([drawing], Path(sys.argv[1]))] == ["line.png", "line.svg", "line.pdf"]
+import matplotlib, os
+print(os.environ["MPLBACKEND"], matplotlib.get_backend(auto_select=False))
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "selected"),
+    [
+        ("module://matplotlib_inline.backend_inline", None),  # a notebook's; it is not among our packages
+        ("no-such-backend", "None"),
+        ("svg", "svg"),  # one that is installed stays the user's, as matplotlib.get_backend() says
+    ],
+)
+def test_a_figure_needs_no_backend_of_the_environment(tmp_path, asked, selected):
+    words = [sys.executable, "-c", DRAW, str(tmp_path)]
+    environment = {**os.environ, "MPLBACKEND": asked}
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[0] == asked
+    assert selected is None or done.stdout.split()[1] == selected
 
 
 def test_figures_are_not_written_through_links(tmp_path):

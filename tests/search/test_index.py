@@ -199,7 +199,7 @@ def test_files_that_cannot_be_read_do_not_stop_the_others(tmp_path, films, build
     monkeypatch.setattr(writing, "identity_of", _unreadable("x.mp4"))
     report = build([films], follow=lambda *_: (films / "c.mp4").unlink(missing_ok=True))
     assert {name: why.removeprefix(f"{films}/") for name, why in report.failed.items()} == {
-        "bad\\udcff": "bad\\udcff.mp4: its name is no UTF-8 text, rename it",
+        "bad\\xff": "bad\\xff.mp4: its name is no UTF-8 text, rename it",
         "c": "c.mp4: no such file",
         "x": "x.mp4: cannot be read (Input/output error)",
     }

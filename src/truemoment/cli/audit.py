@@ -35,6 +35,7 @@ from truemoment.cli.options import (
 )
 from truemoment.exceptions import UsageError
 from truemoment.records import Annotations, Predictions
+from truemoment.text import printable
 
 if TYPE_CHECKING:
     from truemoment.measures import Measure
@@ -200,11 +201,12 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     if json_path != STANDARD_OUTPUT:
         click.echo("\n".join(report.lines(found, source=source, seed=seed, style=style or "plain")))
     for outcome in outcomes:
-        click.echo(f"gate {outcome.condition.text}: {'holds' if outcome.passed else 'FAILS'} ({outcome.why})", err=True)
+        said = f"gate {outcome.condition.text}: {'holds' if outcome.passed else 'FAILS'} ({outcome.why})"
+        click.echo(printable(said), err=True)
     if html is not None:
         opened = open_it and open_page(html)
         if not quiet:
-            click.echo(f"page: {html}{' (opened)' if opened else ''}", err=json_path == STANDARD_OUTPUT)
+            click.echo(f"page: {told_path(html)}{' (opened)' if opened else ''}", err=json_path == STANDARD_OUTPUT)
     if not all(outcome.passed for outcome in outcomes):
         context.exit(1)
 

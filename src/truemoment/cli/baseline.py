@@ -23,6 +23,7 @@ from truemoment.cli.options import (
     write_json,
 )
 from truemoment.exceptions import UsageError
+from truemoment.text import printable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -149,10 +150,10 @@ def command(  # noqa: PLR0915 - a fifth of the statements are imports, made only
         write_json(json_path, report.document(told))
     if json_path != STANDARD_OUTPUT:
         if style is None:
-            click.echo("\n".join(report.preamble(told)) + "\n")
+            click.echo("\n".join(map(printable, report.preamble(told))) + "\n")
         click.echo(report.table(told, style=style or "plain"))
     if not quiet:
-        click.echo(f"\n{report.closing(told)}", err=style is not None or json_path == STANDARD_OUTPUT)
+        click.echo(f"\n{printable(report.closing(told))}", err=style is not None or json_path == STANDARD_OUTPUT)
 
 
 def _followed(children: list[np.random.Generator], *, show: bool) -> Iterator[np.random.Generator]:

@@ -27,6 +27,7 @@ from truemoment.cli.options import (
     write_json,
 )
 from truemoment.exceptions import UsageError
+from truemoment.text import printable
 
 
 @click.command("compare")
@@ -125,12 +126,13 @@ def command(
     table_only = style is not None
     if json_path != STANDARD_OUTPUT:
         if not table_only:
-            click.echo("\n".join(report.preamble(compared)) + "\n")
+            click.echo("\n".join(map(printable, report.preamble(compared))) + "\n")
         tables = (report.table(compared, style=style or "plain"), report.differences(compared, style=style or "plain"))
         click.echo("\n\n".join(tables))
     if not quiet:
         to_error = table_only or json_path == STANDARD_OUTPUT
-        said = [*(f"note: {line}" for line in report.notes(compared)), *report.closing(compared)]
+        said = [printable(f"note: {line}") for line in report.notes(compared)]
+        said += map(printable, report.closing(compared))
         click.echo("\n".join(said if to_error else ["", *said]), err=to_error)
 
 

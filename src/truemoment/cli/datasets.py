@@ -20,6 +20,7 @@ from truemoment.cli.options import (
 )
 from truemoment.datasets import DATASETS, data_folder, get_dataset, load_annotations, read_own_annotations
 from truemoment.exceptions import UsageError
+from truemoment.text import one_line, printable
 
 SHOWN_IDS = 3
 
@@ -52,7 +53,6 @@ def list_datasets() -> None:
 def info(name: str) -> None:
     """Describe dataset NAME: citation, licence, files with checksums, splits, what to know."""
     from truemoment.reports.tables import render
-    from truemoment.reports.text import one_line
 
     dataset = get_dataset(name)
     lines = [
@@ -117,7 +117,7 @@ def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path 
     if json_path != STANDARD_OUTPUT:
         if not quiet:
             for split, (n_queries, n_videos) in report.counts.items():
-                click.echo(f"{report.dataset}/{split}: {n_queries:,} queries, {n_videos:,} videos")
+                click.echo(printable(f"{report.dataset}/{split}: {n_queries:,} queries, {n_videos:,} videos"))
             rows = [
                 [f.split, "fault" if f.fault else "remark", f.kind, f"{f.count:,} {f.counted}", _some(f.query_ids)]
                 for f in report.findings
@@ -125,12 +125,12 @@ def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path 
             click.echo("\n" + render(["split", "", "what", "how many", "which"], rows) + "\n")
             for f in report.findings:
                 if f.detail:
-                    click.echo(f"{f.split}, {f.kind}: {f.detail}")
+                    click.echo(printable(f"{f.split}, {f.kind}: {f.detail}"))
             click.echo()
         for line in report.missing:
-            click.echo(f"not looked at: {line}")
+            click.echo(printable(f"not looked at: {line}"))
         for line in report.unexpected:
-            click.echo(f"unexpected: {line}")
+            click.echo(printable(f"unexpected: {line}"))
         if not report.unexpected:
             click.echo("as published and recorded: nothing unexpected")
     ctx.exit(EXIT_CHECK_FAILED if report.unexpected else 0)

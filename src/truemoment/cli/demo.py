@@ -13,6 +13,7 @@ import click
 
 from truemoment.cli.options import followed, open_page, seed_option, told_path, write_text
 from truemoment.exceptions import InputError
+from truemoment.inputs import updating
 
 if TYPE_CHECKING:
     from truemoment.records import Predictions
@@ -148,7 +149,7 @@ def claim(out: Path, names: Sequence[str]) -> None:
     from truemoment.files import atomic_write
     from truemoment.folders import refuse_links
 
-    mark = out / MARK
+    mark = updating(out) / MARK
     try:
         refuse_links(out, MARK)
         made = set(mark.read_text("utf-8").splitlines()) if mark.is_file() else set()

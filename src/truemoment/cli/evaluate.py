@@ -23,6 +23,7 @@ from truemoment.cli.options import (
     told_path,
     write_json,
 )
+from truemoment.text import printable
 
 
 @click.command("evaluate")
@@ -108,16 +109,11 @@ def command(
     table_only = style is not None
     if json_path != STANDARD_OUTPUT:
         if not table_only:
-            click.echo("\n".join(report.preamble(evaluation)) + "\n")
+            click.echo("\n".join(map(printable, report.preamble(evaluation))) + "\n")
         click.echo(report.table(evaluation, style=style or "plain"))
         if show_answers and match.parsing is not None:
             click.echo("\n" + "\n".join(report.answers(match.parsing, show_answers)))
     if not quiet:
         to_error = table_only or json_path == STANDARD_OUTPUT
-        said = "".join(f"\nnote: {line}" for line in report.notes(evaluation))
-        click.echo(
-            f"{said}\n{report.closing(evaluation)}".lstrip("\n")
-            if to_error
-            else f"{said}\n{report.closing(evaluation)}",
-            err=to_error,
-        )
+        said = [f"note: {line}" for line in report.notes(evaluation)] + [report.closing(evaluation)]
+        click.echo("\n".join([*([] if to_error else [""]), *map(printable, said)]), err=to_error)

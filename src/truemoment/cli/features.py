@@ -22,6 +22,7 @@ from truemoment.cli.options import (
     told_path,
     write_json,
 )
+from truemoment.text import printable
 
 if TYPE_CHECKING:
     from truemoment.features import Alignment, FeatureStore
@@ -84,9 +85,9 @@ def command(
     from truemoment.worlds.interval_rules import WITHIN_S
 
     path = Path(source)
-    refuse_outputs([annotations, path, *files_of(dataset, data_dir)], [json_path])
     if out is not None:
         refuse_folder(out)
+    refuse_outputs([annotations, path, *files_of(dataset, data_dir)], [json_path, out])
     data = DataOptions(dataset, annotations, split, data_dir)
     asked = any(value is not None for value in (dataset, annotations, split))
     reference = data.read() if asked else None
@@ -127,7 +128,7 @@ def _teller(*, quiet: bool, to_error: bool) -> Callable[[str, bool], None]:
 
     def tell(line: str, wrong: bool) -> None:
         if wrong or not quiet:
-            click.echo(line, err=to_error)
+            click.echo(printable(line), err=to_error)
 
     return tell
 

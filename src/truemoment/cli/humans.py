@@ -27,6 +27,7 @@ from truemoment.cli.options import (
 )
 from truemoment.exceptions import UsageError
 from truemoment.records import Annotations
+from truemoment.text import printable
 
 
 @click.command("humans")
@@ -160,12 +161,13 @@ def command(
     table_only = style is not None
     if json_path != STANDARD_OUTPUT:
         if not table_only:
-            click.echo("\n".join(report.preamble(humans)) + "\n")
+            click.echo("\n".join(map(printable, report.preamble(humans))) + "\n")
         makers = (report.agreement_table, report.table, *([report.conclusions_table] if study.conclusions else []))
         click.echo("\n\n".join(make(humans, style=style or "plain") for make in makers))
     if not quiet:
         to_error = table_only or json_path == STANDARD_OUTPUT
-        said = [*(f"note: {line}" for line in report.notes(humans)), *report.closing(humans)]
+        said = [printable(f"note: {line}") for line in report.notes(humans)]
+        said += map(printable, report.closing(humans))
         click.echo("\n".join(said if to_error else ["", *said]), err=to_error)
 
 

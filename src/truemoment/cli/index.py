@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from truemoment.cli import one_line
 from truemoment.cli.options import STANDARD_OUTPUT, followed, refuse_outputs, told_path, write_json
 from truemoment.exceptions import InputError, UsageError
+from truemoment.text import one_line, short_line
 
 if TYPE_CHECKING:
     from truemoment.search.building import Progress, Report
@@ -130,7 +130,7 @@ def command(
         click.echo(f"note: {one_line(f'{name}: {note}')}", err=True)
     failed = list(report.failed.values())
     for why in failed[:SHOWN]:
-        click.echo(f"not indexed: {one_line(why)}", err=True)
+        click.echo(short_line(f"not indexed: {why}"), err=True)
     if len(failed) > SHOWN:
         click.echo(f"and {len(failed) - SHOWN:,} others (--json lists all)", err=True)
     if failed:

@@ -6,7 +6,6 @@ import functools
 import json
 import os
 import sys
-import unicodedata
 import webbrowser
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -20,11 +19,13 @@ from truemoment.datasets import DATASETS, get_dataset, load_annotations, own, re
 from truemoment.datasets.resplit_folder import files_of_folder, is_folder
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.files import atomic_write
+from truemoment.inputs import will_write
 from truemoment.io import MatchReport, read_predictions
 from truemoment.io.base import OnNegative
 from truemoment.io.matching import OnUnknown
 from truemoment.io.reading import OneSided, Reading, Swapped, Which
 from truemoment.records import Annotations, Predictions
+from truemoment.text import printable, printable_json, printable_lines
 from truemoment.training.epochs import epoch_folders
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -429,6 +430,8 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
     ------
     UsageError
         Naming the output: it is read too, lies in a folder that is, stands twice, or its own folder is not there.
+
+    What is read later, since a file names it, is refused then: see :mod:`truemoment.inputs`.
     """
     read = {os.path.realpath(path): path for path in inputs if path is not None and "\0" not in str(path)}
     folders = [real for real in read if os.path.isdir(real)]  # noqa: PTH112 - pathlib raises at a name too long
@@ -446,6 +449,7 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
                 f"{told_path(path)}: lies in {told_path(read[inside])}, which is read, expected another place"
             )
         taken.add(real)
+        will_write(path)
 
 
 def files_of_run(run: Path) -> list[Path]:
@@ -517,8 +521,9 @@ class NamedFile:
         UsageError
             If the name is blank or no printable text.
         """
-        if not name.isprintable() or not name.strip():
-            raise UsageError(f"got the name {name!r}, expected printable text")
+        if printable(name) != name or not name.strip():
+            hint = "" if given else "; give NAME=FILE"
+            raise UsageError(f"got the name {name!r}, expected printable text{hint}")
         return cls(name, path, given)
 
     @staticmethod
@@ -565,13 +570,12 @@ def source_file(source: str | None) -> Path | None:
 
 def told_path(path: Path) -> str:
     r"""Write a path as text, whatever it holds: bytes that are no text and control characters as ``\x07``."""
-    text = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return "".join(rf"\x{ord(c):02x}" if unicodedata.category(c) == "Cc" else c for c in text)
+    return printable(str(path))
 
 
 def write_json(path: Path, document: dict[str, Any]) -> None:
     """Write a JSON document to a file, complete or not at all, or to standard output."""
-    text = json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    text = printable_json(json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False)) + "\n"
     if path == STANDARD_OUTPUT:
         click.echo(text, nl=False)
         return
@@ -579,6 +583,6 @@ def write_json(path: Path, document: dict[str, Any]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text to a file, complete or not at all."""
+    """Write a text to a file, complete or not at all; what would steer a terminal or hide is written as an escape."""
     with atomic_write(path) as stream:
-        stream.write(text.encode("utf-8", "backslashreplace"))
+        stream.write(printable_lines(text).encode())

@@ -22,6 +22,8 @@ from truemoment.cli.options import (
 from truemoment.cli.trained import answer, first_queries
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.folders import refuse_links
+from truemoment.inputs import updating
+from truemoment.text import printable
 
 if TYPE_CHECKING:
     from truemoment.records import Queries
@@ -208,7 +210,7 @@ def command(
     if not quiet:
         _tell(told, err=json_path == STANDARD_OUTPUT, evaluate=_evaluate(out, data))
     for note in report.notes(told):
-        click.echo(note, err=True)
+        click.echo(printable(note), err=True)
     if asked.unanswered:
         click.get_current_context().exit(EXIT_NOT_ALL)
 
@@ -253,7 +255,7 @@ def _refuse_no_endpoint(endpoint: str, *, changed: bool) -> None:
 def _tell(told: Any, *, err: bool, evaluate: str) -> None:  # noqa: ANN401 - its module is imported late
     from truemoment.served import report
 
-    click.echo("\n".join(report.lines(told)), err=err)
+    click.echo("\n".join(map(printable, report.lines(told))), err=err)
     click.echo(f"measure them:\n  {evaluate}", err=err)
 
 
@@ -307,7 +309,7 @@ def _videos(folder: Path, queries: Queries, *, skip: bool) -> dict[str, Path]:
 
 
 def _kept(raw: Path) -> str:
-    lines = raw.read_bytes().count(b"\n") - 1 if raw.is_file() else 0
+    lines = updating(raw).read_bytes().count(b"\n") - 1 if raw.is_file() else 0
     return f"{max(0, lines)} raw answers are kept in {told_path(raw)}"
 
 

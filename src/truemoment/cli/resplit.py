@@ -29,6 +29,7 @@ from truemoment.datasets.resplit_folder import DATASHEET, Source, write_members
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.files import atomic_folder, read_number
 from truemoment.records import Annotations
+from truemoment.text import as_text
 
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 SHIFTS = ("location", "words", "compositions")
@@ -223,7 +224,7 @@ def _read(
         if annotations.exists() and not annotations.is_file():
             raise UsageError(f"{told_path(annotations)}: is no file, expected one that stays: the folder refers to it")
         seen_from_folder = os.path.relpath(os.path.realpath(annotations), out)
-        if seen_from_folder.encode("utf-8", "backslashreplace").decode() != seen_from_folder:  # no UTF-8
+        if as_text(seen_from_folder) != seen_from_folder:
             raise UsageError(f"{told_path(annotations)}: is no text as a name, expected one that a datasheet can hold")
         whole = read_own_annotations(annotations)
         return Source(annotations=seen_from_folder, splits={"all": whole.sha256}), [whole]

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from truemoment.cli import one_line
 from truemoment.cli.index import (
     EXIT_NOT_ALL,
     LEAST_FPS,
@@ -40,6 +39,7 @@ from truemoment.cli.options import (
 )
 from truemoment.cli.search_answers import answer_queries, tell_of_long_ones
 from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.text import as_text, one_line, short_line
 
 if TYPE_CHECKING:
     from truemoment.reports.search import Answer
@@ -227,7 +227,7 @@ def command(
         _tell_of_clips_among_films(clips, index)
         _tell_of_first_look(index, scored, only)
     for why in gone.values():
-        click.echo(f"no pictures or clips: {one_line(why)}", err=True)
+        click.echo(short_line(f"no pictures or clips: {why}"), err=True)
     if gone:
         click.get_current_context().exit(EXIT_NOT_ALL)
 
@@ -263,11 +263,8 @@ def _words(words: tuple[str, ...], *, of_queries: bool) -> tuple[str, Path]:
         hint = "a sentence stands in quotation marks" if len(words) > 2 else f"for example {EXAMPLE}"
         raise UsageError(f"got {len(words)} arguments, expected a sentence and a video or index; {hint}")
     query, target = words
-    try:
-        query.encode()
-    except UnicodeEncodeError:
-        shown = query.encode("utf-8", "backslashreplace").decode()
-        raise UsageError(f"got the sentence '{shown}', expected text in UTF-8") from None
+    if as_text(query) != query:
+        raise UsageError(f"got the sentence '{as_text(query)}', expected text in UTF-8")
     if not query.strip():
         raise UsageError("got an empty sentence, expected what to look for")
     if not Path(target).exists() and Path(query).exists():
@@ -570,7 +567,7 @@ def _write(
     from truemoment.reports import search as report
 
     if csv_path == STANDARD_OUTPUT:
-        click.echo(report.as_csv(query, answers).encode("utf-8", "backslashreplace"), nl=False)
+        click.echo(report.as_csv(query, answers), nl=False)
     elif csv_path is not None:
         write_text(csv_path, report.as_csv(query, answers))
     if page is not None:

@@ -12,6 +12,7 @@ import click
 
 from truemoment.cli.options import STANDARD_OUTPUT, DataOptions, told_path, write_json
 from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.text import printable
 
 if TYPE_CHECKING:
     from truemoment.features import FeatureStore
@@ -128,7 +129,7 @@ def answer_queries(
     if quiet:
         return
     to_error = json_path == STANDARD_OUTPUT
-    asked = f"{len(answers):,} queries of {reference.dataset}/{reference.split}"
+    asked = printable(f"{len(answers):,} queries of {reference.dataset}/{reference.split}")
     click.echo(f"{name}: {asked} answered in {told_path(out)}, up to {top} moments each", err=to_error)
     click.echo(f"measure them:\n  {_evaluate(out, data)}", err=to_error)
 

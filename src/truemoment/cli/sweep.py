@@ -459,10 +459,10 @@ def _rules(
         return (), []
     tell("rules on action intervals")
     splits = next(iter(material.values()))
-    chosen_on, tests = _chosen_on(material), _tests(material)
+    tests = _tests(material)
     found = list(
         run_rules(
-            {name: splits[name] for name in (chosen_on, *tests)},
+            {name: splits[name] for name in tests},
             folder=data_folder(site.data_dir) / "charades-sta",
             train=splits["train"],
             qualities=site.grid.dial.values,
@@ -482,7 +482,7 @@ def _rules(
         )
         for of in {of.name: of for of in found}.values()
     )
-    return series, [row for of in found for row in of.rows if row.split in tests]
+    return series, [row for of in found for row in of.rows]
 
 
 def _finished(site: Site, material: Material, measures: tuple[str, ...]) -> tuple[list[Outcome], list[Cell]]:

@@ -24,6 +24,7 @@ from truemoment.cli.options import (
     write_json,
 )
 from truemoment.exceptions import UsageError
+from truemoment.text import printable
 
 if TYPE_CHECKING:
     from truemoment.features.base import FeatureStore
@@ -220,7 +221,7 @@ def _seen(of: Annotations, store: FeatureStore, *, skip_missing: bool) -> Annota
     kept = np.isin(of.queries.video_id.astype(str), usable)
     if not kept.all():
         told = f"{of.dataset}/{of.split}: {int((~kept).sum()):,} queries are passed over, their videos have no features"
-        click.echo(told, err=True)
+        click.echo(printable(told), err=True)
     return of.select_queries(kept)
 
 

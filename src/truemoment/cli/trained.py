@@ -20,6 +20,7 @@ from truemoment.cli.options import (
     write_json,
 )
 from truemoment.exceptions import UsageError
+from truemoment.text import printable
 
 if TYPE_CHECKING:
     from truemoment.records import Queries
@@ -82,13 +83,13 @@ def answer(
         }
         write_json(json_path, document)
     if not quiet:
-        told = f"{method.name}: {len(answers):,} queries of {reference.dataset}/{reference.split} answered in {out}"
-        click.echo(told, err=json_path == STANDARD_OUTPUT)
+        told = f"{len(answers):,} queries of {reference.dataset}/{reference.split} answered in {out}"
+        click.echo(printable(f"{method.name}: {told}"), err=json_path == STANDARD_OUTPUT)
     unknown, n_words = method.unknown_words(queries)
     if unknown:
         click.echo(f"note: {unknown:,} of {n_words:,} words are unknown to {method.name}", err=True)
     for note in method.run.notes:
-        click.echo(f"note: {note}", err=True)
+        click.echo(printable(f"note: {note}"), err=True)
 
 
 def first_queries(queries: Queries, limit: int | None) -> Queries:

@@ -19,6 +19,7 @@ from truemoment.cli.options import (
 )
 from truemoment.cli.train import prepare
 from truemoment.exceptions import UsageError
+from truemoment.text import printable
 
 NMS = "1,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,0.99"
 
@@ -96,9 +97,11 @@ def command(
         n_variants = make_variants(task, grid, out, answered, measures=measures or DEFAULT_MEASURES, tell=tell)
     if not quiet:
         splits = [task.val.split, *answered]
-        click.echo(f"{n_variants:,} variants of {asked.model} in {told_path(out)}, scores on {', '.join(splits)}")
+        click.echo(
+            f"{n_variants:,} variants of {asked.model} in {told_path(out)}, scores on {printable(', '.join(splits))}"
+        )
         for note in task.notes:
-            click.echo(f"note: {note}")
+            click.echo(printable(f"note: {note}"))
         folders = [told_path(out / splits[0]), "--test", told_path(out / splits[-1])]
         click.echo("which measure chooses well among them?")
         click.echo(f"  truemoment meta selection --validation {' '.join(folders)}")

@@ -17,6 +17,7 @@ import msgspec
 
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import read_json_mapping, sha256_of
+from truemoment.inputs import reading
 from truemoment.records import MAX_TIME_S, Annotations, Seconds
 
 
@@ -52,7 +53,7 @@ class SourceFile:
         if self.sha256:
             return sha256_of(path) == self.sha256
         if self.git_blob:
-            data = path.read_bytes()
+            data = reading(path).read_bytes()
             named = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False)
             return named.hexdigest() == self.git_blob
         return None

@@ -23,6 +23,7 @@ from truemoment.datasets.base import numbered
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_json_lines
 from truemoment.records import Annotations, Seconds
+from truemoment.text import as_text
 
 
 class OwnQuery(msgspec.Struct, forbid_unknown_fields=True):
@@ -105,7 +106,7 @@ def read(path: Path, split: str | None = None) -> Annotations:
         known = ", ".join(sorted({str(entry.split) for _, entry in entries if entry.split is not None}))
         problem = "holds no query" + (f" of split {split!r}" if split else "")
         raise InputError(problem, path=path, hint=f"splits there: {known}" if known else None)
-    return Annotations.from_rows(rows, dataset=path.name, split=split or "all")
+    return Annotations.from_rows(rows, dataset=as_text(path.name), split=split or "all")
 
 
 def splits_of(path: Path) -> set[str]:

@@ -25,6 +25,7 @@ from truemoment.datasets.base import Dataset, Split
 from truemoment.exceptions import InputError, MissingFileError, TrueMomentError
 from truemoment.files import atomic_write, read_json, read_json_lines
 from truemoment.records import Annotations
+from truemoment.text import as_text
 
 DATASHEET = "datasheet.json"
 SPLITS = ("train", "val", "test-iid", "test-ood")
@@ -170,7 +171,7 @@ def read(folder: Path, split: str, load: Load) -> Annotations:
         if keep[at]:
             raise InputError(f"got {entry.query_id!r} again, expected each query once", path=path, line=line)
         keep[at] = True
-    part = replace(whole.select_queries(keep), dataset=folder.resolve().name, split=split)
+    part = replace(whole.select_queries(keep), dataset=as_text(folder.resolve().name), split=split)
     if part.sha256 != sheet.splits[split].sha256:
         raise InputError(
             f"holds {part.n_queries:,} queries that are not those the datasheet tells of", path=path, hint="split again"

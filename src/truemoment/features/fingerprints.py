@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from truemoment.exceptions import InputError
+from truemoment.inputs import reading
 
 BLOCK_BYTES = 1 << 16
 BLOCKS = 64
@@ -55,7 +56,7 @@ def fingerprint(files: Iterable[Path]) -> str:
 def _add_sample(digest: hashlib._Hash, path: Path, size: int) -> None:
     last = max(size - BLOCK_BYTES, 0)
     whole = size <= BLOCKS * BLOCK_BYTES
-    with path.open("rb") as stream:
+    with reading(path).open("rb") as stream:
         if whole:
             digest.update(stream.read(size))
             return

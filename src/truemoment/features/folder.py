@@ -11,6 +11,7 @@ from typing import Any
 from truemoment.arrays import PackedArray, map_npy, names_in_npz
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.features.reading import FileStore
+from truemoment.inputs import reading
 
 KEY = "features"
 """What the array of an NPZ file is called where it holds several."""
@@ -37,7 +38,7 @@ class FolderStore(FileStore):
     def __init__(self, path: Path | str, *, fps: float | None = None) -> None:
         path = Path(path)
         try:
-            files = [one for one in sorted(path.iterdir()) if one.suffix in ENDINGS and one.is_file()]
+            files = [one for one in sorted(reading(path).iterdir()) if one.suffix in ENDINGS and one.is_file()]
         except FileNotFoundError:
             raise MissingFileError(f"{path}: no such folder") from None
         except OSError as error:

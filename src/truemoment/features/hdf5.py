@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from truemoment.arrays import refusing_damage
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError
 from truemoment.features.reading import FileStore, shape_of
+from truemoment.inputs import reading
 from truemoment.unpacking import FREE_BYTES, refuse_swollen
 
 if TYPE_CHECKING:
@@ -59,14 +60,14 @@ class HDF5Store(FileStore):
     def _file(self) -> h5py.File:
         try:
             import h5py  # noqa: PLC0415 - optional
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingPackageError("h5py", "models", "reading HDF5") from None
         if self._opened is None or self._opened[0] != os.getpid():  # a file opened before a fork is not ours
             if self.path.is_dir():
                 raise InputError("is a folder, expected a file", path=self.path)
             if not self.path.is_file():
                 raise MissingFileError(f"{self.path}: no such file")
-            self._opened = os.getpid(), h5py.File(self.path, "r")
+            self._opened = os.getpid(), h5py.File(reading(self.path), "r")
         return self._opened[1]
 
     def __getstate__(self) -> dict[str, Any]:

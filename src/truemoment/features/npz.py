@@ -17,6 +17,7 @@ from truemoment.exceptions import InputError
 from truemoment.features.base import Features, Frames
 from truemoment.features.fingerprints import fingerprint
 from truemoment.files import atomic_write
+from truemoment.text import as_text
 
 
 def write_features(path: Path, features: Features) -> None:
@@ -55,7 +56,7 @@ def read_features(path: Path | str) -> Features:
         _check(frames, offsets, names)
         bounds = itertools.pairwise(offsets.tolist())
         by_video = {name: frames[low:high] for name, (low, high) in zip(names, bounds, strict=True)}
-        return Features(by_video, float(fps), name=f"npz:{path.name}#{fingerprint([path])}")
+        return Features(by_video, float(fps), name=f"npz:{as_text(path.name)}#{fingerprint([path])}")
 
 
 def _check(frames: Frames, offsets: np.ndarray, names: list[str]) -> None:

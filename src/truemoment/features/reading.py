@@ -18,6 +18,7 @@ from truemoment.features.base import Frames, checked_fps, edges_of
 from truemoment.features.fingerprints import fingerprint
 from truemoment.features.naming import Names
 from truemoment.intervals import Floats
+from truemoment.text import as_text
 
 MOST_NUMBERS = 1 << 30
 """Numbers of a video beyond which a file is not believed: 4 GiB as float32, 77 hours of CLIP features at 5 fps."""
@@ -129,7 +130,7 @@ class FileStore(abc.ABC):
         self.names = Names(names)
         if not self.names.names:
             raise InputError("holds no features of a video", path=path)
-        self.name = f"{kind}:{path.name}#{fingerprint(files)}"
+        self.name = f"{kind}:{as_text(path.name)}#{fingerprint(files)}"
 
     mend: str | None = None
     """What to do about a video whose rows are damaged."""

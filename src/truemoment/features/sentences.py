@@ -27,6 +27,7 @@ from truemoment.features.hdf5 import ENDINGS as HDF5_ENDINGS
 from truemoment.features.hdf5 import HDF5Store
 from truemoment.files import atomic_write
 from truemoment.records import Queries
+from truemoment.text import as_text
 
 MOST_DIMENSIONS = 1 << 20
 """Numbers of one vector beyond which a file is not believed."""
@@ -152,7 +153,7 @@ class SentenceFile:
             self._read: Callable[[str], Frames] = tables.vector
         elif self.path.suffix.lower() == ".npz":
             kept = _read_npz(self.path)
-            self.name = f"npz:{self.path.name}#{fingerprint([self.path])}"
+            self.name = f"npz:{as_text(self.path.name)}#{fingerprint([self.path])}"
             self._known = frozenset(kept)
             self._read = kept.__getitem__
         else:

@@ -10,6 +10,8 @@ import struct
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from truemoment.inputs import reading
+
 MAGIC = b"PAR1"
 ROW_GROUPS, COLUMNS, ABOUT, KIND, PATH, N_VALUES, UNPACKED = 4, 1, 3, 1, 3, 5, 6
 """Fields of FileMetaData, of RowGroup, of ColumnChunk, and (the last four) of ColumnMetaData."""
@@ -47,7 +49,7 @@ def read_footer(path: Path) -> list[Chunk]:
     OSError, ValueError, LookupError, TypeError, RecursionError
         If the file cannot be read, or its footer is damaged.
     """
-    with path.open("rb") as stream:
+    with reading(path).open("rb") as stream:
         size = stream.seek(-8, 2) + 8
         length = int.from_bytes(stream.read(4), "little")
         if stream.read(4) != MAGIC or length > size - 12:

@@ -17,6 +17,7 @@ import numpy as np
 from truemoment.arrays import refusing_damage
 from truemoment.exceptions import InputError, MissingPackageError
 from truemoment.files import atomic_write
+from truemoment.inputs import reading
 from truemoment.intervals import Floats, Ints
 from truemoment.io.base import Format, PredictionRows, by_rank, checked_statuses
 from truemoment.io.footer import read_footer
@@ -35,7 +36,7 @@ def _pyarrow() -> tuple[Any, Any]:
     """Import the optional package: (pyarrow, pyarrow.parquet)."""
     try:
         return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingPackageError("pyarrow", "parquet", "reading and writing Parquet") from None
 
 
@@ -65,7 +66,9 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         )
         refuse_swollen(path, n_bytes, size, free=FREE_BYTES)
         texts_there = {of.path for of in chunks if of.is_text and of.path in TEXTS}
-        file = parquet.ParquetFile(path, memory_map=True, read_dictionary=texts_there)  # each distinct text once
+        file = parquet.ParquetFile(
+            reading(path), memory_map=True, read_dictionary=texts_there
+        )  # each distinct text once
         parts = _checked_columns(pyarrow, file.schema_arrow, path)
         columns_there = (file.schema.column(number).path for number in range(len(file.schema)))
         table = file.read(columns=[column for column in columns_there if _is_read(column)])

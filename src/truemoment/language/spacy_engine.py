@@ -52,7 +52,7 @@ class SpacyEngine:
         """
         try:
             import spacy  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415 - large, and optional
-        except ImportError as error:
+        except ModuleNotFoundError as error:
             raise MissingPackageError("spacy", "spacy", "the language engine 'spacy'") from error
         try:
             nlp = spacy.load(model, exclude=["ner"])

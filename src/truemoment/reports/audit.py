@@ -44,8 +44,9 @@ from truemoment.measures import why_undefined
 from truemoment.records import STATUSES, Annotations, Predictions
 from truemoment.reports import evaluation as of_run
 from truemoment.reports.tables import TableStyle, escaped, render
-from truemoment.reports.text import WIDTH, one_line, tightened
+from truemoment.reports.text import WIDTH, tightened
 from truemoment.scores import Scores
+from truemoment.text import one_line
 from truemoment.uncertainty import LEVEL
 from truemoment.version import __version__ as version
 

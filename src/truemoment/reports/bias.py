@@ -18,7 +18,8 @@ from truemoment.bias.surveys import OVER, Between, Part, SplitSurvey, Survey
 from truemoment.reports.drawing import shortened
 from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.reports.template import Cell, Table
-from truemoment.reports.text import WIDTH, one_line, tightened
+from truemoment.reports.text import WIDTH, tightened
+from truemoment.text import one_line
 from truemoment.uncertainty import LEVEL
 from truemoment.version import __version__ as version
 

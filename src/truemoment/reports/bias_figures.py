@@ -58,7 +58,7 @@ from truemoment.reports.drawing import (
     wrapped,
     write_beside,
 )
-from truemoment.reports.text import one_line
+from truemoment.text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -22,6 +22,7 @@ from truemoment.reports import evaluation as of_run
 from truemoment.reports.evaluation import Evaluation
 from truemoment.reports.head import head
 from truemoment.reports.tables import TableStyle, escaped, render
+from truemoment.text import one_line
 from truemoment.uncertainty import FEW_DIFFERING, LEVEL, smallest_p
 
 SCHEMA = "truemoment/comparison/1"
@@ -335,11 +336,7 @@ def _published_rows(compared: ComparedFiles) -> list[dict[int, PublishedFigure]]
 def _published_name(line: Mapping[int, PublishedFigure]) -> str:
     figure = next(iter(line.values()))
     where = ", ".join(word for word in (figure.source, figure.table) if word)
-    return _one_line(f"{_PUBLISHED} {figure.method or 'unnamed'} ({where})")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return one_line(f"{_PUBLISHED} {figure.method or 'unnamed'} ({where})")
 
 
 def _points(comparison: Comparison, value: float, *, sign: str = "-") -> str:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import contextlib
 import html
 import io
+import os
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,7 +26,7 @@ from truemoment.exceptions import InputError, UsageError
 from truemoment.files import atomic_write
 from truemoment.folders import refuse_links
 from truemoment.intervals import Floats
-from truemoment.reports.text import one_line
+from truemoment.text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,11 +126,28 @@ class Drawing(NamedTuple):
     draw: Callable[[], Figure]
 
 
+def import_matplotlib() -> ModuleType:
+    """Import matplotlib, also where the variable ``MPLBACKEND`` names a backend that is not installed.
+
+    A notebook hands its own backend down to the commands that it starts. Figures here are drawn with Agg, see
+    :func:`new_figure`. A backend that is installed is selected for the user's own figures, as matplotlib does itself.
+    """
+    asked = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
+    try:
+        import matplotlib as mpl  # noqa: PLC0415 - importing takes time that only figures need spend
+    finally:
+        if asked is not None:
+            os.environ["MPLBACKEND"] = asked
+    if asked:
+        with contextlib.suppress(ValueError):  # it is not installed
+            mpl.rcParams["backend"] = asked
+    return mpl
+
+
 @contextlib.contextmanager
 def drawing_style() -> Iterator[None]:
     """Draw in our style inside this block, whatever matplotlib's settings are; they are as before afterwards."""
-    import matplotlib as mpl  # noqa: PLC0415 - importing takes time that only figures need spend
-
+    mpl = import_matplotlib()
     with mpl.rc_context(), warnings.catch_warnings():
         # A name may be in a script that the font lacks: boxes in a picture; the page has the browser's fonts.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
@@ -207,11 +226,9 @@ def inline_svg(drawing: Drawing) -> str:
     Text is text, colours are variables of the page's style sheet (:data:`COLOURS`), and the names of its parts begin
     with the figure's, so that no two figures of a page share one. The page gives it a size.
     """
-    import matplotlib as mpl  # noqa: PLC0415 - see drawing_style
-
     stream = io.BytesIO()
     with drawing_style():
-        mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": drawing.name})
+        import_matplotlib().rcParams.update({"svg.fonttype": "none", "svg.hashsalt": drawing.name})
         drawing.draw().savefig(
             stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
         )

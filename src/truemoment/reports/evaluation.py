@@ -9,8 +9,8 @@ from truemoment.io import MatchReport, Parsing
 from truemoment.io.base import Sample
 from truemoment.reports.head import head
 from truemoment.reports.tables import TableStyle, render
-from truemoment.reports.text import one_line
 from truemoment.scores import Measured, Scores
+from truemoment.text import one_line
 
 SCHEMA = "truemoment/evaluation/1"
 
@@ -131,8 +131,7 @@ def _shown(sample: Sample) -> str:
         text = f"{text[:begin]}[[{text[begin:end]}]]{text[end:]}"
     ends = ((start, "the end" if end is None else f"{end:g}") for start, end in sample.moments)
     moments = ", ".join(f"{start:g} to {end}" for start, end in ends) or sample.why
-    line = f"{sample.place}: {sample.status} ({moments}): {' '.join(text.split())}"
-    return "".join(sign if sign.isprintable() else "\ufffd" for sign in line)  # a file must not steer a terminal
+    return one_line(f"{sample.place}: {sample.status} ({moments}): {text}")
 
 
 def notes(evaluation: Evaluation) -> list[str]:

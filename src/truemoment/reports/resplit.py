@@ -20,7 +20,8 @@ from truemoment.intervals import Floats
 from truemoment.records import Annotations
 from truemoment.reports.drawing import Drawing, draw_density, drawing_style, new_figure, scale_legend
 from truemoment.reports.tables import TableStyle, escaped, render
-from truemoment.reports.text import WIDTH, one_line
+from truemoment.reports.text import WIDTH
+from truemoment.text import one_line
 from truemoment.version import __version__ as version
 
 if TYPE_CHECKING:

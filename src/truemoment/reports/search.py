@@ -13,11 +13,11 @@ from typing import Any
 
 from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.reports.template import render_page
-from truemoment.reports.text import one_line
 from truemoment.search.building import Report
 from truemoment.search.index import Index
 from truemoment.search.layout import Settings
 from truemoment.search.retrieval import Found
+from truemoment.text import one_line, printable_lines
 from truemoment.version import __version__ as version
 
 SCORE_DIGITS = 3
@@ -125,7 +125,7 @@ def as_csv(query: str, answers: Sequence[Answer]) -> str:
     writer.writerow(["rank", "query", "video_id", "path", "start_s", "end_s", "score"])
     for answer in answers:
         of = answer.found
-        words = (_no_formula(text) for text in (query, of.video_id, str(answer.path)))
+        words = (_no_formula(printable_lines(text)) for text in (query, of.video_id, str(answer.path)))
         writer.writerow([answer.rank, *words, of.start_s, of.end_s, of.score])
     return stream.getvalue()
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
+
+from truemoment.text import printable, printable_lines
 
 TableStyle = Literal["plain", "md", "latex"]
 
@@ -24,6 +26,8 @@ class Escaped(str):
 def escaped(text: str, style: TableStyle) -> str:
     r"""Write text so that Markdown or LaTeX shows it as it is; what was written so already stays.
 
+    What would steer a terminal is written as :func:`~truemoment.text.printable` does.
+
     Examples
     --------
     >>> escaped("loc*act", "md"), escaped("5 %", "latex"), escaped("a_b", "plain")
@@ -31,6 +35,7 @@ def escaped(text: str, style: TableStyle) -> str:
     """
     if isinstance(text, Escaped):
         return text
+    text = printable(text)
     if style == "latex":
         return Escaped(text.translate(str.maketrans(_LATEX)))
     return Escaped(re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text) if style == "md" else text)
@@ -44,8 +49,8 @@ def render(
     Parameters
     ----------
     headings, rows
-        One heading a column; cells are text already, and stay as they are but for LaTeX: there those that
-        :func:`escaped` has not written are written by it.
+        One heading a column, of one line or several; cells are text already. Those that :func:`escaped` has not
+        written are written by it for LaTeX, and else by :func:`~truemoment.text.printable`.
     style
         ``plain`` for the terminal, ``md`` for Markdown, ``latex`` for a booktabs table.
     numbers
@@ -61,8 +66,8 @@ def render(
     from tabulate import tabulate  # noqa: PLC0415 - importing takes time that JSON output need not spend
 
     alignment = ["right" if column in numbers else "left" for column in range(len(headings))]
-    if style == "latex":
-        headings, *rows = ([escaped(cell, style) for cell in cells] for cells in (headings, *rows))
+    headings = [_fit(heading, style, printable_lines) for heading in headings]
+    rows = [[_fit(cell, style, printable) for cell in row] for row in rows]
     text = tabulate(
         rows, headings, tablefmt=_TABULATE_NAME[style], colalign=alignment if rows else None, disable_numparse=True
     )
@@ -70,3 +75,7 @@ def render(
         for rule in (r"\toprule", r"\midrule", r"\bottomrule"):
             text = text.replace(r"\hline", rule, 1)
     return text
+
+
+def _fit(cell: str, style: TableStyle, write: Callable[[str], str]) -> str:
+    return escaped(cell, style) if style == "latex" or isinstance(cell, Escaped) else write(cell)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from truemoment.reports.drawing import COLOURS
-from truemoment.reports.text import one_line
+from truemoment.text import one_line
 from truemoment.version import __version__ as version
 
 TEMPLATES = Path(__file__).parent / "templates"

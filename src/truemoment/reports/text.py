@@ -1,9 +1,8 @@
-"""Words of reports: text from outside made fit for a line, names and numbers in sentences, tables in a terminal."""
+"""Words of reports: names and numbers in sentences, tables in a terminal."""
 
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
@@ -11,26 +10,6 @@ from truemoment.intervals import Floats
 
 WIDTH = 100
 """Columns of a terminal that text is wrapped to."""
-
-_ASTRAY = frozenset("\u200e\u200f\u061c\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Marks that change the direction of the text around them."""
-
-
-def one_line(text: str) -> str:
-    r"""Write text from outside on one line: control characters and marks of direction become U+FFFD.
-
-    Examples
-    --------
-    >>> one_line("a door\n opens")
-    'a door opens'
-    """
-    shown = (
-        c if c.isspace() or (c not in _ASTRAY and unicodedata.category(c) not in _HIDDEN) else "\ufffd" for c in text
-    )
-    return " ".join("".join(shown).split())
-
-
-_HIDDEN = ("Cc", "Cs", "Cn")  # controls, halves of characters, and what is no character
 
 
 def tightened(text: str) -> str:

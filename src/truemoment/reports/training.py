@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from truemoment.reports.tables import TableStyle, escaped, render
-from truemoment.reports.text import counted, one_line
+from truemoment.reports.text import counted
+from truemoment.text import one_line, printable
 
 if TYPE_CHECKING:  # these modules load PyTorch
     from truemoment.training.checkpoints import Epoch
@@ -23,7 +24,7 @@ def opening(task: Task, folder: str) -> list[str]:
     ]
     if task.store is not None:
         told.append(f"features: {one_line(task.store.name)}, {task.store.n_dimensions} numbers a row")
-    return [*told, *(f"note: {note}" for note in task.notes), f"run: {folder}"]
+    return [*map(printable, told), *(printable(f"note: {note}") for note in task.notes), f"run: {folder}"]
 
 
 def _source(task: Task, which: str) -> str:
@@ -64,7 +65,11 @@ def lines(result: Result, *, style: TableStyle) -> list[str]:
     table = [render(headings, rows, style=style, numbers=range(1, len(splits) + 1))] if rows else []
     if style != "plain":
         return table
-    return [*head, *table, *(["", *(f"note: {note}" for note in result.run.notes)] if result.run.notes else [])]
+    return [
+        *head,
+        *table,
+        *(["", *(printable(f"note: {note}") for note in result.run.notes)] if result.run.notes else []),
+    ]
 
 
 def _percent(value: str) -> str:

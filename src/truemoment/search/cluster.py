@@ -133,7 +133,7 @@ def _imported(settings: Mapping[str, str]) -> Any:  # noqa: ANN401 - an optional
     os.environ.update(settings)
     try:
         return importlib.import_module("ray")
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingPackageError("ray", "scale", "--engine ray") from None
 
 

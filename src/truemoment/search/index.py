@@ -12,6 +12,7 @@ from pathlib import Path
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.features.reading import FileStore
 from truemoment.folders import refuse_links
+from truemoment.inputs import reading
 from truemoment.intervals import Ints
 from truemoment.proposals import Proposals, read_proposals
 from truemoment.search.layout import (
@@ -52,7 +53,7 @@ class Index(FileStore):
     """
 
     def __init__(self, path: Path | str) -> None:
-        path = Path(path)
+        path = reading(Path(path))
         self.settings = read_settings(path)
         self._found = found_in(path)
         if not self._found:

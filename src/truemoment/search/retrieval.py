@@ -195,7 +195,7 @@ class Corpus:
     def __init__(self, index: Index, videos: Iterable[str] | None = None) -> None:
         try:
             import faiss  # noqa: PLC0415 - only a collection needs it
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingPackageError("faiss-cpu", "search", "the first look at many videos") from None
         self.video_ids = sorted(index if videos is None else videos)
         # Half precision, as the pieces lie on disk: 1,200 hours are a million pieces, 1.1 GB at 512 numbers.

@@ -178,7 +178,7 @@ def _together(frames: Array, first: Array, end: Array) -> tuple[Any, Array, Arra
     """Return the namespace of the arrays' library, and the ends of the spans on the device of the frames."""
     try:
         import array_api_compat  # noqa: PLC0415 - only scoring needs it
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingPackageError("array-api-compat", "search", "scoring of long videos") from None
     xp = array_api_compat.array_namespace(frames)
     return xp, xp.asarray(first, device=frames.device), xp.asarray(end, device=frames.device)

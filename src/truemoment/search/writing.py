@@ -48,6 +48,7 @@ from truemoment.search.layout import (
     rows_in,
     spans_of,
 )
+from truemoment.text import as_text
 from truemoment.video import VIDEO_SUFFIXES, identity_of
 
 NEW, OLD = ".new-", ".old-"
@@ -475,7 +476,7 @@ def _moved(about: About, path: Path) -> About:
 
 def _new_name(path: Path, taken: set[str]) -> str:
     """Name a video after its file; with the folders it lies in where another one is called so."""
-    path = Path(_shown(path))
+    path = Path(as_text(str(path)))
     parts = path.with_suffix("").parts
     for many in range(1, len(parts)):
         name = "/".join(parts[-many:])
@@ -496,9 +497,5 @@ def _text_of(path: Path) -> str:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise InputError("its name is no UTF-8 text, rename it", path=_shown(path)) from None
+        raise InputError("its name is no UTF-8 text, rename it", path=as_text(str(path))) from None
     return text
-
-
-def _shown(path: Path) -> str:
-    return str(path).encode("utf-8", "backslashreplace").decode()

@@ -162,7 +162,7 @@ class ZeroShot:
             return array
         try:
             import torch  # noqa: PLC0415 - only where a device is named
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingPackageError("torch", "search", "scoring on a device") from None
         try:
             return torch.from_numpy(np.require(array, requirements=("C", "W"))).to(self.device)

@@ -210,7 +210,7 @@ class Endpoint:
         """
         try:
             import tenacity  # noqa: PLC0415 - only asking needs it
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingPackageError("tenacity", "served", "asking a served model") from None
         stop = stop or threading.Event()
         body = msgspec.json.encode({"model": self.model, "messages": messages, **self.options})

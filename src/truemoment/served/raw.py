@@ -24,6 +24,7 @@ import msgspec
 from truemoment.exceptions import InputError
 from truemoment.files import decode_json, refuse_repeated_keys
 from truemoment.folders import lock
+from truemoment.inputs import updating
 from truemoment.version import __version__
 
 FORMAT_VERSION = 1
@@ -134,7 +135,7 @@ class RawAnswers:
         if path.exists() and not path.is_file():
             raise InputError("is no file, expected one to write to", path=path)
         try:
-            self._stream: IO[bytes] = path.open("a+b", buffering=0)
+            self._stream: IO[bytes] = updating(path).open("a+b", buffering=0)
         except OSError as error:
             raise InputError(f"cannot be written ({error.strerror})", path=path) from None
         try:

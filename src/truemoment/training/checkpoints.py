@@ -28,6 +28,7 @@ from torch import Tensor, nn
 from truemoment.arrays import refusing_damage
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.files import atomic_folder, atomic_write, read_json
+from truemoment.inputs import reading
 from truemoment.training.epochs import epoch_folder, epoch_folders
 from truemoment.training.recipes import Recipe, differing_keys
 
@@ -203,7 +204,7 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     if not path.is_file():
         raise MissingFileError(f"{path}: no such file; the run was cut off before its first epoch ended")
     with refusing_damage(path, "is no whole safetensors file", SafetensorError):
-        return load(path.read_bytes())
+        return load(reading(path).read_bytes())
 
 
 def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:

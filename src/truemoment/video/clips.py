@@ -24,7 +24,7 @@ from truemoment.video.frames import (
     packets_of,
     pixels_of,
     read_errors,
-    reading,
+    reading_video,
     shown_at,
 )
 
@@ -80,7 +80,7 @@ def thumbnail(path: Path, time_s: float, longest_side: int = 320, *, outline: Ou
     time_s = min(max(0.0, time_s), outline.duration_s)
     _, frame = next(shown_at(path, outline, [time_s]))
     scale = min(1.0, longest_side / max(frame.width * outline.pixel_aspect, frame.height))
-    with reading(path):
+    with reading_video(path):
         return jpeg_of(pixels_of(frame, outline.pixel_aspect, scale))
 
 

@@ -32,6 +32,7 @@ import numpy.typing as npt
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, TrueMomentError, UsageError
 from truemoment.features.base import Frames
 from truemoment.files import decode_json, read_bytes, sha256_of
+from truemoment.inputs import reading
 from truemoment.video.frames import Pixels
 
 if TYPE_CHECKING:
@@ -281,7 +282,7 @@ class Preparation:
         """
         try:
             from PIL import Image  # noqa: PLC0415 - only pictures need it
-        except ImportError:
+        except ModuleNotFoundError:
             raise MissingPackageError("pillow", "search", "making pictures ready for a model") from None
         rgb = _not_too_long(rgb)
         height, width = self._resized(*rgb.shape[:2])
@@ -344,7 +345,7 @@ def load_encoder(text: str, *, device: str | None = None) -> Encoder:
     try:
         import torch  # noqa: PLC0415, F401 - importing it takes seconds
         import transformers  # noqa: PLC0415, F401 - as above
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise MissingPackageError(error.name or "transformers", "search", "turning frames into vectors") from None
     folder, name = _folder_of(text)
     return TwoTowers.load(folder, name, device)
@@ -422,7 +423,7 @@ def _found(name: str, commit: str | None) -> Path | None:
     """Return the folder of a model of the hub if it is on this machine, whole."""
     try:
         import huggingface_hub  # noqa: PLC0415 - comes with transformers
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingPackageError("transformers", "search", "turning frames into vectors") from None
     wanted = [*PARTS, *WORDS, *WEIGHTS]
     download = functools.partial(huggingface_hub.snapshot_download, name, revision=commit, allow_patterns=wanted)
@@ -512,7 +513,7 @@ class TwoTowers:
         MissingFileError, InputError
             If a file is not there, is damaged, or is of another kind of model.
         """
-        path = folder / "config.json"
+        path = reading(folder) / "config.json"
         kind = decode_json(read_bytes(path), _ConfigFile, path=path).model_type
         preparation = Preparation.read(folder)
         if not any(folder.glob(WEIGHTS[0])):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from truemoment.exceptions import InputError, MissingFileError
+from truemoment.inputs import reading
 
 VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".avi", ".mov")
 
@@ -88,7 +89,7 @@ def identity_of(path: Path) -> str:
     """
     digest = hashlib.sha256()
     try:
-        with path.open("rb") as stream:
+        with reading(path).open("rb") as stream:
             size = stream.seek(0, 2)
             for at, length in _looked_at(size):
                 stream.seek(at)

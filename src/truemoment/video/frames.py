@@ -33,6 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, UsageError
+from truemoment.inputs import reading
 from truemoment.intervals import Floats
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def sample_frames(path: Path, sampling: Sampling) -> Frames:
         if frame is last:
             images.append(images[-1])
             continue
-        with reading(path):
+        with reading_video(path):
             images.append(_jpeg_of(frame, outline.pixel_aspect, sampling.longest_side))
         last = frame
     return Frames(times_s, images, outline.duration_s)
@@ -252,7 +253,7 @@ def stream_frames(
         if pixels is None or frame is not last:
             width, height = _shown_size(frame, outline.pixel_aspect)
             scale = 1.0 if shortest_side is None else min(1.0, shortest_side / min(width, height))
-            with reading(path):
+            with reading_video(path):
                 pixels = pixels_of(frame, outline.pixel_aspect, scale)
         last = frame
         yield time_s, pixels
@@ -319,7 +320,7 @@ def duration_of(path: Path) -> float:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
+def reading_video(path: Path) -> Iterator[None]:
     """Tell in one line what goes wrong in a file, whatever PyAV raises.
 
     Raises
@@ -348,15 +349,15 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
     """
     try:
         import av  # noqa: PLC0415 - only videos need it
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingPackageError("av", "served", "reading videos") from None
     # What is no video is not tried as one; text beside the pictures need not be UTF-8.
     options = {"format_whitelist": CONTAINERS, "max_pixels": str(MOST_PIXELS)}
-    with reading(path):
+    with reading_video(path):
         if not path.exists():
             raise MissingFileError(f"{path}: no such file")
         # A full path cannot be taken for an address.
-        with av.open(str(path.resolve()), options=options, metadata_errors="replace") as container:
+        with av.open(str(reading(path).resolve()), options=options, metadata_errors="replace") as container:
             cover = av.stream.Disposition.attached_pic
             stream = next((of for of in container.streams.video if not of.disposition & cover), None)
             if stream is None:
@@ -734,7 +735,7 @@ def jpeg_of(pixels: Pixels) -> bytes:
     """
     try:
         from PIL import Image  # noqa: PLC0415 - only pictures need it
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingPackageError("pillow", "served", "writing pictures") from None
     stream = io.BytesIO()
     Image.fromarray(pixels).save(stream, "JPEG", quality=JPEG_QUALITY)

@@ -497,7 +497,7 @@ def write_films(
     """
     try:
         import h5py  # noqa: PLC0415 - optional
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingPackageError("h5py", "models", "writing HDF5") from None
     folder = Path(folder)
     try:

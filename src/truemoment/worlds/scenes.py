@@ -408,7 +408,7 @@ def render_film(
     """
     try:
         import av  # noqa: PLC0415 - only videos need it
-    except ImportError:
+    except ModuleNotFoundError:
         raise MissingPackageError("av", "search", "rendering a film") from None
     if height % 2 or width % 2 or not 16 <= height <= 2160 or not 16 <= width <= 4096:
         raise UsageError(f"got pictures of {width} x {height}, expected even numbers from 16 to 4096 x 2160")

@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import click
 
-from truemoment.cli import LazyGroup
+from truemoment.cli.group import LazyGroup
 
 STUDIES = MappingProxyType(
     {

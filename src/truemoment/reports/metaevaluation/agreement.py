@@ -34,7 +34,8 @@ from truemoment.reports.metaevaluation.parts import (
     short_number,
 )
 from truemoment.reports.template import Cell, Table
-from truemoment.reports.text import counted, few, listed, low_to_high, number, one_line, percent
+from truemoment.reports.text import counted, few, listed, low_to_high, number, percent
+from truemoment.text import one_line
 from truemoment.uncertainty import ROUNDING
 
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from truemoment.reports.drawing import Drawing, shortened
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.parts import heat_map, lines_figure, short_label
 from truemoment.reports.template import Cell, Table
-from truemoment.reports.text import counted, few, number, one_line, percent, points
+from truemoment.reports.text import counted, few, number, percent, points
+from truemoment.text import one_line
 from truemoment.uncertainty import ROUNDING
 
 PAPER_IOU = {

@@ -25,7 +25,8 @@ from truemoment.reports.drawing import (
 )
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.template import Cell, Table
-from truemoment.reports.text import counted, few, listed, one_line
+from truemoment.reports.text import counted, few, listed
+from truemoment.text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

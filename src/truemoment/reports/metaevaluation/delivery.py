@@ -18,7 +18,8 @@ from truemoment.reports.head import head
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.reports.template import Cell, Table
-from truemoment.reports.text import WIDTH, one_line, tightened
+from truemoment.reports.text import WIDTH, tightened
+from truemoment.text import one_line
 from truemoment.version import __version__ as version
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from truemoment.reports.drawing import Drawing, inline_svg
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.delivery import names_of
 from truemoment.reports.template import Table, render_page
-from truemoment.reports.text import one_line
+from truemoment.text import one_line
 from truemoment.version import __version__ as version
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from truemoment.reports.drawing import (
     new_figure,
     shortened,
 )
-from truemoment.reports.text import one_line
+from truemoment.text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

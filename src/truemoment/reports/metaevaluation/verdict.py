@@ -28,7 +28,8 @@ from truemoment.reports.metaevaluation.standing import (
     noise_looked_at,
 )
 from truemoment.reports.template import Cell, Table
-from truemoment.reports.text import counted, few, listed, low_to_high, number, one_line, percent, points
+from truemoment.reports.text import counted, few, listed, low_to_high, number, percent, points
+from truemoment.text import one_line
 from truemoment.uncertainty import ROUNDING, interval95
 
 if TYPE_CHECKING:

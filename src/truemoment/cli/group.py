@@ -1,0 +1,91 @@
+"""The verbs of the command line, each imported when it is used."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import click
+
+from truemoment.version import __version__
+
+COMMANDS = MappingProxyType(
+    {
+        "demo": "The main job on a built-in world: no data, no network.",
+        "audit": "Tell whether a model found the moments, or guessed them.",
+        "evaluate": "Measure a prediction file by a stated protocol.",
+        "compare": "Compare methods: paired, with corrected p values.",
+        "bias": "Tell what a dataset gives away before anybody looks at a video.",
+        "resplit": "Split a dataset anew, so that guessing stops working.",
+        "meta": "Study measures: which agree, which are stable, which select well.",
+        "humans": "Hold several annotators against references and each other.",
+        "train": "Train a model by a recipe, and answer the test splits.",
+        "predict": "Ask a served model or a trained one, and keep the answers.",
+        "sweep": "Train methods over a grid of a dial, with floors beside.",
+        "variants": "Train variants of a method for studies of model selection.",
+        "features": "Tell what a store of features holds, and whom it lacks.",
+        "index": "Look at videos once, so that they can be searched.",
+        "search": "Find the moments that a sentence describes.",
+        "convert": "Write a prediction file in another format.",
+        "baseline": "Write what a blind baseline, or the oracle, answers.",
+        "reproduce": "Set published tables beside what comes out here.",
+        "datasets": "List, describe, check or fetch datasets.",
+        "protocols": "List the evaluation conventions, or show one field by field.",
+        "measures": "List the measures and how they are written.",
+    }
+)
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when used, so that help comes at once.
+
+    Parameters
+    ----------
+    package
+        Where the modules of its verbs lie, each with a ``command``.
+    verbs
+        Meaning of each verb, in the order of the help.
+    **settings
+        As for :class:`click.Group`.
+    """
+
+    def __init__(self, *, package: str, verbs: Mapping[str, str], **settings: Any) -> None:  # noqa: ANN401 - click's
+        super().__init__(**settings)
+        self.package, self.verbs = package, verbs
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the verbs in the order of the help."""
+        del ctx
+        return list(self.verbs)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import a verb."""
+        del ctx
+        if name not in self.verbs:
+            return None
+        command = importlib.import_module(f"{self.package}.{name}").command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"{self.package}.{name}.command is no command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs without importing them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(self.verbs.items()))
+
+
+@click.group(
+    cls=LazyGroup,
+    package="truemoment.cli",
+    verbs=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, message="truemoment %(version)s")
+def cli() -> None:
+    """Tell whether a model found the moment, or guessed where moments usually are.
+
+    Every command takes --debug, which shows the traceback of an error.
+    """

@@ -1,0 +1,129 @@
+"""How a command ends: its exit status, and for every error one line on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import sys
+import traceback
+from types import MappingProxyType
+
+import click
+
+from truemoment.cli import EXIT_BAD_INPUT, EXIT_BUG, EXIT_INTERRUPTED, INTERRUPTED
+from truemoment.cli.interrupts import is_interrupted
+from truemoment.exceptions import TrueMomentError, UsageError
+from truemoment.inputs import command_inputs
+from truemoment.terminal import clean_streams
+from truemoment.text import as_text, short_line
+
+EXTRAS = MappingProxyType(
+    {
+        **dict.fromkeys(("torch", "accelerate", "safetensors", "h5py", "yaml"), "models"),
+        **dict.fromkeys(("transformers", "av", "PIL", "faiss", "array_api_compat"), "search"),
+        "ray": "scale",
+    }
+)
+"""The extra that brings each optional package."""
+
+_NO_MEMORY = re.compile("allocate memory|out of memory|start new thread", re.IGNORECASE)
+"""What PyTorch and Python say, in an error without a class of its own, where memory or threads run out."""
+
+
+def status_of(words: list[str], *, debug: bool) -> int:
+    """Run the command line and return its exit status; errors become one line on standard error."""
+    with clean_streams(), command_inputs():
+        try:
+            return _invoke(words)
+        except click.UsageError as error:
+            command = error.ctx.command_path if error.ctx else "truemoment"
+            return _fail(f"{error.format_message()} (see {command} --help)", EXIT_BAD_INPUT, debug=debug)
+        except (TrueMomentError, click.ClickException) as error:
+            return _fail(str(error), EXIT_BAD_INPUT, debug=debug)
+        except (KeyboardInterrupt, click.Abort):
+            return _fail(INTERRUPTED, EXIT_INTERRUPTED, debug=False)
+        except BrokenPipeError:
+            _print_no_more()  # the reader has gone, as in "| head"
+            return 0
+        except Exception as error:
+            return _fail(*_told(error), debug=debug)
+
+
+def _invoke(words: list[str]) -> int:
+    from truemoment.cli.group import cli
+
+    if nul := [word for word in words if "\0" in word]:
+        raise UsageError(f"{nul[0]}: got a character NUL, expected a path or text")
+    try:
+        with cli.make_context("truemoment", words) as context:
+            cli.invoke(context)
+        sys.stdout.flush()
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return EXIT_BAD_INPUT
+    return 0
+
+
+def _told(error: Exception) -> tuple[str, int]:
+    """Say what happened, and with which status the command ends."""
+    if is_interrupted():
+        return INTERRUPTED, EXIT_INTERRUPTED
+    if (told := _in_words(error)) is not None:
+        return told, EXIT_BAD_INPUT
+    return f"a bug of ours: {type(error).__name__}: {error} (--debug shows where)", EXIT_BUG
+
+
+def _in_words(error: Exception) -> str | None:
+    """Say what the user can do something about; None for an error that is ours."""
+    if isinstance(error, OSError):
+        told = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+        return f"{told}; allow more (ulimit -n)" if error.errno == errno.EMFILE else told
+    return _of_machine(error) or _of_text(error)
+
+
+def _of_machine(error: Exception) -> str | None:
+    """Say what the machine or the installation is short of."""
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and _NO_MEMORY.search(str(error))):
+        return "there is not enough memory for this; end other programs, or take less at a time"
+    if isinstance(error, ModuleNotFoundError):
+        extra = EXTRAS.get(error.name or "")
+        return extra and f"this needs the package {error.name}: pip install 'truemoment[{extra}]'"
+    is_theirs = isinstance(error, ImportError) and not (error.name or "").startswith("truemoment")
+    if is_theirs or isinstance(error, SystemError):
+        return f"a package cannot be loaded, or fails ({error}); is it whole, and is there enough memory?"
+    return None
+
+
+def _of_text(error: Exception) -> str | None:
+    """Say which word or path is no text that a file can hold, or no path."""
+    if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
+        near = error.object[max(0, error.start - 40) : error.end + 40]
+        return f"{as_text(near)}: is no text in UTF-8, which a file could hold; rename it"
+    if isinstance(error, ValueError) and str(error).startswith("embedded null"):
+        return "a path that stands in a file holds a character NUL, which no name of a file does"
+    return None
+
+
+def _print_no_more() -> None:
+    """Send what is still to be printed nowhere, so that the interpreter's end does not stumble over it."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+            continue
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _fail(message: str, status: int, *, debug: bool) -> int:
+    try:
+        if debug:
+            traceback.print_exc()
+        click.echo(f"truemoment: {short_line(message)}", err=True)
+    except OSError:  # standard error is full, or its reader has gone
+        pass
+    _print_no_more()
+    return status

@@ -1,0 +1,176 @@
+"""What a command reads: none of it is written over.
+
+The command line enters :func:`command_inputs`. Inside it, whatever opens an input names it by :func:`reading`, and
+whatever writes a file asks by :func:`writing` first. Outside of a command these return their path and do no more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import stat
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+from truemoment.exceptions import InputError, OutputError
+from truemoment.text import printable
+
+P = TypeVar("P", str, Path)
+
+
+@dataclass
+class _Register:
+    """Real paths of the files and folders of a command, each with its name as the command knows it.
+
+    Parameters
+    ----------
+    read
+        What was read so far; of a folder everything below it.
+    planned
+        What will be written, as far as the options say.
+    own
+        Files and folders that the command writes, or goes on with: it may read them too.
+    seen
+        Paths that :func:`reading` was asked for.
+    has_written
+        Whether a file was written, or begun.
+    """
+
+    read: dict[str, str] = field(default_factory=dict)
+    planned: dict[str, str] = field(default_factory=dict)
+    own: set[str] = field(default_factory=set)
+    seen: set[str] = field(default_factory=set)
+    has_written: bool = False
+
+    def is_own(self, real: str) -> bool:
+        """Whether a path is one of the command's own files, or lies in one of its folders."""
+        return not self.own.isdisjoint(_with_folders(real))
+
+    def refuse_read(self, real: str, named: str) -> None:
+        """Refuse to write what was read, or into it."""
+        if not self.is_own(real) and not _is_stream(real):
+            for read in self.read.keys() & _with_folders(real):
+                _refuse(real, named, read, self.read[read])
+
+
+_register: ContextVar[_Register | None] = ContextVar("register of a command", default=None)
+
+
+@contextlib.contextmanager
+def command_inputs() -> Iterator[None]:
+    """Keep what is read inside this block from being written over inside it."""
+    token = _register.set(_Register())
+    try:
+        yield
+    finally:
+        _register.reset(token)
+
+
+def reading(path: P) -> P:
+    """Return the path of a file or folder that is about to be read; it is kept, of a folder everything below it.
+
+    Raises
+    ------
+    OutputError
+        If the command is about to write it, or to write into it.
+    InputError
+        If no file can have such a path.
+    """
+    text = str(path)
+    if "\0" in text:
+        raise InputError("holds a character NUL, expected a path", path=text)
+    register = _register.get()
+    if register is None or text in register.seen:
+        return path
+    register.seen.add(text)
+    real = os.path.realpath(text)
+    if register.is_own(real) or _is_stream(real):
+        return path
+    register.read[real] = text
+    for planned, named in register.planned.items():
+        _refuse(planned, named, real, text)
+    return path
+
+
+def will_write(path: Path) -> None:
+    """Say which file or folder the command is going to write, so that reading it is refused before any work.
+
+    Raises
+    ------
+    OutputError
+        If it was read already.
+    """
+    if (register := _register.get()) is not None:
+        real = os.path.realpath(path)
+        register.refuse_read(real, str(path))
+        register.planned[real] = str(path)
+
+
+def writing(path: P) -> P:
+    """Return the path of a file or folder that is about to be written.
+
+    Raises
+    ------
+    OutputError
+        If it was read, or lies in a folder that was.
+    """
+    register = _register.get()
+    if register is None:
+        return path
+    real = os.path.realpath(path)
+    register.refuse_read(real, str(path))
+    register.own.add(real)
+    register.has_written = True
+    return path
+
+
+def updating(path: P) -> P:
+    """Return the path of a file or folder that the command both reads and writes: it goes on with it."""
+    if (register := _register.get()) is not None:
+        real = os.path.realpath(path)
+        register.has_written = True
+        register.own.add(real)
+        for known in (register.read, register.planned):
+            for other in [other for other in known if real in _with_folders(other)]:
+                del known[other]
+    return path
+
+
+def has_written() -> bool:
+    """Whether the command has written a file, or begun to."""
+    register = _register.get()
+    return register is not None and register.has_written
+
+
+def _refuse(output: str, as_named: str, read: str, as_read: str) -> None:
+    """Refuse to write what is read, or into it.
+
+    Raises
+    ------
+    OutputError
+        Naming the output.
+    """
+    told = printable(as_named)
+    if output == read:
+        raise OutputError(f"{told}: is read or written already, expected another file to write to")
+    if read in _with_folders(output):
+        raise OutputError(f"{told}: lies in {printable(as_read)}, which is read, expected another place")
+
+
+def _with_folders(path: str) -> set[str]:
+    """Return a path and the folders that it lies in."""
+    parts = path.split(os.sep)  # noqa: PTH206 - making a path of each takes time
+    return set(itertools.accumulate(parts, lambda above, name: f"{above}{os.sep}{name}"))
+
+
+def _is_stream(path: str) -> bool:
+    """Whether there is a pipe or device, which is never replaced."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - pathlib makes a path of each
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))

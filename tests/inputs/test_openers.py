@@ -1,0 +1,60 @@
+"""Whatever opens a file says so to the register of inputs, see truemoment.inputs; a new reader cannot forget it."""
+
+import ast
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2] / "src" / "truemoment"
+
+OPENERS = re.compile(
+    r"open|(gzip|zipfile|av|os|h5py|np|parquet|Image)\.(open|File|ZipFile|load|memmap|fromfile|loadtxt|read_table)"
+    r"|.*\.(open_memmap|from_pretrained|safe_open|load_file|read_bytes|read_text|open)"
+)
+"""Calls that open a file by its path; read_bytes and read_text of truemoment.files are called by their bare names."""
+
+REGISTERS = {"reading", "updating", "writing", "atomic_write", "atomic_folder"}
+
+NO_INPUT = {
+    "cli/__init__.py:_open_missing_streams": "the null device",
+    "cli/running.py:_print_no_more": "the null device",
+    "cli/options.py:open_page": "the user's browser",
+    "cli/search.py:command": "opens a target, by a method that is checked itself",
+    "cli/search.py:store": "as before",
+    "arrays.py:_opened": "a member of an archive that is open",
+    "datasets/fetch.py:__call__": "a file that is being fetched",
+    "datasets/faults.py:known_faults": "a file of this package",
+    "served/prompts/__init__.py:get_prompt": "files of this package",
+    "training/recipes.py:read_recipe": "files of this package; the user's are read by truemoment.files",
+    "search/layout.py:is_index": "looks what a folder is, which may be the one to write",
+    "training/examples.py:_room": "a temporary file",
+    "video/clips.py:_write_clip": "a stream that is open",
+    "folders.py:_hold": "a lock, or a temporary file",
+    "video/encoders.py:_config_of": "the folder that TwoTowers.load has named",
+    "video/encoders.py:_model_of": "as before",
+    "video/encoders.py:_tokenizer_of": "as before",
+}
+"""Functions that open what is no input, or no file, and why it need not be named."""
+
+
+def names_called(function):
+    """What a function calls, as it is written."""
+    return [ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)]
+
+
+def test_every_opener_is_registered():
+    silent, seen, known = [], 0, set()
+    for path in sorted(ROOT.rglob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            names = names_called(function)
+            opened = [name for name in names if OPENERS.fullmatch(name)]
+            place = f"{path.relative_to(ROOT).as_posix()}:{function.name}"
+            if opened and REGISTERS.isdisjoint(names):
+                known.add(place)
+                if place not in NO_INPUT:
+                    silent.append(f"{place} ({', '.join(opened)})")
+            seen += bool(opened)
+    assert not silent, "name inputs by truemoment.inputs.reading: " + "; ".join(silent)
+    assert seen > 30
+    assert set(NO_INPUT) == known
