@@ -41,6 +41,7 @@ from truemoment.exceptions import MissingFileError, UsageError
     help="What finds verbs: lexicon, spacy or spacy:MODEL.",
 )
 @seed_option("what is drawn; every table starts from it anew")
+@click.option("--figures", type=click.Path(path_type=Path), metavar="DIR", help="Save the figures as PNG, SVG, PDF.")
 @output_options
 @click.pass_context
 def command(
@@ -51,6 +52,7 @@ def command(
     runs: int,
     engine: str,
     seed: int,
+    figures: Path | None,
     json_path: Path | None,
     style: Literal["md", "latex"] | None,
     quiet: bool,
@@ -68,6 +70,7 @@ def command(
     from truemoment.caching import Cache
     from truemoment.datasets import DATASETS, data_folder
     from truemoment.language import get_engine
+    from truemoment.reports.drawing import save_drawings
     from truemoment.reports.tables import render
     from truemoment.reproduction import TABLES, get_table, report, reproduce
 
@@ -101,6 +104,8 @@ def command(
     reproduction = report.Reproduction(done, seed=seed, runs=runs, engine=engine)
     if json_path is not None:
         write_json(json_path, report.document(reproduction))
+    if figures is not None:
+        save_drawings([drawing for of in done for drawing in of.table.drawings(of.rows)], figures)
     if json_path != STANDARD_OUTPUT:
         click.echo("\n\n\n".join(report.table(of, style=style or "plain") for of in done if of.rows))
     if not quiet:

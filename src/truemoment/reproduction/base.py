@@ -21,6 +21,7 @@ from truemoment.comparison import PublishedFigure, read_published
 from truemoment.datasets import load_annotations
 from truemoment.protocols import Protocol, get_protocol
 from truemoment.records import Annotations
+from truemoment.reports.drawing import Drawing
 
 PUBLISHED = Path(__file__).parent / "published"
 """Folder of the published figures."""
@@ -175,6 +176,8 @@ class Table:
         Name of its file of published figures.
     compute
         Takes the published figures and the setting, and yields every figure of the table.
+    drawings
+        Takes these figures and returns what is drawn of them; by default nothing is.
     """
 
     name: str
@@ -183,6 +186,7 @@ class Table:
     datasets: tuple[str, ...]
     figures: str
     compute: Callable[[Sequence[PublishedFigure], Setting], Iterable[Reproduced]]
+    drawings: Callable[[Sequence[Reproduced]], Sequence[Drawing]] = lambda _: ()
 
 
 def published_figures(name: str) -> list[PublishedFigure]:

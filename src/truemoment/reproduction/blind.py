@@ -8,19 +8,29 @@ worth most by it. Nothing is judged: these are not the same method.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from typing import TYPE_CHECKING
 
-from truemoment.audit.floors import NETWORK, Floor
-from truemoment.audit.floors import Setting as FloorSetting
 from truemoment.baselines import BASELINES
 from truemoment.comparison import PublishedFigure
 from truemoment.evaluation import evaluate
+from truemoment.floors import NETWORK, Floor
+from truemoment.floors import Setting as FloorSetting
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
+from truemoment.reports.drawing import FLOOR, INK, METHOD, SMALL, Drawing, new_figure
 from truemoment.reproduction.base import Reproduced, Setting, Table, beside, with_ours
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 BESIDE = ("best-constant", "sentence-neighbours")
 """Other floors that are shown without a published figure."""
+
+OURS = "truemoment"
+
+REASON = "ours is the sentence network, which never sees a video: mean of two trainings"
 
 
 def blind_beside_published(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
@@ -43,11 +53,108 @@ def blind_beside_published(figures: Sequence[PublishedFigure], setting: Setting)
         yield from (beside(figure, values[NETWORK][figure.measure], tolerance=None, reason=REASON) for figure in rows)
         for name in (NETWORK, *BESIDE):
             for of in names:
-                place = ("truemoment", "floor", dataset, split, BASELINES[name].meaning, of)
+                place = (OURS, "floor", dataset, split, BASELINES[name].meaning, of)
                 yield with_ours(Reproduced(*place, unit="percent"), values[name][of])
 
 
-REASON = "ours is the sentence network, which never sees a video: mean of two trainings"
+# --------------------------------------------------------------------------------------------- figure
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Published figures of one measure on one split, in percent, and the floors' beside them.
+
+    Parameters
+    ----------
+    dataset, split, measure
+        What they are of.
+    published
+        Of models that see the video, in the order published.
+    network, constant
+        Of the sentence network and of the best constant.
+    """
+
+    dataset: str
+    split: str
+    measure: str
+    published: tuple[float, ...]
+    network: float
+    constant: float
+
+    @property
+    def n_below(self) -> int:
+        """How many published figures are at or below the sentence network's."""
+        return sum(value <= self.network for value in self.published)
+
+
+def by_split(rows: Sequence[Reproduced], threshold: str = "IoU=0.5") -> list[Beside]:
+    """Collect each split's figures of the measure with a threshold, in the order of the rows."""
+    cells: dict[tuple[str, str, str], list[Reproduced]] = {}
+    for row in rows:
+        if threshold in row.measure:
+            cells.setdefault((row.dataset, row.split, row.measure), []).append(row)
+    found = []
+    for place, here in cells.items():
+        published = tuple(float(row.published) for row in here if row.published is not None)
+        ours = {row.method: row.ours for row in here if row.source == OURS}
+        network, constant = (ours[BASELINES[name].meaning] for name in (NETWORK, "best-constant"))
+        if network is not None and constant is not None:
+            found.append(Beside(*place, published, network, constant))
+    return found
+
+
+def drawings(rows: Sequence[Reproduced]) -> list[Drawing]:
+    """Return the figure of these rows."""
+    return [
+        Drawing(
+            "blind-beside-published",
+            "Published models that see the video, and a network that only reads the sentence",
+            "Each circle is a published model; the diamond is the sentence network, the bar the best constant answer. "
+            "On the right: how many of the published figures are at or below the sentence network's.",
+            lambda: figure(by_split(rows)),
+        )
+    ]
+
+
+def figure(splits: Sequence[Beside]) -> Figure:
+    """Draw a line a split: published figures, the sentence network and the best constant on one scale in percent."""
+    drawn = new_figure(1.1 + 0.42 * len(splits))
+    axes = drawn.add_subplot()
+    heights = range(len(splits), 0, -1)
+    for height, of in zip(heights, splits, strict=True):
+        axes.plot(of.published, [height] * len(of.published), "o", color=METHOD, alpha=0.55, markersize=4.5, mew=0)
+        axes.plot([of.constant], [height], "|", color=FLOOR, markersize=13, markeredgewidth=1.6)
+        axes.plot([of.network], [height], "D", color=FLOOR, markeredgecolor=INK, markersize=6.5, markeredgewidth=0.6)
+        axes.annotate(
+            f"{of.n_below} of {len(of.published)}",
+            (1, height),
+            xycoords=("axes fraction", "data"),
+            xytext=(4, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=SMALL,
+        )
+    axes.annotate(
+        "at or below\nthe network",
+        (1, len(splits) + 0.6),
+        xycoords=("axes fraction", "data"),
+        xytext=(4, 0),
+        textcoords="offset points",
+        va="bottom",
+        fontsize=SMALL,
+    )
+    axes.set_yticks(list(heights), [f"{of.dataset}\n{of.split}, {of.measure.split(',')[0]}" for of in splits])
+    axes.set_ylim(0.4, len(splits) + 0.6)
+    axes.set_xlim(0, None)
+    axes.set_xlabel("at IoU 0.5, %")
+    axes.grid(axis="x")
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    marks = [("o", METHOD, "published model"), ("D", FLOOR, "sentence network"), ("|", FLOOR, "best constant")]
+    handles = [axes.plot([], [], mark, color=colour, label=label)[0] for mark, colour, label in marks]
+    drawn.legend(handles=handles, loc="outside upper left", ncols=2, columnspacing=1.0, handletextpad=0.2)
+    return drawn
+
 
 TABLES = (
     Table(
@@ -57,5 +164,6 @@ TABLES = (
         ("charades-sta", "activitynet-captions", "tacos", "charades-cd", "activitynet-cd"),
         "blind_beside_published.csv",
         blind_beside_published,
+        drawings,
     ),
 )
