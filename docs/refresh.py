@@ -253,6 +253,44 @@ def study_selection() -> str:
     )
 
 
+# ------------------------------------------------------------------ published figures and the sentence network
+
+BLIND = ROOT / "docs" / "blind.json"
+"""What ``truemoment reproduce blind-beside-published --json`` wrote."""
+
+def _blind() -> dict[tuple[str, str, str], tuple[dict[str, float], list[dict[str, Any]]]]:
+    """The floors' figures in percent, and the published ones, by dataset, split and measure."""
+    found: dict[tuple[str, str, str], tuple[dict[str, float], list[dict[str, Any]]]] = {}
+    for row in json.loads(BLIND.read_text(encoding="utf-8"))["tables"][0]["figures"]:
+        ours, published = found.setdefault((row["dataset"], row["split"], row["measure"]), ({}, []))
+        if "published" in row:
+            published.append(row)
+        else:
+            ours[row["method"]] = 100 * row["ours"]
+    return found
+
+
+def blind_summary() -> str:
+    """How many published figures are at or below the sentence network's, by split and measure."""
+    rows, floors = [], ("best constant", "sentence neighbours", "sentence network")
+    for (dataset, split, measure), (ours, published) in _blind().items():
+        values = [100 * row["published"] for row in published]
+        below = sum(value <= ours["sentence network"] for value in values)
+        figures = [f"{value:.2f}" for value in (*(ours[name] for name in floors), max(values))]
+        rows.append([f"{dataset}, {split}", f"`{measure}`", *figures, f"{below} of {len(values)}"])
+    headings = ["split", "measure", *floors, "highest published", "at or below the network"]
+    return markdown(headings, rows, numbers=headings[2:])
+
+
+def blind_models(dataset: str, split: str, measure: str) -> str:
+    """The published models of a split by figure, the sentence network among them."""
+    ours, published = _blind()[dataset, split, measure]
+    rows = [(100 * row["published"], row["method"], f"{100 * row['published']:.2f}") for row in published]
+    network = ours["sentence network"]
+    rows.append((network, "**sentence network: sees no video**", f"**{network:.2f}**"))
+    return markdown(["model", f"`{measure}`"], [row[1:] for row in sorted(rows, reverse=True)], numbers=[f"`{measure}`"])
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     "protocols": protocols,
     "datasets": datasets,
@@ -266,6 +304,10 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "study-claims": study_claims,
     "study-noise": study_noise,
     "study-selection": study_selection,
+    "blind-summary": blind_summary,
+    "blind-charades": lambda: blind_models("Charades-STA", "test", "R@1,IoU=0.5"),
+    "blind-activitynet": lambda: blind_models("ActivityNet Captions", "val_2", "R@1,IoU=0.5"),
+    "blind-tacos": lambda: blind_models("TACoS", "test", "R@1,IoU=0.5"),
 }
 
 

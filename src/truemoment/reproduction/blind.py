@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from truemoment.baselines import BASELINES
 from truemoment.comparison import PublishedFigure
 from truemoment.evaluation import evaluate
 from truemoment.floors import NETWORK, Floor
@@ -31,6 +30,11 @@ BESIDE = ("best-constant", "sentence-neighbours")
 OURS = "truemoment"
 
 REASON = "ours is the sentence network, which never sees a video: mean of two trainings"
+
+
+def called(name: str) -> str:
+    """Return what a floor is called in the table."""
+    return name.replace("-", " ")
 
 
 def blind_beside_published(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
@@ -53,7 +57,7 @@ def blind_beside_published(figures: Sequence[PublishedFigure], setting: Setting)
         yield from (beside(figure, values[NETWORK][figure.measure], tolerance=None, reason=REASON) for figure in rows)
         for name in (NETWORK, *BESIDE):
             for of in names:
-                place = (OURS, "floor", dataset, split, BASELINES[name].meaning, of)
+                place = (OURS, "floor", dataset, split, called(name), of)
                 yield with_ours(Reproduced(*place, unit="percent"), values[name][of])
 
 
@@ -97,7 +101,7 @@ def by_split(rows: Sequence[Reproduced], threshold: str = "IoU=0.5") -> list[Bes
     for place, here in cells.items():
         published = tuple(float(row.published) for row in here if row.published is not None)
         ours = {row.method: row.ours for row in here if row.source == OURS}
-        network, constant = (ours[BASELINES[name].meaning] for name in (NETWORK, "best-constant"))
+        network, constant = (ours[called(name)] for name in (NETWORK, "best-constant"))
         if network is not None and constant is not None:
             found.append(Beside(*place, published, network, constant))
     return found
