@@ -288,7 +288,8 @@ def blind_models(dataset: str, split: str, measure: str) -> str:
     rows = [(100 * row["published"], row["method"], f"{100 * row['published']:.2f}") for row in published]
     network = ours["sentence network"]
     rows.append((network, "**sentence network: sees no video**", f"**{network:.2f}**"))
-    return markdown(["model", f"`{measure}`"], [row[1:] for row in sorted(rows, reverse=True)], numbers=[f"`{measure}`"])
+    heading = f"`{measure}`"
+    return markdown(["model", heading], [row[1:] for row in sorted(rows, reverse=True)], numbers=[heading])
 
 
 TABLES: Mapping[str, Callable[[], str]] = {
