@@ -103,6 +103,35 @@ def test_the_seed_decides(compare):
     assert one != other
 
 
+def test_a_difference_of_depth_is_no_difference_of_methods(call, world, monkeypatch):
+    # Ten answers of which the last is right, and one answer that is wrong: at R@5 the first would be better by 100.
+    monkeypatch.chdir(world)
+    lists = {"ten": [[30, 40, 1.0], [30, 39, 0.9], [10, 20, 0.8]], "one": [[30, 40, 1.0]]}
+    for name, moments in lists.items():
+        lines = (json.dumps({"query_id": f"v{i}#0", "moments": moments}) + "\n" for i in range(40))
+        (world / f"{name}.jsonl").write_text("".join(lines))
+    words = ("compare", "ten.jsonl", "one.jsonl", "--annotations", "mine.jsonl", "--measures", "R@5,IoU=0.5; mIoU")
+    _, out, _ = call(*words)
+    assert "R@5,IoU=0.5 (top 1)" in out
+    assert "mIoU (" not in out
+    assert "note: R@5,IoU=0.5: only the first answer of every list counts, since lists of one have no more" in out
+    document = json.loads(call(*words, "--json", "-", "--quiet")[1])
+    (entry,) = (entry for entry in document["comparisons"] if entry["measure"] == "R@5,IoU=0.5")
+    assert (entry["difference"], entry["significant"]) == (0.0, False)
+    for method in document["methods"]:
+        at_5, at_1 = method["measures"]
+        assert (at_5["depth"], at_1["depth"]) == (1, None)
+        assert "|top:1|" in at_5["signature"]
+        assert "top:" not in at_1["signature"]
+    # Two answers of each file are as deep as each other, and nothing is cut.
+    lists = {"ten": lists["ten"][1:], "one": [[30, 40, 1.0], [30, 39, 0.9]]}
+    for name, moments in lists.items():
+        lines = (json.dumps({"query_id": f"v{i}#0", "moments": moments}) + "\n" for i in range(40))
+        (world / f"{name}.jsonl").write_text("".join(lines))
+    document = json.loads(call(*words, "--json", "-", "--quiet")[1])
+    assert [entry["difference"] for entry in document["comparisons"]] == [1.0, 0.0]
+
+
 def test_json_pure_and_complete(compare, world):
     status, out, err = compare(*GROUPS, "--json", "-", "--quiet", "--against", "all")
     assert (status, err) == (0, "")

@@ -167,6 +167,14 @@ def test_published_rows_stand_below(three):
     assert "no published figure of made/test and these measures" in report.notes(reported(three, published=[]))
 
 
+def test_published_figures_of_longer_lists_are_not_shown(three):
+    # Of what is cut to one answer here, a paper prints figures of longer lists.
+    compared = dataclasses.replace(reported(three, published=[(0, figure("CTRL", "95"))]), depths=(1,))
+    assert "CTRL" not in report.table(compared)
+    assert report.document(compared)["published"]["figures"] == []
+    assert "published figures of mIoU are not shown, since they are of longer lists" in report.notes(compared)
+
+
 def test_figures_are_printed_as_the_protocol_prints_them(made_scores):
     # closer-look truncates: 1/3 of 40 ... 13.3334/40 = 33.3335 %.
     protocol = get_protocol("closer-look")

@@ -27,6 +27,8 @@ from truemoment.cli.options import (
     write_json,
 )
 from truemoment.exceptions import UsageError
+from truemoment.io import MatchReport
+from truemoment.records import Predictions
 from truemoment.text import printable
 
 
@@ -76,7 +78,8 @@ def command(
     import numpy as np
 
     from truemoment.comparison import compare, published_beside, read_published
-    from truemoment.evaluation import evaluate
+    from truemoment.equal_depth import equal_depths, evaluate_to_depths
+    from truemoment.evaluation import asked_measures, chosen_protocol
     from truemoment.measures import parse_measures
     from truemoment.protocols import get_protocol
     from truemoment.reports import comparison as report
@@ -89,23 +92,31 @@ def command(
     if against is not None and against not in files:
         raise UsageError(f"--against: got {against!r}, expected one of {', '.join(files)}")
     asked_protocol = None if protocol is None else get_protocol(protocol)
-    asked_measures = None if measures is None else parse_measures(measures)
+    asked = None if measures is None else parse_measures(measures)
     published = None if published_path is None else read_published(published_path)
     reference = chosen_annotations(dataset, annotations, split, data_dir)
     show = not quiet and sys.stderr.isatty()
 
-    def measured(path: Path) -> Evaluation:
-        answers, match = how.read(path, reference, progress=show)
-        scores = evaluate(reference, answers, asked_measures, asked_protocol, progress=show)
-        return Evaluation(
-            scores=scores,
-            figures=scores.measured(),
-            match=match,
-            source=source_of(path),
-            depth=int(answers.lengths.max(initial=0)),
-        )
+    answers = {method: [how.read(path, reference, progress=show) for path in paths] for method, paths in files.items()}
+    longest = {method: [int(of.lengths.max(initial=0)) for of, _ in of_method] for method, of_method in answers.items()}
+    convention = chosen_protocol(asked_protocol, reference)
+    of_files = [asked_measures(asked, convention, reference, of) for runs in answers.values() for of, _ in runs]
+    most = max(of_files, key=len)
+    wanted = tuple(measure for measure in most if all(measure in of_file for of_file in of_files))
+    remarks = [f"{measure} is left out: not every file rates clips" for measure in most if measure not in wanted]
+    depths = equal_depths(wanted, [depth for of_method in longest.values() for depth in of_method], convention)
 
-    runs = {method: [measured(path) for path in paths] for method, paths in files.items()}
+    def measured(path: Path, of: Predictions, match: MatchReport, depth: int) -> Evaluation:
+        scores = evaluate_to_depths(reference, of, wanted, depths, convention, progress=show)
+        return Evaluation(scores, scores.measured(), match, source=source_of(path), depth=depth)
+
+    runs = {
+        method: [
+            measured(path, *read, depth)
+            for path, read, depth in zip(paths, answers[method], longest[method], strict=True)
+        ]
+        for method, paths in files.items()
+    }
     comparison = compare(
         {method: [run.scores for run in of_method] for method, of_method in runs.items()},
         np.random.default_rng(seed),
@@ -120,6 +131,8 @@ def command(
         published=None if published is None else published_beside(published, comparison.first),
         published_sources=[source_of(path) for path in dict.fromkeys(figure.path for figure in published or ())],
         seed=seed,
+        depths=depths,
+        remarks=remarks,
     )
     if json_path is not None:
         write_json(json_path, report.document(compared))

@@ -10,12 +10,13 @@ import math
 import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from truemoment.comparison import POWER, Comparison, PublishedFigure
+from truemoment.equal_depth import protocol_at
 from truemoment.intervals import Floats
 from truemoment.measures import Measure, why_undefined
 from truemoment.reports import evaluation as of_run
@@ -69,6 +70,10 @@ class ComparedFiles:
         Files they were read from: path and sha256.
     seed
         Of resamples and swaps.
+    depths
+        Number of answers that every list is cut to, by measure; None where lists are not cut.
+    remarks
+        What else a reader should know.
     """
 
     comparison: Comparison
@@ -76,6 +81,17 @@ class ComparedFiles:
     published: Sequence[tuple[int, PublishedFigure]] | None = None
     published_sources: Sequence[dict[str, str]] = ()
     seed: int = 0
+    depths: Sequence[int | None] = ()
+    remarks: Sequence[str] = ()
+
+    def depth(self, row: int) -> int | None:
+        """Return the number of answers that lists are cut to at a measure; None where they are not cut."""
+        return self.depths[row] if self.depths else None
+
+    def heading(self, row: int) -> str:
+        """Return a measure as tables name it, with the depth where lists are cut."""
+        depth = self.depth(row)
+        return f"{self.comparison.measures[row]}" + ("" if depth is None else f" (top {depth})")
 
 
 # ------------------------------------------------------------------------------------------- document
@@ -94,7 +110,7 @@ def document(compared: ComparedFiles) -> dict[str, Any]:
                     {"predictions": run.source, "match": run.match.as_dict(), "touched": run.scores.touched}
                     for run in compared.runs[method]
                 ],
-                "measures": _measures_of(comparison, number),
+                "measures": _measures_of(compared, number),
             }
             for number, method in enumerate(comparison.methods)
         ],
@@ -114,7 +130,8 @@ def document(compared: ComparedFiles) -> dict[str, Any]:
     }
 
 
-def _measures_of(comparison: Comparison, method: int) -> list[dict[str, Any]]:
+def _measures_of(compared: ComparedFiles, method: int) -> list[dict[str, Any]]:
+    comparison = compared.comparison
     scores = comparison.first
     video = np.unique(scores.video_id.astype(str), return_inverse=True)[1]
     entries = []
@@ -131,7 +148,10 @@ def _measures_of(comparison: Comparison, method: int) -> list[dict[str, Any]]:
         entry["values"] = [_number(one) for one in comparison.values[method][:, row].tolist()]
         entry["n_queries"] = int(counts.sum())
         entry["n_videos"] = len(np.unique(video[counts]))
-        entry["signature"] = f"{measure}|{scores.signature()}"
+        depth = compared.depth(row)
+        entry["depth"] = depth
+        cut = replace(scores, protocol=protocol_at(scores.protocol, depth))
+        entry["signature"] = f"{measure}|{cut.signature()}"
         entries.append(entry)
     return entries
 
@@ -186,6 +206,7 @@ def _what_counts(measures: Iterable[Measure]) -> str:
 
 def _published_document(compared: ComparedFiles) -> dict[str, Any]:
     measures = compared.comparison.measures
+    shown = [(row, figure) for row, figure in compared.published or () if compared.depth(row) is None]
     return {
         "sources": list(compared.published_sources),
         "checked": False,
@@ -200,7 +221,7 @@ def _published_document(compared: ComparedFiles) -> dict[str, Any]:
                 "table": figure.table,
                 "note": figure.note,
             }
-            for row, figure in compared.published or ()
+            for row, figure in shown
         ],
     }
 
@@ -236,11 +257,11 @@ def table(compared: ComparedFiles, *, style: TableStyle = "plain") -> str:
         columns.insert(0, _Column("", letters + blank, is_number=False))
     if any(len(values) > 1 for values in comparison.values):
         columns.append(_Column("runs", [str(len(values)) for values in comparison.values] + blank))
-    for row, measure in enumerate(comparison.measures):
+    for row in range(len(comparison.measures)):
         published = [line[row].percent if row in line else "" for line in below]
         figures, spreads, marks = _cells(comparison, row, letters)
         if style == "plain":  # in columns of their own, so that figures stand below each other
-            columns.append(_Column(str(measure), figures + published))
+            columns.append(_Column(compared.heading(row), figures + published))
             columns += [_Column("", extra + blank, is_number=False) for extra in (spreads, marks) if any(extra)]
         else:
             best = _best(comparison, row)
@@ -248,7 +269,7 @@ def table(compared: ComparedFiles, *, style: TableStyle = "plain") -> str:
             shown = [f"{figure} {spread}".rstrip() for figure, spread in zip(shown, spreads, strict=True)]
             raised = [f"{_RAISED}{mark}{_END_RAISED}" if mark else "" for mark in marks]
             together = [figure + mark for figure, mark in zip(shown, raised, strict=True)]
-            columns.append(_Column(str(measure), together + published))
+            columns.append(_Column(compared.heading(row), together + published))
     return _laid_out(columns, style)
 
 
@@ -264,7 +285,7 @@ def differences(compared: ComparedFiles, *, style: TableStyle = "plain") -> str:
     low, high = (points(comparison.difference_interval[..., end]) for end in (0, 1))
     pair_names = [f"{names[i]} {_MINUS} {names[j]}" for i, j in comparison.pairs]
     columns = [
-        _Column("measure", [str(measures[row]) for row, _ in rows], is_number=False),
+        _Column("measure", [compared.heading(row) for row, _ in rows], is_number=False),
         _Column("methods", [pair_names[pair] for _, pair in rows], is_number=False),
         _Column("difference", points(comparison.difference, sign="+")),
         _Column("95 % interval", ["-" if a == "-" else f"{a} to {b}" for a, b in zip(low, high, strict=True)]),
@@ -325,6 +346,8 @@ def _published_rows(compared: ComparedFiles) -> list[dict[int, PublishedFigure]]
     """Published figures by measure: a row a method and table of a paper, a second for a second figure."""
     rows: dict[tuple[str, str, str], list[dict[int, PublishedFigure]]] = {}
     for measure, figure in compared.published or ():
+        if compared.depth(measure) is not None:
+            continue
         lines = rows.setdefault((figure.source, figure.table, figure.method), [{}])
         line = next((line for line in lines if measure not in line), None)
         if line is None:
@@ -373,7 +396,8 @@ def notes(compared: ComparedFiles) -> list[str]:
     count = Counter(note for _, note in of_each)
     said = [f"{path}: {note}" for path, note in of_each if count[note] < len(runs)]
     said += [f"every file: {note}" for note in count if count[note] == len(runs)]
-    return [*said, *_of_copies(compared), *_of_comparison(compared.comparison), *_of_published(compared)]
+    said += [*_of_copies(compared), *_of_depths(compared), *compared.remarks]
+    return [*said, *_of_comparison(compared.comparison), *_of_published(compared)]
 
 
 def _of_copies(compared: ComparedFiles) -> Iterator[str]:
@@ -384,6 +408,17 @@ def _of_copies(compared: ComparedFiles) -> Iterator[str]:
             path, first = run.source["path"], first_with.setdefault(run.source["sha256"], run.source["path"])
             if first != path:
                 yield f"{method}: {path} holds the same bytes as {first}; they are one run, not two"
+
+
+def _of_depths(compared: ComparedFiles) -> Iterator[str]:
+    """Measures at which lists are cut to equal depth."""
+    depths = compared.depths
+    for depth in sorted({of for of in depths if of is not None}):
+        names = [str(m) for m, of in zip(compared.comparison.measures, depths, strict=True) if of == depth]
+        runs = {method: [max(run.depth, 1) for run in of_method] for method, of_method in compared.runs.items()}
+        short = [method for method, lengths in runs.items() if min(lengths) <= depth]
+        counts = "first answer of every list counts" if depth == 1 else f"first {depth} answers of every list count"
+        yield f"{', '.join(names)}: only the {counts}, since lists of {' and '.join(short)} have no more"
 
 
 def _of_comparison(comparison: Comparison) -> Iterator[str]:
@@ -424,6 +459,11 @@ def _of_published(compared: ComparedFiles) -> Iterator[str]:
     if compared.published is None:
         return
     scores = compared.comparison.first
+    deeper = dict.fromkeys(
+        str(scores.measures[row]) for row, _ in compared.published if compared.depth(row) is not None
+    )
+    if deeper:
+        yield f"published figures of {', '.join(deeper)} are not shown, since they are of longer lists"
     if compared.published:
         yield "published figures are as printed and unchecked, perhaps by another convention; nothing is tested on them"
     else:
