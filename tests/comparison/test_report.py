@@ -137,8 +137,8 @@ def test_names_that_would_break_a_table(made_scores):
 
 def test_more_methods_than_letters(made_scores):
     made = {f"m{i:02}": [made_scores(VIDEOS, HALF)] for i in range(27)} | {"best": [made_scores(VIDEOS, MOST)]}
-    # 378 comparisons: each p, at best 1 in 20,001, is multiplied by that.
-    rows = cells(report.table(reported(made, permutations=20_000)), head=2)
+    # 378 comparisons of which 351 are of equals: they take nothing from the others.
+    rows = cells(report.table(reported(made)), head=2)
     assert [row[0] for row in rows] == [str(i + 1) for i in range(28)]
     assert rows[27] == ["28", "best", "90.00", ",".join(str(i + 1) for i in range(27))]
 
@@ -194,11 +194,11 @@ def test_differences(three):
     lines = cells(report.differences(compared), head=0)
     assert lines[0] == ["measure", "methods", "difference", "95", "%", "interval", "p", "corrected", "p", "resolves"]
     low, high = (100 * comparison.difference_interval[0, 0]).tolist()
-    p, p_holm = float(comparison.p[0, 0]), float(comparison.p_holm[0, 0])
+    p, p_corrected = float(comparison.p[0, 0]), float(comparison.p_corrected[0, 0])
     assert 0.0004 < p < 0.003  # 2/2^12 = 0.0005 and a few draws
     assert lines[2] == [
         *("mIoU", "ours", "-", "a_b", "+27.50", f"{low:.2f}", "to", f"{high:.2f}"),
-        *(f"{p:.4f}", f"{p_holm:.4f}", f"{100 * comparison.resolves[0, 0]:.2f}"),
+        *(f"{p:.4f}", f"{p_corrected:.4f}", f"{100 * comparison.resolves[0, 0]:.2f}"),
     ]
     assert lines[4][:5] == ["mIoU", "a_b", "-", "base", "+10.00"]
     assert lines[4][-1] == "-"  # they differ on 4 videos
@@ -227,10 +227,8 @@ def test_undefined_differences(made_scores):
     }
     compared = reported(made)
     row = cells(report.differences(compared), head=3)[0]
-    assert row == ["mAP,length=long", "a", "-", "b", "-33.33", "-", "1.0000", "-"]
-    assert "mAP,length=long: no interval, since some resamples of the videos hold no reference that counts" in (
-        report.notes(compared)
-    )
+    assert row == ["mAP,length=long", "a", "-", "b", "-33.33", "-", "1.0000", "1.0000", "-"]
+    assert "mAP,length=long: no interval, since too few videos have a reference that counts" in report.notes(compared)
     entry = report.document(compared)["comparisons"][1]
     assert "ci95" not in entry
     why = "so few videos have a reference that counts that some resamples or swaps hold none"
@@ -257,11 +255,11 @@ def test_the_document(three):
     json.dumps(document, allow_nan=False)
     assert list(document) == [
         *("schema", "truemoment", "dataset", "split", "annotations", "protocol", "convention", "methods", "against"),
-        *("comparisons", "level", "family", "published", "resamples", "permutations", "seed", "notes"),
+        *("comparisons", "level", "correction", "family", "published", "resamples", "permutations", "seed", "notes"),
     ]
-    assert document["schema"] == "truemoment/comparison/1"
+    assert document["schema"] == "truemoment/comparison/2"
     assert (document["dataset"], document["split"], document["against"]) == ("made", "test", "base")
-    assert (document["level"], document["family"]) == (0.05, 2)
+    assert (document["level"], document["correction"], document["family"]) == (0.05, "max-t", 2)
     ours, a_b, _ = document["methods"]
     assert [run["predictions"]["path"] for run in ours["runs"]] == ["ours0.jsonl", "ours1.jsonl"]
     (measured,) = ours["measures"]
@@ -275,7 +273,8 @@ def test_the_document(three):
     first, second = document["comparisons"]
     assert (first["methods"], first["measure"], first["difference"]) == (["ours", "base"], "mIoU", 0.375)
     assert first["significant"] is True
-    assert first["resolves"]["level"] == 0.025
+    level = compared.comparison.resolved_level
+    assert first["resolves"]["level"] == level
     assert first["resolves"]["power"] == 0.8
     assert second["methods"] == ["a_b", "base"]
     assert second["significant"] is False
@@ -283,7 +282,7 @@ def test_the_document(three):
         "value": None,
         "unit": "fraction",
         "why": "they differ on 4 videos",
-        "level": 0.025,
+        "level": level,
         "power": 0.8,
     }
     assert document["published"] == {
@@ -315,7 +314,7 @@ def test_undefined_is_null_with_why(made_scores):
         (measured,) = method["measures"]
         assert (measured["value"], measured["values"], measured["why"]) == (None, [None], why)
     (entry,) = document["comparisons"]
-    assert [entry[key] for key in ("difference", "p", "p_holm", "significant", "why")] == [None] * 4 + [why]
+    assert [entry[key] for key in ("difference", "p", "p_corrected", "significant", "why")] == [None] * 4 + [why]
     assert entry["resolves"]["why"] == why
 
 
@@ -352,20 +351,16 @@ def test_few_videos_and_what_cannot_come_out(made_scores):
     videos = list("abcd")
     made = {"x": [made_scores(videos, [1, 1, 1, 1])], "y": [made_scores(videos, [0, 0, 0, 0])]}
     assert report.notes(reported(made)) == [
-        "4 videos are few: the intervals and what the split resolves come out too small",
-        "no difference can come out significant here: the smallest corrected p of 1 comparison is 0.1250",  # 2 / 2^4
+        "4 videos are few: what the split resolves comes out too small",
+        "no difference can come out significant here: the smallest p is 0.1250",  # 2 / 2^4
         "x and y: they differ on 4 videos in mIoU, so what the split resolves there is not known",
     ]
 
 
 def test_too_few_permutations(three):
-    compared = reported(three)
-    few = dataclasses.replace(compared.comparison, permutations=39)
-    said = report.notes(dataclasses.replace(compared, comparison=few))
-    # 3 x 1 / (1 + 39) = 0.075.
-    assert said[0] == (
-        "no difference can come out significant here: the smallest corrected p of 3 comparisons is 0.0750; "
-        "ask for more --permutations"
+    # 1 / (1 + 18) = 0.0526.
+    assert report.notes(reported(three, permutations=18))[0] == (
+        "no difference can come out significant here: the smallest p is 0.0526; ask for more --permutations"
     )
 
 
@@ -376,11 +371,12 @@ def test_methods_on_different_queries(made_scores):
 
 
 def test_the_closing_lines(three):
-    marks, resolves, spread, signature = report.closing(reported(three))
+    marks, corrected, resolves, spread, signature = report.closing(reported(three))
     assert marks == (
-        "a letter behind a figure: significantly above the method of that letter (p at most 0.05, corrected by Holm's "
-        "method over the 3 comparisons of a measure); no mark does not say that two are equal"
+        "a letter behind a figure: significantly above the method of that letter (corrected p at most 0.05); no mark "
+        "does not say that two are equal"
     )
+    assert corrected.startswith("corrected p values and intervals are for all 3 comparisons together")
     assert resolves.startswith("resolves: a true difference of so many points would be found significant in 80 % of")
     assert spread.startswith("±: standard deviation over runs;")
     assert signature.startswith("protocol:default|")

@@ -26,7 +26,7 @@ from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.text import one_line
 from truemoment.uncertainty import FEW_DIFFERING, LEVEL, smallest_p
 
-SCHEMA = "truemoment/comparison/1"
+SCHEMA = "truemoment/comparison/2"
 
 FEW_VIDEOS = 30
 """With fewer, intervals by resampling are too narrow (simulated: 90 % in place of 95 % at 10 videos, 93 % at 30)."""
@@ -121,7 +121,8 @@ def document(compared: ComparedFiles) -> dict[str, Any]:
             for row in range(len(comparison.pairs))
         ],
         "level": LEVEL,
-        "family": len(comparison.pairs),
+        "correction": "max-t",
+        "family": comparison.family,
         "published": None if compared.published is None else _published_document(compared),
         "resamples": comparison.resamples,
         "permutations": comparison.permutations,
@@ -168,7 +169,7 @@ def _compared(comparison: Comparison, pair: int, row: int) -> dict[str, Any]:
     if np.isfinite(comparison.difference_interval[pair, row]).all():
         entry["ci95"] = comparison.difference_interval[pair, row].tolist()
     entry["p"] = _number(p)
-    entry["p_holm"] = _number(float(comparison.p_holm[pair, row]))
+    entry["p_corrected"] = _number(float(comparison.p_corrected[pair, row]))
     entry["significant"] = None if math.isnan(p) else bool(comparison.verdict[pair, row])
     if math.isnan(p):
         entry["why"] = _why_undefined(comparison, row)
@@ -181,15 +182,16 @@ def _compared(comparison: Comparison, pair: int, row: int) -> dict[str, Any]:
 
 
 def _why_unresolved(comparison: Comparison, pair: int, row: int) -> str:
-    """Why `resolves` is undefined where the difference and its interval are not; else ""."""
-    if not (
-        math.isnan(comparison.resolves[pair, row]) and np.isfinite(comparison.difference_interval[pair, row]).all()
-    ):
+    """Why `resolves` is undefined where the difference and the figures' intervals are not; else ""."""
+    figures = comparison.interval[list(comparison.pairs[pair]), row]
+    if not (math.isnan(comparison.resolves[pair, row]) and np.isfinite(figures).all()):
         return ""
     count = int(comparison.n_differing[pair, row])
-    if count >= FEW_DIFFERING:
-        return "they differ by the same on every video"
-    return f"they differ on {count or 'no'} video{'' if count == 1 else 's'}"
+    if count < FEW_DIFFERING:
+        return f"they differ on {count or 'no'} video{'' if count == 1 else 's'}"
+    if not comparison.resolved_level:
+        return "no difference can come out significant"
+    return "they differ by the same on every video"
 
 
 def _why_undefined(comparison: Comparison, row: int) -> str:
@@ -291,8 +293,8 @@ def differences(compared: ComparedFiles, *, style: TableStyle = "plain") -> str:
         _Column("95 % interval", ["-" if a == "-" else f"{a} to {b}" for a, b in zip(low, high, strict=True)]),
         _Column("p", [_p(float(comparison.p[pair, row])) for row, pair in rows]),
     ]
-    if len(comparison.pairs) > 1:
-        columns.append(_Column("corrected p", [_p(float(comparison.p_holm[pair, row])) for row, pair in rows]))
+    if comparison.family > 1:
+        columns.append(_Column("corrected p", [_p(float(comparison.p_corrected[pair, row])) for row, pair in rows]))
     columns.append(_Column("resolves", points(comparison.resolves)))
     return _laid_out(columns, style)
 
@@ -423,7 +425,7 @@ def _of_depths(compared: ComparedFiles) -> Iterator[str]:
 
 def _of_comparison(comparison: Comparison) -> Iterator[str]:
     """What limits a comparison: too few videos, too few permutations, methods measured on different queries."""
-    scores, family = comparison.first, len(comparison.pairs)
+    scores = comparison.first
     n_videos = len(set(scores.video_id))
     if comparison.weights_differ:
         yield (
@@ -431,22 +433,17 @@ def _of_comparison(comparison: Comparison) -> Iterator[str]:
             "missing=worst holds them against the same"
         )
     if n_videos < FEW_VIDEOS:
-        yield f"{n_videos} videos are few: the intervals and what the split resolves come out too small"
-    least = min(smallest_p(n_videos, comparison.permutations) * family, 1.0)
+        yield f"{n_videos} videos are few: what the split resolves comes out too small"
+    least = smallest_p(n_videos, comparison.permutations)
     if least > LEVEL:
         remedy = "" if 2**n_videos <= comparison.permutations else "; ask for more --permutations"
-        yield (
-            f"no difference can come out significant here: the smallest corrected p of {family} "
-            f"comparison{'' if family == 1 else 's'} is {_p(least)}{remedy}"
-        )
+        yield f"no difference can come out significant here: the smallest p is {_p(least)}{remedy}"
     defined = np.isfinite(comparison.mean).all(axis=0)
-    unstable = np.asarray(defined & ~np.isfinite(comparison.difference_interval).all(axis=(0, 2)))
-    if unstable.any():
-        measures = [comparison.measures[row] for row in np.flatnonzero(unstable)]
-        yield (
-            f"{', '.join(map(str, measures))}: no interval, since some resamples of the videos hold no "
-            f"{_what_counts(measures)} that counts"
-        )
+    endless = np.asarray(defined & ~np.isfinite(comparison.difference_interval).all(axis=(0, 2)))
+    if endless.any() and least <= LEVEL:
+        measures = [comparison.measures[row] for row in np.flatnonzero(endless)]
+        names, counts = ", ".join(map(str, measures)), _what_counts(measures)
+        yield f"{names}: no interval, since too few videos have a {counts} that counts"
     for pair, (i, j) in enumerate(comparison.pairs):
         why = [_why_unresolved(comparison, pair, row) for row in range(len(comparison.measures))]
         for reason in dict.fromkeys(filter(None, why)):
@@ -473,9 +470,9 @@ def _of_published(compared: ComparedFiles) -> Iterator[str]:
 def closing(compared: ComparedFiles) -> list[str]:
     """Explain the marks and columns, and give the signature that belongs to every figure."""
     comparison = compared.comparison
-    family, level = len(comparison.pairs), f"p at most {LEVEL}"
+    family, level = comparison.family, f"p at most {LEVEL}"
     if family > 1:
-        level = f"p at most {LEVEL}, corrected by Holm's method over the {family} comparisons of a measure"
+        level = f"corrected p at most {LEVEL}"
     if comparison.baseline is None:
         marks = f"a letter behind a figure: significantly above the method of that letter ({level})"
     else:
@@ -484,8 +481,16 @@ def closing(compared: ComparedFiles) -> list[str]:
     lines = [
         f"{marks}; no mark does not say that two are equal",
         f"resolves: a true difference of so many points would be found significant in {100 * POWER:.0f} % of such "
-        "splits or more; a smaller one may be there and not be found",
+        "splits; a smaller one may be there and not be found",
     ]
+    if family > 1:
+        of_measures = len(comparison.measures)
+        lines.insert(
+            1,
+            f"corrected p values and intervals are for all {family} comparisons together, those of "
+            f"{'all measures' if of_measures > 1 else 'the measure'} (max-t): an interval contains 0 just where the "
+            "difference is not significant",
+        )
     if any(len(values) > 1 for values in comparison.values):
         lines.append(
             f"{_SIGNS[_PLUS_MINUS]}: standard deviation over runs; intervals and p values are about other videos, not "
