@@ -58,6 +58,8 @@ class Comparison:
         Scores of each method's runs, by method.
     baseline
         The method that all others are held against; None if all pairs are compared.
+    blind
+        A method without the video, which every other is compared with in any case; None if there is none.
     values
         Figures of each method's runs: G arrays of shape (R, M).
     mean, spread : (G, M)
@@ -87,6 +89,7 @@ class Comparison:
 
     groups: Mapping[str, Sequence[Scores]]
     baseline: str | None
+    blind: str | None
     values: tuple[Floats, ...]
     mean: Floats
     spread: Floats
@@ -128,6 +131,12 @@ class Comparison:
         """How many comparisons p values and intervals are corrected for: those that are defined."""
         return int(np.isfinite(self.p).sum())
 
+    def above(self, method: str, other: str) -> Ints:
+        """Verdicts on a method and one it is compared with, (M,): 1 if significantly above, -1 if below, else 0."""
+        i, j = self.methods.index(method), self.methods.index(other)
+        sign, pair = (1, (i, j)) if (i, j) in self.pairs else (-1, (j, i))
+        return np.asarray(sign * self.verdict[self.pairs.index(pair)])
+
     @functools.cached_property
     def counts(self) -> Bools:
         """Which queries carry weight in every run, shape (M, Q)."""
@@ -146,6 +155,7 @@ def compare(
     rng: np.random.Generator,
     *,
     baseline: str | None = None,
+    blind: str | None = None,
     resamples: int = 1000,
     permutations: int = 10_000,
     progress: bool = False,
@@ -165,6 +175,8 @@ def compare(
         Generator of resamples and swaps.
     baseline
         Hold all others against this method; by default all pairs are compared.
+    blind
+        Hold all others against this method too, one that does not see the video.
     resamples
         Resamples of the videos for intervals, 2 or more.
     permutations
@@ -199,8 +211,9 @@ def compare(
     names = list(groups)
     if len(names) < 2:
         raise UsageError(f"got {len(names)} methods ({', '.join(names) or 'none'}), expected two or more")
-    if baseline is not None and baseline not in groups:
-        raise UsageError(f"got baseline {baseline!r}, expected one of {', '.join(names)}")
+    for option, name in (("baseline", baseline), ("blind", blind)):
+        if name is not None and name not in groups:
+            raise UsageError(f"got {option} {name!r}, expected one of {', '.join(names)}")
     for name, group in groups.items():
         if not group:
             raise UsageError(f"method {name!r} has no run, expected one or more")
@@ -208,10 +221,13 @@ def compare(
     check_paired(runs)
     ends = np.cumsum([len(group) for group in groups.values()])
     members = [slice(int(end) - len(group), int(end)) for end, group in zip(ends, groups.values(), strict=True)]
-    if baseline is None:
-        pairs = tuple(combinations(range(len(names)), 2))
-    else:
-        pairs = tuple((i, names.index(baseline)) for i in range(len(names)) if names[i] != baseline)
+    pairs = tuple(combinations(range(len(names)), 2))
+    if baseline is not None:
+        at, at_blind = names.index(baseline), None if blind is None else names.index(blind)
+        others = [i for i in range(len(names)) if i != at]
+        pairs = tuple((i, at) for i in others)
+        if at_blind is not None and at_blind != at:
+            pairs += tuple((i, at_blind) for i in others if i != at_blind)
     first, second = np.array(pairs).T
 
     of_run = np.array([[run.value(measure) for measure in run.measures] for run in runs])
@@ -238,6 +254,7 @@ def compare(
     return Comparison(
         groups={name: tuple(group) for name, group in groups.items()},
         baseline=baseline,
+        blind=blind,
         values=values,
         mean=mean,
         spread=spread,

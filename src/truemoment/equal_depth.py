@@ -11,7 +11,7 @@ they measure. Neither are those of abstention or of clip ratings.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from truemoment.evaluation import evaluate
 from truemoment.floors import join_measures
@@ -21,7 +21,7 @@ from truemoment.records import Annotations, Predictions
 from truemoment.scores import Scores
 
 
-def equal_depths(measures: Sequence[Measure], longest: Iterable[int], protocol: Protocol) -> tuple[int | None, ...]:
+def equal_depths(measures: Sequence[Measure], longest: Sequence[int], protocol: Protocol) -> tuple[int | None, ...]:
     """Return the number of answers that lists are cut to at each measure; None where it looks equally far in all.
 
     Parameters
@@ -37,13 +37,29 @@ def equal_depths(measures: Sequence[Measure], longest: Iterable[int], protocol: 
     >>> equal_depths(parse_measures("R@1,IoU=0.5; R@5,IoU=0.5; mAP"), [10, 3], get_protocol("default"))
     (None, 3, 3)
     """
-    lengths = [max(length, 1) for length in longest]
-    depths = []
-    for measure in measures:
-        limits = [limit for limit in (measure.depth, protocol.top) if limit is not None]
-        reach = {min([length, *limits]) for length in lengths}
-        depths.append(min(reach) if len(reach) > 1 and _is_of_lists(measure, protocol) else None)
-    return tuple(depths)
+    reaches = [_reaches(measure, longest, protocol) for measure in measures]
+    return tuple(
+        min(reach) if len(reach) > 1 and _is_of_lists(measure, protocol) else None
+        for measure, reach in zip(measures, reaches, strict=True)
+    )
+
+
+def answers_compared(measures: Sequence[Measure], longest: Sequence[int], protocol: Protocol) -> int:
+    """Return how many answers a rival of several files gives: as many as any measure looks at in all of them.
+
+    Examples
+    --------
+    >>> from truemoment import get_protocol, parse_measures
+    >>> answers_compared(parse_measures("R@1,IoU=0.5; R@5,IoU=0.5"), [10, 3], get_protocol("default"))
+    3
+    """
+    return max(min(_reaches(measure, longest, protocol)) for measure in measures)
+
+
+def _reaches(measure: Measure, longest: Sequence[int], protocol: Protocol) -> set[int]:
+    """Return how many answers a measure looks at in the longest list of each file."""
+    limits = [limit for limit in (measure.depth, protocol.top) if limit is not None]
+    return {min([max(length, 1), *limits]) for length in longest}
 
 
 def _is_of_lists(measure: Measure, protocol: Protocol) -> bool:

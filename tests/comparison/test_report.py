@@ -22,9 +22,11 @@ VIDEOS = [f"v{i}" for i in range(40)]
 HALF, MORE, MOST = ([1] * n + [0] * (40 - n) for n in (20, 24, 36))
 
 
-def reported(groups, *, baseline=None, published=None, sha256=None, permutations=2000, **counts):
+def reported(groups, *, baseline=None, blind=None, published=None, sha256=None, permutations=2000, **counts):
     """A report of groups of Scores, each run from a file of its own."""
-    comparison = compare(groups, np.random.default_rng(0), baseline=baseline, resamples=200, permutations=permutations)
+    comparison = compare(
+        groups, np.random.default_rng(0), baseline=baseline, blind=blind, resamples=200, permutations=permutations
+    )
     runs = {
         method: [
             Evaluation(
@@ -87,6 +89,19 @@ def test_against_a_baseline_by_triangles(three):
     ]
     table = report.table(reported(three, baseline="ours"))
     assert [row[-1] for row in cells(table, head=2)] == ["3.54", "▼", "▼"]
+
+
+def test_against_a_baseline_and_a_blind_method(three):
+    compared = reported(three, baseline="base", blind="a_b")
+    assert compared.comparison.pairs == ((0, 2), (1, 2), (0, 1))
+    table = report.table(compared)  # marks are about the baseline only
+    assert [row[-1] for row in cells(table, head=2)] == ["▲", "60.00", "50.00"]
+    said = report.notes(compared)
+    assert "base is not shown to be above a_b, which never sees the video, in mIoU" in said
+    assert not any(note.startswith("ours is") for note in said)
+    assert "a_b is significantly below ours, which never sees the video, in mIoU" in (
+        report.notes(reported(three, blind="ours"))
+    )
 
 
 def test_markdown(three):
@@ -254,8 +269,19 @@ def test_the_document(three):
     document = report.document(compared)
     json.dumps(document, allow_nan=False)
     assert list(document) == [
-        *("schema", "truemoment", "dataset", "split", "annotations", "protocol", "convention", "methods", "against"),
-        *("comparisons", "level", "correction", "family", "published", "resamples", "permutations", "seed", "notes"),
+        *("schema", "truemoment", "dataset", "split", "annotations", "protocol", "convention", "methods", "network"),
+        *(
+            "against",
+            "comparisons",
+            "level",
+            "correction",
+            "family",
+            "published",
+            "resamples",
+            "permutations",
+            "seed",
+            "notes",
+        ),
     ]
     assert document["schema"] == "truemoment/comparison/2"
     assert (document["dataset"], document["split"], document["against"]) == ("made", "test", "base")

@@ -10,7 +10,7 @@ import math
 import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from truemoment.comparison import POWER, Comparison, PublishedFigure
 from truemoment.equal_depth import protocol_at
 from truemoment.intervals import Floats
 from truemoment.measures import Measure, why_undefined
+from truemoment.network_row import HitsBesideNetwork, NetworkRow
 from truemoment.reports import evaluation as of_run
 from truemoment.reports.evaluation import Evaluation
 from truemoment.reports.head import head
@@ -74,6 +75,10 @@ class ComparedFiles:
         Number of answers that every list is cut to, by measure; None where lists are not cut.
     remarks
         What else a reader should know.
+    network
+        The sentence network, the method of the comparison that is no file; None if there is none.
+    beside
+        Of each other method, its hits where the network is right and where it misses.
     """
 
     comparison: Comparison
@@ -83,6 +88,8 @@ class ComparedFiles:
     seed: int = 0
     depths: Sequence[int | None] = ()
     remarks: Sequence[str] = ()
+    network: NetworkRow | None = None
+    beside: Mapping[str, HitsBesideNetwork] = field(default_factory=dict)
 
     def depth(self, row: int) -> int | None:
         """Return the number of answers that lists are cut to at a measure; None where they are not cut."""
@@ -106,14 +113,16 @@ def document(compared: ComparedFiles) -> dict[str, Any]:
         "methods": [
             {
                 "method": method,
+                "kind": "file" if method in compared.runs else "floor",
                 "runs": [
                     {"predictions": run.source, "match": run.match.as_dict(), "touched": run.scores.touched}
-                    for run in compared.runs[method]
+                    for run in compared.runs.get(method, ())
                 ],
                 "measures": _measures_of(compared, number),
             }
             for number, method in enumerate(comparison.methods)
         ],
+        "network": _network_document(compared),
         "against": comparison.baseline,
         "comparisons": [
             _compared(comparison, row, measure)
@@ -128,6 +137,35 @@ def document(compared: ComparedFiles) -> dict[str, Any]:
         "permutations": comparison.permutations,
         "seed": compared.seed,
         "notes": notes(compared),
+    }
+
+
+def _network_document(compared: ComparedFiles) -> dict[str, Any] | None:
+    network = compared.network
+    if network is None:
+        return None
+    n_missed, n_hit = network.counts()
+    return {
+        "fitted_on": {
+            "dataset": network.train.dataset,
+            "split": network.train.split,
+            "sha256": network.train.sha256,
+            "n_queries": network.train.n_queries,
+        },
+        "hit": str(network.hit),
+        "n_missed": n_missed,
+        "n_hit": n_hit,
+        "second": {"where_missed": _number(network.second[0]), "where_hit": _number(network.second[1])},
+        "methods": [
+            {
+                "method": method,
+                "where_missed": _number(found.where_missed),
+                "where_hit": _number(found.where_hit),
+                "excess": {"value": _number(found.excess), "unit": "fraction"}
+                | ({"ci95": found.ci95.tolist()} if np.isfinite(found.ci95).all() else {}),
+            }
+            for method, found in compared.beside.items()
+        ],
     }
 
 
@@ -299,6 +337,29 @@ def differences(compared: ComparedFiles, *, style: TableStyle = "plain") -> str:
     return _laid_out(columns, style)
 
 
+def hits_beside_network(compared: ComparedFiles, *, style: TableStyle = "plain") -> str:
+    """Return the table of hits where the sentence network is right and where it misses; "" where there is none."""
+    comparison, network = compared.comparison, compared.network
+    if network is None:
+        return ""
+    n_missed, n_hit = network.counts()
+    found = compared.beside.values()
+    percent = comparison.first.protocol.percent
+
+    def shares(values: Iterable[float]) -> list[str]:
+        return ["-" if math.isnan(value) else percent(value) for value in values]
+
+    ends = [[_points(comparison, float(end)) for end in of.ci95] for of in found]
+    columns = [
+        _Column("method", [*compared.beside, "a second network"], is_number=False),
+        _Column(f"network misses ({n_missed:,})", shares([*(of.where_missed for of in found), network.second[0]])),
+        _Column(f"network hits ({n_hit:,})", shares([*(of.where_hit for of in found), network.second[1]])),
+        _Column("excess", [*(_points(comparison, of.excess, sign="+") for of in found), ""]),
+        _Column("95 % interval", [*(" to ".join(pair) if "-" not in pair else "-" for pair in ends), ""]),
+    ]
+    return _laid_out(columns, style)
+
+
 def _laid_out(columns: Sequence[_Column], style: TableStyle) -> str:
     headings = [column.heading for column in columns]
     rows = [list(cells) for cells in zip(*(column.cells for column in columns), strict=True)]
@@ -323,9 +384,9 @@ def _cells(comparison: Comparison, row: int, letters: Sequence[str]) -> tuple[li
     spreads = ["" if math.isnan(value) else f"{_PLUS_MINUS} {_points(comparison, value)}" for value in spread]
     above: list[list[str]] = [[] for _ in letters]
     for (i, j), verdict in zip(comparison.pairs, comparison.verdict[:, row].tolist(), strict=True):
-        if verdict and comparison.baseline is not None:
+        if verdict and comparison.methods[j] == comparison.baseline:
             above[i].append(_ABOVE if verdict > 0 else _BELOW)
-        elif verdict:
+        elif verdict and comparison.baseline is None:
             winner, loser = (i, j) if verdict > 0 else (j, i)
             above[winner].append(letters[loser])
     separator = "" if max(map(len, letters)) == 1 else ","
@@ -388,6 +449,12 @@ def preamble(compared: ComparedFiles) -> list[str]:
         for run in runs:
             of_all, of_file = of_run.preamble(run)
             lines += [f"{method}: {of_file}"] if lines else [of_all, f"{method}: {of_file}"]
+    if compared.network is not None:
+        train, fits = compared.network.train, len(compared.network.runs)
+        lines.append(
+            f"{compared.comparison.blind}: a blind baseline, which reads the sentence and the duration of the video; "
+            f"fitted on {train.dataset}/{train.split}, {fits} times"
+        )
     return lines
 
 
@@ -399,7 +466,8 @@ def notes(compared: ComparedFiles) -> list[str]:
     said = [f"{path}: {note}" for path, note in of_each if count[note] < len(runs)]
     said += [f"every file: {note}" for note in count if count[note] == len(runs)]
     said += [*_of_copies(compared), *_of_depths(compared), *compared.remarks]
-    return [*said, *_of_comparison(compared.comparison), *_of_published(compared)]
+    comparison = compared.comparison
+    return [*said, *_of_network(comparison), *_of_comparison(comparison), *_of_published(compared)]
 
 
 def _of_copies(compared: ComparedFiles) -> Iterator[str]:
@@ -410,6 +478,19 @@ def _of_copies(compared: ComparedFiles) -> Iterator[str]:
             path, first = run.source["path"], first_with.setdefault(run.source["sha256"], run.source["path"])
             if first != path:
                 yield f"{method}: {path} holds the same bytes as {first}; they are one run, not two"
+
+
+def _of_network(comparison: Comparison) -> Iterator[str]:
+    """Measures at which a method is not shown to be above the method without the video."""
+    if comparison.blind is None:
+        return
+    for method in comparison.methods:
+        if method != comparison.blind:
+            verdict = comparison.above(method, comparison.blind)
+            for sign, words in ((0, "not shown to be above"), (-1, "significantly below")):
+                names = [str(m) for m, of in zip(comparison.measures, verdict.tolist(), strict=True) if of == sign]
+                if names:
+                    yield f"{method} is {words} {comparison.blind}, which never sees the video, in {', '.join(names)}"
 
 
 def _of_depths(compared: ComparedFiles) -> Iterator[str]:
@@ -490,6 +571,11 @@ def closing(compared: ComparedFiles) -> list[str]:
             f"corrected p values and intervals are for all {family} comparisons together, those of "
             f"{'all measures' if of_measures > 1 else 'the measure'} (max-t): an interval contains 0 just where the "
             "difference is not significant",
+        )
+    if compared.network is not None:
+        lines.append(
+            f"network misses, network hits: share of these queries on which a method hits ({compared.network.hit}); "
+            "excess: what it hits where the network misses, less what a second such network hits there"
         )
     if any(len(values) > 1 for values in comparison.values):
         lines.append(
