@@ -40,10 +40,12 @@ from truemoment.text import printable
 @data_options
 @train_options
 @measuring_options
-@click.option("--against", metavar="NAME", help="Compare with this method only. [default: all pairs]")
+@click.option(
+    "--against", metavar="NAME", help="Compare with this method (and the sentence network) only. [default: all pairs]"
+)
 @reading_options
 @testing_options
-@seed_option("the resamples and permutations")
+@seed_option("all draws")
 @click.option(
     "--published",
     "published_path",
