@@ -1,4 +1,4 @@
-"""Compare methods on the same queries: paired, with intervals, corrected p values and what the split resolves.
+"""Compare methods on the same queries: paired, with corrected intervals and p values and what the split resolves.
 
 A method is a group of runs: one prediction file, or several that differ by the seed of their training.
 Its figure is the mean over its runs, beside which stands their spread (sample standard deviation).
@@ -10,8 +10,8 @@ true difference that this split would mostly find.
 
 References
 ----------
-See :mod:`truemoment.uncertainty` for the bootstrap of videos, the paired permutation test, Holm's
-correction and the minimum detectable difference.
+See :mod:`truemoment.uncertainty` for the bootstrap of videos, the paired permutation test, its correction
+for many comparisons, and the minimum detectable difference.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from truemoment.scores import Scores
 from truemoment.uncertainty import (
     LEVEL,
     check_paired,
-    holm,
     interval95,
     minimum_detectable_difference,
-    permutation_p_values,
+    normal_tail,
+    permutation_tests,
     resample_figures,
     sums_by_video,
 )
@@ -58,6 +58,8 @@ class Comparison:
         Scores of each method's runs, by method.
     baseline
         The method that all others are held against; None if all pairs are compared.
+    blind
+        A method without the video, which every other is compared with in any case; None if there is none.
     values
         Figures of each method's runs: G arrays of shape (R, M).
     mean, spread : (G, M)
@@ -69,22 +71,25 @@ class Comparison:
     difference : (P, M)
         Difference of the means.
     difference_interval : (P, M, 2)
-        Its 95 % interval, under the same resamples for both.
-    p, p_holm : (P, M)
-        Two-sided p value of the paired permutation test, and the same corrected by Holm's method over
-        the P comparisons of one measure.
+        95 % intervals that hold for all P x M differences together: one contains 0 where the corrected p
+        value is above 0.05, and only there.
+    p, p_corrected : (P, M)
+        Two-sided p value of the paired permutation test, and the same corrected for all P x M comparisons
+        (:func:`truemoment.uncertainty.permutation_tests`).
+    resolved_level
+        Level of a single comparison that the correction comes to; 0 where none can be significant.
     n_differing : (P, M)
         On how many videos the two differ.
     resolves : (P, M)
-        Smallest true difference that would be found in 80 % of such splits or more, with the correction
-        at its strictest (level 0.05 / P); NaN where the two differ on fewer than 10 videos, or by the
-        same on all.
+        Smallest true difference that would be found in 80 % of such splits, with the correction; NaN
+        where the two differ on fewer than 10 videos, or by the same on all.
     resamples, permutations
         How many were drawn.
     """
 
     groups: Mapping[str, Sequence[Scores]]
     baseline: str | None
+    blind: str | None
     values: tuple[Floats, ...]
     mean: Floats
     spread: Floats
@@ -93,7 +98,8 @@ class Comparison:
     difference: Floats
     difference_interval: Floats
     p: Floats
-    p_holm: Floats
+    p_corrected: Floats
+    resolved_level: float
     n_differing: Ints
     resolves: Floats
     resamples: int
@@ -117,13 +123,19 @@ class Comparison:
     @functools.cached_property
     def verdict(self) -> Ints:
         """1 where the first of a pair is significantly above the second, -1 below, 0 where neither is shown, (P, M)."""
-        shown = self.p_holm <= LEVEL
+        shown = self.p_corrected <= LEVEL
         return np.where(shown, np.sign(np.nan_to_num(self.difference)), 0).astype(np.int64)
 
     @property
-    def resolved_level(self) -> float:
-        """Significance level at which `resolves` is stated: the strictest that Holm's method asks of a comparison."""
-        return LEVEL / len(self.pairs)
+    def family(self) -> int:
+        """How many comparisons p values and intervals are corrected for: those that are defined."""
+        return int(np.isfinite(self.p).sum())
+
+    def above(self, method: str, other: str) -> Ints:
+        """Verdicts on a method and one it is compared with, (M,): 1 if significantly above, -1 if below, else 0."""
+        i, j = self.methods.index(method), self.methods.index(other)
+        sign, pair = (1, (i, j)) if (i, j) in self.pairs else (-1, (j, i))
+        return np.asarray(sign * self.verdict[self.pairs.index(pair)])
 
     @functools.cached_property
     def counts(self) -> Bools:
@@ -143,6 +155,7 @@ def compare(
     rng: np.random.Generator,
     *,
     baseline: str | None = None,
+    blind: str | None = None,
     resamples: int = 1000,
     permutations: int = 10_000,
     progress: bool = False,
@@ -162,6 +175,8 @@ def compare(
         Generator of resamples and swaps.
     baseline
         Hold all others against this method; by default all pairs are compared.
+    blind
+        Hold all others against this method too, one that does not see the video.
     resamples
         Resamples of the videos for intervals, 2 or more.
     permutations
@@ -196,8 +211,9 @@ def compare(
     names = list(groups)
     if len(names) < 2:
         raise UsageError(f"got {len(names)} methods ({', '.join(names) or 'none'}), expected two or more")
-    if baseline is not None and baseline not in groups:
-        raise UsageError(f"got baseline {baseline!r}, expected one of {', '.join(names)}")
+    for option, name in (("baseline", baseline), ("blind", blind)):
+        if name is not None and name not in groups:
+            raise UsageError(f"got {option} {name!r}, expected one of {', '.join(names)}")
     for name, group in groups.items():
         if not group:
             raise UsageError(f"method {name!r} has no run, expected one or more")
@@ -205,10 +221,13 @@ def compare(
     check_paired(runs)
     ends = np.cumsum([len(group) for group in groups.values()])
     members = [slice(int(end) - len(group), int(end)) for end, group in zip(ends, groups.values(), strict=True)]
-    if baseline is None:
-        pairs = tuple(combinations(range(len(names)), 2))
-    else:
-        pairs = tuple((i, names.index(baseline)) for i in range(len(names)) if names[i] != baseline)
+    pairs = tuple(combinations(range(len(names)), 2))
+    if baseline is not None:
+        at, at_blind = names.index(baseline), None if blind is None else names.index(blind)
+        others = [i for i in range(len(names)) if i != at]
+        pairs = tuple((i, at) for i in others)
+        if at_blind is not None and at_blind != at:
+            pairs += tuple((i, at_blind) for i in others if i != at_blind)
     first, second = np.array(pairs).T
 
     of_run = np.array([[run.value(measure) for measure in run.measures] for run in runs])
@@ -227,23 +246,27 @@ def compare(
     )
     differs = (numerator[first] != numerator[second]) | (weight[first] != weight[second])
     n_differing = differs.sum(axis=1)
-    p = permutation_p_values(numerator, weight, pairs, rng, permutations=permutations, progress=progress)
+    tests = permutation_tests(numerator, weight, pairs, rng, permutations=permutations, progress=progress)
+    level = 2 * float(normal_tail(np.array(tests.critical)))
+    resolves = np.full(tests.p.shape, np.nan)
+    if 0 < level < 1:
+        resolves = minimum_detectable_difference(differences, level=level, power=POWER, n_differing=n_differing)
     return Comparison(
         groups={name: tuple(group) for name, group in groups.items()},
         baseline=baseline,
+        blind=blind,
         values=values,
         mean=mean,
         spread=spread,
         interval=interval95(resampled),
         pairs=pairs,
         difference=mean[first] - mean[second],
-        difference_interval=interval95(differences),
-        p=p,
-        p_holm=holm(p),
+        difference_interval=tests.interval,
+        p=tests.p,
+        p_corrected=tests.p_corrected,
+        resolved_level=level,
         n_differing=n_differing,
-        resolves=minimum_detectable_difference(
-            differences, level=LEVEL / len(pairs), power=POWER, n_differing=n_differing
-        ),
+        resolves=resolves,
         resamples=resamples,
         permutations=permutations,
     )

@@ -64,13 +64,13 @@ def test_what_people_read(compare):
         ),
     ]
     # 34 and 36 of 40: mean 87.50, sample standard deviation 5 / sqrt(2). "all" beats ours on 6 videos: p is 2/64, and
-    # as the largest of three it stays that in Holm's method. Wrong answers do not touch the reference: IoU 0.
+    # more among six comparisons. Wrong answers do not touch the reference: IoU 0.
     assert [line.split() for line in methods.splitlines()] == [
         ["method", "runs", "R@1,IoU=0.5", "mIoU"],
         ["--", "--------", "------", "-------------", "------", "--", "------", "------", "--"],
         ["a", "ours", "2", "87.50", "±", "3.54", "b", "87.50", "±", "3.54", "b"],
         ["b", "half", "1", "50.00", "50.00"],
-        ["c", "all", "1", "100.00", "ab", "100.00", "ab"],
+        ["c", "all", "1", "100.00", "b", "100.00", "b"],
     ]
     rows = [line.split() for line in pairs.splitlines()[2:]]
     assert [row[:5] for row in rows[:3]] == [
@@ -103,11 +103,40 @@ def test_the_seed_decides(compare):
     assert one != other
 
 
+def test_a_difference_of_depth_is_no_difference_of_methods(call, world, monkeypatch):
+    # Ten answers of which the last is right, and one answer that is wrong: at R@5 the first would be better by 100.
+    monkeypatch.chdir(world)
+    lists = {"ten": [[30, 40, 1.0], [30, 39, 0.9], [10, 20, 0.8]], "one": [[30, 40, 1.0]]}
+    for name, moments in lists.items():
+        lines = (json.dumps({"query_id": f"v{i}#0", "moments": moments}) + "\n" for i in range(40))
+        (world / f"{name}.jsonl").write_text("".join(lines))
+    words = ("compare", "ten.jsonl", "one.jsonl", "--annotations", "mine.jsonl", "--measures", "R@5,IoU=0.5; mIoU")
+    _, out, _ = call(*words)
+    assert "R@5,IoU=0.5 (top 1)" in out
+    assert "mIoU (" not in out
+    assert "note: R@5,IoU=0.5: only the first answer of every list counts, since lists of one have no more" in out
+    document = json.loads(call(*words, "--json", "-", "--quiet")[1])
+    (entry,) = (entry for entry in document["comparisons"] if entry["measure"] == "R@5,IoU=0.5")
+    assert (entry["difference"], entry["significant"]) == (0.0, False)
+    for method in document["methods"]:
+        at_5, at_1 = method["measures"]
+        assert (at_5["depth"], at_1["depth"]) == (1, None)
+        assert "|top:1|" in at_5["signature"]
+        assert "top:" not in at_1["signature"]
+    # Two answers of each file are as deep as each other, and nothing is cut.
+    lists = {"ten": lists["ten"][1:], "one": [[30, 40, 1.0], [30, 39, 0.9]]}
+    for name, moments in lists.items():
+        lines = (json.dumps({"query_id": f"v{i}#0", "moments": moments}) + "\n" for i in range(40))
+        (world / f"{name}.jsonl").write_text("".join(lines))
+    document = json.loads(call(*words, "--json", "-", "--quiet")[1])
+    assert [entry["difference"] for entry in document["comparisons"]] == [1.0, 0.0]
+
+
 def test_json_pure_and_complete(compare, world):
     status, out, err = compare(*GROUPS, "--json", "-", "--quiet", "--against", "all")
     assert (status, err) == (0, "")
     document = json.loads(out)
-    assert document["schema"] == "truemoment/comparison/1"
+    assert document["schema"] == "truemoment/comparison/2"
     assert document["truemoment"] == __version__
     assert (document["against"], document["seed"], document["resamples"], document["permutations"]) == (
         "all",
@@ -165,6 +194,109 @@ def test_the_default_measures_are_the_protocol_s(call, world, monkeypatch):
     document = json.loads(call(*words, "--quiet")[1])
     wanted = [str(measure) for measure in parse_measures(get_protocol("vslnet").measures)]
     assert [m["measure"] for m in document["methods"][0]["measures"]] == wanted
+
+
+class TestTheSentenceNetwork:
+    """It is a method where there is a training split, and every method is compared with it."""
+
+    WORDS = ("compare", "runs/a.jsonl", "runs/b.jsonl", "--annotations", "mine.jsonl", "--split", "test")
+
+    def document(self, call, *words):
+        status, out, err = call(*self.WORDS, "--resamples", "50", "--permutations", "200", "--json", "-", *words)
+        assert status == 0, err
+        return json.loads(out)
+
+    @pytest.mark.usefixtures("three_runs")
+    def test_it_is_a_row_that_all_are_compared_with(self, call):
+        document = self.document(call, "--quiet")
+        assert [(of["method"], of["kind"], len(of["runs"])) for of in document["methods"]] == [
+            ("a", "file", 1),
+            ("b", "file", 1),
+            ("sentence-network", "floor", 0),
+        ]
+        assert len(document["methods"][2]["measures"][0]["values"]) == 2  # trainings
+        pairs = [["a", "b"], ["a", "sentence-network"], ["b", "sentence-network"]]
+        assert [entry["methods"] for entry in document["comparisons"]] == pairs * len(
+            document["methods"][0]["measures"]
+        )
+        fitted_on = document["network"]["fitted_on"]
+        assert (fitted_on["dataset"], fitted_on["split"], fitted_on["n_queries"]) == ("mine.jsonl", "train", 24)
+        # 20 and 14 of 24 right: each hits in sum what it hits where the network misses, and where it hits.
+        n_missed, n_hit = document["network"]["n_missed"], document["network"]["n_hit"]
+        assert n_missed + n_hit == 24
+        for entry, right in zip(document["network"]["methods"], (20, 14), strict=True):
+            hits = [entry["where_missed"] * n_missed, (entry["where_hit"] or 0) * n_hit]
+            assert sum(hits) == pytest.approx(right)
+        document = self.document(call, "--quiet", "--against", "a", "--measures", "mIoU")
+        pairs = [["b", "a"], ["sentence-network", "a"], ["b", "sentence-network"]]
+        assert [entry["methods"] for entry in document["comparisons"]] == pairs
+        document = self.document(call, "--quiet", "--against", "sentence-network", "--measures", "mIoU")
+        assert [entry["methods"] for entry in document["comparisons"]] == [
+            ["a", "sentence-network"],
+            ["b", "sentence-network"],
+        ]
+
+    @pytest.mark.usefixtures("three_runs")
+    def test_it_is_the_one_of_the_audit(self, call):
+        # Of the same file and seed an audit quotes the same figures of the network and of the file beside it.
+        document = self.document(call, "--quiet", "--measures", "R@1,IoU=0.5; mIoU", "--seed", "3")
+        words = ("audit", "runs/a.jsonl", *self.WORDS[3:], "--measures", "R@1,IoU=0.5; mIoU", "--seed", "3")
+        audit = json.loads(call(*words, "--resamples", "50", "--permutations", "20", "--json", "-", "--quiet")[1])
+        (floor,) = (of for of in audit["floors"] if of["name"] == "sentence-network")
+        values = [measured["value"] for measured in document["methods"][2]["measures"]]
+        assert values == pytest.approx([measured["value"] for measured in floor["measures"]])
+        beside = audit["where_blind_misses"]
+        ours = document["network"]["methods"][0]
+        assert (ours["where_missed"], ours["where_hit"]) == pytest.approx(
+            (beside["where_missed"]["method"], beside["where_hit"]["method"])
+        )
+        for key in ("value", "ci95"):
+            assert ours["excess"][key] == beside["excess"][key]
+
+    @pytest.mark.usefixtures("three_runs")
+    def test_what_people_read(self, call):
+        status, out, err = call(*self.WORDS, "--measures", "R@1,IoU=0.5", "--against", "a")
+        assert (status, err) == (0, "")
+        head, methods, pairs, hits, said = out.split("\n\n")
+        assert head.splitlines()[-1] == (
+            "sentence-network: a blind baseline, which reads the sentence and the duration of the video; fitted on "
+            "mine.jsonl/train, 2 times"
+        )
+        assert methods.splitlines()[-1].split()[:2] == ["sentence-network", "2"]
+        assert "b - sentence-network" in pairs
+        assert [line.split()[0] for line in hits.splitlines()[2:]] == ["a", "b", "a"]  # a second network
+        assert "network misses, network hits: share of these queries" in said
+        assert call(*self.WORDS, "--table", "md")[1].count("\n\n") == 2
+
+    def test_without_a_training_split_a_note_says_so(self, compare, compare_fails):
+        why = "there is no training split to fit it on (--fit-split, --fit-annotations)"
+        assert f"note: sentence-network is not compared with: {why}" in compare(*GROUPS)[1]
+        assert "sentence-network" not in compare(*GROUPS, "--fit-split", "none")[1]
+        assert compare_fails(*GROUPS, "--against", "sentence-network") == (
+            f"--against sentence-network: it is not compared with: {why}"
+        )
+
+    def test_its_name_is_taken(self, compare_fails):
+        assert compare_fails("sentence-network=all.jsonl", "half.jsonl") == (
+            "got a method called 'sentence-network', as the blind baseline is that is compared with; give NAME=FILE "
+            "with another name, or --fit-split none"
+        )
+
+    @pytest.mark.usefixtures("three_runs")
+    def test_a_measure_that_it_cannot_answer(self, call):
+        out = call(*self.WORDS, "--measures", "mIoU; FalseAbstention")[1]
+        assert (
+            "note: sentence-network is not compared with: it finds moments only, and FalseAbstention is no measure of "
+            "them (--measures)"
+        ) in out
+
+    @pytest.mark.usefixtures("three_runs")
+    def test_it_is_kept_for_the_next_time(self, call, monkeypatch, tmp_path):
+        monkeypatch.setenv("TRUEMOMENT_CACHE", str(tmp_path / "cache"))
+        first = self.document(call, "--quiet")
+        monkeypatch.setattr("truemoment.baselines.sentence_network.SentenceNetwork.fit", None)
+        assert self.document(call, "--quiet") == first
+        assert call(*self.WORDS, "--no-cache")[0] == 3  # it would be trained anew
 
 
 class TestWhichFilesAreRuns:
@@ -227,7 +359,7 @@ class TestWhichFilesAreRuns:
 class TestErrors:
     def test_of_options(self, compare_fails):
         assert compare_fails("a=all.jsonl", "half.jsonl", "--against", "x") == (
-            "--against: got 'x', expected one of a, half"
+            "--against: got 'x', expected one of a, half, or sentence-network"
         )
         assert compare_fails("all.jsonl").startswith("got one method (all, 1 file), expected two or more")
         assert compare_fails().endswith("(see truemoment compare --help)")
@@ -275,7 +407,7 @@ def test_a_real_file_against_itself_moved(call, data_dir, tmp_path):
     shutil.copy(real, tmp_path / "copy.json")
     status, out, _ = call(
         "compare", f"hao={real}", moved, tmp_path / "copy.json", "--dataset", "charades-cd", "--split", "test-ood",
-        "--data-dir", data_dir, "--measures", "R@1,IoU=0.5", "--json", "-", "--quiet",
+        "--data-dir", data_dir, "--measures", "R@1,IoU=0.5", "--json", "-", "--quiet", "--fit-split", "none",
     )  # fmt: skip
     assert status == 0
     document = json.loads(out)
@@ -285,7 +417,7 @@ def test_a_real_file_against_itself_moved(call, data_dir, tmp_path):
     assert by_pair["hao", "moved"]["significant"] is True
     assert by_pair["hao", "moved"]["ci95"][0] > 0
     same = by_pair["hao", "copy"]
-    assert (same["difference"], same["p"], same["p_holm"], same["significant"]) == (0.0, 1.0, 1.0, False)
+    assert (same["difference"], same["p"], same["p_corrected"], same["significant"]) == (0.0, 1.0, 1.0, False)
     assert same["resolves"]["value"] is None
     assert same["resolves"]["why"] == "they differ on no videos"
 
@@ -298,6 +430,8 @@ def test_every_field_of_the_json_is_explained(compare):
     names = set(document)
     for inside in ("methods", "comparisons"):
         names |= {f"{inside}.{key}" for entry in document[inside] for key in entry}
+    network = ("fitted_on", "hit", "n_missed", "n_hit", "second", "methods")
+    names |= {f"network.{key}" for key in network}  # null here
     assert explained == names | {"comparisons.why"}  # only where a p value is undefined
 
 

@@ -13,11 +13,12 @@ from truemoment import Predictions, evaluate
 from truemoment.comparison import compare
 from truemoment.exceptions import UsageError
 from truemoment.uncertainty import (
-    holm,
     interval95,
     minimum_detectable_difference,
     paired_permutation,
+    permutation_tests,
     resample_figures,
+    sums_by_video,
 )
 
 nan = float("nan")
@@ -69,15 +70,17 @@ def test_it_is_made_of_the_parts_of_uncertainty(groups):
     figures = resample_figures([group[0] for group in alone.values()], rng, resamples=200)
     state = rng.bit_generator.state
     assert np.array_equal(found.interval, interval95(figures))
+    sums = [sums_by_video(group[0]) for group in alone.values()]
+    tests = permutation_tests(*map(np.stack, zip(*sums, strict=True)), found.pairs, rng, permutations=300)
+    assert np.array_equal(found.difference_interval, tests.interval)
+    assert np.array_equal(found.p_corrected, tests.p_corrected)
     for i, (a, b) in enumerate(found.pairs):
         differences = figures[:, a] - figures[:, b]
-        assert np.array_equal(found.difference_interval[i], interval95(differences))
-        # Two comparisons: the strictest step of Holm's method asks 0.05 / 2.
-        assert np.array_equal(found.resolves[i], minimum_detectable_difference(differences, level=0.025))
+        level = math.erfc(tests.critical / math.sqrt(2))  # of a normal deviate that is so large on either side
+        assert found.resolves[i] == pytest.approx(minimum_detectable_difference(differences, level=level))
         rng.bit_generator.state = state
         runs = list(alone.values())
         assert found.p[i].tolist() == paired_permutation(runs[a][0], runs[b][0], rng, permutations=300).tolist()
-    assert np.array_equal(found.p_holm, holm(found.p))
 
 
 def test_the_mean_over_runs_is_resampled(groups):
@@ -116,16 +119,38 @@ def test_the_order_of_methods_only_turns_signs(groups):
 
 def test_a_verdict_needs_the_corrected_p(groups):
     found = small(groups)
-    assert found.verdict.tolist() == np.where(found.p_holm <= 0.05, np.sign(found.difference), 0).tolist()
+    assert found.verdict.tolist() == np.where(found.p_corrected <= 0.05, np.sign(found.difference), 0).tolist()
     assert found.verdict[0].tolist() == [1, 1]  # 0.15 above base, see the fixture
-    borderline = dataclasses.replace(found, p_holm=np.array([[0.05, 0.0501], [nan, 1.0], [0.04, 0.04]]))
+    borderline = dataclasses.replace(found, p_corrected=np.array([[0.05, 0.0501], [nan, 1.0], [0.04, 0.04]]))
     assert borderline.verdict[:2].tolist() == [[1, 0], [0, 0]]
 
 
 def test_a_correction_over_more_comparisons_asks_for_more(groups):
     one, all_pairs = small(groups, baseline="base"), small(groups)
-    assert (one.resolved_level, all_pairs.resolved_level) == (0.05 / 2, 0.05 / 3)
+    assert (one.family, all_pairs.family) == (4, 6)  # two and three pairs in two measures
+    # Bonferroni's level is the least that it can come to, and 0.05 is that of one comparison.
+    assert 0.05 / 6 < all_pairs.resolved_level < one.resolved_level < 0.05
     assert np.all(all_pairs.resolves[0] > one.resolves[0])
+
+
+def test_measures_are_corrected_for_one_another(made_scores):
+    # p of one comparison is 0.03125 (all six videos better: 2 of 64). Among 21 differences of other videos it is more.
+    rng = np.random.default_rng(3)
+    alone = np.array([[1] * 6 + [0] * 34])
+    others = np.cumsum(np.ones(20))[:, None] / 20
+    measures = "; ".join(f"AP@1,IoU={i / 100}" for i in range(1, 21))
+    videos = [f"v{i}" for i in range(40)]
+    base = made_scores(videos, np.zeros((21, 40)), measures=f"mIoU; {measures}")
+    noise = made_scores(
+        videos, np.concatenate([alone, others * rng.normal(size=(20, 40))]), measures=f"mIoU; {measures}"
+    )
+    single = compare({"a": [noise.only(noise.measures[:1])], "b": [base.only(base.measures[:1])]}, rng)
+    assert (single.p[0, 0], single.p_corrected[0, 0], single.verdict[0, 0]) == (0.03125, 0.03125, 1)
+    found = compare({"a": [noise], "b": [base]}, rng, permutations=2000)
+    assert found.family == 21
+    assert found.p_corrected[0, 0] > 0.05
+    assert found.verdict[0, 0] == 0
+    assert found.difference_interval[0, 0, 0] < 0 < found.difference_interval[0, 0, 1]
 
 
 def test_methods_that_hardly_differ_resolve_nothing(made_scores):
@@ -149,7 +174,7 @@ def test_undefined_stays_undefined(made_scores):
     weight = [[1] * 80, [0] * 80]
     made = {name: [made_scores(VIDEOS, np.full((2, 80), 0.5), weight, TWO)] for name in "abc"}
     found = small(made)
-    for table in (found.mean, found.difference, found.p, found.p_holm):
+    for table in (found.mean, found.difference, found.p, found.p_corrected):
         assert np.isnan(table).any(axis=0).tolist() == [False, True]
     assert np.isnan(found.interval[:, 1]).all()
     assert found.verdict.tolist() == [[0, 0]] * 3

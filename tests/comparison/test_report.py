@@ -22,9 +22,11 @@ VIDEOS = [f"v{i}" for i in range(40)]
 HALF, MORE, MOST = ([1] * n + [0] * (40 - n) for n in (20, 24, 36))
 
 
-def reported(groups, *, baseline=None, published=None, sha256=None, permutations=2000, **counts):
+def reported(groups, *, baseline=None, blind=None, published=None, sha256=None, permutations=2000, **counts):
     """A report of groups of Scores, each run from a file of its own."""
-    comparison = compare(groups, np.random.default_rng(0), baseline=baseline, resamples=200, permutations=permutations)
+    comparison = compare(
+        groups, np.random.default_rng(0), baseline=baseline, blind=blind, resamples=200, permutations=permutations
+    )
     runs = {
         method: [
             Evaluation(
@@ -89,6 +91,19 @@ def test_against_a_baseline_by_triangles(three):
     assert [row[-1] for row in cells(table, head=2)] == ["3.54", "▼", "▼"]
 
 
+def test_against_a_baseline_and_a_blind_method(three):
+    compared = reported(three, baseline="base", blind="a_b")
+    assert compared.comparison.pairs == ((0, 2), (1, 2), (0, 1))
+    table = report.table(compared)  # marks are about the baseline only
+    assert [row[-1] for row in cells(table, head=2)] == ["▲", "60.00", "50.00"]
+    said = report.notes(compared)
+    assert "base is not shown to be above a_b, which never sees the video, in mIoU" in said
+    assert not any(note.startswith("ours is") for note in said)
+    assert "a_b is significantly below ours, which never sees the video, in mIoU" in (
+        report.notes(reported(three, blind="ours"))
+    )
+
+
 def test_markdown(three):
     table = report.table(reported(three), style="md")
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
@@ -137,8 +152,8 @@ def test_names_that_would_break_a_table(made_scores):
 
 def test_more_methods_than_letters(made_scores):
     made = {f"m{i:02}": [made_scores(VIDEOS, HALF)] for i in range(27)} | {"best": [made_scores(VIDEOS, MOST)]}
-    # 378 comparisons: each p, at best 1 in 20,001, is multiplied by that.
-    rows = cells(report.table(reported(made, permutations=20_000)), head=2)
+    # 378 comparisons of which 351 are of equals: they take nothing from the others.
+    rows = cells(report.table(reported(made)), head=2)
     assert [row[0] for row in rows] == [str(i + 1) for i in range(28)]
     assert rows[27] == ["28", "best", "90.00", ",".join(str(i + 1) for i in range(27))]
 
@@ -167,6 +182,14 @@ def test_published_rows_stand_below(three):
     assert "no published figure of made/test and these measures" in report.notes(reported(three, published=[]))
 
 
+def test_published_figures_of_longer_lists_are_not_shown(three):
+    # Of what is cut to one answer here, a paper prints figures of longer lists.
+    compared = dataclasses.replace(reported(three, published=[(0, figure("CTRL", "95"))]), depths=(1,))
+    assert "CTRL" not in report.table(compared)
+    assert report.document(compared)["published"]["figures"] == []
+    assert "published figures of mIoU are not shown, since they are of longer lists" in report.notes(compared)
+
+
 def test_figures_are_printed_as_the_protocol_prints_them(made_scores):
     # closer-look truncates: 1/3 of 40 ... 13.3334/40 = 33.3335 %.
     protocol = get_protocol("closer-look")
@@ -186,11 +209,11 @@ def test_differences(three):
     lines = cells(report.differences(compared), head=0)
     assert lines[0] == ["measure", "methods", "difference", "95", "%", "interval", "p", "corrected", "p", "resolves"]
     low, high = (100 * comparison.difference_interval[0, 0]).tolist()
-    p, p_holm = float(comparison.p[0, 0]), float(comparison.p_holm[0, 0])
+    p, p_corrected = float(comparison.p[0, 0]), float(comparison.p_corrected[0, 0])
     assert 0.0004 < p < 0.003  # 2/2^12 = 0.0005 and a few draws
     assert lines[2] == [
         *("mIoU", "ours", "-", "a_b", "+27.50", f"{low:.2f}", "to", f"{high:.2f}"),
-        *(f"{p:.4f}", f"{p_holm:.4f}", f"{100 * comparison.resolves[0, 0]:.2f}"),
+        *(f"{p:.4f}", f"{p_corrected:.4f}", f"{100 * comparison.resolves[0, 0]:.2f}"),
     ]
     assert lines[4][:5] == ["mIoU", "a_b", "-", "base", "+10.00"]
     assert lines[4][-1] == "-"  # they differ on 4 videos
@@ -219,10 +242,8 @@ def test_undefined_differences(made_scores):
     }
     compared = reported(made)
     row = cells(report.differences(compared), head=3)[0]
-    assert row == ["mAP,length=long", "a", "-", "b", "-33.33", "-", "1.0000", "-"]
-    assert "mAP,length=long: no interval, since some resamples of the videos hold no reference that counts" in (
-        report.notes(compared)
-    )
+    assert row == ["mAP,length=long", "a", "-", "b", "-33.33", "-", "1.0000", "1.0000", "-"]
+    assert "mAP,length=long: no interval, since too few videos have a reference that counts" in report.notes(compared)
     entry = report.document(compared)["comparisons"][1]
     assert "ci95" not in entry
     why = "so few videos have a reference that counts that some resamples or swaps hold none"
@@ -248,12 +269,23 @@ def test_the_document(three):
     document = report.document(compared)
     json.dumps(document, allow_nan=False)
     assert list(document) == [
-        *("schema", "truemoment", "dataset", "split", "annotations", "protocol", "convention", "methods", "against"),
-        *("comparisons", "level", "family", "published", "resamples", "permutations", "seed", "notes"),
+        *("schema", "truemoment", "dataset", "split", "annotations", "protocol", "convention", "methods", "network"),
+        *(
+            "against",
+            "comparisons",
+            "level",
+            "correction",
+            "family",
+            "published",
+            "resamples",
+            "permutations",
+            "seed",
+            "notes",
+        ),
     ]
-    assert document["schema"] == "truemoment/comparison/1"
+    assert document["schema"] == "truemoment/comparison/2"
     assert (document["dataset"], document["split"], document["against"]) == ("made", "test", "base")
-    assert (document["level"], document["family"]) == (0.05, 2)
+    assert (document["level"], document["correction"], document["family"]) == (0.05, "max-t", 2)
     ours, a_b, _ = document["methods"]
     assert [run["predictions"]["path"] for run in ours["runs"]] == ["ours0.jsonl", "ours1.jsonl"]
     (measured,) = ours["measures"]
@@ -267,7 +299,8 @@ def test_the_document(three):
     first, second = document["comparisons"]
     assert (first["methods"], first["measure"], first["difference"]) == (["ours", "base"], "mIoU", 0.375)
     assert first["significant"] is True
-    assert first["resolves"]["level"] == 0.025
+    level = compared.comparison.resolved_level
+    assert first["resolves"]["level"] == level
     assert first["resolves"]["power"] == 0.8
     assert second["methods"] == ["a_b", "base"]
     assert second["significant"] is False
@@ -275,7 +308,7 @@ def test_the_document(three):
         "value": None,
         "unit": "fraction",
         "why": "they differ on 4 videos",
-        "level": 0.025,
+        "level": level,
         "power": 0.8,
     }
     assert document["published"] == {
@@ -307,7 +340,7 @@ def test_undefined_is_null_with_why(made_scores):
         (measured,) = method["measures"]
         assert (measured["value"], measured["values"], measured["why"]) == (None, [None], why)
     (entry,) = document["comparisons"]
-    assert [entry[key] for key in ("difference", "p", "p_holm", "significant", "why")] == [None] * 4 + [why]
+    assert [entry[key] for key in ("difference", "p", "p_corrected", "significant", "why")] == [None] * 4 + [why]
     assert entry["resolves"]["why"] == why
 
 
@@ -344,20 +377,16 @@ def test_few_videos_and_what_cannot_come_out(made_scores):
     videos = list("abcd")
     made = {"x": [made_scores(videos, [1, 1, 1, 1])], "y": [made_scores(videos, [0, 0, 0, 0])]}
     assert report.notes(reported(made)) == [
-        "4 videos are few: the intervals and what the split resolves come out too small",
-        "no difference can come out significant here: the smallest corrected p of 1 comparison is 0.1250",  # 2 / 2^4
+        "4 videos are few: what the split resolves comes out too small",
+        "no difference can come out significant here: the smallest p is 0.1250",  # 2 / 2^4
         "x and y: they differ on 4 videos in mIoU, so what the split resolves there is not known",
     ]
 
 
 def test_too_few_permutations(three):
-    compared = reported(three)
-    few = dataclasses.replace(compared.comparison, permutations=39)
-    said = report.notes(dataclasses.replace(compared, comparison=few))
-    # 3 x 1 / (1 + 39) = 0.075.
-    assert said[0] == (
-        "no difference can come out significant here: the smallest corrected p of 3 comparisons is 0.0750; "
-        "ask for more --permutations"
+    # 1 / (1 + 18) = 0.0526.
+    assert report.notes(reported(three, permutations=18))[0] == (
+        "no difference can come out significant here: the smallest p is 0.0526; ask for more --permutations"
     )
 
 
@@ -368,11 +397,12 @@ def test_methods_on_different_queries(made_scores):
 
 
 def test_the_closing_lines(three):
-    marks, resolves, spread, signature = report.closing(reported(three))
+    marks, corrected, resolves, spread, signature = report.closing(reported(three))
     assert marks == (
-        "a letter behind a figure: significantly above the method of that letter (p at most 0.05, corrected by Holm's "
-        "method over the 3 comparisons of a measure); no mark does not say that two are equal"
+        "a letter behind a figure: significantly above the method of that letter (corrected p at most 0.05); no mark "
+        "does not say that two are equal"
     )
+    assert corrected.startswith("corrected p values and intervals are for all 3 comparisons together")
     assert resolves.startswith("resolves: a true difference of so many points would be found significant in 80 % of")
     assert spread.startswith("±: standard deviation over runs;")
     assert signature.startswith("protocol:default|")

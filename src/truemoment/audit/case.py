@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -161,8 +161,13 @@ class Case:
     @property
     def headline(self) -> int:
         """Row of the measure the verdicts turn on."""
-        names = [str(measure) for measure in self.measures]
-        return names.index(HEADLINE) if HEADLINE in names else 0
+        return headline_of(self.measures)
+
+
+def headline_of(measures: Sequence[Measure]) -> int:
+    """Return the row of the measure that is the headline."""
+    names = [str(measure) for measure in measures]
+    return names.index(HEADLINE) if HEADLINE in names else 0
 
 
 def _located(annotations: Annotations) -> Annotations:

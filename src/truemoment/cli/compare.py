@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,11 +13,12 @@ import click
 
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
+    DataOptions,
     NamedFile,
     PredictionOptions,
-    chosen_annotations,
     data_options,
     files_of,
+    followed,
     measuring_options,
     output_options,
     reading_options,
@@ -24,20 +26,26 @@ from truemoment.cli.options import (
     seed_option,
     testing_options,
     told_path,
+    train_options,
     write_json,
 )
-from truemoment.exceptions import UsageError
+from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.io import MatchReport
+from truemoment.records import Annotations, Predictions
 from truemoment.text import printable
 
 
 @click.command("compare")
 @click.argument("predictions", nargs=-1, required=True, metavar="[NAME=]PREDICTIONS...")
 @data_options
+@train_options
 @measuring_options
-@click.option("--against", metavar="NAME", help="Compare with this method only. [default: all pairs]")
+@click.option(
+    "--against", metavar="NAME", help="Compare with this method (and the sentence network) only. [default: all pairs]"
+)
 @reading_options
 @testing_options
-@seed_option("the resamples and permutations")
+@seed_option("all draws")
 @click.option(
     "--published",
     "published_path",
@@ -45,13 +53,16 @@ from truemoment.text import printable
     metavar="DIR|FILE.csv",
     help="Published figures to set beside, as tidy CSV.",
 )
+@click.option("--no-cache", is_flag=True, help="Train the sentence network anew, and keep nothing for the next time.")
 @output_options
-def command(
+def command(  # noqa: PLR0915 - a third of the statements are imports, made only when it runs
     predictions: tuple[str, ...],
     dataset: str | None,
     annotations: Path | None,
     split: str | None,
     data_dir: Path | None,
+    fit_split: str | None,
+    fit_annotations: Path | None,
     protocol: str | None,
     measures: str | None,
     against: str | None,
@@ -60,6 +71,7 @@ def command(
     permutations: int,
     seed: int,
     published_path: Path | None,
+    no_cache: bool,
     json_path: Path | None,
     style: Literal["md", "latex"] | None,
     quiet: bool,
@@ -67,7 +79,8 @@ def command(
     """Compare methods on a split: paired, with intervals and corrected p values.
 
     A method is called as its file is, or NAME where NAME=FILE is given. Files of one NAME are runs
-    of one method, such as seeds: their mean is compared, and their spread is shown.
+    of one method, such as seeds: their mean is compared, and their spread is shown. Where there is
+    a training split, the sentence network, which never sees a video, is a method too.
 
     \b
     truemoment compare ours.jsonl base.jsonl --dataset charades-cd --split test-ood --data-dir data
@@ -75,41 +88,96 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
+    from truemoment.audit.case import headline_of
+    from truemoment.caching import NO_CACHE, Cache
     from truemoment.comparison import compare, published_beside, read_published
-    from truemoment.evaluation import evaluate
+    from truemoment.equal_depth import answers_compared, equal_depths, evaluate_to_depths
+    from truemoment.evaluation import asked_measures, chosen_protocol, evaluate
+    from truemoment.floors import MOST_ANSWERS, NETWORK, Setting
     from truemoment.measures import parse_measures
+    from truemoment.network_row import run_network, why_no_network
     from truemoment.protocols import get_protocol
     from truemoment.reports import comparison as report
     from truemoment.reports.evaluation import Evaluation
+    from truemoment.uncertainty import stream
 
     # Mistakes in the options are told before files are read.
     files = files_by_method(predictions)
     runs_of_all = [path for paths in files.values() for path in paths]
-    refuse_outputs([annotations, published_path, *files_of(dataset, data_dir), *runs_of_all], [json_path])
-    if against is not None and against not in files:
-        raise UsageError(f"--against: got {against!r}, expected one of {', '.join(files)}")
+    refuse_outputs(
+        [annotations, fit_annotations, published_path, *files_of(dataset, data_dir), *runs_of_all], [json_path]
+    )
+    if NETWORK in files and fit_split != "none":
+        raise UsageError(
+            f"got a method called {NETWORK!r}, as the blind baseline is that is compared with; give NAME=FILE with "
+            "another name, or --fit-split none"
+        )
+    if against not in (None, NETWORK, *files):
+        raise UsageError(f"--against: got {against!r}, expected one of {', '.join(files)}, or {NETWORK}")
     asked_protocol = None if protocol is None else get_protocol(protocol)
-    asked_measures = None if measures is None else parse_measures(measures)
+    asked = None if measures is None else parse_measures(measures)
     published = None if published_path is None else read_published(published_path)
-    reference = chosen_annotations(dataset, annotations, split, data_dir)
+    data = DataOptions(dataset, annotations, split, data_dir)
+    reference = data.read()
     show = not quiet and sys.stderr.isatty()
 
-    def measured(path: Path) -> Evaluation:
-        answers, match = how.read(path, reference, progress=show)
-        scores = evaluate(reference, answers, asked_measures, asked_protocol, progress=show)
-        return Evaluation(
-            scores=scores,
-            figures=scores.measured(),
-            match=match,
-            source=source_of(path),
-            depth=int(answers.lengths.max(initial=0)),
+    answers = {method: [how.read(path, reference, progress=show) for path in paths] for method, paths in files.items()}
+    longest = {method: [int(of.lengths.max(initial=0)) for of, _ in of_method] for method, of_method in answers.items()}
+    convention = chosen_protocol(asked_protocol, reference)
+    of_files = [asked_measures(asked, convention, reference, of) for runs in answers.values() for of, _ in runs]
+    most = max(of_files, key=len)
+    wanted = tuple(measure for measure in most if all(measure in of_file for of_file in of_files))
+    remarks = [f"{measure} is left out: not every file rates clips" for measure in most if measure not in wanted]
+    reach = [depth for of_method in longest.values() for depth in of_method]
+    train = train_of(data, reference, fit_split, fit_annotations)
+    why = why_no_network(reference, wanted, train)
+    depths = equal_depths(wanted, [*reach, *([] if why else [MOST_ANSWERS])], convention)
+    network = None
+    drawn = int(np.random.default_rng(seed).integers(1 << 62))  # as in an audit, so that the network is the same
+    if train is not None and not why:
+        setting = Setting(
+            annotations=reference,
+            measures=wanted,
+            protocol=convention,
+            headline=headline_of(wanted),
+            top=answers_compared(wanted, [*reach, MOST_ANSWERS], convention),
+            seed=drawn,
+            cache=NO_CACHE if no_cache else Cache.of_user(_warn),
         )
+        try:
+            with followed(show=show) as tell:
+                network = run_network(replace(setting, tell=tell), train, depths)
+        except InputError as error:
+            why = f"it could not be fitted: {error}"
+    if why and against == NETWORK:
+        raise UsageError(f"--against {NETWORK}: it is not compared with: {why}")
+    if why and fit_split != "none":
+        remarks.append(f"{NETWORK} is not compared with: {why}")
 
-    runs = {method: [measured(path) for path in paths] for method, paths in files.items()}
+    def measured(path: Path, of: Predictions, match: MatchReport, depth: int) -> Evaluation:
+        scores = evaluate_to_depths(reference, of, wanted, depths, convention, progress=show)
+        return Evaluation(scores, scores.measured(), match, source=source_of(path), depth=depth)
+
+    runs = {
+        method: [
+            measured(path, *read, depth)
+            for path, read, depth in zip(paths, answers[method], longest[method], strict=True)
+        ]
+        for method, paths in files.items()
+    }
+    beside = {}
+    if network is not None:
+        for method, of_method in answers.items():
+            hits = [evaluate(reference, of, [network.hit], convention) for of, _ in of_method]
+            rng = stream(drawn, "excess-where-blind-misses")  # as in an audit; the same draws for every method
+            beside[method] = network.beside(hits, rng, resamples=resamples)
+
+    scores = {method: [run.scores for run in of_method] for method, of_method in runs.items()}
     comparison = compare(
-        {method: [run.scores for run in of_method] for method, of_method in runs.items()},
+        scores if network is None else {**scores, NETWORK: network.runs},
         np.random.default_rng(seed),
         baseline=against,
+        blind=None if network is None else NETWORK,
         resamples=resamples,
         permutations=permutations,
         progress=show,
@@ -120,6 +188,10 @@ def command(
         published=None if published is None else published_beside(published, comparison.first),
         published_sources=[source_of(path) for path in dict.fromkeys(figure.path for figure in published or ())],
         seed=seed,
+        depths=depths,
+        remarks=remarks,
+        network=network,
+        beside=beside,
     )
     if json_path is not None:
         write_json(json_path, report.document(compared))
@@ -127,13 +199,33 @@ def command(
     if json_path != STANDARD_OUTPUT:
         if not table_only:
             click.echo("\n".join(map(printable, report.preamble(compared))) + "\n")
-        tables = (report.table(compared, style=style or "plain"), report.differences(compared, style=style or "plain"))
-        click.echo("\n\n".join(tables))
+        made = (report.table, report.differences, report.hits_beside_network)
+        click.echo("\n\n".join(filter(None, (of(compared, style=style or "plain") for of in made))))
     if not quiet:
         to_error = table_only or json_path == STANDARD_OUTPUT
         said = [printable(f"note: {line}") for line in report.notes(compared)]
         said += map(printable, report.closing(compared))
         click.echo("\n".join(said if to_error else ["", *said]), err=to_error)
+
+
+def train_of(data: DataOptions, reference: Annotations, split: str | None, file: Path | None) -> Annotations | None:
+    """Read what the sentence network is fitted on; None where nothing is asked for and no training split is at hand.
+
+    Raises
+    ------
+    UsageError, MissingFileError, InputError
+        As for :meth:`DataOptions.to_fit_on`, but for the file of a training split that nobody asked for.
+    """
+    try:
+        return data.to_fit_on(reference, split, file)
+    except MissingFileError:
+        if split is not None or file is not None:
+            raise
+        return None
+
+
+def _warn(why: str) -> None:
+    click.echo(f"truemoment: {why}", err=True)
 
 
 def source_of(path: Path) -> dict[str, str]:

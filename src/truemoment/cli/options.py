@@ -220,16 +220,9 @@ def testing_options(function: F) -> F:
     return function
 
 
-def fit_options(function: F) -> F:
-    """What blind baselines learn from: --fit-split, --fit-annotations, --engine."""
+def train_options(function: F) -> F:
+    """What floors are fitted on: --fit-split, --fit-annotations."""
     for option in (
-        click.option(
-            "--engine",
-            default="lexicon",
-            show_default=True,
-            metavar="NAME",
-            help="What finds verbs: lexicon, spacy or spacy:MODEL.",
-        ),
         click.option(
             "--fit-annotations",
             type=click.Path(path_type=Path),
@@ -240,6 +233,18 @@ def fit_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+def fit_options(function: F) -> F:
+    """What blind baselines learn from: --fit-split, --fit-annotations, --engine."""
+    engine = click.option(
+        "--engine",
+        default="lexicon",
+        show_default=True,
+        metavar="NAME",
+        help="What finds verbs: lexicon, spacy or spacy:MODEL.",
+    )
+    return train_options(engine(function))
 
 
 def output_options(function: F) -> F:

@@ -10,14 +10,16 @@ import math
 import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from truemoment.comparison import POWER, Comparison, PublishedFigure
+from truemoment.equal_depth import protocol_at
 from truemoment.intervals import Floats
 from truemoment.measures import Measure, why_undefined
+from truemoment.network_row import HitsBesideNetwork, NetworkRow
 from truemoment.reports import evaluation as of_run
 from truemoment.reports.evaluation import Evaluation
 from truemoment.reports.head import head
@@ -25,7 +27,7 @@ from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.text import one_line
 from truemoment.uncertainty import FEW_DIFFERING, LEVEL, smallest_p
 
-SCHEMA = "truemoment/comparison/1"
+SCHEMA = "truemoment/comparison/2"
 
 FEW_VIDEOS = 30
 """With fewer, intervals by resampling are too narrow (simulated: 90 % in place of 95 % at 10 videos, 93 % at 30)."""
@@ -69,6 +71,14 @@ class ComparedFiles:
         Files they were read from: path and sha256.
     seed
         Of resamples and swaps.
+    depths
+        Number of answers that every list is cut to, by measure; None where lists are not cut.
+    remarks
+        What else a reader should know.
+    network
+        The sentence network, the method of the comparison that is no file; None if there is none.
+    beside
+        Of each other method, its hits where the network is right and where it misses.
     """
 
     comparison: Comparison
@@ -76,6 +86,19 @@ class ComparedFiles:
     published: Sequence[tuple[int, PublishedFigure]] | None = None
     published_sources: Sequence[dict[str, str]] = ()
     seed: int = 0
+    depths: Sequence[int | None] = ()
+    remarks: Sequence[str] = ()
+    network: NetworkRow | None = None
+    beside: Mapping[str, HitsBesideNetwork] = field(default_factory=dict)
+
+    def depth(self, row: int) -> int | None:
+        """Return the number of answers that lists are cut to at a measure; None where they are not cut."""
+        return self.depths[row] if self.depths else None
+
+    def heading(self, row: int) -> str:
+        """Return a measure as tables name it, with the depth where lists are cut."""
+        depth = self.depth(row)
+        return f"{self.comparison.measures[row]}" + ("" if depth is None else f" (top {depth})")
 
 
 # ------------------------------------------------------------------------------------------- document
@@ -90,14 +113,16 @@ def document(compared: ComparedFiles) -> dict[str, Any]:
         "methods": [
             {
                 "method": method,
+                "kind": "file" if method in compared.runs else "floor",
                 "runs": [
                     {"predictions": run.source, "match": run.match.as_dict(), "touched": run.scores.touched}
-                    for run in compared.runs[method]
+                    for run in compared.runs.get(method, ())
                 ],
-                "measures": _measures_of(comparison, number),
+                "measures": _measures_of(compared, number),
             }
             for number, method in enumerate(comparison.methods)
         ],
+        "network": _network_document(compared),
         "against": comparison.baseline,
         "comparisons": [
             _compared(comparison, row, measure)
@@ -105,7 +130,8 @@ def document(compared: ComparedFiles) -> dict[str, Any]:
             for row in range(len(comparison.pairs))
         ],
         "level": LEVEL,
-        "family": len(comparison.pairs),
+        "correction": "max-t",
+        "family": comparison.family,
         "published": None if compared.published is None else _published_document(compared),
         "resamples": comparison.resamples,
         "permutations": comparison.permutations,
@@ -114,7 +140,37 @@ def document(compared: ComparedFiles) -> dict[str, Any]:
     }
 
 
-def _measures_of(comparison: Comparison, method: int) -> list[dict[str, Any]]:
+def _network_document(compared: ComparedFiles) -> dict[str, Any] | None:
+    network = compared.network
+    if network is None:
+        return None
+    n_missed, n_hit = network.counts()
+    return {
+        "fitted_on": {
+            "dataset": network.train.dataset,
+            "split": network.train.split,
+            "sha256": network.train.sha256,
+            "n_queries": network.train.n_queries,
+        },
+        "hit": str(network.hit),
+        "n_missed": n_missed,
+        "n_hit": n_hit,
+        "second": {"where_missed": _number(network.second[0]), "where_hit": _number(network.second[1])},
+        "methods": [
+            {
+                "method": method,
+                "where_missed": _number(found.where_missed),
+                "where_hit": _number(found.where_hit),
+                "excess": {"value": _number(found.excess), "unit": "fraction"}
+                | ({"ci95": found.ci95.tolist()} if np.isfinite(found.ci95).all() else {}),
+            }
+            for method, found in compared.beside.items()
+        ],
+    }
+
+
+def _measures_of(compared: ComparedFiles, method: int) -> list[dict[str, Any]]:
+    comparison = compared.comparison
     scores = comparison.first
     video = np.unique(scores.video_id.astype(str), return_inverse=True)[1]
     entries = []
@@ -131,7 +187,10 @@ def _measures_of(comparison: Comparison, method: int) -> list[dict[str, Any]]:
         entry["values"] = [_number(one) for one in comparison.values[method][:, row].tolist()]
         entry["n_queries"] = int(counts.sum())
         entry["n_videos"] = len(np.unique(video[counts]))
-        entry["signature"] = f"{measure}|{scores.signature()}"
+        depth = compared.depth(row)
+        entry["depth"] = depth
+        cut = replace(scores, protocol=protocol_at(scores.protocol, depth))
+        entry["signature"] = f"{measure}|{cut.signature()}"
         entries.append(entry)
     return entries
 
@@ -148,7 +207,7 @@ def _compared(comparison: Comparison, pair: int, row: int) -> dict[str, Any]:
     if np.isfinite(comparison.difference_interval[pair, row]).all():
         entry["ci95"] = comparison.difference_interval[pair, row].tolist()
     entry["p"] = _number(p)
-    entry["p_holm"] = _number(float(comparison.p_holm[pair, row]))
+    entry["p_corrected"] = _number(float(comparison.p_corrected[pair, row]))
     entry["significant"] = None if math.isnan(p) else bool(comparison.verdict[pair, row])
     if math.isnan(p):
         entry["why"] = _why_undefined(comparison, row)
@@ -161,15 +220,16 @@ def _compared(comparison: Comparison, pair: int, row: int) -> dict[str, Any]:
 
 
 def _why_unresolved(comparison: Comparison, pair: int, row: int) -> str:
-    """Why `resolves` is undefined where the difference and its interval are not; else ""."""
-    if not (
-        math.isnan(comparison.resolves[pair, row]) and np.isfinite(comparison.difference_interval[pair, row]).all()
-    ):
+    """Why `resolves` is undefined where the difference and the figures' intervals are not; else ""."""
+    figures = comparison.interval[list(comparison.pairs[pair]), row]
+    if not (math.isnan(comparison.resolves[pair, row]) and np.isfinite(figures).all()):
         return ""
     count = int(comparison.n_differing[pair, row])
-    if count >= FEW_DIFFERING:
-        return "they differ by the same on every video"
-    return f"they differ on {count or 'no'} video{'' if count == 1 else 's'}"
+    if count < FEW_DIFFERING:
+        return f"they differ on {count or 'no'} video{'' if count == 1 else 's'}"
+    if not comparison.resolved_level:
+        return "no difference can come out significant"
+    return "they differ by the same on every video"
 
 
 def _why_undefined(comparison: Comparison, row: int) -> str:
@@ -186,6 +246,7 @@ def _what_counts(measures: Iterable[Measure]) -> str:
 
 def _published_document(compared: ComparedFiles) -> dict[str, Any]:
     measures = compared.comparison.measures
+    shown = [(row, figure) for row, figure in compared.published or () if compared.depth(row) is None]
     return {
         "sources": list(compared.published_sources),
         "checked": False,
@@ -200,7 +261,7 @@ def _published_document(compared: ComparedFiles) -> dict[str, Any]:
                 "table": figure.table,
                 "note": figure.note,
             }
-            for row, figure in compared.published or ()
+            for row, figure in shown
         ],
     }
 
@@ -236,11 +297,11 @@ def table(compared: ComparedFiles, *, style: TableStyle = "plain") -> str:
         columns.insert(0, _Column("", letters + blank, is_number=False))
     if any(len(values) > 1 for values in comparison.values):
         columns.append(_Column("runs", [str(len(values)) for values in comparison.values] + blank))
-    for row, measure in enumerate(comparison.measures):
+    for row in range(len(comparison.measures)):
         published = [line[row].percent if row in line else "" for line in below]
         figures, spreads, marks = _cells(comparison, row, letters)
         if style == "plain":  # in columns of their own, so that figures stand below each other
-            columns.append(_Column(str(measure), figures + published))
+            columns.append(_Column(compared.heading(row), figures + published))
             columns += [_Column("", extra + blank, is_number=False) for extra in (spreads, marks) if any(extra)]
         else:
             best = _best(comparison, row)
@@ -248,7 +309,7 @@ def table(compared: ComparedFiles, *, style: TableStyle = "plain") -> str:
             shown = [f"{figure} {spread}".rstrip() for figure, spread in zip(shown, spreads, strict=True)]
             raised = [f"{_RAISED}{mark}{_END_RAISED}" if mark else "" for mark in marks]
             together = [figure + mark for figure, mark in zip(shown, raised, strict=True)]
-            columns.append(_Column(str(measure), together + published))
+            columns.append(_Column(compared.heading(row), together + published))
     return _laid_out(columns, style)
 
 
@@ -264,15 +325,38 @@ def differences(compared: ComparedFiles, *, style: TableStyle = "plain") -> str:
     low, high = (points(comparison.difference_interval[..., end]) for end in (0, 1))
     pair_names = [f"{names[i]} {_MINUS} {names[j]}" for i, j in comparison.pairs]
     columns = [
-        _Column("measure", [str(measures[row]) for row, _ in rows], is_number=False),
+        _Column("measure", [compared.heading(row) for row, _ in rows], is_number=False),
         _Column("methods", [pair_names[pair] for _, pair in rows], is_number=False),
         _Column("difference", points(comparison.difference, sign="+")),
         _Column("95 % interval", ["-" if a == "-" else f"{a} to {b}" for a, b in zip(low, high, strict=True)]),
         _Column("p", [_p(float(comparison.p[pair, row])) for row, pair in rows]),
     ]
-    if len(comparison.pairs) > 1:
-        columns.append(_Column("corrected p", [_p(float(comparison.p_holm[pair, row])) for row, pair in rows]))
+    if comparison.family > 1:
+        columns.append(_Column("corrected p", [_p(float(comparison.p_corrected[pair, row])) for row, pair in rows]))
     columns.append(_Column("resolves", points(comparison.resolves)))
+    return _laid_out(columns, style)
+
+
+def hits_beside_network(compared: ComparedFiles, *, style: TableStyle = "plain") -> str:
+    """Return the table of hits where the sentence network is right and where it misses; "" where there is none."""
+    comparison, network = compared.comparison, compared.network
+    if network is None:
+        return ""
+    n_missed, n_hit = network.counts()
+    found = compared.beside.values()
+    percent = comparison.first.protocol.percent
+
+    def shares(values: Iterable[float]) -> list[str]:
+        return ["-" if math.isnan(value) else percent(value) for value in values]
+
+    ends = [[_points(comparison, float(end)) for end in of.ci95] for of in found]
+    columns = [
+        _Column("method", [*compared.beside, "a second network"], is_number=False),
+        _Column(f"network misses ({n_missed:,})", shares([*(of.where_missed for of in found), network.second[0]])),
+        _Column(f"network hits ({n_hit:,})", shares([*(of.where_hit for of in found), network.second[1]])),
+        _Column("excess", [*(_points(comparison, of.excess, sign="+") for of in found), ""]),
+        _Column("95 % interval", [*(" to ".join(pair) if "-" not in pair else "-" for pair in ends), ""]),
+    ]
     return _laid_out(columns, style)
 
 
@@ -300,9 +384,9 @@ def _cells(comparison: Comparison, row: int, letters: Sequence[str]) -> tuple[li
     spreads = ["" if math.isnan(value) else f"{_PLUS_MINUS} {_points(comparison, value)}" for value in spread]
     above: list[list[str]] = [[] for _ in letters]
     for (i, j), verdict in zip(comparison.pairs, comparison.verdict[:, row].tolist(), strict=True):
-        if verdict and comparison.baseline is not None:
+        if verdict and comparison.methods[j] == comparison.baseline:
             above[i].append(_ABOVE if verdict > 0 else _BELOW)
-        elif verdict:
+        elif verdict and comparison.baseline is None:
             winner, loser = (i, j) if verdict > 0 else (j, i)
             above[winner].append(letters[loser])
     separator = "" if max(map(len, letters)) == 1 else ","
@@ -325,6 +409,8 @@ def _published_rows(compared: ComparedFiles) -> list[dict[int, PublishedFigure]]
     """Published figures by measure: a row a method and table of a paper, a second for a second figure."""
     rows: dict[tuple[str, str, str], list[dict[int, PublishedFigure]]] = {}
     for measure, figure in compared.published or ():
+        if compared.depth(measure) is not None:
+            continue
         lines = rows.setdefault((figure.source, figure.table, figure.method), [{}])
         line = next((line for line in lines if measure not in line), None)
         if line is None:
@@ -363,6 +449,12 @@ def preamble(compared: ComparedFiles) -> list[str]:
         for run in runs:
             of_all, of_file = of_run.preamble(run)
             lines += [f"{method}: {of_file}"] if lines else [of_all, f"{method}: {of_file}"]
+    if compared.network is not None:
+        train, fits = compared.network.train, len(compared.network.runs)
+        lines.append(
+            f"{compared.comparison.blind}: a blind baseline, which reads the sentence and the duration of the video; "
+            f"fitted on {train.dataset}/{train.split}, {fits} times"
+        )
     return lines
 
 
@@ -373,7 +465,9 @@ def notes(compared: ComparedFiles) -> list[str]:
     count = Counter(note for _, note in of_each)
     said = [f"{path}: {note}" for path, note in of_each if count[note] < len(runs)]
     said += [f"every file: {note}" for note in count if count[note] == len(runs)]
-    return [*said, *_of_copies(compared), *_of_comparison(compared.comparison), *_of_published(compared)]
+    said += [*_of_copies(compared), *_of_depths(compared), *compared.remarks]
+    comparison = compared.comparison
+    return [*said, *_of_network(comparison), *_of_comparison(comparison), *_of_published(compared)]
 
 
 def _of_copies(compared: ComparedFiles) -> Iterator[str]:
@@ -386,9 +480,33 @@ def _of_copies(compared: ComparedFiles) -> Iterator[str]:
                 yield f"{method}: {path} holds the same bytes as {first}; they are one run, not two"
 
 
+def _of_network(comparison: Comparison) -> Iterator[str]:
+    """Measures at which a method is not shown to be above the method without the video."""
+    if comparison.blind is None:
+        return
+    for method in comparison.methods:
+        if method != comparison.blind:
+            verdict = comparison.above(method, comparison.blind)
+            for sign, words in ((0, "not shown to be above"), (-1, "significantly below")):
+                names = [str(m) for m, of in zip(comparison.measures, verdict.tolist(), strict=True) if of == sign]
+                if names:
+                    yield f"{method} is {words} {comparison.blind}, which never sees the video, in {', '.join(names)}"
+
+
+def _of_depths(compared: ComparedFiles) -> Iterator[str]:
+    """Measures at which lists are cut to equal depth."""
+    depths = compared.depths
+    for depth in sorted({of for of in depths if of is not None}):
+        names = [str(m) for m, of in zip(compared.comparison.measures, depths, strict=True) if of == depth]
+        runs = {method: [max(run.depth, 1) for run in of_method] for method, of_method in compared.runs.items()}
+        short = [method for method, lengths in runs.items() if min(lengths) <= depth]
+        counts = "first answer of every list counts" if depth == 1 else f"first {depth} answers of every list count"
+        yield f"{', '.join(names)}: only the {counts}, since lists of {' and '.join(short)} have no more"
+
+
 def _of_comparison(comparison: Comparison) -> Iterator[str]:
     """What limits a comparison: too few videos, too few permutations, methods measured on different queries."""
-    scores, family = comparison.first, len(comparison.pairs)
+    scores = comparison.first
     n_videos = len(set(scores.video_id))
     if comparison.weights_differ:
         yield (
@@ -396,22 +514,17 @@ def _of_comparison(comparison: Comparison) -> Iterator[str]:
             "missing=worst holds them against the same"
         )
     if n_videos < FEW_VIDEOS:
-        yield f"{n_videos} videos are few: the intervals and what the split resolves come out too small"
-    least = min(smallest_p(n_videos, comparison.permutations) * family, 1.0)
+        yield f"{n_videos} videos are few: what the split resolves comes out too small"
+    least = smallest_p(n_videos, comparison.permutations)
     if least > LEVEL:
         remedy = "" if 2**n_videos <= comparison.permutations else "; ask for more --permutations"
-        yield (
-            f"no difference can come out significant here: the smallest corrected p of {family} "
-            f"comparison{'' if family == 1 else 's'} is {_p(least)}{remedy}"
-        )
+        yield f"no difference can come out significant here: the smallest p is {_p(least)}{remedy}"
     defined = np.isfinite(comparison.mean).all(axis=0)
-    unstable = np.asarray(defined & ~np.isfinite(comparison.difference_interval).all(axis=(0, 2)))
-    if unstable.any():
-        measures = [comparison.measures[row] for row in np.flatnonzero(unstable)]
-        yield (
-            f"{', '.join(map(str, measures))}: no interval, since some resamples of the videos hold no "
-            f"{_what_counts(measures)} that counts"
-        )
+    endless = np.asarray(defined & ~np.isfinite(comparison.difference_interval).all(axis=(0, 2)))
+    if endless.any() and least <= LEVEL:
+        measures = [comparison.measures[row] for row in np.flatnonzero(endless)]
+        names, counts = ", ".join(map(str, measures)), _what_counts(measures)
+        yield f"{names}: no interval, since too few videos have a {counts} that counts"
     for pair, (i, j) in enumerate(comparison.pairs):
         why = [_why_unresolved(comparison, pair, row) for row in range(len(comparison.measures))]
         for reason in dict.fromkeys(filter(None, why)):
@@ -424,6 +537,11 @@ def _of_published(compared: ComparedFiles) -> Iterator[str]:
     if compared.published is None:
         return
     scores = compared.comparison.first
+    deeper = dict.fromkeys(
+        str(scores.measures[row]) for row, _ in compared.published if compared.depth(row) is not None
+    )
+    if deeper:
+        yield f"published figures of {', '.join(deeper)} are not shown, since they are of longer lists"
     if compared.published:
         yield "published figures are as printed and unchecked, perhaps by another convention; nothing is tested on them"
     else:
@@ -433,9 +551,9 @@ def _of_published(compared: ComparedFiles) -> Iterator[str]:
 def closing(compared: ComparedFiles) -> list[str]:
     """Explain the marks and columns, and give the signature that belongs to every figure."""
     comparison = compared.comparison
-    family, level = len(comparison.pairs), f"p at most {LEVEL}"
+    family, level = comparison.family, f"p at most {LEVEL}"
     if family > 1:
-        level = f"p at most {LEVEL}, corrected by Holm's method over the {family} comparisons of a measure"
+        level = f"corrected p at most {LEVEL}"
     if comparison.baseline is None:
         marks = f"a letter behind a figure: significantly above the method of that letter ({level})"
     else:
@@ -444,8 +562,21 @@ def closing(compared: ComparedFiles) -> list[str]:
     lines = [
         f"{marks}; no mark does not say that two are equal",
         f"resolves: a true difference of so many points would be found significant in {100 * POWER:.0f} % of such "
-        "splits or more; a smaller one may be there and not be found",
+        "splits; a smaller one may be there and not be found",
     ]
+    if family > 1:
+        of_measures = len(comparison.measures)
+        lines.insert(
+            1,
+            f"corrected p values and intervals are for all {family} comparisons together, those of "
+            f"{'all measures' if of_measures > 1 else 'the measure'} (max-t): an interval contains 0 just where the "
+            "difference is not significant",
+        )
+    if compared.network is not None:
+        lines.append(
+            f"network misses, network hits: share of these queries on which a method hits ({compared.network.hit}); "
+            "excess: what it hits where the network misses, less what a second such network hits there"
+        )
     if any(len(values) > 1 for values in comparison.values):
         lines.append(
             f"{_SIGNS[_PLUS_MINUS]}: standard deviation over runs; intervals and p values are about other videos, not "

@@ -30,10 +30,9 @@ from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError
 from truemoment.floors import NETWORK
 from truemoment.intervals import Bools, Floats, Ints
-from truemoment.measures import DiscountedRecall, Measure, Recall
-from truemoment.records import Predictions, Strings, numbers_of
-from truemoment.studentised import resample_ratios
-from truemoment.uncertainty import LEVEL
+from truemoment.measures import Measure, Recall
+from truemoment.network_row import excess, hit_of
+from truemoment.records import Predictions
 
 NAME = "excess-where-blind-misses"
 
@@ -109,29 +108,6 @@ def where_blind_misses(results: Results) -> WhereBlindMisses | None:
         n_queries=np.array([len(part) for part in classes]),
         hits=np.stack([hits[part].mean(axis=0) for part in classes]),
     )
-
-
-def hit_of(headline: Measure) -> Recall:
-    """Return R@1 at the IoU of a measure; at 0.5 where it has none."""
-    return Recall(1, headline.iou if isinstance(headline, Recall | DiscountedRecall) else 0.5)
-
-
-def excess(hits: Floats, video_id: Strings, rng: np.random.Generator, *, resamples: int) -> tuple[float, Floats]:
-    """Return the excess and its 95 % interval by resampling videos.
-
-    Parameters
-    ----------
-    hits : (Q, 3)
-        Of the method, the first and the second network.
-    video_id : (Q,)
-        Video of each query.
-    """
-    video, missed = numbers_of(video_id), 1 - hits[:, 1]
-    gain, count = (
-        np.bincount(video, of)[:, None].astype(np.float64) for of in ((hits[:, 0] - hits[:, 2]) * missed, missed)
-    )
-    drawn = resample_ratios(gain, count, rng, resamples=resamples)
-    return float(drawn.value[0]), np.concatenate(drawn.bounds(LEVEL))
 
 
 def _mean(hits: Floats, queries: Bools) -> Floats:

@@ -1,0 +1,177 @@
+r"""The sentence network beside prediction files: its scores on the same queries, and what others find where it misses.
+
+A method that guesses well hits where a blind model hits. One that looks at the video also hits where the sentence
+network misses. So does another guesser, by luck: a second sentence network, trained with another seed, hits some of
+the queries that the first one misses. The *excess* is what a method has beyond it,
+
+.. math:: \frac{\sum_q (h_q - h''_q)(1 - h'_q)}{\sum_q (1 - h'_q)},
+
+with h the hits of the method, h' and h'' those of the first and of the second network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from truemoment.equal_depth import evaluate_to_depths
+from truemoment.evaluation import evaluate
+from truemoment.floors import NETWORK, Floor, Setting, join_measures
+from truemoment.intervals import Floats
+from truemoment.measures import DiscountedRecall, Measure, Recall
+from truemoment.records import Annotations, Strings, numbers_of
+from truemoment.scores import Scores
+from truemoment.studentised import resample_ratios
+from truemoment.uncertainty import LEVEL
+
+
+class HitsBesideNetwork(NamedTuple):
+    """Hits of a method by those of the sentence network; fractions, NaN where there are no such queries.
+
+    Parameters
+    ----------
+    where_missed, where_hit
+        Share of the queries that the first network misses, and of those that it hits, that the method hits.
+    excess, ci95
+        Method less second network where the first one misses, and its 95 % interval (2,).
+    """
+
+    where_missed: float
+    where_hit: float
+    excess: float
+    ci95: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkRow:
+    """The sentence network as a method of a comparison.
+
+    Parameters
+    ----------
+    runs
+        Scores of each training, two or more, which differ by their seed.
+    hit
+        What a hit is.
+    hits
+        Scores of each training at `hit`.
+    train
+        What it was fitted on.
+    """
+
+    runs: tuple[Scores, ...]
+    hit: Recall
+    hits: tuple[Scores, ...]
+    train: Annotations
+
+    def counts(self) -> tuple[int, int]:
+        """Return how many queries the first network misses, and how many it hits."""
+        first = self.hits[0]
+        judged = first.weight[0] > 0
+        return int((first.numerator[0][judged] == 0).sum()), int((first.numerator[0][judged] > 0).sum())
+
+    @property
+    def second(self) -> tuple[float, float]:
+        """Share of the queries that the first network misses, and of those that it hits, that the second hits."""
+        first, second = (of.numerator[0] for of in self.hits[:2])
+        weight = self.hits[0].weight[0]
+        judged = weight > 0
+        first, second = first[judged] / weight[judged], second[judged] / weight[judged]
+        return _share(second, 1 - first), _share(second, first)
+
+    def beside(self, runs: Sequence[Scores], rng: np.random.Generator, *, resamples: int) -> HitsBesideNetwork:
+        """Compare the hits of a method, the mean over its runs, with those of the first and second network.
+
+        Parameters
+        ----------
+        runs
+            Scores of each run at `hit`; queries without weight in any of them are left out.
+        rng, resamples
+            Of the interval.
+        """
+        first, second = self.hits[:2]
+        judged = np.logical_and.reduce([of.weight[0] > 0 for of in (*runs, first, second)])
+        own, one, other = (
+            np.mean([of.numerator[0][judged] / of.weight[0][judged] for of in some], axis=0)
+            for some in (runs, [first], [second])
+        )
+        value, ci95 = excess(np.stack([own, one, other], axis=1), first.video_id[judged], rng, resamples=resamples)
+        return HitsBesideNetwork(_share(own, 1 - one), _share(own, one), value, ci95)
+
+
+def why_no_network(annotations: Annotations, measures: Sequence[Measure], train: Annotations | None) -> str:
+    """Return why the sentence network cannot be compared with; "" if it can."""
+    if train is None:
+        return "there is no training split to fit it on (--fit-split, --fit-annotations)"
+    for measure in measures:
+        if measure.needs not in ("overlaps", "sets"):
+            return f"it finds moments only, and {measure} is no measure of them (--measures)"
+    n_unknown = int((~(annotations.queries.duration_s > 0)).sum())
+    if n_unknown:
+        return f"it answers with shares of the video, and {n_unknown:,} queries have no duration"
+    if not (train.with_moments().queries.duration_s > 0).any():
+        return f"no query of {train.split} has a moment and a duration to learn from"
+    return ""
+
+
+def run_network(setting: Setting, train: Annotations, depths: Sequence[int | None]) -> NetworkRow:
+    """Fit the sentence network, or recall it, and measure its answers.
+
+    Parameters
+    ----------
+    setting
+        How it is measured.
+    train
+        What it is fitted on; :func:`why_no_network` has found nothing against it.
+    depths
+        As for :func:`truemoment.equal_depth.evaluate_to_depths`.
+
+    Raises
+    ------
+    InputError
+        If it cannot be fitted.
+    """
+    annotations, measures, protocol = setting.annotations, setting.measures, setting.protocol
+    located = train.with_moments()
+    learned = located.select_queries(located.queries.duration_s > 0)
+    hit = hit_of(measures[setting.headline])
+    runs, hits = [], []
+    network = Floor(NETWORK, replace(setting, train=learned, measures=(*measures, hit)))
+    for *answers, by_hits in network.answers(annotations):
+        measured = [
+            (evaluate_to_depths(annotations, of, [measure], [depth], protocol), 0)
+            for of, measure, depth in zip(answers, measures, depths, strict=True)
+        ]
+        runs.append(join_measures(measured))
+        hits.append(evaluate(annotations, by_hits, [hit], protocol))
+    return NetworkRow(tuple(runs), hit, tuple(hits), learned)
+
+
+def hit_of(headline: Measure) -> Recall:
+    """Return R@1 at the IoU of a measure; at 0.5 where it has none."""
+    return Recall(1, headline.iou if isinstance(headline, Recall | DiscountedRecall) else 0.5)
+
+
+def excess(hits: Floats, video_id: Strings, rng: np.random.Generator, *, resamples: int) -> tuple[float, Floats]:
+    """Return the excess and its 95 % interval by resampling videos.
+
+    Parameters
+    ----------
+    hits : (Q, 3)
+        Of the method, the first and the second network.
+    video_id : (Q,)
+        Video of each query.
+    """
+    video, missed = numbers_of(video_id), 1 - hits[:, 1]
+    gain, count = (
+        np.bincount(video, of)[:, None].astype(np.float64) for of in ((hits[:, 0] - hits[:, 2]) * missed, missed)
+    )
+    drawn = resample_ratios(gain, count, rng, resamples=resamples)
+    return float(drawn.value[0]), np.concatenate(drawn.bounds(LEVEL))
+
+
+def _share(hits: Floats, weight: Floats) -> float:
+    total = float(weight.sum())
+    return float((hits * weight).sum()) / total if total else float("nan")
