@@ -44,7 +44,7 @@ from truemoment.measures import why_undefined
 from truemoment.records import STATUSES, Annotations, Predictions
 from truemoment.reports import evaluation as of_run
 from truemoment.reports.tables import TableStyle, escaped, render
-from truemoment.reports.text import WIDTH, tightened
+from truemoment.reports.text import WIDTH, folded, tightened
 from truemoment.scores import Scores
 from truemoment.text import one_line
 from truemoment.uncertainty import LEVEL
@@ -617,7 +617,7 @@ def _as_prose(text: str, style: TableStyle) -> str:
 def table(audit: Audit, *, style: TableStyle = "plain") -> str:
     """Return the table: a row a measure, a column a method, floor or ceiling; percent as the protocol prints them.
 
-    The strongest floor of each measure is marked with a star.
+    The strongest floor of each measure is marked with a star. In the terminal, columns that do not fit are below.
     """
     results = audit.results
     baselines = (*results.floors, *results.ceilings)
@@ -639,7 +639,7 @@ def table(audit: Audit, *, style: TableStyle = "plain") -> str:
             cells = [cell + escaped(mark, style) for cell, mark in zip(cells, marks, strict=True)]
         rows.append([str(measure), *cells])
     text = render(headings, rows, style=style, numbers=range(1, len(headings)))
-    return tightened(text) if style == "plain" else text
+    return folded(tightened(text)) if style == "plain" else text
 
 
 def percent(results: Results, value: float) -> str:
