@@ -9,6 +9,7 @@ import pytest
 
 from truemoment import caching
 from truemoment.caching import NO_CACHE, Cache
+from truemoment.inputs import command_inputs
 
 
 class Counted:
@@ -41,6 +42,16 @@ def test_what_was_computed_is_recalled(cache):
         assert again[name].dtype == array.dtype
         np.testing.assert_array_equal(again[name], array)
     assert len(entries(cache)) == 1
+
+
+def test_a_command_keeps_what_it_looked_for_in_vain(tmp_path):
+    """Commands refuse to write what they read; an entry of the cache is looked for first, and then written."""
+    told, compute = [], Counted()
+    with command_inputs():
+        Cache(tmp_path / "cache", told.append).arrays("answers", {}, compute)
+    with command_inputs():
+        Cache(tmp_path / "cache", told.append).arrays("answers", {}, compute)
+    assert (told, compute.calls) == ([], 1)
 
 
 def test_another_key_kind_or_code_is_another_entry(cache, monkeypatch):
