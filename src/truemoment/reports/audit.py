@@ -58,6 +58,7 @@ LEVELS = ("serious", "warning", "note", "good")
 NO_INTERVAL = "it does not vary from video to video, or some resamples hold no query that counts"
 NO_QUERY = "no query counts"
 NO_VALIDATION = "there is no validation split"
+ONLY_HERE = "its answers are of the audited split alone"
 
 
 def in_order(findings: Sequence[Finding]) -> list[Finding]:
@@ -190,7 +191,7 @@ def _floor(results: Results, number: int) -> dict[str, Any]:
             verdict.against_ci95[number, m],
         )
         entry["answers"] = floor.called(m)
-        entry["validation"] = _figure(validated, NO_VALIDATION)
+        entry["validation"] = _figure(validated, NO_VALIDATION if floor.floor is not None else ONLY_HERE)
         entry["strongest_in"] = float(verdict.strongest_in[number, m])
         entry["difference"] = against | {"p": _number(float(results.p_values[number, m]))}
         if floor.draws:
