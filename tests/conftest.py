@@ -169,9 +169,12 @@ class Slow:
 
 @pytest.fixture(scope="session", autouse=True)
 def cache_of_tests(tmp_path_factory):
-    """Keep what commands cache in a folder of the tests; the user's is neither read nor written."""
+    """Keep what audits fit in a folder of the tests, which processes side by side share; the user's is not touched."""
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRUEMOMENT_CACHE", os.environ.get("TRUEMOMENT_CACHE") or str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("TRUEMOMENT_CACHE", os.environ.get("TRUEMOMENT_CACHE") or str(folder / "cache"))
         yield
 
 

@@ -158,8 +158,8 @@ class Floor:
             "protocol": of.protocol.signature(),
             "top": of.top,
         }
-        packed = of.cache.arrays("answers", key, lambda: _packed(self._asked(annotations)))
-        return _unpacked(packed, annotations.queries.query_id)
+        packed = of.cache.arrays("answers", key, lambda: pack_answers(self._asked(annotations)))
+        return unpack_answers(packed, annotations.queries.query_id)
 
     def _asked(self, annotations: Annotations) -> list[list[Predictions]]:
         of, drawn = self.setting, BASELINES[self.name].random and self.name != NETWORK
@@ -173,8 +173,8 @@ class Floor:
         return rows
 
 
-def _packed(rows: list[list[Predictions]]) -> dict[str, Array]:
-    """Return answers as arrays; those that are the same for several measures are stored once."""
+def pack_answers(rows: Sequence[Sequence[Predictions]]) -> dict[str, Array]:
+    """Return rows of answers to the same queries as arrays; those that occur several times are stored once."""
     distinct = {id(answers): answers for row in rows for answers in row}
     number = {key: at for at, key in enumerate(distinct)}
     packed: dict[str, Array] = {
@@ -189,7 +189,8 @@ def _packed(rows: list[list[Predictions]]) -> dict[str, Array]:
     return packed
 
 
-def _unpacked(packed: Mapping[str, Array], query_id: Strings) -> list[list[Predictions]]:
+def unpack_answers(packed: Mapping[str, Array], query_id: Strings) -> list[list[Predictions]]:
+    """Return the answers of :func:`pack_answers`; the queries are in the same order."""
     names = unpack_text(packed["names"])
     distinct = []
     for at, name in enumerate(names):

@@ -5,7 +5,7 @@ Every figure of a verdict is a ratio of two sums over videos. A difference of tw
 :math:`\sum_v (s_v - f_v) / \sum_v (c_v - f_v)` with c the ceiling's. For a ratio
 :math:`\theta = \sum x_v / \sum y_v` over V videos the standard error by linearisation is
 
-.. math:: \mathrm{SE} = \sqrt{\frac{V}{V - 1} \sum_v (x_v - \theta y_v)^2} \; \Big/ \; \Big|\sum_v y_v\Big|.
+.. math:: \mathrm{SE} = \frac{1}{\left|\sum_v y_v\right|} \sqrt{\frac{V}{V - 1} \sum_v (x_v - \theta y_v)^2}.
 
 Videos are drawn with replacement; with :math:`t^* = (\theta^* - \theta) / \mathrm{SE}^*` over the draws, the interval
 is :math:`[\theta - q_{1 - \alpha / 2}(t^*)\,\mathrm{SE},\; \theta - q_{\alpha / 2}(t^*)\,\mathrm{SE}]`. A percentile

@@ -2,9 +2,7 @@
 
 import dataclasses
 import functools
-import os
 from collections.abc import Mapping
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,11 +15,6 @@ from truemoment.diagnosis.shuffled import shuffle_features
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
 from truemoment.worlds import ToyGrounder, make_world
-
-
-def cache() -> Cache:
-    """Worlds that differ in perception alone have the same annotations, hence the same floors: these are kept."""
-    return Cache(Path(os.environ["TRUEMOMENT_CACHE"]))
 
 
 @functools.cache
@@ -57,7 +50,7 @@ def audit_of_world(
         shuffled=blinded,
         resamples=300,
         permutations=999,
-        cache=cache(),
+        cache=Cache.of_user(),  # worlds that differ in perception alone have the same annotations, hence floors
     )
     return audit(case, np.random.default_rng(seed))
 
@@ -122,7 +115,7 @@ def with_floors():
         seed: int = 0,
         **more: object,
     ) -> Results:
-        fields = {"resamples": 200, "permutations": 99} | more
+        fields = {"resamples": 200, "permutations": 99, "cache": Cache.of_user()} | more
         case = Case(annotations, predictions, parse_measures(measures), get_protocol("default"), **fields)
         results = Results(case, np.random.default_rng(seed))
         found = [BaselineResult(name, name, "floor", results.evaluate(of), of) for name, of in floors.items()]

@@ -6,6 +6,9 @@ import shutil
 import pytest
 
 from truemoment.audit import CHECKS
+from truemoment.audit.checks import excess_where_blind_misses
+from truemoment.baselines import SentenceNetwork
+from truemoment.baselines.sentence_neighbours import SentenceNeighbours
 
 DEMO_VIDEOS = "400"
 
@@ -52,9 +55,9 @@ def test_demo_tells_the_two_methods_apart(call, tmp_path):
     status, out, err = call("demo", "--out", tmp_path / "d", "--videos", "400", "--no-open")
     assert (status, err) == (0, "")
     told = [line for line in out.splitlines() if line.startswith(("seeing: ", "guessing: "))]
-    assert told[0].startswith("seeing: Better than guessing: ")
+    assert told[0].startswith("seeing: Better than the 10 blind baselines tried: ")
     assert told[1].startswith("guessing: ")
-    assert "Better than guessing" not in told[1]
+    assert "Better than" not in told[1]
     assert f"{tmp_path / 'd' / 'seeing.html'}" in out
 
 
@@ -74,7 +77,7 @@ def test_json_goes_alone_to_standard_output(call, demo):
     status, out, err = call(*arguments(demo, "seeing", "--json", "-", "--quiet"))
     assert (status, err) == (0, "")
     document = json.loads(out)
-    assert document["schema"] == "truemoment/audit/1"
+    assert document["schema"] == "truemoment/audit/2"
     assert document["seed"] == 0
     names = [finding["check"] for finding in document["findings"]]
     assert names[0] == "better-than-guessing"
@@ -87,13 +90,15 @@ def test_the_same_seed_says_the_same(call, demo):
 
 
 def test_splits_of_the_own_file_are_found(call, demo):
-    """Floors are fitted on its lines of split train and chosen on those of val, without being told."""
+    """Floors are fitted on its lines of split train and measured on those of val too, without an option."""
     _, out, _ = call(*arguments(demo, "seeing", "--json", "-", "--quiet"))
     document = json.loads(out)
-    assert {"action-aware", "best-constant"} <= {floor["name"] for floor in document["floors"]}
+    assert {"action-aware", "best-constant", "sentence-network"} <= {floor["name"] for floor in document["floors"]}
+    assert (document["fit"]["split"], document["validation"]["split"]) == ("train", "val")
 
 
-def test_without_splits_there_is_nothing_to_fit_on(call, demo, tmp_path):
+def test_without_splits_there_is_nothing_to_fit_on(call, demo, tmp_path, monkeypatch):
+    monkeypatch.setattr(excess_where_blind_misses, "N_FOLDS", 2)  # fewer networks out of fold, which is quicker
     own = tmp_path / "test.jsonl"
     lines = (demo / "annotations.jsonl").read_text(encoding="utf-8").splitlines()
     kept = [json.loads(line) for line in lines if json.loads(line)["split"] == "test-ood"]
@@ -107,6 +112,7 @@ def test_without_splits_there_is_nothing_to_fit_on(call, demo, tmp_path):
     document = json.loads(out)
     assert {floor["name"] for floor in document["floors"]} == {"predict-all", "uniform", "random-chance"}
     assert document["findings"][0]["holds"] is None  # no floor that knows where moments lie was tried
+    assert document["where_blind_misses"]["out_of_fold"] is True
 
 
 def test_what_is_read_is_never_written(call, demo):
@@ -148,6 +154,8 @@ def test_a_fit_split_without_durations_is_refused(call, demo, tmp_path):
         ("better-than-guessing; R@1,IoU=0.5>0.1", 0),
         ("R@1,IoU=0.5>0.99", 1),
         ("better-than-guessing; mIoU<0.01", 1),
+        ("skill>0.1; excess-where-blind-misses>0.1; shortcut-share<0.9", 0),
+        ("skill>0.9", 1),
     ],
 )
 def test_gate(call, demo, gate, status):
@@ -158,7 +166,7 @@ def test_gate(call, demo, gate, status):
     assert any("FAILS" in line for line in told) == bool(status)
 
 
-def test_gate_of_a_guesser_fails(call, demo):
+def test_gate_of_a_method_that_guesses_fails(call, demo):
     assert call(*arguments(demo, "guessing", "--gate", "better-than-guessing", "--quiet"))[0] == 1
 
 
@@ -244,7 +252,77 @@ def test_the_audit_of_a_public_file(call, data_dir):
     )
     assert (status, err) == (0, "")
     text = " ".join(out.split())
-    assert "the whole video as the answer alone reaches 58.84" in text
-    assert "puts it at 27.00" in text
-    assert "598 answers end past the end of their video" in text
+    assert "The whole video as the answer scores 58.84 at R@1,IoU=0.3 and 27.00 at dR@1,IoU=0.3" in text
+    assert "598 answers end after the end of their video" in text
     assert "5 answers have zero length" in text
+
+
+# ---- What is kept
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """Give the words of an audit of few queries, whose networks are trained in a second, with a cache of its own.
+
+    Moments are at 0-20 % of the video or at 50-70 %; the method finds two of three.
+    """
+    monkeypatch.setenv("TRUEMOMENT_CACHE", str(tmp_path / "cache"))
+    rows, answers = [], []
+    for n in range(100):
+        start, split = 25.0 * (n % 5 < 2), "train" if n < 60 else "test"
+        rows.append({"query_id": f"q{n}", "video_id": f"v{n // 2}", "duration_s": 50, "sentence": "he opens a door"})
+        rows[-1] |= {"moments": [[start, start + 10]], "split": split}
+        if split == "test":
+            answers.append({"query_id": f"q{n}", "moments": [[start, start + 10] if n % 3 else [40, 50]]})
+    for name, lines in (("annotations", rows), ("answers", answers)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    few = ["--measures", "R@1,IoU=0.5; mIoU", "--resamples", "50", "--permutations", "99", "--quiet"]
+    data = ["--annotations", tmp_path / "annotations.jsonl", "--split", "test"]
+    return ["audit", tmp_path / "answers.jsonl", *data, *few]
+
+
+def test_a_second_audit_fits_nothing_again_and_says_the_same(call, small, tmp_path, monkeypatch):
+    """Byte by byte, as does one that keeps nothing."""
+    first, again, without = (tmp_path / f"{name}.json" for name in ("first", "again", "without"))
+    status, out, err = call(*small, "--json", first)
+    assert (status, err) == (0, "")
+    names = {path.name.rpartition("-")[0] for path in (tmp_path / "cache").iterdir()}
+    assert names == {"answers", "sentence-network", "verbs"}
+
+    def fit(*_):
+        raise AssertionError("fitted again")
+
+    with monkeypatch.context() as patch:
+        for of in (SentenceNetwork, SentenceNeighbours):
+            patch.setattr(of, "fit", fit)
+        assert call(*small, "--json", again) == (0, out, "")
+    assert again.read_bytes() == first.read_bytes()
+
+    monkeypatch.setenv("TRUEMOMENT_CACHE", str(tmp_path / "unused"))
+    assert call(*small, "--json", without, "--no-cache") == (0, out, "")
+    assert without.read_bytes() == first.read_bytes()
+    assert not (tmp_path / "unused").exists()
+
+
+def test_an_unwritable_cache_is_only_warned_about(call, small, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("TRUEMOMENT_CACHE", str(tmp_path / "file"))
+    status, out, err = call(*small)
+    assert (status, err.count("\n")) == (0, 1)
+    assert err.startswith("truemoment: results are not kept for the next time (")
+    assert "blind baselines tried" in out
+
+
+def test_what_is_kept_is_not_what_was_asked_of_other_data(call, small, tmp_path):
+    """A training moment more is another training split: its floors are fitted anew."""
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    assert call(*small, "--json", one)[0] == 0
+    before = {path.name for path in (tmp_path / "cache").iterdir() if path.name.startswith("sentence-network")}
+    annotations = tmp_path / "annotations.jsonl"
+    row = {"query_id": "new", "video_id": "new", "duration_s": 50, "sentence": "a person opens a door"}
+    with annotations.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(row | {"moments": [[20, 30]], "split": "train"}) + "\n")
+    assert call(*small, "--json", other)[0] == 0
+    after = {path.name for path in (tmp_path / "cache").iterdir() if path.name.startswith("sentence-network")}
+    assert (len(before), len(after), before < after) == (2, 4, True)
+    assert json.loads(other.read_text())["fit"]["n_queries"] == json.loads(one.read_text())["fit"]["n_queries"] + 1

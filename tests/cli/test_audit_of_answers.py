@@ -127,17 +127,17 @@ def test_queries_without_a_moment_take_no_part_in_the_rest(written):
     assert document["answers"]["n_queries"] == 178
 
 
-def test_text_only_is_a_floor_that_is_never_chosen(written, files):
+def test_text_only_is_a_floor_of_its_own(written, files):
     document, _ = written
     floors = {floor["name"]: floor for floor in document["floors"]}
     text_only = floors["text-only"]
     assert text_only["title"] == "text only (no frames)"
-    assert text_only["chosen_for"] == []
-    assert text_only["measures"][0]["selection"] == {
+    assert text_only["measures"][0]["validation"] == {
         "value": None,
         "unit": "fraction",
         "why": "its answers are of the audited split alone",
     }
+    assert {entry["n_floors"] for entry in document["verdict"]} == {len(floors)}
     without, own = text_only["measures"][0]["value"], document["measures"][0]["value"]
     versus = document["text_only"]["versus"][0]
     assert versus["difference"] == pytest.approx(own - without, abs=1e-12)
@@ -147,8 +147,9 @@ def test_text_only_is_a_floor_that_is_never_chosen(written, files):
         f"Without the frames the same model has {100 * without:.2f} of {100 * own:.2f} at R@1,IoU=0.5"
     )
     assert (found["level"], found["holds"]) == ("good", True)
-    assert any("against text only (no frames)" in line for line in document["findings"][0]["evidence"])
-    assert any("is the best of 7 on val" in line for line in document["findings"][0]["evidence"])
+    evidence = document["findings"][0]["evidence"]
+    assert any(line.startswith(f"text only (no frames): {100 * without:.2f}; the method is ") for line in evidence)
+    assert any(line.startswith("the strongest floor on val is ") for line in evidence)
     assert "text only (no frames)" in [curve["of"] for curve in document["curves"]]
     beside = document["predictions"]["beside"]
     assert set(beside) == {"shuffled", "text-only"}
@@ -183,8 +184,8 @@ def test_the_terminal_says_it(call, files):
     status, out, err = call(*arguments(files, "--text-only", text_only, "--gate", "unread-share<0.1; text-only"))
     assert status == 1
     flat = " ".join(out.split())
-    assert "40 more queries without a moment take part only in what is said of abstaining" in flat
-    assert "the one to beat is the best of 7 on val" in flat
+    assert "40 more queries without a moment count only where the method abstains" in flat
+    assert "floors (baselines that never see the video): 11, fitted on train" in flat
     assert "Without the frames the same model has" in flat
     told = [line for line in err.splitlines() if line.startswith("gate ")]
     assert ["FAILS" in line for line in told] == [True, False]

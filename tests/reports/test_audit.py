@@ -46,32 +46,72 @@ def test_undefined_is_null_never_zero(bare, source):
     for entry in (document["measures"][1], document["floors"][0]["measures"][1]):
         assert (entry["value"], entry["ci95"], entry["n_queries"]) == (None, None, 0)
         assert entry["why"] == "no query has a reference that counts"
-    versus, shortcut = document["versus"][1], document["shortcut_share"]
-    assert versus["difference"] is versus["p"] is versus["resolves"]["value"] is None
+    verdict, shortcut = document["verdict"][1], document["shortcut_share"]
+    assert verdict["verdict"] == "undefined"
+    assert verdict["difference"]["value"] is verdict["difference"]["p"] is verdict["resolves"]["value"] is None
     # The method's R@1,IoU=0.5 is 0 (its one answer lies elsewhere): a share of nothing is undefined.
     assert shortcut[0]["value"] is None
     assert "0 or undefined" in shortcut[0]["why"]
 
 
 def test_figures_are_those_of_the_scores(example, source):
-    document, material = report.document(example, source=source, seed=0), example.material
+    document, results = report.document(example, source=source, seed=0), example.results
+    assert document["schema"] == "truemoment/audit/2"
+    oracle = next(one for one in document["ceilings"] if one["name"] == "oracle")
     for m, measure in enumerate(["R@1,IoU=0.5", "R@5,IoU=0.5", "dR@1,IoU=0.5", "mIoU", "AxIoU@10"]):
-        own = document["measures"][m]
-        assert (own["measure"], own["value"]) == (measure, material.scores.value(measure))
-        chosen = [floor for floor in document["floors"] if measure in floor["chosen_for"]]
-        assert len(chosen) == 1
-        floor = chosen[0]["measures"][m]["value"]
-        # The difference and the shortcut share from their definitions.
-        assert document["versus"][m]["difference"] == pytest.approx(own["value"] - floor, abs=1e-15)
-        assert document["shortcut_share"][m]["value"] == pytest.approx(floor / own["value"], abs=1e-15)
-        # The floor to beat is the best on the selection split.
-        on_selection = [floor["measures"][m]["selection"]["value"] for floor in document["floors"]]
-        assert chosen[0]["measures"][m]["selection"]["value"] == max(on_selection)
+        own, verdict = document["measures"][m], document["verdict"][m]
+        assert (own["measure"], own["value"]) == (measure, results.scores.value(measure))
+        # The strongest floor is the best on this split, and the only one that is called so.
+        values = {floor["name"]: floor["measures"][m]["value"] for floor in document["floors"]}
+        strongest = [floor["name"] for floor in document["floors"] if measure in floor["strongest_for"]]
+        assert strongest == [verdict["floor"]]
+        floor = values[verdict["floor"]]
+        assert floor == max(values.values())
+        assert verdict["n_floors"] == len(values)
+        # Differences, skill and the shortcut share from their definitions.
+        assert verdict["difference"]["value"] == pytest.approx(own["value"] - floor, abs=1e-15)
+        skill = (own["value"] - floor) / (oracle["measures"][m]["value"] - floor)
+        assert verdict["skill"]["value"] == pytest.approx(skill, abs=1e-12)
+        assert document["shortcut_share"][m]["value"] == pytest.approx(floor / own["value"], abs=1e-12)
+        for one in document["floors"]:
+            against = one["measures"][m]["difference"]
+            assert against["value"] == pytest.approx(own["value"] - values[one["name"]], abs=1e-15)
+            assert against["ci95"][0] >= verdict["difference"]["ci95"][0]  # the lowest lower end is that of the verdict
+            assert against["p"] <= verdict["difference"]["p"]  # and its p value the largest
     assert [entry["verdict"] for entry in document["findings"]] == [finding.verdict for finding in example.findings]
     assert document["predictions"] == source
-    assert document["annotations"]["sha256"] == material.case.annotations.sha256
+    assert document["annotations"]["sha256"] == results.case.annotations.sha256
     assert document["fit"]["split"] == "train"
-    assert document["selection"]["split"] == "val"
+    assert document["validation"]["split"] == "val"
+
+
+def test_floors_say_what_they_answer_how_often_they_win_and_how_they_are_drawn(example, source):
+    document, results = report.document(example, source=source, seed=0), example.results
+    for m in range(5):
+        shares = [floor["measures"][m]["strongest_in"] for floor in document["floors"]]
+        assert sum(shares) == pytest.approx(1)
+        for number, floor in enumerate(document["floors"]):
+            entry, of = floor["measures"][m], results.floors[number]
+            assert entry["answers"] == of.called(m)
+            assert entry["validation"]["value"] == of.validated.value(results.case.measures[m])
+            assert (entry.get("draws", 0), entry.get("spread")) == (
+                (len(of.draws), float(of.spread[m])) if of.draws else (0, None)
+            )
+
+
+def test_parts_of_checks_are_in_the_document(example, source):
+    """The very numbers that the findings quote."""
+    document = report.document(example, source=source, seed=0)
+    figures = {finding.check: finding.figure for finding in example.findings}
+    assert document["where_blind_misses"]["excess"]["value"] == figures["excess-where-blind-misses"]
+    assert [entry["way"] for entry in document["controls"]] == ["shuffled"]
+    assert document["controls"][0]["share"]["value"] == figures["without-right-video"]
+    assert document["places"]["difference"]["value"] == pytest.approx(figures["training-places"], abs=1e-15)
+    found = document["below_floor"]["found"]
+    assert figures["below-floor"] == (max((one["of_floor"] - one["method"] for one in found), default=0.0))
+    of_missed, of_hit = (document["where_blind_misses"][key] for key in ("where_missed", "where_hit"))
+    assert (of_missed["network"], of_hit["network"]) == (0, 1)
+    assert sum(one["n_queries"] for one in document["where_blind_misses"]["by_probability"]) == 120
 
 
 def test_slices_and_errors_add_up(example, source):
@@ -111,21 +151,22 @@ def test_what_a_run_without_them_has_not_is_null(example, source):
     assert document["annotations"]["measured_sha256"] == document["annotations"]["sha256"]
 
 
-def test_the_floor_to_beat_is_the_best_of_those_that_could_be_chosen(in_words, source):
+def test_the_preamble_counts_floors_and_queries_without_a_moment(in_words, source):
     said = " ".join(" ".join(report.lines(in_words, source=source, seed=0)).split())
-    assert f"the best of {len(in_words.material.floors) - 1} on train" in said
-    assert "6 more queries without a moment take part only in what is said of abstaining" in said
+    n = len(in_words.results.floors)
+    assert f"floors (baselines that never see the video): {n}, fitted on train" in said
+    assert "6 more queries without a moment count only where the method abstains" in said
 
 
 def test_the_gate_is_in_the_document(example, source):
     outcomes = judge(read_gate("mIoU>=0.99"), example.findings, report.figures_by_name(example))
     [entry] = report.document(example, source=source, seed=0, outcomes=outcomes)["gate"]
     assert entry == {"condition": "mIoU>=0.99", "passed": False, "why": entry["why"]}
-    assert f"{example.material.scores.value('mIoU'):.4f}" in entry["why"]
+    assert f"{example.results.scores.value('mIoU'):.4f}" in entry["why"]
 
 
 def test_figures_by_name_and_headline(example, bare):
-    assert report.figures_by_name(example)["mIoU"] == example.material.scores.value("mIoU")
+    assert report.figures_by_name(example)["mIoU"] == example.results.scores.value("mIoU")
     assert math.isnan(report.figures_by_name(bare)["R@1,IoU=0.5,length=long"])
     assert report.headline(example) == example.findings[0].verdict
 
@@ -135,15 +176,12 @@ def test_figures_by_name_and_headline(example, bare):
 
 def test_text_is_wrapped_at_100_columns(any_audit, source):
     lines = report.lines(any_audit, source=source, seed=0)
-    longest = max(len(str(measure)) for measure in any_audit.material.case.measures)
-    columns = [line[longest:] for line in report.table(any_audit).splitlines()]
-    room = 100 - len("dR@1,IoU=0.5")  # the longest measure of the default protocol
-    assert max(map(len, columns)) <= room + (len("  99.99*") if any_audit.material.text_only is not None else 0)
+    assert max(map(len, report.table(any_audit).splitlines())) <= 100
     first = lines.index("") + 1
     findings = lines[first : lines.index("", first)]
     assert max(map(len, findings)) <= 100
     assert lines[-1] == report.closing(any_audit, 0)
-    assert lines[-1].startswith(report.one_line(any_audit.material.scores.signature()))
+    assert lines[-1].startswith(report.one_line(any_audit.results.scores.signature()))
 
 
 def test_every_finding_is_said_under_its_mark(example, source):
@@ -160,14 +198,30 @@ def test_the_main_question_comes_first_then_the_most_serious(example):
     assert sorted(map(id, ordered)) == sorted(map(id, example.findings))
 
 
-def test_a_star_marks_the_floor_to_beat(example):
-    material = example.material
+def test_a_star_marks_the_strongest_floor(example):
+    results = example.results
     rows = [line.split() for line in report.table(example, style="md").splitlines()[2:]]
     for m, row in enumerate(rows[:-1]):
         cells = [cell for cell in row[1:] if cell != "|"][1:]  # the first is the measure
-        assert [cell.endswith(r"\*") for cell in cells].index(True) == 1 + int(material.chosen[m])
-        assert cells[0] == material.case.protocol.percent(material.scores.value(material.case.measures[m]))
+        assert [cell.endswith(r"\*") for cell in cells].index(True) == 1 + int(results.verdict.strongest[m])
+        assert cells[0] == results.case.protocol.percent(results.scores.value(results.case.measures[m]))
     assert {cell for cell in rows[-1][2:] if cell != "|"} == {"-"}  # long references: there are none, and no star
+
+
+def test_columns_that_do_not_fit_a_terminal_are_below(example):
+    """Every system has a column, with its figures, in one of the parts; each part names the measures."""
+    results = example.results
+    parts = [part.splitlines() for part in report.table(example).split("\n\n")]
+    assert len(parts) > 1
+    cells = []
+    for part in parts:
+        rule = next(number for number, line in enumerate(part) if not line.strip("- "))
+        assert [line.split()[0] for line in part[rule + 1 :]] == [str(measure) for measure in results.case.measures]
+        cells.append([line.split()[1:] for line in part[rule + 1 :]])
+    systems = [results.scores, *(of.scores for of in (*results.floors, *results.ceilings))]
+    for m, row in enumerate(zip(*cells, strict=True)):
+        shown = [cell.rstrip("*") for part in row for cell in part]
+        assert shown == [report.percent(results, of.value(results.case.measures[m])) for of in systems]
 
 
 def test_plain_columns_stand_two_blanks_apart(example):

@@ -8,6 +8,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
+from truemoment.audit.checks import curves, excess_where_blind_misses, slices
 from truemoment.exceptions import InputError, UsageError
 from truemoment.reports import drawing, figures
 
@@ -27,7 +28,8 @@ def two_drawings(monkeypatch):
 def test_all_figures_of_a_full_audit_are_there(drawn):
     names = {name for name in drawn if not name.startswith("slices-")}
     assert names == {
-        *("floors", "measures", "curves", "by-length", "densities", "displacement", "errors", "conventions"),
+        *("floors", "measures", "curves", "by-length", "where-blind-misses", "densities", "displacement", "errors"),
+        "conventions",
     }
     assert {"slices-reference-length", "slices-position", "slices-first-verb", "slices-in-train"} <= set(drawn)
 
@@ -91,50 +93,60 @@ def test_names_in_any_script_can_be_drawn(hostile):
 
 
 def test_bars_are_the_figures(example):
-    material = example.material
-    [axes] = figures.floors_figure(material).axes
-    rivals = (*material.floors, *material.ceilings)
+    results = example.results
+    [axes] = figures.floors_figure(results).axes
+    rivals = (*results.floors, *results.ceilings)
     shown = [bar.get_width() for bar in axes.patches]
-    assert shown == [100 * scores.value("R@1,IoU=0.5") for scores in (material.scores, *(r.scores for r in rivals))]
+    assert shown == [100 * scores.value("R@1,IoU=0.5") for scores in (results.scores, *(r.scores for r in rivals))]
     labels = [label.get_text() for label in axes.get_yticklabels()]
-    assert [("floor to beat" in label) for label in labels].index(True) == 1 + int(material.chosen[0])
+    assert [("strongest floor" in label) for label in labels].index(True) == 1 + int(results.verdict.strongest[0])
 
 
 def test_curves_are_r_and_dr(example):
-    material = example.material
-    [axes] = figures.curves_figure(material).axes
+    results = example.results
+    [axes] = figures.curves_figure(results).axes
     lines = [line.get_ydata() for line in axes.lines if len(line.get_ydata())]
-    for number, (_, curves) in enumerate(material.curves):
-        np.testing.assert_array_equal(lines[2 * number], 100 * curves.recall[0])
-        np.testing.assert_array_equal(lines[2 * number + 1], 100 * curves.discounted[0])
+    for number, (_, of) in enumerate(results.part(curves.curves)):
+        np.testing.assert_array_equal(lines[2 * number], 100 * of.recall[0])
+        np.testing.assert_array_equal(lines[2 * number + 1], 100 * of.discounted[0])
+
+
+def test_hits_are_drawn_by_the_probability_that_the_network_is_right(example):
+    found = example.results.part(excess_where_blind_misses.where_blind_misses)
+    [axes] = figures.where_blind_misses_figure(example.results).axes
+    lines = {line.get_label(): line for line in axes.lines}
+    assert list(lines) == ["the method", "sentence network", "another seed"]
+    for line, hits in zip(lines.values(), found.hits.T, strict=True):
+        np.testing.assert_allclose(line.get_xdata(), 100 * found.probability)
+        np.testing.assert_allclose(line.get_ydata(), 100 * hits)
 
 
 def test_text_only_has_a_bar_and_a_curve(in_words):
-    material = in_words.material
-    [bars] = figures.floors_figure(material).axes
+    results = in_words.results
+    [bars] = figures.floors_figure(results).axes
     assert "text only (no frames)" in [label.get_text() for label in bars.get_yticklabels()]
-    drawn = figures.curves_figure(material)
+    drawn = figures.curves_figure(results)
     [axes], [legend] = drawn.axes, drawn.legends
     assert [text.get_text() for text in legend.get_texts()].count("text only (no frames)") == 1
-    colours = {line.get_color() for line in axes.lines if line.get_label() in dict(material.curves)}
-    assert len(colours) == len(material.curves)
+    colours = {line.get_color() for line in axes.lines if line.get_label() in dict(results.part(curves.curves))}
+    assert len(colours) == len(results.part(curves.curves))
 
 
 def test_hits_and_misses_add_up_to_the_queries(example):
-    own, floor = figures.by_length_figure(example.material).axes
+    own, floor = figures.by_length_figure(example.results).axes
     for axes in (own, floor):
         assert sum(bar.get_height() for bar in axes.patches) == 120
 
 
 def test_slices_show_method_floor_and_counts(example):
-    [axes] = figures.slices_figure(example.material, "reference length").axes
-    own = [one for one in example.material.slices if one.family == "reference length"]
+    [axes] = figures.slices_figure(example.results, "reference length").axes
+    own = [one for one in example.results.part(slices.of_method) if one.family == "reference length"]
     dots = next(line for line in axes.lines if line.get_label() == "the method")
     np.testing.assert_allclose(dots.get_xdata(), [100 * one.value[0] for one in own])
     assert [one.label for one in own] == [label.get_text() for label in axes.get_yticklabels()]
     assert {f"{one.n_queries:,}" for one in own} <= {text.get_text() for text in axes.texts}
     with pytest.raises(UsageError, match="got family 'colour', expected one of"):
-        figures.slices_figure(example.material, "colour")
+        figures.slices_figure(example.results, "colour")
 
 
 def test_cells_cover_their_classes():

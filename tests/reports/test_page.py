@@ -113,26 +113,26 @@ def test_every_figure_is_there_once(text, example):
 
 
 def test_the_verdict_has_its_figures(text, example):
-    material = example.material
-    percent = material.case.protocol.percent
+    results, verdict = example.results, example.results.verdict
+    percent = results.case.protocol.percent
     tiles = dict(re.findall(r'<div class="(\w+)"><dt>[^<]*</dt>(.*?)</div>', text))
-    chosen = 1 + int(material.chosen[0])
-    for which, scores, number in (("method", material.scores, 0), ("floor", material.floor_scores, chosen)):
-        low, high = material.ci95[number, 0]
+    strongest = 1 + int(verdict.strongest[0])
+    for which, scores, number in (("method", results.scores, 0), ("floor", results.strongest_scores, strongest)):
+        low, high = results.ci95[number, 0]
         words = f"<dd>{percent(scores.value('R@1,IoU=0.5'))} <small>%</small></dd>"
         assert tiles[which] == f"{words}<dd>{percent(low)}\u2013{percent(high)}</dd>"
-    assert tiles["difference"].startswith(f"<dd>{100 * material.versus.difference[0]:+.1f} <small>points</small></dd>")
-    assert tiles["share"].startswith(f"<dd>{material.shortcut[0]:.2f}</dd>")
+    assert tiles["difference"].startswith(f"<dd>{made._points(verdict.difference[0], sign=True)} <small>points</small>")
+    assert tiles["skill"].startswith(f"<dd>{verdict.skill[0]:.2f}</dd>")
 
 
 def test_the_table_has_each_figure_with_its_interval(text, example):
-    material = example.material
-    percent = material.case.protocol.percent
+    results = example.results
+    percent = results.case.protocol.percent
     table = text[text.index('id="table-figures-caption"') : text.index('id="table-versus-caption"')]
-    for number, scores in enumerate([material.scores, *(r.scores for r in (*material.floors, *material.ceilings))]):
-        for m, measure in enumerate(material.case.measures[:-1]):
-            low, high = material.ci95[number, m]
-            star = "*" if number == 1 + int(material.chosen[m]) else ""
+    for number, scores in enumerate([results.scores, *(r.scores for r in (*results.floors, *results.ceilings))]):
+        for m, measure in enumerate(results.case.measures[:-1]):
+            low, high = results.ci95[number, m]
+            star = "*" if number == 1 + int(results.verdict.strongest[m]) else ""
             assert f"{percent(scores.value(measure))}</bdi>{star}<small>{percent(low)}\u2013{percent(high)}<" in table
 
 
@@ -147,7 +147,7 @@ def test_what_is_needed_to_make_it_again_stands_at_the_end(text, example, source
     end = text[text.index("<footer>") :]
     assert html.escape(report.closing(example, 7)) in end
     assert "seed:7" in end
-    for digest in (source["sha256"], example.material.case.annotations.sha256, example.material.case.train.sha256):
+    for digest in (source["sha256"], example.results.case.annotations.sha256, example.results.case.train.sha256):
         assert digest in end
     assert "truemoment audit examples/x.jsonl" in end
 
@@ -267,8 +267,8 @@ def test_colours_can_be_read(text, theme):
 
 def test_examples_are_chosen_by_the_rule(example):
     """By loops over the queries: what each example is said to be, it is, and no query of a smaller hash is."""
-    material, found = example.material, list(made.examples(example.material))
-    case = material.case
+    results, found = example.results, list(made.examples(example.results))
+    case = results.case
     assert 0 < len(found) <= 8
     assert len({one.query_id for one in found}) == len(found)
 
@@ -285,7 +285,11 @@ def test_examples_are_chosen_by_the_rule(example):
     annotations = case.annotations
     reference = dict(zip(annotations.query_id, zip(annotations.start_s, annotations.end_s, strict=True), strict=True))
     hits = {q for q in reference if iou(first(case.predictions, q), reference[q]) > 0.5}
-    floor_hits = {q for q in reference if iou(first(material.floor.predictions, q), reference[q]) > 0.5}
+    floor_hits = {
+        q
+        for q in reference
+        if iou(first(results.floors[int(results.verdict.strongest[0])].predictions, q), reference[q]) > 0.5
+    }
     order = sorted(reference, key=lambda q: hashlib.sha256(q.encode()).digest())
     expected = [q for q in order if q in hits - floor_hits][:2]
     assert [one.query_id for one in found if one.why == "a hit where the floor misses"] == expected
@@ -300,7 +304,7 @@ def test_examples_are_chosen_by_the_rule(example):
 
 def test_a_hit_of_the_floor_too_is_just_a_hit(whole):
     """Nine references are the whole video, which PredictAll answers; the tenth is 8 s of 30."""
-    why = {one.query_id: one.why for one in made.examples(whole.material)}
+    why = {one.query_id: one.why for one in made.examples(whole.results)}
     assert why.pop("v9#0") == "a hit where the floor misses"
     assert len(why) == 7
     assert set(why.values()) == {"a hit"}
@@ -308,7 +312,7 @@ def test_a_hit_of_the_floor_too_is_just_a_hit(whole):
 
 @pytest.mark.parametrize("which", ["example", "hostile", "bare"])
 def test_bars_lie_on_their_line(request, which):
-    for one in made.examples(request.getfixturevalue(which).material):
+    for one in made.examples(request.getfixturevalue(which).results):
         assert 100 / made.BEYOND - 1e-9 <= one.end_of_video <= 100
         for bar in one.bars:
             assert bar.left is None or 0 <= bar.left <= bar.left + bar.width <= 100 + 1e-9

@@ -86,7 +86,7 @@ class Results:
         self.split, self.answers = case.annotations, case.predictions
         self.handed, self.case = case, case.located()
         self.tell = tell
-        self._seed = int(rng.integers(1 << 62))
+        self.seed = int(rng.integers(1 << 62))
         self._parts: dict[Callable[[Results], Any], Any] = {}
 
     def part(self, compute: Callable[[Results], T]) -> T:
@@ -98,7 +98,7 @@ class Results:
 
     def stream(self, name: str) -> np.random.Generator:
         """Return the generator of whatever is called so; each call gives the same draws."""
-        return stream(self._seed, name)
+        return stream(self.seed, name)
 
     @property
     def headline(self) -> int:
@@ -139,7 +139,7 @@ class Results:
             train=_of_known_duration(case.train),
             validation=_of_known_duration(case.selection),
             engine=case.engine,
-            seed=self._seed,
+            seed=self.seed,
             cache=case.cache,
             tell=self.tell,
         )

@@ -1,6 +1,6 @@
 r"""A network from bags of terms to probabilities of classes: one hidden layer, in NumPy.
 
-.. math:: h = \max\Big(0,\; b + \frac{1}{\sqrt{|B|}} \sum_{t \in B} E_t\Big), \qquad p = \mathrm{softmax}(h W + c)
+.. math:: h = \max\left(0,\; b + \frac{1}{\sqrt{|B|}} \sum_{t \in B} E_t\right), \qquad p = \mathrm{softmax}(h W + c)
 
 with B the terms of a sentence, :math:`E_t` their embeddings. It is trained by Adam (Kingma and Ba 2015) on the cross
 entropy, with dropout on h. Embeddings are updated where a batch contains their term, and their moments decay only then.

@@ -30,6 +30,7 @@ from truemoment.cli.options import (
     source_file,
     testing_options,
     told_path,
+    user_cache,
     write_json,
     write_text,
 )
@@ -122,7 +123,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
 
     from truemoment.audit import Case, audit, judge, read_gate, settled
     from truemoment.audit.case import OF_MOMENTS
-    from truemoment.caching import NO_CACHE, Cache
+    from truemoment.caching import NO_CACHE
     from truemoment.evaluation import asked_measures, chosen_protocol
     from truemoment.language import get_engine
     from truemoment.measures import parse_measures
@@ -183,7 +184,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
         engine=engine,
         resamples=resamples,
         permutations=permutations,
-        cache=NO_CACHE if no_cache else Cache.of_user(_warn),
+        cache=NO_CACHE if no_cache else user_cache(),
     )
     source = source_of(predictions, {"iid": iid, "shuffled": shuffled, "text-only": text_only}) | dict(again.source)
     conditions = settled(conditions, case.measures)
@@ -209,10 +210,6 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
             click.echo(f"page: {told_path(html)}{' (opened)' if opened else ''}", err=json_path == STANDARD_OUTPUT)
     if not all(outcome.passed for outcome in outcomes):
         context.exit(1)
-
-
-def _warn(why: str) -> None:
-    click.echo(f"truemoment: {why}", err=True)
 
 
 def refuse_options(html: Path | None, model: Path | None, *, open_it: bool, features: str | None) -> None:

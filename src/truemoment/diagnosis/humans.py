@@ -280,8 +280,8 @@ def consensus_scores(
     (of an even number, the mean of the middle two), and a's moment :math:`(s_a, e_a)` is the one reference. The figure
     of a query is the mean over its A annotators:
 
-    .. math:: \frac{1}{A} \sum_a m\Big(\big(\operatorname{median}_{b \ne a} s_b,
-              \operatorname{median}_{b \ne a} e_b\big), (s_a, e_a)\Big)
+    .. math:: \frac{1}{A} \sum_a m\left((\operatorname{median}_{b \ne a} s_b,
+              \operatorname{median}_{b \ne a} e_b), (s_a, e_a)\right)
 
     The references are those of ``another``, the answer is a better one: by R@1,IoU=0.5 65.6 against 53.3 on the
     re-annotations of Charades-STA, and 51.2 against 42.0 on those of ActivityNet Captions. It is no upper bound: of the

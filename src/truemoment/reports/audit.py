@@ -44,7 +44,7 @@ from truemoment.measures import why_undefined
 from truemoment.records import STATUSES, Annotations, Predictions
 from truemoment.reports import evaluation as of_run
 from truemoment.reports.tables import TableStyle, escaped, render
-from truemoment.reports.text import WIDTH, tightened
+from truemoment.reports.text import WIDTH, folded, tightened
 from truemoment.scores import Scores
 from truemoment.text import one_line
 from truemoment.uncertainty import LEVEL
@@ -58,6 +58,7 @@ LEVELS = ("serious", "warning", "note", "good")
 NO_INTERVAL = "it does not vary from video to video, or some resamples hold no query that counts"
 NO_QUERY = "no query counts"
 NO_VALIDATION = "there is no validation split"
+ONLY_HERE = "its answers are of the audited split alone"
 
 
 def in_order(findings: Sequence[Finding]) -> list[Finding]:
@@ -190,7 +191,7 @@ def _floor(results: Results, number: int) -> dict[str, Any]:
             verdict.against_ci95[number, m],
         )
         entry["answers"] = floor.called(m)
-        entry["validation"] = _figure(validated, NO_VALIDATION)
+        entry["validation"] = _figure(validated, NO_VALIDATION if floor.floor is not None else ONLY_HERE)
         entry["strongest_in"] = float(verdict.strongest_in[number, m])
         entry["difference"] = against | {"p": _number(float(results.p_values[number, m]))}
         if floor.draws:
@@ -617,7 +618,7 @@ def _as_prose(text: str, style: TableStyle) -> str:
 def table(audit: Audit, *, style: TableStyle = "plain") -> str:
     """Return the table: a row a measure, a column a method, floor or ceiling; percent as the protocol prints them.
 
-    The strongest floor of each measure is marked with a star.
+    The strongest floor of each measure is marked with a star. In the terminal, columns that do not fit are below.
     """
     results = audit.results
     baselines = (*results.floors, *results.ceilings)
@@ -639,7 +640,7 @@ def table(audit: Audit, *, style: TableStyle = "plain") -> str:
             cells = [cell + escaped(mark, style) for cell, mark in zip(cells, marks, strict=True)]
         rows.append([str(measure), *cells])
     text = render(headings, rows, style=style, numbers=range(1, len(headings)))
-    return tightened(text) if style == "plain" else text
+    return folded(tightened(text)) if style == "plain" else text
 
 
 def percent(results: Results, value: float) -> str:

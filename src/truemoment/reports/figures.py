@@ -1,18 +1,18 @@
 """Figures of an audit, for papers and for the page.
 
-==================  ==================================================================================
-``floors``          the headline measure of the method, the floors and the ceilings, as bars
-``measures``        every measure: the method beside the strongest floor
-``curves``          R@1 and dR@1 against the threshold (Closer Look, Fig. 8)
+======================  ======================================================================================
+``floors``              the headline measure of the method, the floors and the ceilings, as bars
+``measures``            every measure: the method beside the strongest floor
+``curves``              R@1 and dR@1 against the threshold (Closer Look, Fig. 8)
 ``where-blind-misses``  hits of the method by the probability that the sentence network is right
-``by-length``       hits and misses by length of the reference (Hidden Challenges, Fig. 6)
-``slices-...``      the headline measure by class of query, a figure a family
-``densities``       where moments lie: train, references, answers (Closer Look, Fig. 2 and 4)
-``changed``         the model on changed videos: original, each change, the floor (Hidden Challenges, Fig. 5)
-``displacement``    how answers move when the video is shuffled (Hidden Challenges, Fig. F)
-``errors``          in which way first answers are wrong, and what mending adds
-``conventions``     the same answers under each named protocol
-==================  ==================================================================================
+``by-length``           hits and misses by length of the reference (Hidden Challenges, Fig. 6)
+``slices-...``          the headline measure by class of query, a figure a family
+``densities``           where moments lie: train, references, answers (Closer Look, Fig. 2 and 4)
+``changed``             the model on changed videos: original, each change, the floor (Hidden Challenges, Fig. 5)
+``displacement``        how answers move when the video is shuffled (Hidden Challenges, Fig. F)
+``errors``              in which way first answers are wrong, and what mending adds
+``conventions``         the same answers under each named protocol
+======================  ======================================================================================
 
 Each is a function of the audit's results that returns a :class:`matplotlib.figure.Figure`, in the style of
 :mod:`truemoment.reports.drawing`.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
@@ -23,6 +24,35 @@ def tightened(text: str) -> str:
         run = list(places)
         kept += sorted(sorted(run, key=lambda at: rule[at])[:2]) if is_blank else run  # where the rule is blank too
     return "\n".join("".join(line[at : at + 1] for at in kept).rstrip() for line in lines)
+
+
+def folded(text: str, width: int = WIDTH) -> str:
+    r"""Continue a table below, its first column again, where it would be wider than a terminal.
+
+    Examples
+    --------
+    >>> print(folded("name  a  b\n----  -  -\nx     1  2", 8))
+    name  a
+    ----  -
+    x     1
+    <BLANKLINE>
+    name  b
+    ----  -
+    x     2
+    """
+    lines = text.split("\n")
+    rule = next(line for line in lines if not line.strip("- "))
+    first, *columns = (found.span() for found in re.finditer("-+", rule))
+    parts: list[list[tuple[int, int]]] = [[]]
+    for column in columns:
+        if parts[-1] and first[1] + 2 + column[1] - parts[-1][0][0] > width:
+            parts.append([])
+        parts[-1].append(column)
+    tables = []
+    for part in parts:
+        cut = (line[: first[1]].ljust(first[1] + 2) + line[part[0][0] : part[-1][1]] for line in lines if columns)
+        tables.append("\n".join(line.rstrip() for line in cut if line.strip()))  # headings may be shorter here
+    return "\n\n".join(tables) if columns else text
 
 
 # ------------------------------------------------------------------------------------- names and counts

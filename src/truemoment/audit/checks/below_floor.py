@@ -32,7 +32,7 @@ FEWEST_VIDEOS = 20
 """Videos of a class below which it is not compared."""
 
 
-class Comparison(NamedTuple):
+class AgainstFloor(NamedTuple):
     """The method less a floor, on one item.
 
     Parameters
@@ -67,7 +67,7 @@ class BelowFloor(NamedTuple):
 
     n_items: int
     n_comparisons: int
-    found: tuple[Comparison, ...]
+    found: tuple[AgainstFloor, ...]
 
 
 class _Item(NamedTuple):
@@ -90,12 +90,12 @@ def below_floor(results: Results) -> BelowFloor:
         resamples=results.case.resamples,
     )
     comparisons = [
-        Comparison(of.name, floor, float(of.sums[0].sum() / of.weight.sum()), float(sums.sum() / of.weight.sum()), p)
+        AgainstFloor(of.name, floor, float(of.sums[0].sum() / of.weight.sum()), float(sums.sum() / of.weight.sum()), p)
         for of, p_values in zip(items, np.split(drawn.p_values()[0], _ends(items)), strict=True)
         for floor, sums, p in zip(of.floors, of.sums[1:], p_values.tolist(), strict=True)
     ]
     kept = false_discoveries(np.array([one.p for one in comparisons]), LEVEL)
-    worst: dict[str, Comparison] = {}
+    worst: dict[str, AgainstFloor] = {}
     for one in (one for one, is_kept in zip(comparisons, kept, strict=True) if is_kept):
         if one.item not in worst or one.of_floor > worst[one.item].of_floor:
             worst[one.item] = one

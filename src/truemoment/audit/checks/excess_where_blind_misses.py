@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from truemoment.arrays import Array
 from truemoment.audit.checks.base import Check
 from truemoment.audit.findings import Finding, Level
 from truemoment.audit.results import Results
@@ -28,7 +29,7 @@ from truemoment.baselines import ExpectedValue
 from truemoment.baselines.sentence_network import SentenceNetwork, folds
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError
-from truemoment.floors import NETWORK
+from truemoment.floors import NETWORK, pack_answers, unpack_answers
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.measures import Measure, Recall
 from truemoment.network_row import excess, hit_of
@@ -124,7 +125,7 @@ def _answers(results: Results, measure: Recall) -> tuple[Predictions, Prediction
             found.append(by_hits.ground(results.annotations.queries))
         elif results.case.train is None:
             try:
-                found.append(_out_of_fold(results, measure, results.stream(f"{NETWORK} out of fold {number}")))
+                found.append(_out_of_fold(results, measure, f"{NETWORK} out of fold {number}"))
             except InputError:
                 return None
         else:
@@ -132,19 +133,25 @@ def _answers(results: Results, measure: Recall) -> tuple[Predictions, Prediction
     return found[0], found[1]
 
 
-def _out_of_fold(results: Results, measure: Recall, rng: np.random.Generator) -> Predictions:
-    """Answer each part of the audited split by a network that learned from the other parts."""
-    annotations = results.annotations
-    for_folds, *children = rng.spawn(1 + N_FOLDS)
+def _out_of_fold(results: Results, measure: Recall, name: str) -> Predictions:
+    """Answer each part of the audited split by a network that learned from the other parts; `name` seeds them."""
+    annotations, protocol = results.annotations, results.case.protocol
+    for_folds, *children = results.stream(name).spawn(1 + N_FOLDS)
     fold = folds(annotations.queries.video_id, N_FOLDS, for_folds)
-    parts = []
-    for number, child in enumerate(children):
-        if (fold == number).any():
-            results.tell(f"sentence network out of fold, {100 * number / N_FOLDS:.0f} %")
-            network = ExpectedValue(SentenceNetwork(child), measure, results.case.protocol)
-            fitted = network.fit(annotations.select_queries(fold != number))
-            parts.append(fitted.ground(annotations.select_queries(fold == number).queries))
-    return Predictions.joined(parts)
+
+    def ask() -> dict[str, Array]:
+        parts = []
+        for number, child in enumerate(children):
+            if (fold == number).any():
+                results.tell(f"sentence network out of fold, {100 * number / N_FOLDS:.0f} %")
+                network = ExpectedValue(SentenceNetwork(child), measure, protocol)
+                fitted = network.fit(annotations.select_queries(fold != number))
+                parts.append(fitted.ground(annotations.select_queries(fold == number).queries))
+        return pack_answers([[Predictions.joined(parts)]])
+
+    key = {"annotations": annotations.sha256, "measure": str(measure), "protocol": protocol.signature()}
+    packed = results.case.cache.arrays("out-of-fold", key | {"network": name, "seed": results.seed}, ask)
+    return unpack_answers(packed, annotations.queries.query_id[np.argsort(fold, kind="stable")])[0][0]
 
 
 def look(results: Results) -> Finding | None:
