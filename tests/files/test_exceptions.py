@@ -45,6 +45,7 @@ def test_the_tree():
         "DownloadError": "InputError",
         "MissingFileError": "TrueMomentError",
         "UsageError": "TrueMomentError",
+        "OutputError": "UsageError",
         "MeasureError": "UsageError",
         "ProtocolError": "UsageError",
         "MissingPackageError": "TrueMomentError",

@@ -160,7 +160,7 @@ def test_the_same_seed_gives_the_same_film(tmp_path):
     films = []
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-        films.append(render_film(tmp_path / name / "film.mp4", np.random.default_rng(4), 0.2, height=32, width=32))
+        films.append(render_film(tmp_path / name / "film.mp4", np.random.default_rng(4), 0.2, height=64, width=64))
     assert films[0].sha256 == films[1].sha256
     assert (tmp_path / "one" / "film.mp4").read_bytes() == (tmp_path / "other" / "film.mp4").read_bytes()
 

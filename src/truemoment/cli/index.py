@@ -196,8 +196,8 @@ class Asked:
             model = named(there.model)  # of the model that was named, the commit that was used
         if self.model is None and model != default and not is_here(model):
             raise UsageError(
-                f"{told_path(index)}: its model {model} is not on this machine, and an index can name any model; "
-                f"if you trust this one, give --model {model.partition('@')[0]} to fetch it"
+                f"{told_path(index)}: its model {model} is not on this machine; an index can name any model: if you "
+                f"trust it, give --model {model.partition('@')[0]}"
             )
         return Loader(pinned(model), self.device)
 

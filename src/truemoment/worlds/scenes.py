@@ -419,6 +419,7 @@ def render_film(
                 video = container.add_stream("libx264", rate=fps)
                 video.height, video.width, video.pix_fmt = height, width, "yuv420p"
                 video.codec_context.options = {"preset": "veryfast", "crf": "20", "bf": "0"}
+                video.codec_context.thread_count = 1  # with more, the bytes depend on how many cores there are
                 for number, pixels in enumerate(film_frames(film, height, width)):
                     frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
                     frame.pts, frame.time_base = number, Fraction(1, fps)
