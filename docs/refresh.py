@@ -258,6 +258,7 @@ def study_selection() -> str:
 BLIND = ROOT / "docs" / "blind.json"
 """What ``truemoment reproduce blind-beside-published --json`` wrote."""
 
+
 def _blind() -> dict[tuple[str, str, str], tuple[dict[str, float], list[dict[str, Any]]]]:
     """The floors' figures in percent, and the published ones, by dataset, split and measure."""
     found: dict[tuple[str, str, str], tuple[dict[str, float], list[dict[str, Any]]]] = {}
