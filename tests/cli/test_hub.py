@@ -81,7 +81,7 @@ def name_model(index, model):
 
 @pytest.mark.parametrize("model", ["evil/evil", f"evil/evil@{OLD}", f"{DEFAULT_MODEL}@{OLD}"])
 @pytest.mark.parametrize("words", [["search", "red", "a.mp4.index"], ["search", "red", "a.mp4"], ["index", "a.mp4"]])
-def test_an_index_names_no_model_that_is_fetched(fails, index, hub, model, words, monkeypatch):
+def test_an_index_names_no_model_that_is_fetched(fails, index, hub, monkeypatch, *, model, words):
     """Whoever sends an index with a film chooses no download."""
     name_model(index, model)
     monkeypatch.chdir(index.parent)  # or a long path is cut in the message
