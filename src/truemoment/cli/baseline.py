@@ -79,8 +79,9 @@ def command(  # noqa: PLR0915 - a fifth of the statements are imports, made only
 ) -> None:
     """Run a baseline on a split.
 
+    \b
     NAME is predict-all, best-constant, bias-based, mean-map, prior-only, action-aware,
-    uniform, random-chance or oracle.
+    sentence-neighbours, sentence-network, uniform, random-chance or oracle.
 
     With --repeats the mean and spread of N runs are told; the first of them is written.
 

@@ -1,6 +1,6 @@
 """Synthetic worlds: videos, sentences and frame features of which all causes are known.
 
-A world answers what no real dataset can: does a check say "guesser" of a method that guesses, and does it
+A world answers what no real dataset can: does a check find a method that guesses, and does it
 keep silent where a method sees? Three dials from 0 to 1 set how much there is to guess and to see:
 `location_prior` (how uneven locations are overall), `query_prior` (how much the verb tells about the
 location) and `perception` (how clear the frame features are). :class:`ToyGrounder` is a method that learns
