@@ -24,6 +24,7 @@ from truemoment.arrays import Array, names_in_npz, read_npz, refusing_damage
 from truemoment.exceptions import TrueMomentError
 from truemoment.files import atomic_write
 from truemoment.folders import refuse_links
+from truemoment.inputs import updating
 
 MOST_BYTES = 1 << 30
 """Size of all entries together: 1 GiB."""
@@ -73,7 +74,7 @@ class Cache:
         if self.folder is None:
             return compute()
         text = json.dumps({"code": code_hash(), **key}, sort_keys=True)
-        path = self.folder / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz"
+        path = updating(self.folder / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz")
         with contextlib.suppress(TrueMomentError, OSError), refusing_damage(path, "is damaged"):
             refuse_links(self.folder, path.name)
             names = names_in_npz(path)
