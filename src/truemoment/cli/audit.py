@@ -16,12 +16,14 @@ from truemoment.cli.options import (
     DataOptions,
     PredictionOptions,
     apart,
+    cache_of_floors,
     data_options,
     files_of,
     files_of_run,
     fit_options,
     followed,
     measuring_options,
+    no_cache_option,
     open_page,
     output_options,
     reading_options,
@@ -76,7 +78,7 @@ if TYPE_CHECKING:
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write the page.")
 @click.option("--open", "open_it", is_flag=True, help="Open the page in a browser.")
 @click.option("--figures", type=click.Path(path_type=Path), metavar="DIR", help="Save the figures as PNG, SVG, PDF.")
-@click.option("--no-cache", is_flag=True, help="Fit and run every floor anew, and keep nothing for the next time.")
+@no_cache_option
 @output_options
 @click.pass_context
 def command(  # noqa: PLR0915 - a third of the statements are imports, made only when it runs
@@ -122,7 +124,6 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
 
     from truemoment.audit import Case, audit, judge, read_gate, settled
     from truemoment.audit.case import OF_MOMENTS
-    from truemoment.caching import NO_CACHE, Cache
     from truemoment.evaluation import asked_measures, chosen_protocol
     from truemoment.language import get_engine
     from truemoment.measures import parse_measures
@@ -183,7 +184,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
         engine=engine,
         resamples=resamples,
         permutations=permutations,
-        cache=NO_CACHE if no_cache else Cache.of_user(_warn),
+        cache=cache_of_floors(no_cache=no_cache),
     )
     source = source_of(predictions, {"iid": iid, "shuffled": shuffled, "text-only": text_only}) | dict(again.source)
     conditions = settled(conditions, case.measures)
@@ -209,10 +210,6 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
             click.echo(f"page: {told_path(html)}{' (opened)' if opened else ''}", err=json_path == STANDARD_OUTPUT)
     if not all(outcome.passed for outcome in outcomes):
         context.exit(1)
-
-
-def _warn(why: str) -> None:
-    click.echo(f"truemoment: {why}", err=True)
 
 
 def refuse_options(html: Path | None, model: Path | None, *, open_it: bool, features: str | None) -> None:

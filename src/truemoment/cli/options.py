@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast, get_args
 
 import click
 
+from truemoment.caching import NO_CACHE, Cache
 from truemoment.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
 from truemoment.datasets.resplit_folder import files_of_folder, is_folder
 from truemoment.exceptions import MissingFileError, UsageError
@@ -218,6 +219,20 @@ def testing_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+no_cache_option = click.option(
+    "--no-cache", is_flag=True, help="Fit and run every floor anew, and keep nothing for the next time."
+)
+
+
+def cache_of_floors(*, no_cache: bool) -> Cache:
+    """Return what keeps floors: the user's cache, which warns where it cannot be written, or nothing."""
+
+    def warn(why: str) -> None:
+        click.echo(f"truemoment: {why}", err=True)
+
+    return NO_CACHE if no_cache else Cache.of_user(warn)
 
 
 def fit_options(function: F) -> F:
