@@ -163,9 +163,9 @@ def interval_of_least(ratios: Ratios, n: int, spread: Floats | float = 0.0) -> F
     array, shape (M, 2)
         NaN where any of the n is.
     """
-    lower = ratios.bounds(LEVEL, spread)[0].reshape(n, -1).min(axis=0)
-    upper = ratios.bounds(LEVEL / n, spread)[1].reshape(n, -1).min(axis=0)
-    return np.stack([lower, upper], axis=-1)
+    lower, upper = ratios.bounds(LEVEL, spread)
+    stricter = np.maximum(upper, ratios.bounds(LEVEL / n, spread)[1])  # where that is a percentile, it may be lower
+    return np.stack([end.reshape(n, -1).min(axis=0) for end in (lower, stricter)], axis=-1)
 
 
 def _ratio_and_error(sums: Floats, n_videos: int) -> tuple[Floats, Floats]:

@@ -56,11 +56,12 @@ def _promise(guessing: Sequence[Guessing]) -> Promise:
 
 
 def _warnings(guessing: Sequence[Guessing]) -> list[str]:
-    """Name the floors that score more on test-ood than on test-iid, each at the measure at which it rises most."""
+    """Name floors that could not be fitted, and those that score more on test-ood than on test-iid, where most."""
+    left_out = list(dict.fromkeys(f"{why}." for of in guessing for why in of.left_out))
     tests = new_tests(guessing)
     risen = [] if tests is None else rising(*tests)
     if tests is None or not risen:
-        return []
+        return left_out
     iid, ood = (of.values for of in tests)
     floors = tests[1].floors
     figures = [f"{floors[f].title} {points(iid[f, m])} to {points(ood[f, m])} at {MEASURES[m]}" for f, m in risen]
@@ -70,7 +71,7 @@ def _warnings(guessing: Sequence[Guessing]) -> list[str]:
             " PredictAll hits moments longer than the threshold: measure above it, or keep their videos out of "
             "test-ood (--longest)."
         )
-    return [said]
+    return [*left_out, said]
 
 
 def what_is_left(guessing: Sequence[Guessing]) -> str:
