@@ -163,10 +163,8 @@ def test_the_original_tests_are_measured_too(split, cache):
 
 
 def test_less_is_said_only_where_the_intervals_are_apart(both):
-    iid, ood = both
-
     def between(low, high):
-        return replace(ood, left_ci95=np.array([[low, high]] * len(MEASURES)))
+        return replace(both[0], left_ci95=np.array([[low, high]] * len(MEASURES)))
 
     assert is_less(between(0.3, 0.4), between(0.1, 0.2)) is True
     assert is_less(between(0.1, 0.3), between(0.0, 0.2)) is None
