@@ -46,8 +46,14 @@ def root(made, tmp_path):
 
 
 @pytest.fixture
-def undrawn(monkeypatch):
-    """Leave the figures out, which take a second."""
+def few_floors(monkeypatch):
+    """Leave out the floors that take seconds."""
+    monkeypatch.setattr("truemoment.floors.FLOORS", ("predict-all", "bias-based", "uniform"))
+
+
+@pytest.fixture
+def undrawn(monkeypatch, few_floors):  # noqa: ARG001 - a fixture that uses another one
+    """Leave the figures out too, which take a second."""
     monkeypatch.setattr("truemoment.reports.drawing.save_drawings", lambda *_: None)
 
 
@@ -181,7 +187,7 @@ def test_other_verbs_take_the_folder(call, made, tmp_path):
     quick = ["--resamples", "20", "--permutations", "99", "--measures", "R@1,IoU=0.5", "--json", document, "--quiet"]
     status, out, err = call("audit", answers, *of, *quick)
     assert status == 0, err
-    assert "No video of test-ood stands in train, val, test-iid" in " ".join(out.split())
+    assert "No video of test-ood is in train, val, test-iid" in " ".join(out.split())
     assert signed in document.read_text()
     quick = ["--permutations", "5", "--draws", "5", "--quiet", "--json", "-"]
     status, out, err = call("bias", "--dataset", made / "anew", *quick)
@@ -563,6 +569,7 @@ def hostile(tmp_path):
     return path
 
 
+@pytest.mark.usefixtures("few_floors")
 @pytest.mark.parametrize("options", [(), ("--shift", "words"), ("--shift", "location", "--shift", "words")])
 def test_hostile_text(call, hostile, tmp_path, monkeypatch, options):
     folder = tmp_path / "my *new* `folder` | <i>"
@@ -623,7 +630,6 @@ def test_all_floors_are_measured_and_what_is_left_is_said(made, call, tmp_path):
     assert re.search(r"^Sentence network +\d", out, re.MULTILINE)
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_the_original_test_of_a_file_stands_beside(call, tmp_path):
     world = make_world(90, location_prior=0.8, seed=3)
     splits = {name: world.splits[name] for name in ("train", "val", "test-iid")}
@@ -644,7 +650,6 @@ def test_the_original_test_of_a_file_stands_beside(call, tmp_path):
     assert "original" not in out
 
 
-@pytest.mark.usefixtures("undrawn")
 def test_floors_are_kept_for_the_next_command_unless_asked_otherwise(resplit, tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEMOMENT_CACHE", str(tmp_path / "cache"))
     fitted = []
@@ -661,10 +666,10 @@ def test_floors_are_kept_for_the_next_command_unless_asked_otherwise(resplit, tm
 
 
 @pytest.mark.data
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("seed", [0, 1])
-def test_guessing_falls_to_a_third_by_the_defaults(call, data_dir, tmp_path, monkeypatch, seed):
+def test_guessing_falls_to_a_third_by_the_defaults(call, data_dir, tmp_path, seed):
     # Closer Look, Table 2: Bias-based on Charades-CD falls from 16.87 to 5.04, to 0.299 of it.
-    monkeypatch.setattr("truemoment.floors.FLOORS", ("predict-all", "bias-based", "uniform"))  # those that are fast
     folder = tmp_path / "anew"
     status, _, _ = call("resplit", "--dataset", "charades-sta", "--data-dir", data_dir, "-o", folder, "--seed", seed)
     assert status == 0

@@ -126,7 +126,7 @@ def test_lines_page_and_document_agree(which, request):
             (row,) = [row for row in rows if row[0] == floor["title"]]
             assert row[column] == percent(floor["value"])
             ci95 = floor["over_uniform_ci95"]
-            assert row[-1].startswith("-" if ci95 is None else f"{100 * floor['over_uniform']:+.1f} (")
+            assert row[-1].startswith("-" if ci95 is None else f"{round(100 * floor['over_uniform'], 1) + 0.0:+.1f} (")
             assert re.search(" +".join(map(re.escape, row)), lines) or measure != MEASURES[0]
     assert re.sub(r"\s", "", f"to guess{guesses.what_is_left(guessing)}") in re.sub(r"\s", "", lines)
     assert f"## What is left to guess\n\n{guesses.what_is_left(guessing)}\n" in page
