@@ -280,13 +280,30 @@ def run_floors(setting: Setting) -> tuple[list[BaselineResult], list[str]]:
     return found, left_out
 
 
+def measure_again(floors: Sequence[BaselineResult], annotations: Annotations) -> list[BaselineResult]:
+    """Measure floors on another split, fitted as they are.
+
+    Raises
+    ------
+    InputError, MeasureError, ProtocolError
+        As for :func:`truemoment.evaluate`.
+    """
+    return [_measured(of.floor, annotations) for of in floors if of.floor is not None]
+
+
 def _run_floor(floor: Floor) -> BaselineResult:
+    of = floor.setting
+    found = _measured(floor, of.annotations)
+    if of.validation is None:
+        return found
+    answers = floor.answers(of.validation)[0]
+    return replace(found, validated=measure_each(of.validation, answers, of.measures, of.protocol))
+
+
+def _measured(floor: Floor, annotations: Annotations) -> BaselineResult:
     of, name = floor.setting, floor.name
-    rows = floor.answers(of.annotations)
-    draws = [measure_each(of.annotations, answers, of.measures, of.protocol) for answers in rows]
-    validated = None
-    if of.validation is not None:
-        validated = measure_each(of.validation, floor.answers(of.validation)[0], of.measures, of.protocol)
+    rows = floor.answers(annotations)
+    draws = [measure_each(annotations, answers, of.measures, of.protocol) for answers in rows]
     return BaselineResult(
         name=name,
         title="best constant" if name == "best-constant" else rows[0][0].name,
@@ -296,7 +313,6 @@ def _run_floor(floor: Floor) -> BaselineResult:
         names=tuple(answers.name for answers in rows[0]),
         floor=floor,
         draws=tuple(draws) if BASELINES[name].random else (),
-        validated=validated,
     )
 
 

@@ -142,6 +142,32 @@ def resample_ratios(
     )  # 0, or NaN as drawn
 
 
+def interval_of_least(ratios: Ratios, n: int, spread: Floats | float = 0.0) -> Floats:
+    """Return the 95 % interval of the least of `n` ratios, which is chosen on the very data they are computed on.
+
+    The lower end is the lowest of their lower ends at level 0.05: it is above 0 if all are, an intersection-union test
+    that needs no correction (Berger 1982). The upper end is the lowest of their upper ends at level 0.05 / n,
+    Bonferroni's correction: it is below 0 if any is.
+
+    Parameters
+    ----------
+    ratios
+        C = n x M ratios: those of M measures, n times.
+    n
+        Among how many the least is chosen.
+    spread : (C,)
+        As for :meth:`Ratios.bounds`.
+
+    Returns
+    -------
+    array, shape (M, 2)
+        NaN where any of the n is.
+    """
+    lower, upper = ratios.bounds(LEVEL, spread)
+    stricter = np.maximum(upper, ratios.bounds(LEVEL / n, spread)[1])  # where that is a percentile, it may be lower
+    return np.stack([end.reshape(n, -1).min(axis=0) for end in (lower, stricter)], axis=-1)
+
+
 def _ratio_and_error(sums: Floats, n_videos: int) -> tuple[Floats, Floats]:
     """Return ratios and their standard errors from the sums over videos of x, y, x x, x y and y y; (5, ..., C)."""
     x, y, xx, xy, yy = sums

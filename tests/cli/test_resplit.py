@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from truemoment.baselines import SentenceNetwork
 from truemoment.cli import run
 from truemoment.datasets import load_annotations, own
 from truemoment.datasets.resplit_folder import SPLITS
+from truemoment.floors import FLOORS
 from truemoment.records import Annotations
 from truemoment.worlds import make_world
 
@@ -44,8 +46,14 @@ def root(made, tmp_path):
 
 
 @pytest.fixture
-def undrawn(monkeypatch):
-    """Leave the figures out, which take a second."""
+def few_floors(monkeypatch):
+    """Leave out the floors that take seconds."""
+    monkeypatch.setattr("truemoment.floors.FLOORS", ("predict-all", "bias-based", "uniform"))
+
+
+@pytest.fixture
+def undrawn(monkeypatch, few_floors):  # noqa: ARG001 - a fixture that uses another one
+    """Leave the figures out too, which take a second."""
     monkeypatch.setattr("truemoment.reports.drawing.save_drawings", lambda *_: None)
 
 
@@ -101,7 +109,7 @@ def test_only_json_goes_to_standard_output(call, made, tmp_path):
     status, out, err = call(*words, "--json", "-")
     assert status == 0
     assert out == (tmp_path / "anew" / "datasheet.json").read_text(encoding="utf-8")
-    assert json.loads(out)["schema"] == "truemoment/resplit/1"
+    assert json.loads(out)["schema"] == "truemoment/resplit/2"
     assert err == f"\nwritten to {tmp_path / 'anew'}: use it as --dataset {tmp_path / 'anew'}\n"
 
 
@@ -128,7 +136,7 @@ def test_every_field_of_the_json_is_explained(made):
     document = json.loads((made / "anew.json").read_text())
     names = set(document) | {f"source.{key}" for key in ("dataset", "annotations", "splits")}
     assert set(document["source"]) == {"annotations", "splits"}  # one of the two, and the splits
-    names |= {f"plan.{key}" for key in document["plan"]}
+    names |= {f"plan.{key}" for key in document["plan"]} | {"guessing.left", "guessing.floors"}
     below = JSON_MD.read_text(encoding="utf-8").partition("\n## What `resplit` writes\n")[2]
     table = re.search(r"^\|(?:.*\n)+?(?=\n)", below, re.MULTILINE)[0]
     rows = [line.split("|") for line in table.splitlines()[2:]]
@@ -142,6 +150,8 @@ def test_every_field_of_the_json_is_explained(made):
         "promises": document["promises"][0],
         "distances": document["distances"][0] | {"why": ""},
         "guessing": document["guessing"][0],
+        "guessing.left": document["guessing"][0]["left"][0],
+        "guessing.floors": document["guessing"][0]["floors"][0],
         "densities": document["densities"],
     }
     for name, fields in within.items():
@@ -177,7 +187,7 @@ def test_other_verbs_take_the_folder(call, made, tmp_path):
     quick = ["--resamples", "20", "--permutations", "99", "--measures", "R@1,IoU=0.5", "--json", document, "--quiet"]
     status, out, err = call("audit", answers, *of, *quick)
     assert status == 0, err
-    assert "No video of test-ood stands in train, val, test-iid" in " ".join(out.split())
+    assert "No video of test-ood is in train, val, test-iid" in " ".join(out.split())
     assert signed in document.read_text()
     quick = ["--permutations", "5", "--draws", "5", "--quiet", "--json", "-"]
     status, out, err = call("bias", "--dataset", made / "anew", *quick)
@@ -559,6 +569,7 @@ def hostile(tmp_path):
     return path
 
 
+@pytest.mark.usefixtures("few_floors")
 @pytest.mark.parametrize("options", [(), ("--shift", "words"), ("--shift", "location", "--shift", "words")])
 def test_hostile_text(call, hostile, tmp_path, monkeypatch, options):
     folder = tmp_path / "my *new* `folder` | <i>"
@@ -576,7 +587,7 @@ def test_hostile_text(call, hostile, tmp_path, monkeypatch, options):
     assert page.startswith(r"# my \*new\* \`folder\` \| \<i\>: ../my \`file\` \*of\* it's \| \<b\>.jsonl, split anew")
     # Every table has as many cells a line as its heading.
     tables = re.findall(r"(?:^\|.*\n)+", page, re.MULTILINE)
-    assert len(tables) == 5
+    assert len(tables) == 7  # splits, three measures of the floors, distances, two of hashes
     for table in tables:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}) == 1
     # What is to be copied is copied as it is.
@@ -592,13 +603,80 @@ def test_a_page_has_the_hashes_of_what_it_is_made_of(made):
         assert len(sha256) == len(hashlib.sha256().hexdigest())
 
 
+# ---------------------------------------------------------------------------------- what is left to guess
+
+
+def floors_of(document, original):
+    return {
+        (of["split"], floor["floor"]): floor["value"]
+        for of in document["guessing"]
+        for floor in of["floors"]
+        if of["original"] == original and floor["measure"] == "R@1,IoU=0.5"
+    }
+
+
+def test_all_floors_are_measured_and_what_is_left_is_said(made, call, tmp_path):
+    document = json.loads((made / "anew.json").read_text())
+    assert set(floors_of(document, original=False)) == {
+        (split, floor) for split in ("test-iid", "test-ood") for floor in FLOORS
+    }
+    assert floors_of(document, original=True) == {}  # the file names no split
+    status, out, _ = call("resplit", "--annotations", made / "mine.jsonl", *QUICK, "-o", tmp_path / "anew")
+    assert status == 0
+    (ood,) = [of["left"][0] for of in document["guessing"] if of["split"] == "test-ood"]
+    says = {"left": "Guessing still helps on test-ood: ", "not shown": "No floor is shown to be above Uniform"}
+    assert re.search(rf"^to guess  {says[ood['shown']]}", out, re.MULTILINE)
+    assert re.search(r"^R@1,IoU=0.5, % +test-iid +test-ood +test-ood$", out, re.MULTILINE)
+    assert re.search(r"^Sentence network +\d", out, re.MULTILINE)
+
+
+def test_the_original_test_of_a_file_stands_beside(call, tmp_path):
+    world = make_world(90, location_prior=0.8, seed=3)
+    splits = {name: world.splits[name] for name in ("train", "val", "test-iid")}
+    own.write(tmp_path / "mine.jsonl", splits.values())
+    status, out, _ = call("resplit", "--annotations", tmp_path / "mine.jsonl", *QUICK, "-o", tmp_path / "anew")
+    assert status == 0
+    document = json.loads((tmp_path / "anew" / "datasheet.json").read_text())
+    assert {split for split, _ in floors_of(document, original=True)} == {"test-iid"}
+    (original,) = [of for of in document["guessing"] if of["original"]]
+    assert original["n_queries"] == splits["test-iid"].n_queries
+    assert original["fitted_on_sha256"] == own.read(tmp_path / "mine.jsonl", "train").sha256
+    assert re.search(r"^R@1,IoU=0.5, % +test-iid +test-ood +original +test-ood$", out, re.MULTILINE)
+    # Lines that name no split belong to all: what was learned would be asked.
+    lines = (tmp_path / "mine.jsonl").read_text().replace(', "split": "val"', "").replace(',"split":"val"', "")
+    (tmp_path / "mine.jsonl").write_text(lines)
+    status, out, _ = call("resplit", "--annotations", tmp_path / "mine.jsonl", *QUICK, "-o", tmp_path / "other")
+    assert status == 0
+    assert "original" not in out
+
+
+def test_floors_are_kept_for_the_next_command_unless_asked_otherwise(resplit, tmp_path, monkeypatch):
+    monkeypatch.setenv("TRUEMOMENT_CACHE", str(tmp_path / "cache"))
+    fitted = []
+    fit = SentenceNetwork.fit
+    monkeypatch.setattr(SentenceNetwork, "fit", lambda self, train: fitted.append(1) or fit(self, train))
+    n_fitted = []
+    for name, options in (("none", ["--no-cache"]), ("first", []), ("second", [])):
+        assert resplit("-o", tmp_path / name, *options)[0] == 0
+        assert (tmp_path / name / "datasheet.json").read_bytes() == (tmp_path / "none" / "datasheet.json").read_bytes()
+        n_fitted.append(len(fitted))
+        if name == "none":
+            assert not (tmp_path / "cache").exists()
+    assert n_fitted == [2, 4, 4]  # two trainings of the network, and none where they are kept
+
+
 @pytest.mark.data
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("seed", [0, 1])
 def test_guessing_falls_to_a_third_by_the_defaults(call, data_dir, tmp_path, seed):
     # Closer Look, Table 2: Bias-based on Charades-CD falls from 16.87 to 5.04, to 0.299 of it.
     folder = tmp_path / "anew"
     status, _, _ = call("resplit", "--dataset", "charades-sta", "--data-dir", data_dir, "-o", folder, "--seed", seed)
     assert status == 0
-    guessing = json.loads((folder / "datasheet.json").read_text())["guessing"]
-    (row,) = [row for row in guessing if (row["guesser"], row["measure"]) == ("Bias-based", "dR@1,IoU=0.5")]
-    assert row["test-ood"] <= row["test-iid"] / 3
+    figure = {
+        of["split"]: floor["value"]
+        for of in json.loads((folder / "datasheet.json").read_text())["guessing"]
+        for floor in of["floors"]
+        if (of["original"], floor["floor"], floor["measure"]) == (False, "bias-based", "dR@1,IoU=0.5")
+    }
+    assert figure["test-ood"] <= figure["test-iid"] / 3

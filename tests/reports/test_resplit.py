@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 
 from truemoment.bias.guarantees import inspect_split
+from truemoment.bias.guessing import MEASURES, guess_on_split
 from truemoment.bias.shifts import LocationShift, WordShift
 from truemoment.bias.splitting import Plan, resplit
 from truemoment.datasets.resplit_folder import SPLITS, Source
 from truemoment.records import Annotations
+from truemoment.reports import guessing as guesses
 from truemoment.reports import resplit as report
 from truemoment.reports.drawing import save_drawings
 from truemoment.worlds import make_world
@@ -22,16 +24,23 @@ SOURCE = Source(annotations="../mine_*.jsonl", splits={"all": "0" * 64})
 SETTINGS = {"source": SOURCE, "seed": 7, "permutations": 99}
 
 
-def inspected(whole, plan=None, seed=0):
-    found = resplit(whole, np.random.default_rng(seed), plan)
-    return found, inspect_split(found, np.random.default_rng(0), permutations=99)
+def looked_at(found, original=None):
+    """Give a split, what was found of it and what floors reach on it."""
+    guessing = guess_on_split(found, original=original)
+    inspection = inspect_split(found, np.random.default_rng(0), permutations=99)
+    return found, guesses.with_guessing(inspection, guessing, found.plan), guessing
+
+
+def inspected(whole, plan=None, original=None):
+    return looked_at(resplit(whole, np.random.default_rng(0), plan), original)
 
 
 @pytest.fixture(scope="module")
 def world():
     """Give a split of a built-in world, and what was found of it."""
     splits = make_world(90, location_prior=0.8, seed=3).splits
-    return inspected(Annotations.joined([splits[name] for name in ("train", "val", "test-iid")]))
+    whole = Annotations.joined([splits[name] for name in ("train", "val", "test-iid")])
+    return inspected(whole, original=(splits["train"], [splits["test-iid"]]))
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +60,7 @@ def worded():
 def placeless():
     """Give a split of which val has a moment without a duration, and others have none: little is defined."""
     rows = [(f"v{n}#0", f"v{n}", 40.0, "a man sits", n % 7, n % 7 + 3 + n % 5) for n in range(30)]
-    found, _ = inspected(Annotations.from_rows(rows))
+    found = resplit(Annotations.from_rows(rows), np.random.default_rng(0))
     whole, members = found.annotations, found.members
     no_place = {"val": (np.nan, 5.0), "test-iid": (40.0, np.nan)}  # (duration, start)
     columns = {name: getattr(whole, name).copy() for name in ("duration_s", "start_s", "end_s")}
@@ -59,16 +68,16 @@ def placeless():
         columns["duration_s"][members[name]] = duration_s
         if np.isnan(start_s):
             columns["start_s"][members[name]] = columns["end_s"][members[name]] = np.nan
-    found = replace(found, annotations=replace(whole, **columns))
-    return found, inspect_split(found, np.random.default_rng(0), permutations=99)
+    return looked_at(replace(found, annotations=replace(whole, **columns)))
 
 
-def told(found, inspection, engine="lexicon"):
+def told(found, inspection, guessing, engine="lexicon"):
     """Give lines, page and document."""
+    of = (found, inspection, guessing)
     return (
-        "\n".join(report.lines(found, inspection)),
-        report.datasheet(found, inspection, **SETTINGS, name="my_folder", command="truemoment resplit -o 'a *b*'"),
-        report.document(found, inspection, **SETTINGS, engine=engine),
+        "\n".join(report.lines(*of)),
+        report.datasheet(*of, **SETTINGS, name="my_folder", command="truemoment resplit -o 'a *b*'"),
+        report.document(*of, **SETTINGS, engine=engine),
     )
 
 
@@ -84,8 +93,8 @@ def percent(value):
 
 @pytest.mark.parametrize("which", ["world", "worded", "placeless"])
 def test_lines_page_and_document_agree(which, request):
-    found, inspection = request.getfixturevalue(which)
-    lines, page, document = told(found, inspection)
+    found, inspection, guessing = request.getfixturevalue(which)
+    lines, page, document = told(found, inspection, guessing)
     json.dumps(document, allow_nan=False)
     # How much each split holds.
     sizes = document["splits"]
@@ -103,11 +112,24 @@ def test_lines_page_and_document_agree(which, request):
         in_lines, in_page = words[of["kept"]]
         assert f"- **{in_page}**: {of['said']}\n" in page
         assert f"{in_lines} {of['said']}".replace(" ", "") in re.sub(r"\s", "", lines) or in_lines == "NOT KEPT"
-    # What guessing gains.
+    # What is left to guess.
+    assert [of["split"] for of in document["guessing"]] == [of.test.split for of in guessing]
     for of in document["guessing"]:
-        cells = [of["guesser"], of["measure"], percent(of["test-iid"]), percent(of["test-ood"])]
-        assert cells in rows_of(page, "guesser")
-        assert re.search(" +".join(map(re.escape, cells)), lines)
+        assert len(of["floors"]) == len(MEASURES) * len({floor["floor"] for floor in of["floors"]})
+    for measure in MEASURES if guessing else ():
+        column = 1 + [of.test.split for of in guessing].index("test-ood")
+        of = document["guessing"][column - 1]
+        rows = rows_of(page, f"{measure}, %")
+        figures = [float(row[column]) for row in rows]
+        assert figures == sorted(figures, reverse=True)
+        for floor in (floor for floor in of["floors"] if floor["measure"] == measure):
+            (row,) = [row for row in rows if row[0] == floor["title"]]
+            assert row[column] == percent(floor["value"])
+            ci95 = floor["over_uniform_ci95"]
+            assert row[-1].startswith("-" if ci95 is None else f"{round(100 * floor['over_uniform'], 1) + 0.0:+.1f} (")
+            assert re.search(" +".join(map(re.escape, row)), lines) or measure != MEASURES[0]
+    assert re.sub(r"\s", "", f"to guess{guesses.what_is_left(guessing)}") in re.sub(r"\s", "", lines)
+    assert f"## What is left to guess\n\n{guesses.what_is_left(guessing)}\n" in page
     # How far splits lie apart.
     expected = [
         [f"{of['a']}, {of['b']}"]
@@ -135,8 +157,7 @@ def test_lines_page_and_document_agree(which, request):
 
 
 def test_shares_of_cells_by_hand(world):
-    found, inspection = world
-    part, cells = found.part("test-ood"), report.document(found, inspection, **SETTINGS, engine="e")["densities"]
+    part, cells = world[0].part("test-ood"), report.document(*world, **SETTINGS, engine="e")["densities"]
     held = dict.fromkeys(range(len(cells["cells"])), 0)
     places = [tuple(cell) for cell in cells["cells"]]
     for start_s, end_s, duration_s in zip(part.start_s, part.end_s, part.duration_s, strict=True):
@@ -189,13 +210,14 @@ def test_undefined_figures_are_null_and_told(placeless):
     assert set(others.values()) == {None}
     assert all("why" in of for of in document["distances"] if of["energy"] is None)
     assert set(document["densities"]["share"]) == {"train", "test-ood"}
-    assert document["guessing"] == [] or {of["test-iid"] for of in document["guessing"]} == {None}
+    assert [of["split"] for of in document["guessing"]] == ["test-ood"]  # none of test-iid has a duration
+    assert {of["promise"]: of["kept"] for of in document["promises"]}["less-to-guess"] is None
     assert "nan" not in re.sub(r"[a-z]+nan|nan[a-z]+", "", (lines + page).lower())
 
 
 @pytest.mark.parametrize("which", ["world", "placeless"])
 def test_the_drawing_is_the_same_twice(which, request, tmp_path):
-    found, _ = request.getfixturevalue(which)
+    found, *_ = request.getfixturevalue(which)
     for folder in ("one", "other"):
         (tmp_path / folder).mkdir()
         save_drawings([report.densities(found)], tmp_path / folder, ("png", "svg"))
@@ -205,7 +227,7 @@ def test_the_drawing_is_the_same_twice(which, request, tmp_path):
 
 
 def test_titles_of_the_drawing_count_moments(world, placeless):
-    for found, _ in (world, placeless):
+    for found, *_ in (world, placeless):
         titles = [axes.get_title() for axes in report.densities_figure(found).axes[:4]]
         for name, title in zip(SPLITS, titles, strict=True):
             points = report._points(found.part(name))
@@ -213,14 +235,82 @@ def test_titles_of_the_drawing_count_moments(world, placeless):
 
 
 def test_an_empty_split_is_drawn_and_told(world):
-    found, _ = world
+    found, *_ = world
     members = dict(found.members)
     members["train"], members["val"] = members["train"] | members["val"], np.zeros_like(members["val"])
     empty = replace(found, members=members)
     inspection = inspect_split(empty, np.random.default_rng(0), permutations=99)
     titles = [axes.get_title() for axes in report.densities_figure(empty).axes[:4]]
     assert re.findall(r"[\w-]+", titles[1]) == ["val", "0", "moments"]
-    lines, page, document = told(empty, inspection)
+    lines, page, document = told(empty, inspection, ())
     assert document["splits"]["val"]["n_queries"] == 0
     assert ["val", "0", "0.0", "0"] in rows_of(page.partition("## How")[0], "split")
     assert re.search(r"^val +0 +0\.0 +0$", lines, re.MULTILINE)
+
+
+# ----------------------------------------------------------------------------------- what is left to guess
+
+
+def with_interval(guessing, split, low, high):
+    """Give the same with another interval of what is left at every measure of a new split."""
+    ends = np.array([[low, high]] * len(MEASURES))
+    return [replace(of, left_ci95=ends) if of.test.split == split and not of.original else of for of in guessing]
+
+
+def test_guessing_is_never_said_to_be_useless_where_a_floor_is_above_uniform(world):
+    _, _, guessing = world
+    ood = guessing[1]
+    strongest = ood.floors[ood.strongest[0]]
+    said = guesses.what_is_left(with_interval(guessing, "test-ood", 0.01, 0.09))
+    assert said.startswith(
+        f"Guessing still helps on test-ood: {strongest.title}, which never sees a video, scores "
+        f"{100 * ood.values[ood.strongest[0], 0]:.1f} at R@1,IoU=0.5, {100 * ood.left[0]:.1f} points above Uniform, "
+        "which has learned nothing (95 % interval 1.0 to 9.0)."
+    )
+    assert f"{100 * guessing[2].left[0]:+.1f} on the original test-iid" in said
+
+
+def test_where_none_is_shown_the_size_of_the_test_is_said(world):
+    found, _, guessing = world
+    part = found.part("test-ood")
+    for low, high in ((-0.01, 0.09), (-0.2, -0.1)):
+        said = guesses.what_is_left(with_interval(guessing, "test-ood", low, high))
+        assert said.startswith("No floor is shown to be above Uniform, which has learned nothing, on test-ood ")
+        assert f"({part.n_queries} queries in {part.n_videos} videos)" in said
+        assert f"95 % interval {100 * low:+.1f} to {100 * high:+.1f}" in said
+        assert "still helps" not in said
+    assert guesses.what_is_left(with_interval(guessing, "test-ood", np.nan, np.nan)) == guesses.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("on_ood", "kept", "said"),
+    [
+        ((0.0, 0.1), True, "Guessing gains less on test-ood than on test-iid: "),
+        ((0.1, 0.4), None, "Guessing is not shown to gain less on test-ood than on test-iid: "),
+        ((0.5, 0.6), False, "Guessing gains more on test-ood than on test-iid: "),
+    ],
+)
+def test_the_promise_that_guessing_gains_less(world, on_ood, kept, said):
+    found, _, guessing = world
+    guessing = with_interval(with_interval(guessing, "test-iid", 0.2, 0.3), "test-ood", *on_ood)
+    bare = inspect_split(found, np.random.default_rng(0), permutations=99)
+    promise = guesses.with_guessing(bare, guessing, found.plan).promises[-1]
+    assert (promise.name, promise.kept) == ("less-to-guess", kept)
+    assert promise.said.startswith(said)
+    by_words = replace(found.plan, shifts=(WordShift("words"),))
+    assert guesses.with_guessing(bare, guessing, by_words).promises == bare.promises
+
+
+def test_the_whole_video_is_warned_of_where_it_gains(world):
+    # All moments of test-ood are made 60 % of the video, which PredictAll answers with an IoU of 0.6.
+    found, *_ = world
+    of = found.annotations
+    ood = np.repeat(found.members["test-ood"], np.diff(of.offsets))
+    start_s, end_s = (
+        np.where(ood, share * of.duration_s, time_s) for share, time_s in ((0.1, of.start_s), (0.7, of.end_s))
+    )
+    _, inspection, _ = looked_at(replace(found, annotations=replace(of, start_s=start_s, end_s=end_s)))
+    [said] = inspection.warnings
+    assert said.startswith("Floors that score more on test-ood than on test-iid: ")
+    assert re.search(r"PredictAll [\d.]+ to 100\.0 at R@1,IoU=0\.5", said)
+    assert said.endswith("measure above it, or keep their videos out of test-ood (--longest).")

@@ -29,7 +29,7 @@ import numpy as np
 
 from truemoment.intervals import Floats, Ints
 from truemoment.scores import Scores
-from truemoment.studentised import Ratios, resample_ratios
+from truemoment.studentised import interval_of_least, resample_ratios
 from truemoment.uncertainty import LEVEL, NO_WEIGHT, minimum_detectable_difference, sums_by_video
 
 LITTLE = 0.2
@@ -132,20 +132,13 @@ def judge_floors(
         strongest=strongest,
         strongest_in=np.stack([(drawn.argmin(axis=1) == f).mean(axis=0) for f in range(n_floors)]),
         difference=difference.value.reshape(n_floors, n_measures)[at],
-        ci95=_joint(difference, spread.ravel(), n_floors),
+        ci95=interval_of_least(difference, n_floors, spread.ravel()),
         against=difference.value.reshape(n_floors, n_measures),
         against_ci95=np.stack(difference.bounds(LEVEL, spread.ravel()), axis=-1).reshape(n_floors, n_measures, 2),
         resolves=minimum_detectable_difference(drawn[:, *at], n_differing=differ),
         skill=np.where(has_room, skill.value.reshape(n_floors, n_measures)[at], np.nan),
-        skill_ci95=np.where(has_room[:, None], _joint(skill, (spread * slope).ravel(), n_floors), np.nan),
+        skill_ci95=np.where(has_room[:, None], interval_of_least(skill, n_floors, (spread * slope).ravel()), np.nan),
     )
-
-
-def _joint(drawn: Ratios, spread: Floats, n_floors: int) -> Floats:
-    """Interval of the method against the strongest of the floors, from those against each, (M, 2)."""
-    lower = drawn.bounds(LEVEL, spread)[0].reshape(n_floors, -1).min(axis=0)
-    upper = drawn.bounds(LEVEL / n_floors, spread)[1].reshape(n_floors, -1).min(axis=0)
-    return np.stack([lower, upper], axis=-1)
 
 
 def _slope(own: Floats, floors: Floats, best: Floats, total: Floats) -> Floats:

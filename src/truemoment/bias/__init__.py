@@ -14,6 +14,7 @@
 :mod:`~truemoment.bias.shifts`        in what a test may differ from training
 :mod:`~truemoment.bias.splitting`     a dataset split anew by such a shift
 :mod:`~truemoment.bias.guarantees`    what such a split promises, looked at in the split itself
+:mod:`~truemoment.bias.guessing`      what is left to guess on its tests: every floor beside Uniform
 ====================================  ==================================================================================
 
 ``cells``, ``regions``, ``starts`` and ``chance`` hold what several of them need.
@@ -24,6 +25,7 @@ from __future__ import annotations
 from truemoment.bias.distances import SplitDistance, split_distance
 from truemoment.bias.grids import Grid
 from truemoment.bias.guarantees import Inspection, Promise, inspect_split
+from truemoment.bias.guessing import Guessing, guess_on_split
 from truemoment.bias.information import OfVerb, VerbInformation, verb_information
 from truemoment.bias.locations import Locations, length_shares
 from truemoment.bias.shifts import LocationShift, Ranking, WordShift
@@ -39,6 +41,7 @@ __all__ = [
     "DatasetStatistics",
     "Evenness",
     "Grid",
+    "Guessing",
     "Inspection",
     "LocationShift",
     "Locations",
@@ -58,6 +61,7 @@ __all__ = [
     "constant_bias",
     "dataset_statistics",
     "evenness",
+    "guess_on_split",
     "inspect_split",
     "length_shares",
     "long_tail",

@@ -1,4 +1,4 @@
-"""What a split made anew promises, looked at in the split itself; and what guessing gains on it.
+"""What a split made anew promises, looked at in the split itself.
 
 A promise is *kept*, or *not kept*; where a split is too small for a test to tell, that is said. Indistinguishable
 means that a test finds no difference: with few videos it finds none either, so each says how many there are.
@@ -13,14 +13,11 @@ from types import MappingProxyType
 
 import numpy as np
 
-from truemoment.baselines import BiasBased, PredictAll
 from truemoment.bias.distances import SplitDistance, split_distance
 from truemoment.bias.locations import Locations
 from truemoment.bias.splitting import Resplit, parts_known
 from truemoment.datasets.resplit_folder import ASIDE, SPLITS
-from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError
-from truemoment.grounders import Grounder
 from truemoment.intervals import TIE
 from truemoment.records import Annotations
 from truemoment.uncertainty import LEVEL, holm
@@ -31,14 +28,6 @@ FEWEST_VIDEOS = 20
 FRACTION_OFF = 0.02
 """How far the share of a split may lie from what was asked for."""
 
-MEASURES = ("dR@1,IoU=0.3", "dR@1,IoU=0.5", "R@1,IoU=0.5")
-"""What guessers are measured by; the headline is the second, Closer Look's."""
-
-HEADLINE = MEASURES[1]
-
-GUESSERS: Mapping[str, Callable[[], Grounder]] = MappingProxyType({"Bias-based": BiasBased, "PredictAll": PredictAll})
-"""Methods that never look at a video: the mode of the training moments' density, and the whole video."""
-
 
 @dataclass(frozen=True)
 class Promise:
@@ -47,7 +36,8 @@ class Promise:
     Parameters
     ----------
     name
-        ``no-shared-video``, ``every-query-once``, ``fractions``, ``iid-alike``, ``ood-differs``, ``new-words``.
+        ``no-shared-video``, ``every-query-once``, ``fractions``, ``iid-alike``, ``ood-differs``, ``new-words``,
+        ``less-to-guess``.
     kept
         Whether it is; None where it cannot be told.
     said
@@ -69,16 +59,12 @@ class Inspection:
         What it promises.
     distances
         (one split, another) -> how far apart their moments lie; None where one has no moment with a place.
-    guessed
-        (guesser, measure) -> figures on test-iid and test-ood as fractions; NaN where undefined. Empty where a duration
-        is not known.
     warnings
         What a user of the split should know, in words.
     """
 
     promises: tuple[Promise, ...]
     distances: Mapping[tuple[str, str], SplitDistance | None]
-    guessed: Mapping[tuple[str, str], tuple[float, float]]
     warnings: tuple[str, ...]
 
 
@@ -116,8 +102,6 @@ def inspect_split(
         one, other = where[a], where[b]
         both = one is not None and other is not None
         distances[a, b] = split_distance(one, other, own, permutations=permutations) if both else None  # type: ignore[arg-type]  # neither is None where both are there
-    tell("guessing")
-    guessed = _guessed(parts)
     promises = [
         _no_shared_video(parts),
         _once(found),
@@ -126,9 +110,7 @@ def inspect_split(
         *([] if found.plan.location is None else [_ood_differs(distances, parts["test-ood"].n_videos)]),
         *([] if found.plan.new is None else [_new_terms(found)]),
     ]
-    return Inspection(
-        tuple(promises), MappingProxyType(distances), MappingProxyType(guessed), tuple(_warnings(found, guessed))
-    )
+    return Inspection(tuple(promises), MappingProxyType(distances), _warnings(found))
 
 
 def _locations(part: Annotations) -> Locations | None:
@@ -241,47 +223,12 @@ def _new_terms(found: Resplit) -> Promise:
     return Promise("new-words", kept=True, said=f"{said}.")
 
 
-def _guessed(parts: Mapping[str, Annotations]) -> dict[tuple[str, str], tuple[float, float]]:
-    """What guessers reach on test-iid and test-ood, fitted on train; nothing where a duration is not known."""
-    tests = {name: parts[name].with_moments() for name in ("test-iid", "test-ood") if name in parts}
-    known = len(tests) == 2 and all(len(of) and np.all(of.duration_s > 0) for of in tests.values())
-    if not known or "train" not in parts:
-        return {}
-    figures = {}
-    for name, make in GUESSERS.items():
-        try:
-            fitted = make().fit(parts["train"])
-        except InputError:  # too few moments to learn from
-            continue
-        scores = [evaluate(of, fitted.ground(of.queries), MEASURES, "default") for of in tests.values()]
-        for measure in MEASURES:
-            figures[name, measure] = (scores[0].value(measure), scores[1].value(measure))
-    return figures
-
-
-def _warnings(found: Resplit, guessed: Mapping[tuple[str, str], tuple[float, float]]) -> list[str]:
-    said = []
-    if ASIDE in found.members:
-        drawn, drawable = len(found.terms), len(found.ranking.drawn)
-        every = " Every one that may be drawn was: another seed changes nothing." if drawn == drawable else ""
-        said.append(
-            f"{100 * float(found.members[ASIDE].mean()):.0f} % of the queries are put aside, in no split; train keeps "
-            f"{100 * float(found.members['train'].mean()):.0f} %.{every}"
-        )
-    risen = [
-        f"{100 * iid:.2f} to {100 * ood:.2f} at {measure}"
-        for (name, measure), (iid, ood) in guessed.items()
-        if name == "PredictAll" and ood > iid + TIE
-    ]
-    if risen:
-        out = "" if found.plan.location is None else ", or keep their videos out of test-ood (--longest)"
-        said.append(
-            f"The answer 'the whole video' gains from test-iid to test-ood: {', '.join(risen)}. That answer "
-            f"hits moments longer than the threshold: measure above it{out}."
-        )
-    iid, ood = guessed.get(("Bias-based", HEADLINE), (np.nan, np.nan))
-    if found.plan.location is not None and ood >= iid:
-        said.append(
-            f"Bias-based does not fall: {100 * iid:.1f} on test-iid and {100 * ood:.1f} on test-ood at {HEADLINE}."
-        )
-    return said
+def _warnings(found: Resplit) -> tuple[str, ...]:
+    if ASIDE not in found.members:
+        return ()
+    drawn, drawable = len(found.terms), len(found.ranking.drawn)
+    every = " Every one that may be drawn was: another seed changes nothing." if drawn == drawable else ""
+    return (
+        f"{100 * float(found.members[ASIDE].mean()):.0f} % of the queries are put aside, in no split; train keeps "
+        f"{100 * float(found.members['train'].mean()):.0f} %.{every}",
+    )

@@ -1,4 +1,4 @@
-r"""Splitting a dataset anew, so that guessing where moments usually lie stops working.
+r"""Splitting a dataset anew, so that guessing where moments usually lie helps less.
 
 The procedure of Closer Look (Yuan et al. 2021, section 4.1), with what the paper leaves open as settings:
 

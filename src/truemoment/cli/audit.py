@@ -20,8 +20,10 @@ from truemoment.cli.options import (
     files_of,
     files_of_run,
     fit_options,
+    floors_cache,
     followed,
     measuring_options,
+    no_cache_option,
     open_page,
     output_options,
     reading_options,
@@ -30,7 +32,6 @@ from truemoment.cli.options import (
     source_file,
     testing_options,
     told_path,
-    user_cache,
     write_json,
     write_text,
 )
@@ -77,7 +78,7 @@ if TYPE_CHECKING:
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write the page.")
 @click.option("--open", "open_it", is_flag=True, help="Open the page in a browser.")
 @click.option("--figures", type=click.Path(path_type=Path), metavar="DIR", help="Save the figures as PNG, SVG, PDF.")
-@click.option("--no-cache", is_flag=True, help="Fit and run every floor anew, and keep nothing for the next time.")
+@no_cache_option
 @output_options
 @click.pass_context
 def command(  # noqa: PLR0915 - a third of the statements are imports, made only when it runs
@@ -123,7 +124,6 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
 
     from truemoment.audit import Case, audit, judge, read_gate, settled
     from truemoment.audit.case import OF_MOMENTS
-    from truemoment.caching import NO_CACHE
     from truemoment.evaluation import asked_measures, chosen_protocol
     from truemoment.language import get_engine
     from truemoment.measures import parse_measures
@@ -184,7 +184,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
         engine=engine,
         resamples=resamples,
         permutations=permutations,
-        cache=NO_CACHE if no_cache else user_cache(),
+        cache=floors_cache(no_cache=no_cache),
     )
     source = source_of(predictions, {"iid": iid, "shuffled": shuffled, "text-only": text_only}) | dict(again.source)
     conditions = settled(conditions, case.measures)

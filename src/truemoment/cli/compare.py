@@ -18,8 +18,10 @@ from truemoment.cli.options import (
     PredictionOptions,
     data_options,
     files_of,
+    floors_cache,
     followed,
     measuring_options,
+    no_cache_option,
     output_options,
     reading_options,
     refuse_outputs,
@@ -53,7 +55,7 @@ from truemoment.text import printable
     metavar="DIR|FILE.csv",
     help="Published figures to set beside, as tidy CSV.",
 )
-@click.option("--no-cache", is_flag=True, help="Train the sentence network anew, and keep nothing for the next time.")
+@no_cache_option
 @output_options
 def command(  # noqa: PLR0915 - a third of the statements are imports, made only when it runs
     predictions: tuple[str, ...],
@@ -89,7 +91,6 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     import numpy as np
 
     from truemoment.audit.case import headline_of
-    from truemoment.caching import NO_CACHE, Cache
     from truemoment.comparison import compare, published_beside, read_published
     from truemoment.equal_depth import answers_compared, equal_depths, evaluate_to_depths
     from truemoment.evaluation import asked_measures, chosen_protocol, evaluate
@@ -142,7 +143,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
             headline=headline_of(wanted),
             top=answers_compared(wanted, [*reach, MOST_ANSWERS], convention),
             seed=drawn,
-            cache=NO_CACHE if no_cache else Cache.of_user(_warn),
+            cache=floors_cache(no_cache=no_cache),
         )
         try:
             with followed(show=show) as tell:
@@ -222,10 +223,6 @@ def train_of(data: DataOptions, reference: Annotations, split: str | None, file:
         if split is not None or file is not None:
             raise
         return None
-
-
-def _warn(why: str) -> None:
-    click.echo(f"truemoment: {why}", err=True)
 
 
 def source_of(path: Path) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from truemoment.cli.options import followed, open_page, seed_option, told_path, user_cache, write_text
+from truemoment.cli.options import floors_cache, followed, open_page, seed_option, told_path, write_text
 from truemoment.exceptions import InputError
 from truemoment.inputs import updating
 
@@ -78,7 +78,7 @@ def command(out: Path, videos: int, searching: bool, minutes: float, seed: int, 
     from truemoment.worlds import make_world, write_world
     from truemoment.worlds.export import FILES
 
-    cache = user_cache()
+    cache = floors_cache()
     claim(out, [*FILES, *(name for of in PERCEPTION for name in _written_of(of))])
     pages = []
     with followed(show=not quiet and sys.stderr.isatty()) as tell:

@@ -18,7 +18,7 @@ COMMANDS = MappingProxyType(
         "evaluate": "Measure a prediction file by a stated protocol.",
         "compare": "Compare methods: paired, with corrected p values.",
         "bias": "Tell what a dataset gives away before anybody looks at a video.",
-        "resplit": "Split a dataset anew, so that guessing stops working.",
+        "resplit": "Split a dataset anew, so that guessing helps less.",
         "meta": "Study measures: which agree, which are stable, which select well.",
         "humans": "Hold several annotators against references and each other.",
         "train": "Train a model by a recipe, and answer the test splits.",

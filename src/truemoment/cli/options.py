@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast, get_args
 
 import click
 
-from truemoment.caching import Cache
+from truemoment.caching import NO_CACHE, Cache
 from truemoment.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
 from truemoment.datasets.resplit_folder import files_of_folder, is_folder
 from truemoment.exceptions import MissingFileError, UsageError
@@ -219,6 +219,16 @@ def testing_options(function: F) -> F:
     ):
         function = option(function)
     return function
+
+
+no_cache_option = click.option(
+    "--no-cache", is_flag=True, help="Fit and run every floor anew, and keep nothing for the next time."
+)
+
+
+def floors_cache(*, no_cache: bool = False) -> Cache:
+    """Return what keeps floors: the user's cache, which warns once if nothing can be kept, or nothing."""
+    return NO_CACHE if no_cache else Cache.of_user(lambda why: click.echo(printable(f"truemoment: {why}"), err=True))
 
 
 def train_options(function: F) -> F:
@@ -577,11 +587,6 @@ def source_file(source: str | None) -> Path | None:
 def told_path(path: Path) -> str:
     r"""Write a path as text, whatever it holds: bytes that are no text and control characters as ``\x07``."""
     return printable(str(path))
-
-
-def user_cache() -> Cache:
-    """Return the user's cache, which warns on standard error if nothing can be kept."""
-    return Cache.of_user(lambda why: click.echo(printable(f"truemoment: {why}"), err=True))
 
 
 def write_json(path: Path, document: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
     data_dir_option,
+    floors_cache,
     followed,
     output_options,
     refuse_outputs,
@@ -67,7 +68,6 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
-    from truemoment.caching import Cache
     from truemoment.datasets import DATASETS, data_folder
     from truemoment.language import get_engine
     from truemoment.reports.drawing import save_drawings
@@ -84,7 +84,7 @@ def command(
     get_engine(engine)  # a mistake is told before work begins
     folder = data_folder(data_dir)
     refuse_outputs([folder / name for name in DATASETS], [json_path])
-    done, cache = [], Cache.of_user()
+    done, cache = [], floors_cache()
     with followed(show=not quiet and sys.stderr.isatty()) as tell:
         for table in asked:
 

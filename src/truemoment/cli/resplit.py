@@ -1,7 +1,8 @@
-"""truemoment resplit: split a dataset anew, so that guessing where moments usually lie stops working."""
+"""truemoment resplit: split a dataset anew, so that guessing where moments usually lie helps less."""
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
 import sys
@@ -15,7 +16,9 @@ from truemoment.cli.options import (
     STANDARD_OUTPUT,
     data_dir_option,
     files_of,
+    floors_cache,
     followed,
+    no_cache_option,
     output_options,
     refuse_folder,
     refuse_outputs,
@@ -24,7 +27,7 @@ from truemoment.cli.options import (
     write_json,
     write_text,
 )
-from truemoment.datasets import DATASETS, get_dataset, load_annotations, read_own_annotations
+from truemoment.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
 from truemoment.datasets.resplit_folder import DATASHEET, Source, write_members
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.files import atomic_folder, read_number
@@ -92,7 +95,8 @@ PLACES = ("start-end", "start-length", "middle-length", "middle-log-length", "se
     metavar="N",
     help="Of each test between splits.",
 )
-@seed_option("what is drawn: new words, and the videos of val and test-iid")
+@seed_option("what is drawn: new words, the videos of val and test-iid, and what floors draw")
+@no_cache_option
 @output_options
 def command(
     dataset: str | None,
@@ -112,11 +116,14 @@ def command(
     engine: str,
     permutations: int,
     seed: int,
+    no_cache: bool,
     json_path: Path | None,
     style: Literal["md", "latex"] | None,
     quiet: bool,
 ) -> None:
     """Split a dataset anew into train, val, test-iid and test-ood; DIR is then a dataset of its own.
+
+    Every floor of the audit is fitted on the new train and measured on the new tests: what is left to guess.
 
     \b
     truemoment resplit --annotations mine.jsonl -o mine-cd
@@ -125,11 +132,13 @@ def command(
     import numpy as np
 
     from truemoment.bias.guarantees import inspect_split
+    from truemoment.bias.guessing import guess_on_split
     from truemoment.bias.shifts import LocationShift, Shift, WordShift
     from truemoment.bias.splitting import Plan, resplit
     from truemoment.language import get_engine
     from truemoment.reports import resplit as report
     from truemoment.reports.drawing import save_drawings
+    from truemoment.reports.guessing import with_guessing
 
     # Mistakes in the options are told before files are read.
     asked = dict.fromkeys(shifts or ("location",))
@@ -155,18 +164,30 @@ def command(
 
     source, parts = _read(dataset, annotations, splits, data_dir, out)
     whole = Annotations.joined(parts)
+    original = _original(dataset, annotations, source, data_dir)
     with followed(show=not quiet and sys.stderr.isatty()) as tell:
         tell("splitting")
         splitting, inspecting = np.random.default_rng(seed).spawn(2)
         found = resplit(whole, splitting, plan, reader)
-        inspection = inspect_split(found, inspecting, permutations=permutations, tell=tell)
+        guessing = guess_on_split(
+            found,
+            original=original,
+            engine=engine,
+            seed=seed,
+            cache=floors_cache(no_cache=no_cache),
+            tell=tell,
+        )
+        inspection = with_guessing(
+            inspect_split(found, inspecting, permutations=permutations, tell=tell), guessing, plan
+        )
         tell("writing")
         document = report.document(
-            found, inspection, source=source, seed=seed, permutations=permutations, engine=reader.name
+            found, inspection, guessing, source=source, seed=seed, permutations=permutations, engine=reader.name
         )
         sheet = report.datasheet(
             found,
             inspection,
+            guessing,
             source=source,
             seed=seed,
             permutations=permutations,
@@ -181,7 +202,7 @@ def command(
     if json_path is not None:
         write_json(json_path, document)
     if json_path != STANDARD_OUTPUT:
-        click.echo("\n".join(report.lines(found, inspection, style=style or "plain")))
+        click.echo("\n".join(report.lines(found, inspection, guessing, style=style or "plain")))
     if not quiet:
         click.echo(f"\nwritten to {told}: use it as --dataset {told}", err=json_path == STANDARD_OUTPUT)
 
@@ -244,3 +265,22 @@ def _read(
                 raise
             click.echo(f"{of.name}: {name} is not at hand and is left out", err=True)
     return Source(dataset=of.name, splits={part.split: part.sha256 for part in parts}), parts
+
+
+def _original(
+    dataset: str | None, annotations: Path | None, source: Source, data_dir: Path | None
+) -> tuple[Annotations, list[Annotations]] | None:
+    """Read the training split and the test splits that were there before, of those that were read; None without."""
+    if annotations is not None:
+        names, read = own.splits_of(annotations), functools.partial(read_own_annotations, annotations)
+    else:
+        of, at_hand = get_dataset(dataset or ""), set(source.splits)
+        names = {split.name for split in of.splits if at_hand.issuperset(split.merges or (split.name,))}
+        read = functools.partial(load_annotations, of.name, data_dir=data_dir)
+    if "train" not in names:
+        return None
+    train = read("train")
+    learned = set(train.query_id)  # lines of a file that name no split belong to all
+    tests = [read(name) for name in sorted(names) if name.startswith("test")]
+    tests = [test for test in tests if learned.isdisjoint(test.query_id)]
+    return (train, tests) if tests else None

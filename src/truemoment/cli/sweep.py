@@ -18,6 +18,7 @@ from truemoment.cli.options import (
     DataOptions,
     data_dir_option,
     files_of,
+    floors_cache,
     followed,
     output_options,
     refuse_outputs,
@@ -406,7 +407,6 @@ def _floors(
     site: Site, material: Material, measures: tuple[str, ...], tell: Callable[[str], None]
 ) -> tuple[tuple[Series, ...], list[str], list[Row]]:
     """Run every floor at every place; return them, what could not be fitted, and their figures as rows."""
-    from truemoment.caching import Cache
     from truemoment.floors import Setting, run_floors
     from truemoment.measures import parse_measure
     from truemoment.protocols import protocol_for_dataset
@@ -417,7 +417,7 @@ def _floors(
     titles: dict[str, str] = {}
     notes: dict[str, None] = {}
     rows: list[Row] = []
-    cache = Cache.of_user(tell)
+    cache = floors_cache()
     top = max(method.recipe.decode.top for method in site.grid.methods)
     for place, splits in material.items():
         for test in _tests(material):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,13 +11,16 @@ import numpy as np
 
 from truemoment.baselines.base import locations
 from truemoment.bias.guarantees import Inspection
+from truemoment.bias.guessing import MEASURES, Guessing
 from truemoment.bias.shifts import LEAST_QUERIES, MOST_VIDEOS
 from truemoment.bias.splitting import Resplit
 from truemoment.cells import cell_bounds, cell_of, n_cells
 from truemoment.datasets.resplit_folder import ASIDE, SPLITS, Source
 from truemoment.exceptions import InputError
+from truemoment.floors import DRAWS, FITS
 from truemoment.intervals import Floats
 from truemoment.records import Annotations
+from truemoment.reports import guessing as guesses
 from truemoment.reports.drawing import Drawing, draw_density, drawing_style, new_figure, scale_legend
 from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.reports.text import WIDTH
@@ -27,27 +30,41 @@ from truemoment.version import __version__ as version
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SCHEMA = "truemoment/resplit/1"
+SCHEMA = "truemoment/resplit/2"
 
 STEPS = 10
 """Cells of the densities that the datasheet lists: steps of 10 % of the video."""
 
 DENSITY_BOUNDS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
-GUESSED_NOTHING = "It cannot be told: a split lacks moments, or a video's duration is not known."
+
+FLOORS = (
+    "Floors are baselines that never see a video, fitted on `train` (for the original tests, on the original `train`) "
+    "and measured by the protocol `default`. Uniform draws start and end evenly. Floors that draw their answers are "
+    f"means of {DRAWS} draws, the sentence network of {FITS} trainings. Intervals: 95 %, by resampling videos, each "
+    "floor alone; the interval of the strongest floor above allows for its choice on the same test."
+)
+"""What stands above the tables of floors."""
 
 FEW = 30
 """Fewer moments are drawn one by one."""
 
 
 def document(
-    found: Resplit, inspection: Inspection, *, source: Source, seed: int, permutations: int, engine: str
+    found: Resplit,
+    inspection: Inspection,
+    guessing: Sequence[Guessing],
+    *,
+    source: Source,
+    seed: int,
+    permutations: int,
+    engine: str,
 ) -> dict[str, Any]:
     """Return the datasheet as a JSON document; fractions, never percent.
 
     Parameters
     ----------
-    found, inspection
-        The split, and what was found of it.
+    found, inspection, guessing
+        The split, what was found of it, and what floors reach on its tests.
     source
         Where its queries come from.
     seed, permutations
@@ -105,10 +122,7 @@ def document(
             for (a, b), of in inspection.distances.items()
         ],
         "permutations": permutations,
-        "guessing": [
-            {"guesser": guesser, "measure": measure, "test-iid": _or_none(iid), "test-ood": _or_none(ood)}
-            for (guesser, measure), (iid, ood) in inspection.guessed.items()
-        ],
+        "guessing": guesses.document(guessing),
         "densities": {
             "step_norm": 1 / STEPS,
             "cells": cell_bounds(STEPS).tolist(),
@@ -116,10 +130,6 @@ def document(
         },
         "warnings": list(inspection.warnings),
     }
-
-
-def _or_none(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _points(part: Annotations) -> Floats | None:
@@ -187,15 +197,6 @@ def splits_table(found: Resplit, *, style: TableStyle = "plain") -> str:
     return render(["split", "queries", "%", "videos"], rows, style=style, numbers=[1, 2, 3])
 
 
-def guessing_table(inspection: Inspection, *, style: TableStyle = "plain") -> str:
-    """Lay out what guessers reach on test-iid and test-ood."""
-    rows = [
-        [guesser, escaped(measure, style), _percent(iid), _percent(ood)]
-        for (guesser, measure), (iid, ood) in inspection.guessed.items()
-    ]
-    return render(["guesser", "measure, %", "test-iid", "test-ood"], rows, style=style, numbers=[2, 3])
-
-
 def distances_table(inspection: Inspection, *, style: TableStyle = "plain") -> str:
     """Lay out how far apart the moments of the splits lie."""
     rows = [
@@ -218,37 +219,44 @@ def distances_table(inspection: Inspection, *, style: TableStyle = "plain") -> s
     return render(headings, rows, style=style, numbers=range(1, 7))
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.2f}" if math.isfinite(value) else "undefined"
-
-
-def lines(found: Resplit, inspection: Inspection, *, style: TableStyle = "plain") -> list[str]:
-    """Return what the command prints: splits, promises, what guessing gains, warnings."""
+def lines(
+    found: Resplit, inspection: Inspection, guessing: Sequence[Guessing], *, style: TableStyle = "plain"
+) -> list[str]:
+    """Return what the command prints: splits, promises, what is left to guess, warnings."""
     said = [splits_table(found, style=style), ""]
     for promise in inspection.promises:
-        mark = {True: "kept      ", False: "NOT KEPT  ", None: "unknown   "}[promise.kept]
-        said += textwrap.wrap(
-            promise.said, WIDTH, initial_indent=mark, subsequent_indent=" " * len(mark), break_on_hyphens=False
-        )
-    if inspection.guessed:
-        said += ["", guessing_table(inspection, style=style)]
+        said += _marked({True: "kept", False: "NOT KEPT", None: "unknown"}[promise.kept], promise.said)
+    said += ["", *_marked("to guess", guesses.what_is_left(guessing))]
+    if guessing:
+        said += ["", guesses.table(guessing, MEASURES[0], style=style)]
     if inspection.warnings:
         said.append("")
     for warning in inspection.warnings:
-        said += textwrap.wrap(
-            warning, WIDTH, initial_indent="warning   ", subsequent_indent=" " * 10, break_on_hyphens=False
-        )
+        said += _marked("warning", warning)
     return said
 
 
+def _marked(mark: str, text: str) -> list[str]:
+    """Wrap a text behind a mark."""
+    return textwrap.wrap(text, WIDTH, initial_indent=f"{mark:10}", subsequent_indent=" " * 10, break_on_hyphens=False)
+
+
 def datasheet(
-    found: Resplit, inspection: Inspection, *, source: Source, seed: int, permutations: int, name: str, command: str
+    found: Resplit,
+    inspection: Inspection,
+    guessing: Sequence[Guessing],
+    *,
+    source: Source,
+    seed: int,
+    permutations: int,
+    name: str,
+    command: str,
 ) -> str:
     """Return the datasheet as Markdown, to be read beside the files.
 
     Parameters
     ----------
-    found, inspection, source, seed, permutations
+    found, inspection, guessing, source, seed, permutations
         As for :func:`document`.
     name
         Of the folder.
@@ -267,8 +275,8 @@ def datasheet(
     )
     parts = [
         f"# {_plain(name)}: {_plain(of)}, split anew",
-        f"{whole.n_queries:,} queries in {whole.n_videos:,} videos of {_plain(of)}, split so that guessing where "
-        "moments usually are does not help on `test-ood`. After Yuan et al., A Closer Look at Temporal Sentence "
+        f"{whole.n_queries:,} queries in {whole.n_videos:,} videos of {_plain(of)}, split so that moments of "
+        "`test-ood` lie where few of training do. After Yuan et al., A Closer Look at Temporal Sentence "
         "Grounding in Videos (2021), section 4.1."
         if found.plan.location is not None
         else f"{whole.n_queries:,} queries in {whole.n_videos:,} videos of {_plain(of)}, split so that the queries of "
@@ -283,10 +291,10 @@ def datasheet(
             for of in inspection.promises
         ),
         *(["## Warnings", "\n".join(f"- {warning}" for warning in inspection.warnings)] if inspection.warnings else []),
-        "## What guessing gains",
-        "Methods that never look at a video: Bias-based answers with the mode of the density of the training moments, "
-        "PredictAll with the whole video. Both fitted on `train`, measured by the protocol `default`.",
-        guessing_table(inspection, style="md") if inspection.guessed else GUESSED_NOTHING,
+        "## What is left to guess",
+        guesses.what_is_left(guessing),
+        *([FLOORS] if guessing else []),
+        *(guesses.table(guessing, measure, style="md") for measure in MEASURES if guessing),
         "## Where moments lie",
         "![Densities of start and end by split](densities.png)",
         f"Energy distance and Jensen-Shannon divergence between the splits' (start, end) as shares of the video; "

@@ -1,0 +1,261 @@
+"""What is left to guess on a split made anew: every floor on its tests, beside a guess that has learned nothing.
+
+A *floor* is a baseline that never sees the video. Each is fitted on ``train`` of the new split and answers its two
+tests; where the dataset had a training and a test split before, each is fitted and measured on these too. The *gain* of
+a floor is its figure less that of Uniform, which draws start and end evenly. The strongest floor is chosen on the test
+that it is measured on, so the interval of its gain allows for that choice
+(:func:`~truemoment.studentised.interval_of_least`): the gain is shown to be above 0 if that of any floor is at level
+0.05 / N for N floors, Bonferroni's correction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from truemoment.bias.splitting import Resplit
+from truemoment.caching import NO_CACHE, Cache
+from truemoment.floors import BaselineResult, Setting, measure_again, run_floors
+from truemoment.intervals import TIE, Floats, Ints
+from truemoment.measures import parse_measure
+from truemoment.protocols import get_protocol
+from truemoment.records import Annotations
+from truemoment.studentised import interval_of_least, resample_ratios
+from truemoment.uncertainty import LEVEL, stream, sums_by_video
+
+MEASURES = ("R@1,IoU=0.5", "dR@1,IoU=0.5", "dR@1,IoU=0.3")
+"""What floors are measured by; the first is the headline."""
+
+UNIFORM = "uniform"
+"""The floor that gains are taken over."""
+
+TESTS = ("test-iid", "test-ood")
+
+RESAMPLES = 5000
+"""Draws of the videos: level 0.05 / N looks far into the tails."""
+
+Z95 = 1.96
+"""Standard errors that a figure has to rise by before the rise is reported."""
+
+
+@dataclass(frozen=True, eq=False)
+class Guessing:
+    """What F floors reach on a test split by M measures; all figures are fractions, undefined is NaN.
+
+    Parameters
+    ----------
+    test
+        The split, without queries of which no moment or no duration is known.
+    train
+        What the floors were fitted on.
+    original
+        Whether both are splits that the dataset had before.
+    floors
+        Scores of each, which are means over draws where it draws its answers.
+    error : (F, M)
+        Standard error of each figure: other videos, and other draws.
+    gain : (F, M)
+        Each figure less that of Uniform.
+    gain_ci95 : (F, M, 2)
+        Their 95 % intervals, each alone; that of Uniform itself is undefined.
+    strongest : (M,)
+        Number of the floor with the highest figure, Uniform apart.
+    left : (M,)
+        Its gain.
+    left_ci95 : (M, 2)
+        Its 95 % interval, which allows for the choice of the strongest.
+    left_out
+        Floors that could not be fitted, and why.
+    """
+
+    test: Annotations
+    train: Annotations
+    original: bool
+    floors: tuple[BaselineResult, ...]
+    error: Floats
+    gain: Floats
+    gain_ci95: Floats
+    strongest: Ints
+    left: Floats
+    left_ci95: Floats
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def values(self) -> Floats:
+        """Figure of each floor at each measure, (F, M)."""
+        return np.array([[of.scores.value(measure) for measure in MEASURES] for of in self.floors])
+
+    def shown(self, m: int) -> Literal["left", "not shown", "undefined"]:
+        """Return whether some floor is shown to be above Uniform at measure m."""
+        low = self.left_ci95[m, 0]
+        return "undefined" if not np.isfinite(low) else "left" if low > 0 else "not shown"
+
+
+def guess(
+    train: Annotations,
+    tests: Sequence[Annotations],
+    *,
+    original: bool = False,
+    engine: str = "lexicon",
+    seed: int = 0,
+    cache: Cache = NO_CACHE,
+    tell: Callable[[str], None] = lambda _: None,
+) -> tuple[Guessing, ...]:
+    """Run every floor on test splits.
+
+    Parameters
+    ----------
+    train
+        What to fit on.
+    tests
+        Test splits. Queries of which no moment or no duration is known are left out, here and in `train`.
+    original
+        Whether these are splits that the dataset had before.
+    engine
+        What finds verbs.
+    seed
+        Of all draws.
+    cache
+        Keeps what was learned, and the answers.
+    tell
+        Called with what is being done.
+
+    Returns
+    -------
+    tuple
+        One for each test; those without any query left have none, and so have all if `train` has none.
+    """
+    measures, fit_on = tuple(parse_measure(measure) for measure in MEASURES), _located(train)
+    located = [of for of in map(_located, tests) if of.n_queries]
+    if not located or not fit_on.n_queries:
+        return ()
+    where = "the original " if original else ""
+    setting = Setting(
+        annotations=located[0],
+        measures=measures,
+        protocol=get_protocol("default"),
+        train=fit_on,
+        engine=engine,
+        seed=seed,
+        cache=cache,
+        tell=lambda what: tell(f"{what} on {where}{located[0].split}"),
+    )
+    floors, left_out = run_floors(setting)
+    found = [floors]
+    for test in located[1:]:
+        tell(f"floors on {where}{test.split}")
+        found.append(measure_again(floors, test))
+    return tuple(
+        _judged(test, fit_on, tuple(of), tuple(left_out), seed, original=original)
+        for test, of in zip(located, found, strict=True)
+    )
+
+
+def _located(annotations: Annotations) -> Annotations:
+    queries = annotations.queries
+    known = (queries.duration_s > 0) & ~annotations.without_moment
+    return annotations if np.all(known) else annotations.select_queries(known)
+
+
+def _judged(
+    test: Annotations,
+    train: Annotations,
+    floors: tuple[BaselineResult, ...],
+    left_out: tuple[str, ...],
+    seed: int,
+    *,
+    original: bool,
+) -> Guessing:
+    others = [f for f, of in enumerate(floors) if of.name != UNIFORM]
+    uniform = next(f for f, of in enumerate(floors) if of.name == UNIFORM)
+    sums = np.stack([sums_by_video(of.scores)[0] for of in floors])  # (F, V, M)
+    weight = sums_by_video(floors[0].scores)[1]
+    n_measures, n = weight.shape[1], len(others)
+    # Uniform less each other floor, whose least is that of the strongest; then the figures themselves.
+    numerator = np.concatenate([*(sums[uniform] - sums[others]), *sums], axis=1)
+    denominator = np.tile(weight, n + len(floors))
+    drawn = resample_ratios(numerator, denominator, stream(seed, f"guessing {test.sha256}"), resamples=RESAMPLES)
+    below, own = drawn[: n * n_measures], drawn[n * n_measures :]
+    by_draw = np.stack([of.standard_error for of in floors])
+    spread = np.hypot(by_draw[others], by_draw[uniform]).ravel()
+    lower, upper = (end.reshape(n, n_measures) for end in below.bounds(LEVEL, spread))
+    gain, gain_ci95 = np.zeros((len(floors), n_measures)), np.full((len(floors), n_measures, 2), np.nan)
+    gain[others], gain_ci95[others] = -below.value.reshape(n, n_measures), np.stack([-upper, -lower], axis=-1)
+    strongest = np.array(others)[gain[others].argmax(axis=0)]
+    return Guessing(
+        test=test,
+        train=train,
+        original=original,
+        floors=floors,
+        error=np.hypot(own.error.reshape(len(floors), n_measures), by_draw),
+        gain=gain,
+        gain_ci95=gain_ci95,
+        strongest=strongest,
+        left=gain[strongest, np.arange(n_measures)],
+        left_ci95=-interval_of_least(below, n, spread)[:, ::-1],
+        left_out=left_out,
+    )
+
+
+def guess_on_split(
+    found: Resplit,
+    *,
+    original: tuple[Annotations, Sequence[Annotations]] | None = None,
+    engine: str = "lexicon",
+    seed: int = 0,
+    cache: Cache = NO_CACHE,
+    tell: Callable[[str], None] = lambda _: None,
+) -> tuple[Guessing, ...]:
+    """Run every floor on test-iid and test-ood of a split made anew, and on the test splits that the dataset had.
+
+    Parameters
+    ----------
+    found
+        The split.
+    original
+        Training split and test splits that the dataset had before; None where it had none.
+    engine, seed, cache, tell
+        As for :func:`guess`.
+    """
+    tests = [found.part(name) for name in TESTS if found.members[name].any()]
+    anew = guess(found.part("train"), tests, engine=engine, seed=seed, cache=cache, tell=tell)
+    if original is None:
+        return anew
+    train, tests = original[0], list(original[1])
+    return anew + guess(train, tests, original=True, engine=engine, seed=seed, cache=cache, tell=tell)
+
+
+def new_tests(guessing: Sequence[Guessing]) -> tuple[Guessing, Guessing] | None:
+    """Return what floors reach on test-iid and on test-ood of the new split; None unless both are measured."""
+    by_name = {of.test.split: of for of in guessing if not of.original}
+    return (by_name[TESTS[0]], by_name[TESTS[1]]) if set(TESTS) <= set(by_name) else None
+
+
+def is_less(iid: Guessing, ood: Guessing) -> bool | None:
+    """Return whether guessing gains less on test-ood than on test-iid, at the headline measure.
+
+    Returns
+    -------
+    bool or None
+        None where the intervals of the two gains overlap, or one is undefined.
+    """
+    on_iid, on_ood = iid.left_ci95[0], ood.left_ci95[0]
+    return True if on_ood[1] < on_iid[0] else False if on_ood[0] > on_iid[1] else None
+
+
+def rising(iid: Guessing, ood: Guessing) -> list[tuple[int, int]]:
+    """Return floors that score more on test-ood than on test-iid, by more than chance.
+
+    Returns
+    -------
+    list of (floor, measure)
+        Each floor once, with the measure at which it rises most.
+    """
+    rise = ood.values - iid.values
+    beyond = rise > Z95 * np.hypot(ood.error, iid.error) + TIE
+    return [
+        (f, int(np.where(beyond[f], rise[f], -np.inf).argmax())) for f in np.flatnonzero(beyond.any(axis=1)).tolist()
+    ]
