@@ -23,7 +23,6 @@ NO_INPUT = {
     "caching.py:code_hash": "the modules of this package",
     "arrays.py:_opened": "a member of an archive that is open",
     "datasets/fetch.py:__call__": "a file that is being fetched",
-    "caching.py:code_hash": "files of this package",
     "datasets/faults.py:known_faults": "a file of this package",
     "served/prompts/__init__.py:get_prompt": "files of this package",
     "training/recipes.py:read_recipe": "files of this package; the user's are read by truemoment.files",
