@@ -76,7 +76,7 @@ def test_a_method_that_sees_finds_what_the_network_misses(plain_audit):
     [found] = [of for of in plain_audit.findings if of.check == check.NAME]
     where = plain_audit.results.part(check.where_blind_misses)
     assert found.holds is True
-    assert found.figure == where.excess
+    assert found.figure == where.least <= where.excess  # a floor may find more of what the network misses
     missed, hit = 100 * where.where_missed[0], 100 * where.where_hit[0]
     words = f"Where the sentence network misses, the method finds {missed:.0f} %; where it is right, {hit:.0f} %. "
     assert found.verdict.startswith(words)
@@ -99,6 +99,18 @@ def test_a_hit_is_r1_at_the_headline_s_iou(headline, hit):
 # ---- Its words
 
 
+def test_a_floor_that_hits_where_the_networks_miss_has_no_excess(invented, constant, with_floors, monkeypatch):
+    """Constants hit up to 11 points more of what the networks miss on Charades-STA than the second network does."""
+    test = invented("test", 60, 0)
+    early, late = constant(test, 0.0, 10.0), constant(test, 25.0, 35.0)
+    monkeypatch.setattr(check, "_answers", lambda *_: (early, early))
+    results = with_floors(test, late, {"early": early, "late": late})
+    found, where = check.look(results), results.part(check.where_blind_misses)
+    assert (where.excess, where.floor.name, where.floor.where_missed, where.floor.excess) == (1.0, "late", 1.0, 0.0)
+    assert (found.figure, found.holds, found.level) == (0.0, False, "warning")
+    assert "late finds 100 % of them: +0.0 points" in found.verdict
+
+
 def planted(results, ci95, *, n_missed=50, n_hit=50):
     nothing = np.full(3, math.nan)
     results._parts[check.where_blind_misses] = check.WhereBlindMisses(
@@ -110,6 +122,7 @@ def planted(results, ci95, *, n_missed=50, n_hit=50):
         where_hit=np.array([0.8, 1.0, 0.7]) if n_hit else nothing,
         excess=0.2,
         ci95=np.array(ci95),
+        floor=check.FloorWhereBlindMisses("a floor", 0.05, 0.25, np.array(ci95) + 0.05),
         probability=np.array([0.2, 0.6]),
         n_queries=np.array([50, 50]),
         hits=np.array([[0.3, 0.0, 0.1], [0.8, 1.0, 0.7]]),

@@ -265,6 +265,13 @@ def _where_blind_misses(results: Results) -> dict[str, Any] | None:
         "where_missed": dict(zip(systems, _numbers(found.where_missed), strict=True)),
         "where_hit": dict(zip(systems, _numbers(found.where_hit), strict=True)),
         "excess": _with_interval(_figure(found.excess, "the network misses no query"), found.ci95),
+        "floor": None
+        if (floor := found.floor) is None
+        else {
+            "name": floor.name,
+            "where_missed": _number(floor.where_missed),
+            "excess": _with_interval(_figure(floor.excess, "the network misses no query"), floor.ci95),
+        },
         "by_probability": [
             {"probability": p, "n_queries": int(n), **dict(zip(systems, hits, strict=True))}
             for p, n, hits in zip(

@@ -10,8 +10,11 @@ with h the hits of the method, h' and h'' those of the first and of the second n
 t of the moments and guesses the others as well as the networks do, it is t times the share that the second network
 misses of what the first one misses.
 
+A guesser of another kind hits more of what the networks miss: on Charades-STA a constant, by luck, 11 points more.
+So every floor takes the place of the second network too, and the gate asks for what is left beyond each.
+
 A hit is R@1 at the IoU of the headline measure. Networks are fitted on the training split; where there is none, out of
-fold on the audited split itself: each tenth of its videos is answered by networks that learned from the others.
+fold on the audited split itself: each fifth of its videos is answered by networks that learned from the others.
 """
 
 from __future__ import annotations
@@ -26,10 +29,10 @@ from truemoment.audit.findings import Finding, Level
 from truemoment.audit.results import Results
 from truemoment.audit.words import interval, points, some
 from truemoment.baselines import ExpectedValue
-from truemoment.baselines.sentence_network import SentenceNetwork, folds
+from truemoment.baselines.sentence_network import SentenceNetwork, Training, folds
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError
-from truemoment.floors import NETWORK, pack_answers, unpack_answers
+from truemoment.floors import NETWORK, BaselineResult, pack_answers, unpack_answers
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.measures import Measure, Recall
 from truemoment.network_row import excess, hit_of
@@ -37,11 +40,35 @@ from truemoment.records import Predictions
 
 NAME = "excess-where-blind-misses"
 
-N_FOLDS = 10
-"""Parts of the audited split where networks learn from it."""
+N_FOLDS, TRAINING = 5, Training(members=1)
+"""Parts of the audited split where networks learn from it, and how: ten in all, so one member each."""
 
 N_CLASSES = 10
 """Classes of queries by the probability that the network is right."""
+
+
+class FloorWhereBlindMisses(NamedTuple):
+    """What a floor hits of the queries that the first network misses, and the method's excess over it; fractions.
+
+    Parameters
+    ----------
+    name
+        The floor.
+    where_missed
+        Share of these queries that it hits, by its first draw.
+    excess, ci95
+        Method less floor there, and its 95 % interval.
+    """
+
+    name: str
+    where_missed: float
+    excess: float
+    ci95: Floats
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval; the excess itself where it does not vary from video to video."""
+        return float(self.ci95[0] if np.isfinite(self.ci95[0]) else self.excess)
 
 
 class WhereBlindMisses(NamedTuple):
@@ -59,6 +86,8 @@ class WhereBlindMisses(NamedTuple):
         Share of these that the method, the first and the second network hit.
     excess, ci95
         Method less second network where the first one misses, and its 95 % interval.
+    floor
+        Of all floors the one over which the lower end of the method's excess is lowest; None without floors.
     probability : (D,)
         Mean probability that the first network is right, by class of queries.
     n_queries : (D,)
@@ -75,9 +104,21 @@ class WhereBlindMisses(NamedTuple):
     where_hit: Floats
     excess: float
     ci95: Floats
+    floor: FloorWhereBlindMisses | None
     probability: Floats
     n_queries: Ints
     hits: Floats
+
+    @property
+    def least(self) -> float:
+        """The excess over the second network or over the floor, whichever is less."""
+        return self.excess if self.floor is None else min(self.excess, self.floor.excess)
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval against the second network or the floor, whichever is less."""
+        low = float(self.ci95[0])
+        return low if self.floor is None else min(low, self.floor.low)
 
 
 def where_blind_misses(results: Results) -> WhereBlindMisses | None:
@@ -94,6 +135,7 @@ def where_blind_misses(results: Results) -> WhereBlindMisses | None:
     probability = answers[0].score[answers[0].offsets[row]]
     hits = np.stack([of_method, first, second], axis=1)
     value, ci95 = excess(hits, case.annotations.queries.video_id, results.stream(NAME), resamples=case.resamples)
+    floors = [_beside_floor(results, of, measure, hits) for of in results.floors]
     order = np.argsort(probability, kind="stable")
     classes = [part for part in np.array_split(order, N_CLASSES) if len(part)]
     return WhereBlindMisses(
@@ -105,10 +147,21 @@ def where_blind_misses(results: Results) -> WhereBlindMisses | None:
         where_hit=_mean(hits, first > 0),
         excess=value,
         ci95=ci95,
+        floor=min(floors, key=lambda of: of.low, default=None),
         probability=np.array([probability[part].mean() for part in classes]),
         n_queries=np.array([len(part) for part in classes]),
         hits=np.stack([hits[part].mean(axis=0) for part in classes]),
     )
+
+
+def _beside_floor(results: Results, floor: BaselineResult, measure: Recall, hits: Floats) -> FloorWhereBlindMisses:
+    """Put a floor in the place of the second network; `hits` are those of the method and of both networks, (Q, 3)."""
+    case = results.case
+    own = evaluate(case.annotations, floor.predictions, [measure], case.protocol).numerator[0]
+    beside = np.stack([hits[:, 0], hits[:, 1], own], axis=1)
+    rng = results.stream(f"{NAME} {floor.name}")
+    value, ci95 = excess(beside, case.annotations.queries.video_id, rng, resamples=case.resamples)
+    return FloorWhereBlindMisses(floor.title, float(_mean(own[:, None], hits[:, 1] == 0)[0]), value, ci95)
 
 
 def _mean(hits: Floats, queries: Bools) -> Floats:
@@ -144,7 +197,7 @@ def _out_of_fold(results: Results, measure: Recall, name: str) -> Predictions:
         for number, child in enumerate(children):
             if (fold == number).any():
                 results.tell(f"sentence network out of fold, {100 * number / N_FOLDS:.0f} %")
-                network = ExpectedValue(SentenceNetwork(child), measure, protocol)
+                network = ExpectedValue(SentenceNetwork(child, TRAINING), measure, protocol)
                 fitted = network.fit(annotations.select_queries(fold != number))
                 parts.append(fitted.ground(annotations.select_queries(fold == number).queries))
         return pack_answers([[Predictions.joined(parts)]])
@@ -169,14 +222,19 @@ def look(results: Results) -> Finding | None:
         f"finds {missed[2]:.0f} % of what the first one misses, so the excess is "
         f"{points(found.excess, sign=True)} points, {interval(found.ci95, sign=True)}."
     )
-    low, high = found.ci95
+    if (of := found.floor) is not None and of.low < found.ci95[0]:
+        verdict += (
+            f" {of.name} finds {100 * of.where_missed:.0f} % of them: {points(of.excess, sign=True)} points, "
+            f"{interval(of.ci95, sign=True)}."
+        )
+    low, high = found.low, found.ci95[1]
     level: Level = "good" if low > 0.1 else "note" if low > 0 else "warning" if high > 0.1 else "serious"
     lines = [
         f"{found.measure}; {some(found.n_missed, 'query', 'queries')} that the first network misses, "
         f"{found.n_hit:,} that it hits",
         "networks of two seeds, fitted on the training split"
         if not found.out_of_fold
-        else f"networks of two seeds, each tenth of the videos of {results.annotations.split} answered by networks "
+        else f"networks of two seeds, each fifth of the videos of {results.annotations.split} answered by networks "
         "that learned from the others",
     ]
     lines += [
@@ -186,13 +244,13 @@ def look(results: Results) -> Finding | None:
             found.probability.tolist(), found.n_queries.tolist(), found.hits.tolist(), strict=True
         )
     ]
-    return Finding(NAME, level, verdict, tuple(lines), found.excess, bool(low > 0))
+    return Finding(NAME, level, verdict, tuple(lines), found.least, bool(low > 0))
 
 
 CHECK = Check(
     NAME,
     look,
-    "hits where the sentence network misses, less those of a second sentence network",
-    "its 95 % interval lies above 0",
-    "the excess",
+    "hits where the sentence network misses, less those of a second sentence network and of every floor",
+    "the 95 % intervals against all of them lie above 0",
+    "the least of these differences",
 )
