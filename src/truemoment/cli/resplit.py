@@ -274,9 +274,8 @@ def _original(
     if annotations is not None:
         names, read = own.splits_of(annotations), functools.partial(read_own_annotations, annotations)
     else:
-        of, at_hand = get_dataset(dataset or ""), set(source.splits)
-        names = {split.name for split in of.splits if at_hand.issuperset(split.merges or (split.name,))}
-        read = functools.partial(load_annotations, of.name, data_dir=data_dir)
+        names = set(source.splits)
+        read = functools.partial(load_annotations, get_dataset(dataset or "").name, data_dir=data_dir)
     if "train" not in names:
         return None
     train = read("train")
