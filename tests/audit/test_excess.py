@@ -108,7 +108,7 @@ def test_a_floor_that_hits_where_the_networks_miss_has_no_excess(invented, const
     found, where = check.look(results), results.part(check.where_blind_misses)
     assert (where.excess, where.floor.name, where.floor.where_missed, where.floor.excess) == (1.0, "late", 1.0, 0.0)
     assert (found.figure, found.holds, found.level) == (0.0, False, "warning")
-    assert "late finds 100 % of them: +0.0 points" in found.verdict
+    assert "The closest floor, late, finds 100 %: +0.0 points" in found.verdict
 
 
 def planted(results, ci95, *, n_missed=50, n_hit=50):

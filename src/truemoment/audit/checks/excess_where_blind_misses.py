@@ -224,7 +224,7 @@ def look(results: Results) -> Finding | None:
     )
     if (of := found.floor) is not None and of.low < found.ci95[0]:
         verdict += (
-            f" {of.name} finds {100 * of.where_missed:.0f} % of them: {points(of.excess, sign=True)} points, "
+            f" The closest floor, {of.name}, finds {100 * of.where_missed:.0f} %: {points(of.excess, sign=True)} points, "
             f"{interval(of.ci95, sign=True)}."
         )
     low, high = found.low, found.ci95[1]
