@@ -92,6 +92,18 @@ def test_a_measure_below_a_floor_is_found(split, with_floors):
     assert "R@5,IoU=0.5" not in found
 
 
+def test_a_measure_whose_own_verdict_is_worse_is_found(split, with_floors):
+    """QVHighlights, mAP,length=short: worse than a constant by its own interval, lost among 590 comparisons."""
+    rng = np.random.default_rng(6)
+    floor = rng.random(240) < 0.5
+    own = floor & (rng.random(240) < 0.97)
+    answers = [answers_that_hit(split, of, name) for of, name in ((own, "method"), (floor, "floor"))]
+    results = with_floors(split, answers[0], {"floor": answers[1]})
+    found = below_floor.below_floor(results)
+    assert results.verdict.kind(0) == "worse"
+    assert NAME in {one.item for one in found.found}
+
+
 def _lists(predictions):
     for q, low, high in zip(predictions.query_id, predictions.offsets, predictions.offsets[1:], strict=False):
         times = (predictions.start_s, predictions.end_s, predictions.score)

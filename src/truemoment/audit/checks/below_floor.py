@@ -3,7 +3,8 @@ r"""Where the method is below a floor: measures, classes of queries, and the hea
 A method that is above every floor on the whole may be below one on short moments, or by another measure. Each item is
 compared with every floor; of all these comparisons, those are reported that Benjamini and Hochberg's procedure (1995)
 keeps at a false discovery rate of 5 %: among them at most one in twenty is expected to be wrong. One-sided p values
-come from the studentised bootstrap of videos (:meth:`truemoment.studentised.Ratios.p_values`).
+come from the studentised bootstrap of videos (:meth:`truemoment.studentised.Ratios.p_values`). A measure that was asked
+for is a question of its own: it is reported too where its own verdict is "worse".
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ class BelowFloor(NamedTuple):
     n_items, n_comparisons
         How many items and comparisons were looked at.
     found
-        The comparisons that are kept, one an item: with the floor that is furthest above; largest difference first.
+        The comparisons that are kept, one an item: with the floor that is furthest above; and those of measures whose
+        verdict is "worse". Largest difference first.
     """
 
     n_items: int
@@ -83,6 +85,8 @@ def below_floor(results: Results) -> BelowFloor:
     """Compare the method with every floor on every item, all under the same draws of videos."""
     results.tell("measures and classes below a floor")
     items = [*_measures(results), *_classes(results), *_protocols(results)]
+    if not items:
+        return BelowFloor(0, 0, ())
     drawn = resample_ratios(
         np.concatenate([of.sums[0] - of.sums[1:] for of in items]).T,
         np.concatenate([np.repeat(of.weight[None], len(of.floors), axis=0) for of in items]).T,
@@ -99,6 +103,11 @@ def below_floor(results: Results) -> BelowFloor:
     for one in (one for one, is_kept in zip(comparisons, kept, strict=True) if is_kept):
         if one.item not in worst or one.of_floor > worst[one.item].of_floor:
             worst[one.item] = one
+    by_place = {(one.item, one.floor): one for one in comparisons}
+    for m, measure in enumerate(results.case.measures):
+        if results.verdict.kind(m) == "worse":
+            strongest = results.floors[results.verdict.strongest[m]].called(m)
+            worst.setdefault(str(measure), by_place[str(measure), strongest])
     found = sorted(worst.values(), key=lambda one: one.method - one.of_floor)
     return BelowFloor(len(items), len(comparisons), tuple(found))
 
@@ -153,8 +162,11 @@ def look(results: Results) -> Finding:
     found, percent = results.part(below_floor), results.case.protocol.percent
     tried = (
         f"{some(found.n_items, 'measure, class and protocol', 'measures, classes and protocols')}, "
-        f"{found.n_comparisons:,} comparisons with floors at a false discovery rate of {100 * LEVEL:.0f} %"
+        f"{found.n_comparisons:,} comparisons with floors at a false discovery rate of {100 * LEVEL:.0f} % and the "
+        "verdict of each measure"
     )
+    if not found.n_items:
+        return Finding(NAME, "note", "No measure is defined here, so the method is compared with no floor.")
     if not found.found:
         return Finding(NAME, "good", f"The method is nowhere shown to be below a floor ({tried}).", (), 0.0, holds=True)
     lines = tuple(
@@ -174,6 +186,6 @@ CHECK = Check(
     NAME,
     look,
     "every measure, class of queries and protocol on which the method is below a floor",
-    "on none of them, at a false discovery rate of 5 %",
+    'on none of them, at a false discovery rate of 5 %; no measure\'s verdict is "worse"',
     "the largest difference",
 )

@@ -14,7 +14,7 @@ from truemoment.audit.results import Results
 from truemoment.audit.words import some
 from truemoment.records import numbers_of
 from truemoment.studentised import resample_ratios
-from truemoment.uncertainty import LEVEL, false_discoveries
+from truemoment.uncertainty import LEVEL, NO_WEIGHT, false_discoveries
 
 NAME = "carrying-classes"
 
@@ -54,7 +54,8 @@ def carrying(results: Results) -> tuple[Carrying, ...]:
     own, weight = results.scores.numerator[m], results.scores.weight[m]
     floor = results.strongest_scores.numerator[m]
     n_videos, total = int(video.max(initial=-1)) + 1, own.sum()
-    found, above, count = [], [], []
+    overall = own - own.sum() / max(weight.sum(), NO_WEIGHT) * weight  # what each query has above the whole score
+    found, above = [], []
     for member in results.part(slices.members):
         for label, mask in zip(member.labels, member.masks, strict=True):
             inside, outside = weight[mask].sum(), weight[~mask].sum()
@@ -72,13 +73,14 @@ def carrying(results: Results) -> tuple[Carrying, ...]:
                     of_score=float(own[mask].sum() / total),
                 )
             )
-            above.append(np.bincount(video[mask], (own - elsewhere * weight)[mask], n_videos))
-            count.append(np.bincount(video[mask], weight[mask], n_videos))
+            # Sums to (value - elsewhere) inside outside / (inside + outside), and varies as that difference does.
+            share = np.where(mask, outside, -inside) / weight.sum()
+            above.append(np.bincount(video, overall * share, n_videos))
     if not found:
         return ()
     drawn = resample_ratios(
         np.array(above, dtype=np.float64).T,
-        np.array(count, dtype=np.float64).T,
+        np.broadcast_to(np.bincount(video, weight, n_videos)[:, None], (n_videos, len(found))),
         results.stream(NAME),
         resamples=results.case.resamples,
     )

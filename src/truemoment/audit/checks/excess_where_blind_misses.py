@@ -224,8 +224,8 @@ def look(results: Results) -> Finding | None:
     )
     if (of := found.floor) is not None and of.low < found.ci95[0]:
         verdict += (
-            f" The closest floor, {of.name}, finds {100 * of.where_missed:.0f} %: {points(of.excess, sign=True)} points, "
-            f"{interval(of.ci95, sign=True)}."
+            f" The closest floor, {of.name}, finds {100 * of.where_missed:.0f} %: {points(of.excess, sign=True)} "
+            f"points, {interval(of.ci95, sign=True)}."
         )
     low, high = found.low, found.ci95[1]
     level: Level = "good" if low > 0.1 else "note" if low > 0 else "warning" if high > 0.1 else "serious"
