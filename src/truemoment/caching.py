@@ -32,7 +32,7 @@ MOST_BYTES = 1 << 30
 VARIABLE = "TRUEMOMENT_CACHE"
 """Environment variable that names another folder."""
 
-_ENTRY = re.compile(r"[a-z-]+-[0-9a-f]{32}\.npz")
+_ENTRY = re.compile(r"truemoment-[a-z-]+-[0-9a-f]{32}\.npz")
 
 
 class Cache:
@@ -65,7 +65,7 @@ class Cache:
         Parameters
         ----------
         kind
-            What they are, in small letters and hyphens: the beginning of the file's name.
+            What they are, in small letters and hyphens: part of the file's name.
         key
             All that they are computed from, as JSON values.
         compute
@@ -74,7 +74,7 @@ class Cache:
         if self.folder is None:
             return compute()
         text = json.dumps({"code": code_hash(), **key}, sort_keys=True)
-        path = updating(self.folder / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz")
+        path = updating(self.folder / f"truemoment-{kind}-{hashlib.sha256(text.encode()).hexdigest()[:32]}.npz")
         with contextlib.suppress(TrueMomentError, OSError), refusing_damage(path, "is damaged"):
             refuse_links(self.folder, path.name)
             names = names_in_npz(path)

@@ -170,7 +170,7 @@ def _is_at(number: int, path: Path) -> bool:
 def _release(number: int, path: Path) -> None:
     """Remove the file of a lock, and let others have the lock; a file that holds anything is not ours."""
     with contextlib.suppress(OSError):
-        if os.fstat(number).st_size == 0:
+        if os.fstat(number).st_size == 0 and _is_at(number, path):
             path.unlink()
     os.close(number)
 

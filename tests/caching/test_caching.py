@@ -194,6 +194,9 @@ def test_the_least_recently_used_entries_are_removed(cache, monkeypatch):
         (paths[key],) = set(cache.folder.iterdir()) - set(paths.values())
     other = cache.folder / "notes.txt"
     other.write_text("x" * 100_000)  # not an entry: neither counted nor removed
+    named_alike = cache.folder / f"my-results-{'0' * 32}.npz"  # somebody's, with a hash in its name
+    named_alike.touch()
+    os.utime(named_alike, (0, 0))
     size = paths["a"].stat().st_size
     monkeypatch.setattr(caching, "MOST_BYTES", 3 * size)
     for number, key in enumerate("abc"):
@@ -204,6 +207,7 @@ def test_the_least_recently_used_entries_are_removed(cache, monkeypatch):
     assert paths["a"].exists()
     assert paths["c"].exists()
     assert other.exists()
+    assert named_alike.exists()
     assert sum(path.stat().st_size for path in cache.folder.glob("*.npz")) == 3 * size
 
 

@@ -193,6 +193,7 @@ def test_page_and_figures(call, demo, tmp_path):
         (["--gate", "mIoU<40"], "fractions from 0 to 1, not percent"),
         (["--open"], "expected the name of a file"),
         (["--html", "-"], "expected the name of a file"),
+        (["--figures", __file__], "test_audit.py: is a file, expected a folder"),
         (["--fit-split", "elsewhere"], "holds no query of split 'elsewhere'"),
         (["--measures", "HIT@1,min=Good"], "needs measures of moments"),
         (["--iid", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
@@ -287,7 +288,7 @@ def test_a_second_audit_fits_nothing_again_and_says_the_same(call, small, tmp_pa
     status, out, err = call(*small, "--json", first)
     assert (status, err) == (0, "")
     names = {path.name.rpartition("-")[0] for path in (tmp_path / "cache").iterdir()}
-    assert names == {"answers", "sentence-network", "verbs"}
+    assert names == {"truemoment-answers", "truemoment-sentence-network", "truemoment-verbs"}
 
     def fit(*_):
         raise AssertionError("fitted again")
@@ -317,12 +318,16 @@ def test_what_is_kept_is_not_what_was_asked_of_other_data(call, small, tmp_path)
     """A training moment more is another training split: its floors are fitted anew."""
     one, other = tmp_path / "one.json", tmp_path / "other.json"
     assert call(*small, "--json", one)[0] == 0
-    before = {path.name for path in (tmp_path / "cache").iterdir() if path.name.startswith("sentence-network")}
+    before = {
+        path.name for path in (tmp_path / "cache").iterdir() if path.name.startswith("truemoment-sentence-network")
+    }
     annotations = tmp_path / "annotations.jsonl"
     row = {"query_id": "new", "video_id": "new", "duration_s": 50, "sentence": "a person opens a door"}
     with annotations.open("a", encoding="utf-8") as stream:
         stream.write(json.dumps(row | {"moments": [[20, 30]], "split": "train"}) + "\n")
     assert call(*small, "--json", other)[0] == 0
-    after = {path.name for path in (tmp_path / "cache").iterdir() if path.name.startswith("sentence-network")}
+    after = {
+        path.name for path in (tmp_path / "cache").iterdir() if path.name.startswith("truemoment-sentence-network")
+    }
     assert (len(before), len(after), before < after) == (2, 4, True)
     assert json.loads(other.read_text())["fit"]["n_queries"] == json.loads(one.read_text())["fit"]["n_queries"] + 1

@@ -245,7 +245,7 @@ def test_tables_for_documents(call, style, sign):
         (("--json", "gone/ties.json"), "gone is no folder"),
         (("--html", "-"), "--html: expected the name of a file"),
         (("--open",), "--html: expected the name of a file"),
-        (("--figures", "mine.jsonl"), "--figures: mine.jsonl is no folder"),
+        (("--figures", "mine.jsonl"), "--figures mine.jsonl: is a file, expected a folder"),
         (("--figures", "runs"), "runs: lies in runs, every file of which is read as a system"),
         (("--html", "runs/../runs/page.html"), "lies in runs"),
         (("--html", "."), ".: is a folder, expected a file"),

@@ -43,6 +43,16 @@ def data(tmp_path):
     return folder
 
 
+@pytest.mark.parametrize("words", [("reproduce", "verb-engine"), ("bias", "--dataset", "charades-cd")])
+def test_figures_in_place_of_a_file_are_refused_before_any_work(call, data, tmp_path, words, monkeypatch):
+    """Networks of ten minutes were trained first, or datasets surveyed."""
+    (tmp_path / "mine").write_text("mine")
+    monkeypatch.chdir(tmp_path)
+    status, out, err = call(*words, "--data-dir", data, "--figures", "mine")
+    assert (status, out) == (2, "")
+    assert err == "truemoment: --figures mine: is a file, expected a folder\n"
+
+
 @pytest.fixture
 def two_counts(published):
     """Publish the counts of that split, one of them as given."""

@@ -97,6 +97,13 @@ def test_a_file_of_that_name_that_holds_something_stays(tmp_path):
     assert (tmp_path / ".lock").read_text() == "mine"
 
 
+def test_a_file_that_took_the_place_of_a_lock_stays(tmp_path):
+    with lock_folder(tmp_path):
+        (tmp_path / ".lock").unlink()
+        (tmp_path / ".lock").touch()
+    assert names(tmp_path) == [".lock"]
+
+
 def test_a_linked_lock_is_refused(tmp_path):
     (tmp_path / "run").mkdir()
     (tmp_path / "mine").write_text("mine")

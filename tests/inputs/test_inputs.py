@@ -83,7 +83,7 @@ class TestInACommand:
         os.mkfifo("pipe")
         for path in (Path(os.devnull), Path("pipe")):
             reading(path)
-            writing(path)
+            assert writing(path) == path
 
     def test_whether_anything_was_written(self):
         will_write(Path("new"))
@@ -118,7 +118,7 @@ def test_a_command_forgets_the_one_before():
     with command_inputs():
         reading(Path("input"))
     with command_inputs():
-        writing(Path("input"))
+        assert writing(Path("input")) == Path("input")
 
 
 @pytest.mark.parametrize("path", ["a\0b", Path("a\0b")])

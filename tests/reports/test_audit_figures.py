@@ -86,7 +86,9 @@ def test_names_in_any_script_can_be_drawn(hostile):
     """Warnings are errors here, as that a font lacks a letter; $ must not begin a formula."""
     for one in figures.drawings(hostile):
         with drawing.drawing_style():
-            one.draw().savefig(io.BytesIO(), format="png", dpi=40)
+            picture = io.BytesIO()
+            one.draw().savefig(picture, format="png", dpi=40)
+            assert picture.getvalue().startswith(b"\x89PNG")
 
 
 # --------------------------------------------------------------------------------- what figures show

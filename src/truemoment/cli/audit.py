@@ -27,6 +27,7 @@ from truemoment.cli.options import (
     open_page,
     output_options,
     reading_options,
+    refuse_files,
     refuse_outputs,
     seed_option,
     source_file,
@@ -137,6 +138,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     refuse_options(html, model, open_it=open_it, features=features)
     read_files = [predictions, annotations, fit_annotations, iid, shuffled, text_only, *files_of(dataset, data_dir)]
     run_files = [] if model is None else files_of_run(model)
+    refuse_files({"--figures": figures})
     refuse_outputs([*read_files, *run_files, source_file(features)], [html, json_path])
     get_engine(engine)
     convention = None if protocol is None else get_protocol(protocol)

@@ -17,6 +17,7 @@ from truemoment.cli.options import (
     followed,
     open_page,
     output_options,
+    refuse_files,
     refuse_outputs,
     seed_option,
     told_path,
@@ -114,6 +115,7 @@ def command(
         raise UsageError("--html: expected the name of a file, to write (and open) the page")
     if len(set(datasets)) < len(datasets):
         raise UsageError("got a dataset twice, expected each once")
+    refuse_files({"--figures": figures})
     refuse_outputs([*files, *(file for name in datasets for file in files_of(name, data_dir))], [html, json_path])
     reader = get_engine(engine)
     read = [_of_dataset(name, splits, data_dir) for name in datasets] + [_of_file(path, splits) for path in files]

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 import webbrowser
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -430,6 +430,19 @@ def open_page(path: Path) -> bool:
     """Open a page in the user's browser if there is a screen to open it on; say whether."""
     has_screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     return bool(has_screen) and sys.stdout.isatty() and webbrowser.open(path.resolve().as_uri())
+
+
+def refuse_files(folders: Mapping[str, Path | None]) -> None:
+    """Refuse folders to write to that are files, by option, before any work.
+
+    Raises
+    ------
+    UsageError
+        Naming the option and the file.
+    """
+    for option, folder in folders.items():
+        if folder is not None and folder.exists() and not folder.is_dir():
+            raise UsageError(f"{option} {told_path(folder)}: is a file, expected a folder")
 
 
 def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:

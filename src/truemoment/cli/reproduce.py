@@ -15,6 +15,7 @@ from truemoment.cli.options import (
     floors_cache,
     followed,
     output_options,
+    refuse_files,
     refuse_outputs,
     seed_option,
     write_json,
@@ -83,6 +84,7 @@ def command(
     asked = [get_table(name) for name in dict.fromkeys(tables)] or list(TABLES.values())
     get_engine(engine)  # a mistake is told before work begins
     folder = data_folder(data_dir)
+    refuse_files({"--figures": figures})
     refuse_outputs([folder / name for name in DATASETS], [json_path])
     done, cache = [], floors_cache()
     with followed(show=not quiet and sys.stderr.isatty()) as tell:

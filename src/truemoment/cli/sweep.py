@@ -21,6 +21,7 @@ from truemoment.cli.options import (
     floors_cache,
     followed,
     output_options,
+    refuse_files,
     refuse_outputs,
     told_path,
     write_json,
@@ -118,9 +119,7 @@ def command(
     seeds = _seeds(seeds_text)
     asked, told_measure = _measures(measures, headline)
     _check_source(dataset, world, dial, world_seeds)
-    for option, folder in (("-o", out), ("--figures", figures)):
-        if folder is not None and folder.exists() and not folder.is_dir():
-            raise UsageError(f"{option} {told_path(folder)}: is a file, expected a folder")
+    refuse_files({"-o": out, "--figures": figures})
     if not out.absolute().parent.is_dir():
         raise UsageError(f"-o {told_path(out)}: cannot be made, {told_path(out.parent)} is no folder")
     own = [Path(text) for text in recipes if text.lower().endswith((".yaml", ".yml"))]

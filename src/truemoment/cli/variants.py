@@ -12,6 +12,7 @@ from truemoment.cli.options import (
     files_of,
     followed,
     learning_options,
+    refuse_files,
     refuse_outputs,
     seed_option,
     source_file,
@@ -77,8 +78,7 @@ def command(
         _numbers("--nms", nms, 0.0, 1.0),
         shuffled=sees and not no_shuffled,
     )
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"-o {told_path(out)}: is a file, expected a folder")
+    refuse_files({"-o": out})
     refuse_outputs([annotations, source_file(features), *files_of(dataset, data_dir)], [out])
     data = DataOptions(dataset, annotations, None, data_dir)
     task, answered = prepare(

@@ -1,17 +1,10 @@
-r"""What the method finds where the sentence network misses.
+"""What the method finds where the sentence network misses: its excess over a second network, and over every floor.
 
-A method that guesses well hits where a blind model hits. One that looks at the video also hits where the sentence
-network misses. So does another guesser, by luck: a second sentence network, trained with another seed, hits some of
-the queries that the first one misses. The *excess* is what the method has beyond it,
+The excess is that of :mod:`truemoment.network_row`. For a method that finds a share t of the moments and guesses the
+others as well as the networks do, it is t times the share that the second network misses of what the first one misses.
 
-.. math:: \frac{\sum_q (h_q - h''_q)(1 - h'_q)}{\sum_q (1 - h'_q)},
-
-with h the hits of the method, h' and h'' those of the first and of the second network. For a method that finds a share
-t of the moments and guesses the others as well as the networks do, it is t times the share that the second network
-misses of what the first one misses.
-
-A guesser of another kind hits more of what the networks miss: on Charades-STA a constant, by luck, 11 points more.
-So every floor takes the place of the second network too, and the gate asks for what is left beyond each.
+A blind method of another kind hits more of what the networks miss: on Charades-STA a constant, by luck, 11 points more.
+So every floor takes the place of the second network too, and the gate is about the least of these differences.
 
 A hit is R@1 at the IoU of the headline measure. Networks are fitted on the training split; where there is none, out of
 fold on the audited split itself: each fifth of its videos is answered by networks that learned from the others.

@@ -27,6 +27,7 @@ from truemoment.cli.options import (
     open_page,
     output_options,
     reading_options,
+    refuse_files,
     refuse_outputs,
     told_path,
     write_json,
@@ -506,8 +507,7 @@ class Output:
         """
         if (self.open_it and self.html is None) or self.html == STANDARD_OUTPUT:
             raise UsageError("--html: expected the name of a file, to write (and open) the page")
-        if self.figures is not None and self.figures.exists() and not self.figures.is_dir():
-            raise UsageError(f"--figures: {told_path(self.figures)} is no folder")
+        refuse_files({"--figures": self.figures})
         refuse_outputs(inputs, [self.json_path, self.html])
         outputs = [path for path in (self.json_path, self.html, self.figures) if path not in (None, STANDARD_OUTPUT)]
         for path in outputs:
