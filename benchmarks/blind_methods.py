@@ -17,8 +17,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from truemoment.audit.floors import run_ceilings
-from truemoment.audit.verdict import judge_floors
+from truemoment.auditing.floors import run_ceilings
+from truemoment.auditing.verdict import judge_floors
 from truemoment.baselines import Choices, ExpectedValue, make_baseline, sentence_neighbours
 from truemoment.baselines.sentence_network import SentenceNetwork, Training
 from truemoment.caching import Cache

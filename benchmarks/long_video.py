@@ -28,8 +28,8 @@ from truemoment.features.sentences import SentenceVectors
 from truemoment.intervals import best_kept
 from truemoment.proposals import WindowedGrid
 from truemoment.records import Annotations, Predictions, Queries
-from truemoment.search import ZeroShot
-from truemoment.search.scoring import span_norms, span_scores
+from truemoment.searching import ZeroShot
+from truemoment.searching.scoring import span_norms, span_scores
 from truemoment.worlds.films import FilmSettings, make_films
 from world import film_world
 

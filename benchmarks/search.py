@@ -29,11 +29,11 @@ from typing import Any
 import av
 import numpy as np
 
-from truemoment.search.extraction import Shard, see
-from truemoment.search.index import Index
-from truemoment.search.layout import Settings, default_proposals
-from truemoment.search.retrieval import CANDIDATES, Corpus, first_stage_recall, search_index
-from truemoment.search.writing import Film, IndexWriter
+from truemoment.searching.extraction import Shard, see
+from truemoment.searching.index import Index
+from truemoment.searching.layout import Settings, default_proposals
+from truemoment.searching.retrieval import CANDIDATES, Corpus, first_stage_recall, search_index
+from truemoment.searching.writing import Film, IndexWriter
 from truemoment.video.encoders import load_encoder
 from truemoment.video.frames import outline_of, stream_frames
 from truemoment.worlds.films import FilmSettings, SimulatedFilms, make_films

@@ -25,9 +25,9 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.audit.checks.excess_where_blind_misses import excess
-from truemoment.audit.floors import NETWORK, Setting, run_ceilings, run_floors
-from truemoment.audit.verdict import judge_floors
+from truemoment.auditing.checks.excess_where_blind_misses import excess
+from truemoment.auditing.floors import NETWORK, Setting, run_ceilings, run_floors
+from truemoment.auditing.verdict import judge_floors
 from truemoment.baselines import Choices, make_baseline
 from truemoment.caching import Cache
 from truemoment.datasets import load_annotations

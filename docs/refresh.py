@@ -29,7 +29,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from truemoment.audit import CHECKS
+from truemoment.auditing import CHECKS
 from truemoment.baselines import BASELINES
 from truemoment.cli import run
 from truemoment.datasets import DATASETS

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truemoment.cli import run
-from truemoment.search import extraction
+from truemoment.searching import extraction
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,8 @@ import shutil
 
 import pytest
 
-from truemoment.audit import CHECKS
-from truemoment.audit.checks import excess_where_blind_misses
+from truemoment.auditing import CHECKS
+from truemoment.auditing.checks import excess_where_blind_misses
 from truemoment.baselines import SentenceNetwork
 from truemoment.baselines.sentence_neighbours import SentenceNeighbours
 

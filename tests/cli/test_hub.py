@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from truemoment.cli.index import DEFAULT_MODEL
-from truemoment.search import extraction
-from truemoment.search.layout import SETTINGS
+from truemoment.searching import extraction
+from truemoment.searching.layout import SETTINGS
 from truemoment.video import encoders
 
 PIN = "1a25a446712ba5ee05982a381eed697ef9b435cf"

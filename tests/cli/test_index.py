@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from truemoment import __version__
-from truemoment.search import extraction
-from truemoment.search.index import Index
+from truemoment.searching import extraction
+from truemoment.searching.index import Index
 
 pytestmark = pytest.mark.usefixtures("in_colours")
 
@@ -148,7 +148,7 @@ def test_another_rate_is_refused(call, fails, films):
 
 def test_rows_are_the_same_for_several_workers(call, films, colours, monkeypatch):
     """Workers load the model by themselves: they get a loader that finds the encoder of the tests."""
-    monkeypatch.setattr("truemoment.search.extraction.Loader", colours.ColourLoader)
+    monkeypatch.setattr("truemoment.searching.extraction.Loader", colours.ColourLoader)
     call("index", films, "-o", "one.index", "--model", "colours", "--quiet")
     status, _, err = call("index", films, "-o", "two.index", "--model", "colours", "--workers", "2", "--quiet")
     assert (status, err) == (0, "")

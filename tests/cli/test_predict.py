@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from truemoment import __version__, read_own_annotations, read_predictions
-from truemoment.io.answers import VERSION
+from truemoment.answers import VERSION
 
 from ..served.stub import Reply, error, guess, images_of, said, serving, text_of
 from ..video.conftest import make_video

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from truemoment.search import extraction
-from truemoment.search.index import Index
-from truemoment.search.layout import SETTINGS
+from truemoment.searching import extraction
+from truemoment.searching.index import Index
+from truemoment.searching.layout import SETTINGS
 from truemoment.video import identity_of
 
 pytestmark = pytest.mark.usefixtures("in_colours")
@@ -464,7 +464,7 @@ def test_a_sentence_a_line_from_standard_input(call, index, typed):
 
 
 def test_the_first_look_is_made_once_for_all_lines(call, index, typed, monkeypatch):
-    from truemoment.search import retrieval
+    from truemoment.searching import retrieval
 
     table = call("search", "red", index, "--top", "2", "--candidates", "2")[1]
     made = []

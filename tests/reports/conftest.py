@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, get_protocol, parse_measures, read_own_annotations, read_predictions
-from truemoment.audit import Audit, Case, audit
+from truemoment.auditing import Audit, Case, audit
 from truemoment.bias.surveys import Survey, survey
 from truemoment.caching import Cache
 from truemoment.language import get_engine

@@ -7,7 +7,7 @@ import unicodedata
 import numpy as np
 import pytest
 
-from truemoment.audit import judge, read_gate
+from truemoment.auditing import judge, read_gate
 from truemoment.reports import audit as report
 
 FIGURES = {"value", "difference", "p", "p_holm"}

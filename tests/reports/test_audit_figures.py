@@ -8,7 +8,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from truemoment.audit.checks import curves, excess_where_blind_misses, slices
+from truemoment.auditing.checks import curves, excess_where_blind_misses, slices
 from truemoment.exceptions import InputError, UsageError
 from truemoment.reports import drawing, figures
 

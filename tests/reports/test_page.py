@@ -10,7 +10,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from truemoment.audit import judge, read_gate
+from truemoment.auditing import judge, read_gate
 from truemoment.reports import audit as report
 from truemoment.reports import page as made
 from truemoment.reports.figures import drawings

@@ -19,7 +19,7 @@ from truemoment.measures import parse_measure
 from truemoment.proposals import WindowedGrid
 from truemoment.reproduction import get_table, published_figures, reproduce
 from truemoment.reproduction.mad import FRAME_FILES, SENTENCE_FILES
-from truemoment.search.chunks import chunked
+from truemoment.searching.chunks import chunked
 from truemoment.worlds.films import FRAMES, SENTENCES, FilmSettings, make_films, write_films
 
 TABLES = ("mad-2", "mad-3")

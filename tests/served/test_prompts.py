@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from truemoment.answers import parse_answer
 from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.io.answers import parse_answer
 from truemoment.served import PROMPTS, Prompt, get_prompt
 from truemoment.served.prompts import clock, messages
 from truemoment.video import Frames

@@ -11,7 +11,7 @@ from truemoment.features.base import Features
 from truemoment.features.resampling import normalise, resample
 from truemoment.intervals import temporal_iou
 from truemoment.records import Annotations
-from truemoment.search.windows import DrawnWindows, Film
+from truemoment.searching.windows import DrawnWindows, Film
 from truemoment.training import checkpoints
 from truemoment.training.examples import FilmTable, WindowTable, make_film_table
 from truemoment.training.grounder import TrainedGrounder, load_grounder

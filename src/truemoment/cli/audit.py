@@ -123,8 +123,8 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
-    from truemoment.audit import Case, audit, judge, read_gate, settled
-    from truemoment.audit.case import OF_MOMENTS
+    from truemoment.auditing import Case, audit, judge, read_gate, settled
+    from truemoment.auditing.case import OF_MOMENTS
     from truemoment.evaluation import asked_measures, chosen_protocol
     from truemoment.language import get_engine
     from truemoment.measures import parse_measures

@@ -90,7 +90,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
-    from truemoment.audit.case import headline_of
+    from truemoment.auditing.case import headline_of
     from truemoment.comparison import compare, published_beside, read_published
     from truemoment.equal_depth import answers_compared, equal_depths, evaluate_to_depths
     from truemoment.evaluation import asked_measures, chosen_protocol, evaluate

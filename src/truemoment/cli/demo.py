@@ -68,7 +68,7 @@ def command(out: Path, videos: int, searching: bool, minutes: float, seed: int, 
         return
     import numpy as np
 
-    from truemoment.audit import Case, audit
+    from truemoment.auditing import Case, audit
     from truemoment.files import sha256_of
     from truemoment.io import write_predictions
     from truemoment.measures import parse_measures

@@ -15,7 +15,7 @@ from truemoment.exceptions import InputError, UsageError
 
 if TYPE_CHECKING:
     from truemoment.records import Annotations, Predictions
-    from truemoment.search.index import Index
+    from truemoment.searching.index import Index
     from truemoment.video.encoders import Encoder
 
 FILM, ANNOTATIONS, PREDICTIONS, INDEX, PAGE = "film.mp4", "film.jsonl", "found.jsonl", "film.mp4.index", "found.html"
@@ -57,12 +57,12 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
 
     from truemoment.datasets import own
     from truemoment.io import write_predictions
-    from truemoment.search.building import build_index
-    from truemoment.search.extraction import Loader
-    from truemoment.search.index import Index
-    from truemoment.search.layout import Settings, is_index
-    from truemoment.search.retrieval import EncodedSentences, IndexSearch
-    from truemoment.search.writing import IndexWriter, remove_index
+    from truemoment.searching.building import build_index
+    from truemoment.searching.extraction import Loader
+    from truemoment.searching.index import Index
+    from truemoment.searching.layout import Settings, is_index
+    from truemoment.searching.retrieval import EncodedSentences, IndexSearch
+    from truemoment.searching.writing import IndexWriter, remove_index
     from truemoment.worlds.scenes import render_film
 
     if not 1 <= minutes <= 120:
@@ -172,7 +172,7 @@ def _page(sentence: str, index: Index, encoder: Encoder, out: Path) -> str:
     from truemoment.cli.search import APART_S
     from truemoment.cli.search import TOP as SHOWN
     from truemoment.reports.search import Answer, page
-    from truemoment.search.retrieval import search_index
+    from truemoment.searching.retrieval import search_index
     from truemoment.video.clips import thumbnail
 
     shown = []

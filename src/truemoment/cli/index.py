@@ -16,10 +16,10 @@ from truemoment.exceptions import InputError, UsageError
 from truemoment.text import one_line, short_line
 
 if TYPE_CHECKING:
-    from truemoment.search.building import Progress, Report
-    from truemoment.search.engines import Engine
-    from truemoment.search.extraction import Loader
-    from truemoment.search.layout import Settings
+    from truemoment.searching.building import Progress, Report
+    from truemoment.searching.engines import Engine
+    from truemoment.searching.extraction import Loader
+    from truemoment.searching.layout import Settings
     from truemoment.video.encoders import Encoder
 
 DEFAULT_MODEL = "laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
@@ -99,8 +99,8 @@ def command(
     truemoment index ~/Videos -o videos.index --workers 4
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.reports import search as told
-    from truemoment.search.index import found_in
-    from truemoment.search.writing import list_videos
+    from truemoment.searching.index import found_in
+    from truemoment.searching.writing import list_videos
 
     out = out or _default_out(videos)
     if json_path is not None:
@@ -187,7 +187,7 @@ class Asked:
         MissingFileError, InputError, MissingPackageError
             If it cannot be fetched, or is damaged.
         """
-        from truemoment.search.extraction import Loader
+        from truemoment.searching.extraction import Loader
         from truemoment.video.encoders import is_here, pinned
 
         default = named(DEFAULT_MODEL)
@@ -209,7 +209,7 @@ class Asked:
         UsageError, MissingFileError, InputError, MissingPackageError
             If there is no such model, or it cannot be loaded.
         """
-        from truemoment.search.layout import Settings, default_proposals, is_index, read_settings
+        from truemoment.searching.layout import Settings, default_proposals, is_index, read_settings
 
         there = read_settings(index) if is_index(index) else None
         fps = (there.fps if there else DEFAULT_FPS) if self.fps is None else self.fps
@@ -254,9 +254,9 @@ def build(
     UsageError, MissingFileError, InputError, MissingPackageError
         If videos or the model cannot be read, or the index was made otherwise.
     """
-    from truemoment.search.building import build_index
-    from truemoment.search.extraction import Loader
-    from truemoment.search.writing import IndexWriter, list_videos
+    from truemoment.searching.building import build_index
+    from truemoment.searching.extraction import Loader
+    from truemoment.searching.writing import IndexWriter, list_videos
 
     paths = list_videos(videos)
     if not out.absolute().parent.is_dir():
@@ -284,7 +284,7 @@ def build(
 @contextlib.contextmanager
 def _bar(*, show: bool) -> Iterator[Progress]:
     """Show which video is at work, how far all is, and the time left, if there is someone to see it."""
-    from truemoment.search.building import unseen
+    from truemoment.searching.building import unseen
 
     if not show:
         yield unseen

@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast, get_args
 
 import click
 
+from truemoment.answers.reading import OneSided, Reading, Swapped, Which
 from truemoment.caching import NO_CACHE, Cache
 from truemoment.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
 from truemoment.datasets.resplit_folder import files_of_folder, is_folder
@@ -24,7 +25,6 @@ from truemoment.inputs import will_write
 from truemoment.io import MatchReport, read_predictions
 from truemoment.io.base import OnNegative
 from truemoment.io.matching import OnUnknown
-from truemoment.io.reading import OneSided, Reading, Swapped, Which
 from truemoment.records import Annotations, Predictions
 from truemoment.text import printable, printable_json, printable_lines
 from truemoment.training.epochs import epoch_folders

@@ -43,8 +43,8 @@ from truemoment.text import as_text, one_line, short_line
 
 if TYPE_CHECKING:
     from truemoment.reports.search import Answer
-    from truemoment.search.index import Index
-    from truemoment.search.retrieval import Corpus
+    from truemoment.searching.index import Index
+    from truemoment.searching.retrieval import Corpus
     from truemoment.video.encoders import Encoder
     from truemoment.video.frames import Outline
 
@@ -297,8 +297,8 @@ def _lines(*, quiet: bool) -> Iterator[str]:
 
 def _read_of(target: Path, index_path: Path | None) -> list[Path]:
     """Name what a search reads: a file, or an index and the films that it was made of."""
-    from truemoment.search.index import found_in
-    from truemoment.search.layout import is_index
+    from truemoment.searching.index import found_in
+    from truemoment.searching.layout import is_index
 
     index = target if is_index(target) else index_path or index_of(target)
     if not is_index(index):
@@ -350,8 +350,8 @@ class _Target:
         UsageError, MissingFileError, InputError, MissingPackageError
             If it is none, or the video cannot be indexed.
         """
-        from truemoment.search.index import Index
-        from truemoment.search.layout import is_index
+        from truemoment.searching.index import Index
+        from truemoment.searching.layout import is_index
         from truemoment.video import VIDEO_SUFFIXES
 
         if is_index(self.path):
@@ -376,8 +376,8 @@ class _Target:
 
     def _of_video(self) -> tuple[Index, list[str]]:
         """Open the index of a video, which is made if it is not there."""
-        from truemoment.search.index import Index, found_in
-        from truemoment.search.layout import is_index
+        from truemoment.searching.index import Index, found_in
+        from truemoment.searching.layout import is_index
         from truemoment.video import identity_of
 
         out = self.index_path or index_of(self.path)
@@ -421,7 +421,7 @@ class _Target:
 
     def store(self) -> Index | None:
         """Open the index, or return None for a file of features."""
-        from truemoment.search.layout import is_index
+        from truemoment.searching.layout import is_index
         from truemoment.video import VIDEO_SUFFIXES
 
         if self.path.suffix.lower() in VIDEO_SUFFIXES or is_index(self.path):
@@ -443,7 +443,7 @@ def _search(
 ) -> tuple[list[Answer], int]:
     """Search; return what was found, and how many videos were scored."""
     from truemoment.reports.search import Answer
-    from truemoment.search.retrieval import CANDIDATES, search_index
+    from truemoment.searching.retrieval import CANDIDATES, search_index
 
     if exact and candidates is not None:
         raise UsageError("got --exact and --candidates, expected one of them")
@@ -459,7 +459,7 @@ def _search(
 
 def _first_look(index: Index, videos: list[str] | None, candidates: int | None) -> Corpus | None:
     """Read what the first look at many videos needs; None where there is none."""
-    from truemoment.search.retrieval import CANDIDATES, Corpus
+    from truemoment.searching.retrieval import CANDIDATES, Corpus
 
     names = sorted(index if videos is None else videos)
     return Corpus(index, names) if (candidates or CANDIDATES) < len(names) else None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from truemoment.features import FeatureStore
     from truemoment.features.sentences import Sentences
     from truemoment.records import Annotations
-    from truemoment.search.index import Index
+    from truemoment.searching.index import Index
     from truemoment.video.encoders import Encoder
 
 
@@ -54,7 +54,7 @@ def answer_queries(
     proposals
         Candidate moments; by default those of the index, or MAD's.
     nms, top
-        As for :class:`~truemoment.search.ZeroShot`.
+        As for :class:`~truemoment.searching.ZeroShot`.
     out
         Where the predictions go.
     json_path, quiet
@@ -69,8 +69,8 @@ def answer_queries(
     from truemoment.features.sentences import SentenceFile
     from truemoment.io import write_predictions
     from truemoment.proposals import WindowedGrid, read_proposals
-    from truemoment.search import ZeroShot
-    from truemoment.search.retrieval import EncodedSentences, IndexSearch
+    from truemoment.searching import ZeroShot
+    from truemoment.searching.retrieval import EncodedSentences, IndexSearch
     from truemoment.version import __version__
 
     if out is None:
@@ -166,7 +166,7 @@ def _refuse_missing(index: Index, reference: Annotations) -> None:
     InputError
         Naming the first of them, and what could be meant.
     """
-    from truemoment.search.zero_shot import SHOWN
+    from truemoment.searching.zero_shot import SHOWN
 
     videos = list(dict.fromkeys(reference.queries.video_id))
     missing = [video_id for video_id in videos if video_id not in index]

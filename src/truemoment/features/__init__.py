@@ -4,7 +4,7 @@
 ``FILE.hdf5``, .h5    a dataset a video, or a group a video that holds one (:mod:`truemoment.features.hdf5`)
 ``FOLDER``            a file a video, NPY or NPZ (:mod:`truemoment.features.folder`)
 ``FOLDER``            our own format, with a ``features.json`` in it (:mod:`truemoment.features.own`)
-``FOLDER``            an index of one's own videos, made by ``truemoment index`` (:mod:`truemoment.search.index`)
+``FOLDER``            an index of one's own videos, made by ``truemoment index`` (:mod:`truemoment.searching.index`)
 ``FILE.npz``          all videos in one file, as synthetic worlds are written (:mod:`truemoment.features.npz`)
 ``perception:Q``      simulated for Charades from its annotated actions; Q is the quality, from 0 to 1
 ====================  ==============================================================================================
@@ -136,8 +136,8 @@ def _opened(text: str, data_dir: str | Path | None, seed: int, fps: float | None
 
 
 def _indexed(path: Path, fps: float | None) -> FeatureStore | None:
-    from truemoment.search.index import Index  # noqa: PLC0415 - search comes later, and reads features
-    from truemoment.search.layout import is_index  # noqa: PLC0415 - search comes later, and reads features
+    from truemoment.searching.index import Index  # noqa: PLC0415 - search comes later, and reads features
+    from truemoment.searching.layout import is_index  # noqa: PLC0415 - search comes later, and reads features
 
     if not is_index(path):
         return None

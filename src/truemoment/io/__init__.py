@@ -13,6 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
+from truemoment.answers.reading import Reading
+from truemoment.axes import SECONDS, Axis
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import BYTE_ORDER_MARK, UNREADABLE, open_binary
 from truemoment.io import (
@@ -33,12 +35,10 @@ from truemoment.io import (
     videomind,
     vlmevalkit,
 )
-from truemoment.io.axes import SECONDS, Axis
 from truemoment.io.base import AnswerRows, Format, OnNegative, Parsing, PredictionRows, checked_times, refuse_loss
 from truemoment.io.head import Head
 from truemoment.io.matching import MatchReport, OnUnknown, match
 from truemoment.io.naming import as_annotated
-from truemoment.io.reading import Reading
 from truemoment.io.refused import refuse_what_is_no_text
 from truemoment.records import Annotations, Predictions
 
@@ -180,7 +180,7 @@ def read_rows(
         _head(path)  # what is no text is told in words that fit it
     rows = chosen.read(path, progress)
     if isinstance(rows, AnswerRows):
-        from truemoment.io.answers.report import parse_rows, reading_of  # noqa: PLC0415 - its patterns take time
+        from truemoment.io.parsed_answers import parse_rows, reading_of  # noqa: PLC0415 - its patterns take time
 
         said = reading_of(rows)
         note = f"; read as its first line says ({said})" if reading is None and said is not None else ""

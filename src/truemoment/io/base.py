@@ -1,7 +1,7 @@
 """What a prediction file holds before it is matched to queries: rows, as the file has them.
 
 A reader gives :class:`PredictionRows` (moments as numbers) or :class:`AnswerRows` (answers in words, which
-:mod:`truemoment.io.answers` reads); a writer takes :class:`PredictionRows`.
+:mod:`truemoment.answers` reads); a writer takes :class:`PredictionRows`.
 
 To add a format: write one module in this folder with a ``FORMAT``, and name it in ``io/__init__.py``.
 """
@@ -16,9 +16,9 @@ from typing import Literal, cast
 
 import numpy as np
 
+from truemoment.axes import SECONDS, Axis
 from truemoment.exceptions import InputError
 from truemoment.intervals import Floats, Ints
-from truemoment.io.axes import SECONDS, Axis
 from truemoment.io.head import Head
 from truemoment.records import MAX_TIME_S, UNREADABLE_STATUSES, Status, fault_of_statuses, within
 

@@ -21,10 +21,10 @@ from typing import Annotated, NamedTuple, cast
 
 import msgspec
 
+from truemoment.axes import SECONDS
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, decode_entries, decode_json, read_bytes, refuse_repeated_keys
 from truemoment.intervals import frames_to_seconds
-from truemoment.io.axes import SECONDS
 from truemoment.io.base import Format, PredictionRows, flatten, listed
 from truemoment.io.head import Head
 

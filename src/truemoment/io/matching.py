@@ -16,10 +16,10 @@ from typing import Any, Literal, get_args
 import msgspec
 import numpy as np
 
+from truemoment.axes import is_coarse, signs
 from truemoment.datasets.faults import PAST_END_S
 from truemoment.exceptions import MatchError, UsageError
 from truemoment.intervals import Bools, Floats, Ints
-from truemoment.io.axes import is_coarse, signs
 from truemoment.io.base import OnNegative, Parsing, PredictionRows, checked_times
 from truemoment.records import Annotations, Predictions, Queries, as_strings
 

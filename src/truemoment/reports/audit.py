@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from truemoment.audit import Audit, Finding, Outcome, Results
-from truemoment.audit.checks import (
+from truemoment.auditing import Audit, Finding, Outcome, Results
+from truemoment.auditing.checks import (
     abstention,
     answer_pattern,
     below_floor,
@@ -34,7 +34,7 @@ from truemoment.audit.checks import (
     training_places,
     without_right_video,
 )
-from truemoment.audit.results import Paired
+from truemoment.auditing.results import Paired
 from truemoment.diagnosis.answers import first_answers
 from truemoment.diagnosis.curves import Curves, LengthCounts
 from truemoment.diagnosis.errors import ErrorKinds

@@ -30,8 +30,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from truemoment.audit import Audit, Results
-from truemoment.audit.checks import changed_videos, conventions, curves, errors, excess_where_blind_misses, slices
+from truemoment.auditing import Audit, Results
+from truemoment.auditing.checks import changed_videos, conventions, curves, errors, excess_where_blind_misses, slices
 from truemoment.diagnosis.answers import first_answers
 from truemoment.diagnosis.curves import LengthCounts
 from truemoment.exceptions import UsageError

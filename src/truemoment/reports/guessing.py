@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from truemoment.audit.words import interval, points
+from truemoment.auditing.words import interval, points
 from truemoment.baselines import BASELINES
 from truemoment.bias.guarantees import Inspection, Promise
 from truemoment.bias.guessing import MEASURES, Guessing, is_less, new_tests, rising

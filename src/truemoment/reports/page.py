@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from truemoment.audit import Audit, Finding, Outcome, Results
-from truemoment.audit.checks import changed_videos, errors, shortcut_share, slices
-from truemoment.audit.results import Paired
-from truemoment.audit.verdict import LITTLE
-from truemoment.audit.words import number
+from truemoment.auditing import Audit, Finding, Outcome, Results
+from truemoment.auditing.checks import changed_videos, errors, shortcut_share, slices
+from truemoment.auditing.results import Paired
+from truemoment.auditing.verdict import LITTLE
+from truemoment.auditing.words import number
 from truemoment.diagnosis.answers import first_answers
 from truemoment.diagnosis.errors import HIT, KINDS
 from truemoment.intervals import Bools, Floats, Ints, temporal_iou

@@ -13,10 +13,10 @@ from typing import Any
 
 from truemoment.reports.tables import TableStyle, escaped, render
 from truemoment.reports.template import render_page
-from truemoment.search.building import Report
-from truemoment.search.index import Index
-from truemoment.search.layout import Settings
-from truemoment.search.retrieval import Found
+from truemoment.searching.building import Report
+from truemoment.searching.index import Index
+from truemoment.searching.layout import Settings
+from truemoment.searching.retrieval import Found
 from truemoment.text import one_line, printable_lines
 from truemoment.version import __version__ as version
 

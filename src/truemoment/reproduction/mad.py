@@ -38,8 +38,8 @@ from truemoment.protocols import get_protocol
 from truemoment.records import Annotations
 from truemoment.reproduction.base import Reproduced, Setting, Table, beside, unchecked
 from truemoment.scores import Scores
-from truemoment.search.chunks import TOP, chunked, ground_chunks
-from truemoment.search.zero_shot import ZeroShot
+from truemoment.searching.chunks import TOP, chunked, ground_chunks
+from truemoment.searching.zero_shot import ZeroShot
 from truemoment.worlds.films import MANIFEST
 
 PAPER = "MAD (Soldan et al. 2022)"

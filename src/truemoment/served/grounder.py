@@ -20,12 +20,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from truemoment.answers import VERSION as PARSER_VERSION
 from truemoment.diagnosis.shuffled import generator_of, shuffle_segments
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.intervals import Ints
-from truemoment.io.answers import VERSION as PARSER_VERSION
-from truemoment.io.answers import parse_rows
 from truemoment.io.base import AnswerRows, Parsing, in_seconds
+from truemoment.io.parsed_answers import parse_rows
 from truemoment.records import MAX_TIME_S, Annotations, Predictions, Queries, as_strings
 from truemoment.served.connection import Connection
 from truemoment.served.endpoint import Endpoint, EndpointError

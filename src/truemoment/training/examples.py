@@ -26,7 +26,7 @@ from truemoment.language import get_engine
 from truemoment.language.phrases import phrase_trees
 from truemoment.models.base import Need
 from truemoment.records import Queries, numbers_of
-from truemoment.search.windows import DrawnWindows, Film
+from truemoment.searching.windows import DrawnWindows, Film
 from truemoment.training.network import Examples
 from truemoment.training.recipes import Recipe
 from truemoment.training.vocabulary import Vocabulary, word_numbers

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Bools, Ints
 from truemoment.records import Annotations
-from truemoment.search.windows import WindowDraws
+from truemoment.searching.windows import WindowDraws
 from truemoment.targets import cell_ious, usable
 from truemoment.training.examples import (
     ClipTable,

@@ -135,7 +135,7 @@ class Decoding(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Windowing(Struct, frozen=True, forbid_unknown_fields=True):
-    """How hours-long video is learned from and answered, window by window; see :mod:`truemoment.search.windows`.
+    """How hours-long video is learned from and answered, window by window; see :mod:`truemoment.searching.windows`.
 
     Parameters
     ----------

@@ -17,8 +17,8 @@ import numpy as np
 from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
 from truemoment.records import Annotations, Predictions, Queries, numbers_of
-from truemoment.search.windowed import Windowed
-from truemoment.search.windows import Windows
+from truemoment.searching.windowed import Windowed
+from truemoment.searching.windows import Windows
 from truemoment.training.examples import ClipTable, Pairs, SentenceTable, Table, read_sentences, video_rows
 from truemoment.training.network import Network
 from truemoment.training.recipes import Recipe, Windowing

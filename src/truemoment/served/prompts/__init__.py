@@ -34,9 +34,9 @@ from typing import Any
 
 import msgspec
 
+from truemoment.answers import Reading
 from truemoment.exceptions import InputError, UsageError
 from truemoment.files import read_text
-from truemoment.io.answers import Reading
 from truemoment.video import Frames
 
 PROMPTS = ("seconds", "clock", "json", "text-only")
@@ -57,7 +57,7 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     name, user, system, frame_label
         Texts; `user` and `frame_label` with placeholders.
     axis, which, one_sided, swapped
-        As of :class:`truemoment.io.answers.Reading`.
+        As of :class:`truemoment.answers.Reading`.
     """
 
     name: str

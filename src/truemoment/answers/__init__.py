@@ -1,0 +1,13 @@
+"""Answers written in words, read as moments.
+
+Video language models answer with sentences. ``parse_answer(text)`` reads one;
+:func:`truemoment.io.parsed_answers.parse_rows` reads those of a file. An answer with two possible readings is
+*ambiguous*; no unit is guessed.
+"""
+
+from __future__ import annotations
+
+from truemoment.answers.reading import VERSION, Answer, Reading
+from truemoment.answers.sentence import parse_answer
+
+__all__ = ["VERSION", "Answer", "Reading", "parse_answer"]

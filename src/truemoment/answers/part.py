@@ -1,0 +1,161 @@
+"""Which part of a text is the answer: not the reasoning, and what tags, boxes or "answer:" mark as it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from truemoment.answers import words
+from truemoment.answers.times import any_of
+
+_THOUGHT_ENDS = re.compile(rf"</{words.THOUGHT}>")
+_THOUGHT_BEGINS = re.compile(rf"<{words.THOUGHT}>")
+_ANSWER = re.compile(rf"<(?P<end>/?){words.ANSWER_TAG}>|<\|begin_of_box\|>|(?P<box>\\boxed\{{)")
+_TIMES = re.compile(rf"<(?P<end>/?)(?P<tag>{words.TIME_TAG})>")
+_LETTER = re.compile(r"\W{0,4}[a-h]\W{0,4}")
+_BRACE = re.compile(r"[{}]")
+_MARK = re.compile(words.ANSWER_MARK)
+
+
+MOST_CHARACTERS = 30_000
+"""Of a longer part only its beginning and its end are read."""
+
+
+class Part(NamedTuple):
+    """The part of a text that is looked at.
+
+    Parameters
+    ----------
+    begin
+        Where it begins in the whole text.
+    text
+        Its characters; what lies between marked parts is blanked.
+    marked
+        Whether something marks it as the answer.
+    first
+        Whether the answer stands at its beginning, as behind "answer:"; what follows explains it.
+    fault
+        Why it cannot be trusted; "" if it can.
+    gap_at, gap
+        Where characters were left out of its middle, and how many.
+    """
+
+    begin: int
+    text: str
+    marked: bool = False
+    first: bool = False
+    fault: str = ""
+    gap_at: int = 0
+    gap: int = 0
+
+    def place(self, begin: int, end: int) -> tuple[int, int]:
+        """Return where characters of this part stand in the whole text: the first, and the one behind the last."""
+        first, behind = (at + self.gap if self.gap and at >= self.gap_at else at for at in (begin, end))
+        return self.begin + first, self.begin + behind
+
+
+def parts(text: str) -> list[Part]:
+    """Return the parts of a text that may be the answer, best first; the next is looked at if one tells nothing.
+
+    Parameters
+    ----------
+    text
+        Written by :func:`~truemoment.answers.times.plain`.
+
+    Examples
+    --------
+    >>> [part.text for part in parts("<think>from 1 to 2</think> the answer is: 3 to 4")]
+    [' 3 to 4', ' the answer is: 3 to 4']
+    """
+    if "<" not in text and "boxed" not in text:
+        whole = _shortened(Part(0, text))
+        return [*_behind_mark(whole), whole]
+    thought = _last(_THOUGHT_ENDS, text, 0)
+    begin = 0 if thought is None else thought.end()
+    opened = _last(_THOUGHT_BEGINS, text, begin)
+    rest = text[begin:]
+    tagged = _tagged(rest)
+    timed = _timed(rest)
+    of_times = [] if timed is None else [_shortened(Part(begin, timed, marked=True))]
+    if tagged is not None:
+        return [_shortened(tagged._replace(begin=begin + tagged.begin)), *of_times]
+    whole = _shortened(Part(begin, rest))
+    if opened is not None:
+        return [whole._replace(fault="reasoning that is cut off before an answer")]
+    return [*of_times, *_behind_mark(whole), whole]
+
+
+def _shortened(part: Part) -> Part:
+    """Leave out the middle of a very long part, between two blanks: an answer stands at an end."""
+    text = part.text
+    if len(text) <= MOST_CHARACTERS:
+        return part
+    head = _blank_near(text, MOST_CHARACTERS // 2)
+    tail = _blank_near(text, len(text) - MOST_CHARACTERS // 2)
+    return part._replace(text=f"{text[:head]}\n{text[tail:]}", gap_at=head + 1, gap=tail - head - 1)
+
+
+def _blank_near(text: str, at: int) -> int:
+    """Return where a blank stands a little before a position; the position itself if there is none."""
+    found = max(text.rfind(blank, at - 200, at) for blank in " \n")
+    return found if found >= 0 else at
+
+
+def _behind_mark(part: Part) -> list[Part]:
+    """Return what stands behind the last "answer:", if there is one."""
+    if not any_of(words.ANSWER_WORDS, part.text):
+        return []
+    mark = _last(_MARK, part.text, 0)
+    if mark is None:
+        return []
+    at = mark.end()
+    letter = _LETTER.fullmatch(part.text, at) is not None
+    gap_at, gap = (part.gap_at - at, part.gap) if at < part.gap_at else (0, 0)
+    begin = part.place(at, at)[0]
+    found = Part(begin, part.text[at:], marked=True, first=True, gap_at=gap_at, gap=gap)
+    return [found._replace(fault="a letter of an option") if letter else found]
+
+
+def _last(pattern: re.Pattern[str], text: str, begin: int) -> re.Match[str] | None:
+    found = None
+    for match in pattern.finditer(text, begin):
+        found = match
+    return found
+
+
+def _tagged(text: str) -> Part | None:
+    """Return what stands in the last answer tag or box; one that is not closed runs to the end of the text."""
+    opening = closing = None
+    for tag in _ANSWER.finditer(text):
+        if not tag["end"]:
+            opening, closing = tag, None
+        elif opening is not None and closing is None:
+            closing = tag
+    if opening is None:
+        return None
+    end = closing.start() if closing is not None else len(text)
+    if opening["box"]:
+        end = _closing(text, opening.end())
+    return Part(opening.end(), text[opening.end() : end], marked=True)
+
+
+def _closing(text: str, begin: int) -> int:
+    """Return where the brace that is open at `begin` closes, or the text's end."""
+    depth = 1
+    for brace in _BRACE.finditer(text, begin):
+        depth += 1 if brace[0] == "{" else -1
+        if not depth:
+            return brace.start()
+    return len(text)
+
+
+def _timed(text: str) -> str | None:
+    """Blank all but what stands in tags of times; None if there are none."""
+    pieces, at, opening = [], 0, None
+    for tag in _TIMES.finditer(text):
+        if not tag["end"]:
+            opening = opening or tag
+        elif opening is not None and opening["tag"] == tag["tag"]:
+            pieces += ["\n" * (opening.end() - at), text[opening.end() : tag.start()]]
+            at, opening = tag.start(), None
+    return "".join(pieces) if pieces else None

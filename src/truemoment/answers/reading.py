@@ -1,0 +1,89 @@
+"""How answers are read (the options), and what comes of one."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+from truemoment.axes import Axis, parse_axis
+from truemoment.exceptions import UsageError
+from truemoment.records import Status
+
+VERSION = 1
+"""Of the reader: rises whenever some answer is read otherwise than before."""
+
+Which = Literal["last", "first", "all"]
+OneSided = Literal["ambiguous", "extend"]
+Swapped = Literal["ambiguous", "keep", "sort"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How answers in words are read.
+
+    Parameters
+    ----------
+    axis
+        What bare numbers count, as :func:`truemoment.axes.parse_axis` reads it.
+    which
+        Of several groups of moments in an answer (reasoning goes before the answer): the ``last``, the ``first`` or
+        ``all``. Moments that are listed together are one group in any case.
+    one_sided
+        A start without an end, or an end without a start: ``ambiguous``, or ``extend`` it to the video's end or from
+        its start.
+    swapped
+        A moment that ends before it starts: ``ambiguous``, ``keep`` it (it overlaps nothing), or ``sort`` it.
+
+    Raises
+    ------
+    UsageError
+        If an option has another value.
+
+    Examples
+    --------
+    >>> str(Reading(axis="percent", which="all"))
+    'axis=percent,which=all,one_sided=ambiguous,swapped=ambiguous'
+    """
+
+    axis: str = "seconds"
+    which: Which = "last"
+    one_sided: OneSided = "ambiguous"
+    swapped: Swapped = "ambiguous"
+
+    def __post_init__(self) -> None:
+        """Refuse impossible values."""
+        parse_axis(self.axis)
+        for name, choices in (("which", Which), ("one_sided", OneSided), ("swapped", Swapped)):
+            if getattr(self, name) not in get_args(choices):
+                raise UsageError(f"{name}: got {getattr(self, name)!r}, expected {' or '.join(get_args(choices))}")
+
+    @functools.cached_property
+    def on(self) -> Axis:
+        """The axis as a value."""
+        return parse_axis(self.axis)
+
+    def __str__(self) -> str:
+        return f"axis={self.axis},which={self.which},one_sided={self.one_sided},swapped={self.swapped}"
+
+
+class Answer(NamedTuple):
+    """What was read of an answer.
+
+    Parameters
+    ----------
+    status
+        How it was understood.
+    moments
+        (start, end) on the axis of the reading, in the order told; an infinite end is the end of the video. Empty
+        unless parsed.
+    span
+        First character, and the one behind the last, of what the reading rests on; None where there is nothing.
+    why
+        What was read, or why it was not, in a few words.
+    """
+
+    status: Status
+    moments: tuple[tuple[float, float], ...]
+    span: tuple[int, int] | None
+    why: str

@@ -1,0 +1,289 @@
+"""The words and signs that answers are made of, as sets and as parts of patterns.
+
+What a word does to a reading is decided where it is used (:mod:`~truemoment.answers.times`, ``moments``,
+``groups``, ``part``, ``denials``). Words are in small letters, as :func:`~truemoment.answers.times.plain` writes
+them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Label = Literal["", "start", "end", "length", "between", "other"]
+"""What the word before a time says it is."""
+
+
+def each(text: str) -> frozenset[str]:
+    """Words of a text, parted by blanks."""
+    return frozenset(text.split())
+
+
+def one_of(text: str) -> str:
+    """Write a pattern for one of the words of a text; a line under a word stands for a blank.
+
+    Examples
+    --------
+    >>> one_of("does does_not")
+    '(?:does not|does)'
+    """
+    return f"(?:{'|'.join(word.replace('_', ' ') for word in sorted(text.split(), key=len, reverse=True))})"
+
+
+# Numbers in words.
+ONES = {
+    word: value
+    for value, word in enumerate(
+        [
+            "zero",
+            "one",
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+        ]
+    )
+}
+TENS = {
+    word: 10 * value
+    for value, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
+}
+SPELLED = (
+    rf"\b(?:{one_of(' '.join(TENS))}(?:[- ]{one_of(' '.join(list(ONES)[1:10]))})?|{one_of(' '.join(ONES))}"
+    r"|half an?|an?(?=[ ](?:minute|hour)))\b"
+)
+
+VIDEO = one_of("video clip film footage movie recording timeline")
+
+# Between two times.
+RANGE = each("to - -- --> -> => > → ~ .. ... … until till til through thru bis 到 至 à upto uptil")
+"""What makes a moment of the times before and behind it."""
+AND = each("and und et y")
+"""The same behind "between"."""
+UP_TO = each("to until till through")
+"""The same behind a start, whatever else stands between."""
+FILLERS = each(
+    """about around approximately approx roughly circa ca just exactly nearly almost near the a at t its of no number
+    index timestamp time time_s mark point second seconds sec s frame frames minute minutes 第 秒
+    = : ( ) [ ] { } \\ " ' . | < > / ~"""
+)
+"""What may stand beside it."""
+
+LABELS: dict[str, Label] = {
+    **dict.fromkeys(
+        each(
+            """start starts started starting begin begins began beginning onset from t_start starttime
+            von ab beginn beginnt 从 开始 起始"""
+        ),
+        "start",
+    ),
+    **dict.fromkeys(
+        each(
+            """end ends ended ending finish finishes finished finishing stop stops conclude concludes concluding
+            until till t_end endtime ende endet bis 结束"""
+        ),
+        "end",
+    ),
+    **dict.fromkeys(each("last lasts lasting lasted duration length long total runtime"), "length"),
+    **dict.fromkeys(each("between zwischen"), "between"),
+    **dict.fromkeys(
+        each(
+            """score confidence conf prob probability id index qid video_id query_id fps rate step option question
+            figure fig chapter page scene shot part rank iou width height version layer item no"""
+        ),
+        "other",
+    ),
+}
+"""What a word says of the time behind it; of "start_time" the part before the line counts."""
+LABEL_WORD = r"[a-zà-ÿ_]+|开始|起始|结束|从"
+
+# Behind and before a range of two bare numbers.
+FOLLOWERS = each(
+    """in on at when where while as is are was were and or which that the during with after before by because since
+    this it he she they there both then but out so per mark marks range inclusive respectively corresponds corresponding
+    show shows match matches contain contains depict depicts represent represents a an"""
+)
+"""Words that may follow it; another one says what is counted: "2 to 3 bags"."""
+MEASURED = each(
+    """meter meters metre metres m cm mm km feet foot ft inch inches mile miles kg kilograms g grams pounds lbs degrees
+    dollars euros points stars litres liters l ml gb mb fps hz"""
+)
+"""Words behind a number with a point that say what is measured; others may be misspelt units of time."""
+NUMBERED_THINGS = one_of(
+    """step option figure fig chapter page scene shot part question item section room level person player video clip
+    image version season episode score ratio age aged grade lane number no"""
+)
+"""What is called by a number: "steps 2 to 3"."""
+
+# One time and an end of the video.
+GOES_ON = one_of("goes continues continuing lasts lasting runs keeps extends stays")
+ONWARD = one_of("on onward onwards going all_the_way right up")
+TO_THE_END = (
+    rf"(?:[\s,\"'()]{{0,3}}(?:mark |seconds? )?(?:"
+    rf"(?P<to>(?:and )?(?:it )?(?:{GOES_ON} )?(?:{ONWARD} )?"
+    r"(?:to|until|till|through|-+|and ends? (?:at|with)|\"?end(?:_time)?\"?:)\s?\"?"
+    r"(?:the )?(?:very )?end\b(?![_:\"]*\s?[:=]?\s?\d))"
+    r"|(?P<on>(?:and )?(?:onwards?\b|on\b(?=\W*$|[,.])|and after\b|to \?)))"
+    r"|(?P<end>\"?\s?,\s?\"?(?:the )?end\"?(?=\s*[\])])))"
+)
+LASTS = r"\b(?:lasts?|lasting|lasted|for)(?: about| only| around| roughly| approximately| just| for){0,2} \Z"
+NAMED_BEHIND = r"\s?\((?:(?P<start>start|begin)|(?P<end>end))[a-z ]{0,20}\)"
+FROM_THE_START = (
+    r"(?:"
+    rf"(?:from |at )?(?:the )?(?:very )?(?:start|beginning|outset|0)(?: of the {VIDEO})?"
+    r"\s?,?(?:to|until|till|through|up to|-+|and (?:ends?|lasts until) (?:at)?)\s?"
+    rf"|\b{one_of('until till up_to before within_the_first during_the_first in_the_first the_first first')} "
+    r")(?:about |around |approximately |the |roughly )?\Z"
+)
+NOT_UNTIL = r"(?:\bnot|n't|\bnever) [a-z ,]{0,40}(?:until|till|before) (?:about |around |the )?\Z"
+BEFORE_THE_END = r"\b(?:the )?(?:last|final)(?: about)? \Z"
+WHOLE = (
+    rf"\b(?:whole|entire|full|complete) (?:duration of the |length of the )?{VIDEO}\b"
+    rf"|\bthroughout (?:the |this )?(?:whole |entire )?{VIDEO}?"
+    r"|\bvideo in its entirety\b|\b(?:from )?(?:the )?(?:start|beginning) (?:to|until|till) (?:the )?end\b"
+    r"|\bduring the video from start to finish\b"
+)
+
+# Before a moment that is not the answer.
+WHOLE_VIDEO = one_of("video film footage movie recording")  # a clip may be the moment itself
+VIDEO_IS = rf"\b{WHOLE_VIDEO}(?:'s)?(?: itself)? (?:is|lasts|ends|finishes|runs|has|covers|spans|goes|plays)\b"
+OTHER_RANGE = (
+    r"(?:\b(?:confidence|score|probability|iou|certainty)\W{0,3}(?:is |of |from )?\W{0,2}"
+    r"|\b(?:bounding box|bbox|box|coordinates?|pixels?)\W{0,4}(?:at |are |is )?\W{0,3}"
+    r"|\b(?:margin|error|tolerance|uncertainty)\W{0,3}(?:of |is )?(?:about )?"
+    r"|\bcount(?:s|ed|ing)? (?:down )?(?:from )?)\Z"
+)
+EXTENT_OF_VIDEO = rf"(?:{VIDEO_IS}|\b{WHOLE_VIDEO}(?:'s)? (?:length|duration|range|timeline)\b)[^.;\n]{{0,20}}\Z"
+LENGTH_RANGE = (
+    r"\b(?:lasts?|lasted|lasting|takes?|took|taking|duration|(?<!go )(?<!opt )(?<!look )for|length)\W{1,3}"
+    r"(?:(?:is|of|about|around|between|only|roughly|approximately)\W)*\Z"
+)
+DENIED_RANGE = (
+    r"\b(?:instead of|rather than|except(?: for)?|exclud(?:es?|ing)|unlike|other than|ignor(?:es?|ing))\W{1,3}"
+    r"(?:(?:from|between|at|the|segment|interval)\W)*\Z"
+)
+BESIDE = (
+    r"\b(?:(?:after|before|following|prior to) (?:that|this|which)|afterwards?|beforehand|previously|meanwhile"
+    r"|the rest)\b[^.;\n]{0,40}\Z"
+)
+EXAMPLE = r"(?:\be\.g\.,?|\bfor example,?|\bfor instance,?|\bsuch as) (?:from |between )?\Z"
+UNIT_BEFORE = (
+    r"(?:\A|[\W_])(?:(?P<frame>frames?|frame_?ind\w+|indices)|(?P<percent>percent(?:ages?)?)"
+    r"|(?P<other>ms|msec|milliseconds?|minutes?|mins?|hours?))\b[^.;\n\d]{0,30}\Z"
+)
+ASIDE_SIGN = (
+    r"(?:conf|score|prob|iou|certain|box|coord|pixel|margin|error|toler|count|video|film|foot|movie|record|last|tak|took|dura"
+    r"|for |for:|length|instead|rather|except|exclud|unlike|other|ignor|after|before|follow|prior|previous|meanwhile"
+    r"|rest|e\.g|example|instance|such|frame|indices|percent|ms\b|msec|milli|min|hour|within)"
+)
+"""Stands in the text before a moment wherever one of the patterns above fits."""
+TELLS_THE_LENGTH = rf"(?:{VIDEO_IS}[^.\d]{{0,20}}|\bout of |\btotal(?: of)? )\Z"
+IS_THE_LENGTH = rf"[\s-]{{0,2}}(?:long\b|{VIDEO}\b)"
+TWICE = r"\b(?:twice|two times|both times|several times|each time|and again (?:at|around|from))\b"
+
+# Between two moments.
+CONNECTING = each(
+    """and then also again plus as well followed by another from between at around about to the in of is it or either
+    moment moments segment segments event events interval intervals occurrence occurrences instance instances clip clips
+    time times timestamp timestamps span spans window windows range ranges period periods query video answer
+    first second third fourth next finally later once more start starts end ends seconds sec secs s 第 和 以及 、 。
+    maybe possibly perhaps
+    , ; & | / [ ] { } ( ) < > : - • = # " ' +"""
+)
+"""What lets two moments be told together, as one answer."""
+COUNTED_MOMENT = one_of("moment segment event interval occurrence instance clip time span window range")
+
+# Which part is the answer.
+THOUGHT = one_of("think thinking reasoning thought thoughts")
+ANSWER_TAG = one_of("answer final_answer output response prediction").replace("final answer", "final_answer")
+TIME_TAG = (
+    one_of("time times timestamp timestamps moment moments segment segments interval intervals span spans clip glue")[
+        :-1
+    ]
+    + "|time_range|temporal_window|timespan)"
+)
+ANSWER_MARK = (
+    r"\b(?:final |correct |my |the )?(?:answer|conclusion|prediction|result)(?: is| would be)?\"? ?[:=]"
+    r"|\b(?:final |correct )?answer is\b|\bfinal answer\b|答案[是为]?:?"
+)
+ANSWER_WORDS = ("answer", "conclusion", "prediction", "result", "答案")
+
+# There is none.
+NOT = (
+    rf"(?:\b{one_of('does do did is are was were has have can could will')}(?: not|n't| never)"
+    rf"|\b{one_of('cannot cant never not without_being')})"
+)
+TO_BE_SEEN = (
+    r"(?:occur|happen|appear|take place|exist|present|shown?|visible|found|find|seen?|contain|include|mention|depict"
+    r"|display|portray|featured?|observed?|locate|identified|match|any (?:moment|such|segment|scene|instance|event)"
+    r"|in (?:the|this) (?:video|clip))"
+)
+MOMENTS = (
+    r"(?:moments?|events?|scenes?|segments?|actions?|such|answer|clips?|parts?|intervals?|occurrences?|instances?"
+    r"|match(?:es|ing)?|timestamps?|time|evidence|footage|one)"
+)
+DENIAL = (
+    rf"{NOT}\b (?:[a-z']+ ){{0,5}}?{TO_BE_SEEN}"
+    r"|\bnever (?:occurs|happens|appears|shows|takes place)"
+    rf"|\bno (?:[a-z']+ ){{0,3}}?{MOMENTS}\b"
+    r"|\bthere(?: is|'s| are|s) no(?:thing|body| one)?\b|\bnothing (?:in the video )?(?:matches|like|corresponds)"
+    r"|\b(?:is|are) absent\b|\babsent from\b|\bnot applicable\b|\bno corresponding\b"
+    r"|\"(?:found|exists?|present|occurs?|detected|match|visible)\"\s*:\s*\"?(?:false|no)\b"
+    r"|没有|未出现|不存在|未发生|没出现|不出现"
+)
+MAY_DENY = ("no", "n't", "never", "absent", "false", "cant", "there", "没", "未", "不")
+"""A text without any of these denies nothing."""
+HARMLESS = one_of(
+    """again elsewhere anywhere_else otherwise other another outside apart_from before_that after_that before_this
+    after_this afterward afterwards beyond earlier later anymore any_more besides"""
+)
+"""Beside a denial: what is denied is another moment."""
+BUT = (
+    rf"\b{one_of('but instead rather however until except only though although yet while just then so')}\b"
+    r"|[;.!?\n]|, (?:it|the|he|she|they)\b"
+)
+"""Behind a denial: what follows is not denied."""
+CLOSEST = r"\b(?:closest|nearest|most similar)\b"
+NOT_THERE = r"\bnot (?:happening |occurring |visible |shown |present )?(?:from|between|at|in|during|within) (?:the )?\Z"
+NOTHING = one_of(
+    """none null n/a na nil no nothing not_found no_match no_answer no_moment no_result not_applicable nan undefined
+    empty not_present not_available"""
+)
+"""Alone, it says that there is none."""
+
+# The model declines.
+CANNOT = one_of(
+    """cannot can't can_not cant unable_to not_able_to not_possible_to impossible_to am_not_capable_of couldn't
+    could_not won't will_not"""
+)
+DO_IT = one_of(
+    """watch view access process analyse analyze open play load determine answer help assist provide comply tell
+    identify give say pinpoint specify see viewing watching accessing localize estimate directly interpret fulfil
+    fulfill do_that do_this"""
+)
+A_MODEL = r"\bas an? (?:ai|language|large|text|artificial)\b"
+REFUSAL = (
+    rf"\b{CANNOT} (?:[a-z']+ ){{0,3}}?{DO_IT}\b"
+    rf"|{A_MODEL}|\bi(?:'m| am) sorry\b|\bsorry,|\bi apologi[sz]e\b"
+    r"|\b(?:don't|do not|does not|doesn't) have (?:the |any |a )?"
+    r"(?:access|ability|capability|enough|sufficient|video|eyes|means|way)\b"
+    r"|\bno (?:video|image|frames?|file|media) (?:was|were|is|has been|have been)?\s?"
+    r"(?:provided|attached|uploaded|given|available|found)?"
+    r"|\bneed (?:more|additional|the) (?:information|context|video|details)"
+    rf"|\bplease (?:provide|upload|share|attach) (?:the |a |your |me )?(?:actual )?(?:file|frames|{VIDEO})"
+    r"|\binsufficient (?:information|context|evidence|visual)|\bnot enough (?:information|context)"
+    r"|无法|抱歉|不能观看"
+)

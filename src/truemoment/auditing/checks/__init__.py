@@ -1,0 +1,108 @@
+"""The checks of an audit, a file each: what it computes, its finding, its place in a gate.
+
+To add one, write a file with a ``CHECK`` and name it in :data:`CHECKS`. A check returns a finding, or None where it
+does not apply. It never calls two things equal because no difference was found: it gives the difference, its interval,
+and what the split can show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from truemoment.auditing.checks import (
+    abstention,
+    answer_pattern,
+    below_floor,
+    better_than_guessing,
+    carrying_classes,
+    conventions,
+    errors,
+    excess_where_blind_misses,
+    iid_ood_gap,
+    leakage,
+    long_moments,
+    looks_at_video,
+    loose_threshold,
+    references,
+    resolution,
+    shallow_lists,
+    shortcut_share,
+    skill,
+    text_only,
+    training_places,
+    unread_share,
+    uses_video,
+    validity,
+    without_right_video,
+)
+from truemoment.auditing.checks.base import Check
+from truemoment.auditing.findings import Condition
+from truemoment.exceptions import MeasureError, UsageError
+from truemoment.measures import Measure, parse_measure
+
+CHECKS: tuple[Check, ...] = tuple(
+    of.CHECK
+    for of in (
+        better_than_guessing,
+        skill,
+        shortcut_share,
+        excess_where_blind_misses,
+        without_right_video,
+        uses_video,
+        looks_at_video,
+        text_only,
+        iid_ood_gap,
+        below_floor,
+        training_places,
+        carrying_classes,
+        loose_threshold,
+        shallow_lists,
+        long_moments,
+        answer_pattern,
+        unread_share,
+        abstention,
+        validity,
+        leakage,
+        conventions,
+        resolution,
+        references,
+        errors,
+    )
+)
+"""Every check, in the order of a report; the first one is its headline."""
+
+
+def settled(conditions: Sequence[Condition], measures: Sequence[Measure]) -> tuple[Condition, ...]:
+    """Return a gate's conditions with the names of checks and measures as they are written here.
+
+    Raises
+    ------
+    UsageError
+        If a condition names neither a check nor a measure of this audit, asks a measure or a check that is no question
+        of passing to hold, or asks for a figure that a check does not have.
+    """
+    checks = {check.name: check for check in CHECKS}
+    known = [str(measure) for measure in measures]
+    found = []
+    for condition in conditions:
+        check, name = checks.get(condition.name), condition.name
+        if check is None:
+            try:
+                name = str(parse_measure(name))
+            except MeasureError:
+                name = ""
+            if name not in known:
+                names = ", ".join([*checks, *known])
+                raise UsageError(f"gate {condition.text!r}: unknown {condition.name!r}, expected one of {names}")
+        if not condition.comparison and (check is None or not check.passes):
+            example = f", give a number, e.g. {name}>=0.4" if check is None else ""
+            example = (
+                f", give a number, e.g. {name}<0.1 ({check.figure})" if check is not None and check.figure else example
+            )
+            raise UsageError(f"gate {condition.text!r}: is no question of passing{example}")
+        if condition.comparison and check is None and not 0 <= condition.limit <= 1:
+            raise UsageError(f"gate {condition.text!r}: figures are fractions from 0 to 1, not percent")
+        if condition.comparison and check is not None and not check.figure:
+            raise UsageError(f"gate {condition.text!r}: {name} has no figure to compare")
+        found.append(condition._replace(name=name))
+    return tuple(found)

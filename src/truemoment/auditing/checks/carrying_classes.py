@@ -1,0 +1,113 @@
+"""Classes of queries that carry the score: on which the method scores far above the rest."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from truemoment.auditing.checks import slices
+from truemoment.auditing.checks.base import Check
+from truemoment.auditing.checks.below_floor import FEWEST_VIDEOS
+from truemoment.auditing.findings import Finding
+from truemoment.auditing.results import Results
+from truemoment.auditing.words import some
+from truemoment.records import numbers_of
+from truemoment.studentised import resample_ratios
+from truemoment.uncertainty import LEVEL, NO_WEIGHT, false_discoveries
+
+NAME = "carrying-classes"
+
+TIMES = 1.5
+"""A class carries the score where its share of the score is this many times its share of the queries."""
+
+N_NAMED = 3
+
+
+class Carrying(NamedTuple):
+    """A class that carries the score; fractions.
+
+    Parameters
+    ----------
+    family, label
+        The class.
+    value, elsewhere
+        The headline figure in it, and on all other queries.
+    floor
+        The strongest floor's figure in it.
+    of_queries, of_score
+        Its share of the queries, and of the score.
+    """
+
+    family: str
+    label: str
+    value: float
+    elsewhere: float
+    floor: float
+    of_queries: float
+    of_score: float
+
+
+def carrying(results: Results) -> tuple[Carrying, ...]:
+    """Find the classes, largest share of the score over share of the queries first."""
+    m, video = results.headline, numbers_of(results.scores.video_id)
+    own, weight = results.scores.numerator[m], results.scores.weight[m]
+    floor = results.strongest_scores.numerator[m]
+    n_videos, total = int(video.max(initial=-1)) + 1, own.sum()
+    overall = own - own.sum() / max(weight.sum(), NO_WEIGHT) * weight  # what each query has above the whole score
+    found, above = [], []
+    for member in results.part(slices.members):
+        for label, mask in zip(member.labels, member.masks, strict=True):
+            inside, outside = weight[mask].sum(), weight[~mask].sum()
+            if not (inside > 0 and outside > 0 and total > 0) or len(np.unique(video[mask])) < FEWEST_VIDEOS:
+                continue
+            elsewhere = own[~mask].sum() / outside
+            found.append(
+                Carrying(
+                    family=member.family,
+                    label=label,
+                    value=float(own[mask].sum() / inside),
+                    elsewhere=float(elsewhere),
+                    floor=float(floor[mask].sum() / inside),
+                    of_queries=float(inside / weight.sum()),
+                    of_score=float(own[mask].sum() / total),
+                )
+            )
+            # Sums to (value - elsewhere) inside outside / (inside + outside), and varies as that difference does.
+            share = np.where(mask, outside, -inside) / weight.sum()
+            above.append(np.bincount(video, overall * share, n_videos))
+    if not found:
+        return ()
+    drawn = resample_ratios(
+        np.array(above, dtype=np.float64).T,
+        np.broadcast_to(np.bincount(video, weight, n_videos)[:, None], (n_videos, len(found))),
+        results.stream(NAME),
+        resamples=results.case.resamples,
+    )
+    kept = false_discoveries(drawn.p_values()[1], LEVEL)
+    carry = [of for of, is_kept in zip(found, kept, strict=True) if is_kept and of.of_score > TIMES * of.of_queries]
+    return tuple(sorted(carry, key=lambda of: of.of_queries / of.of_score))
+
+
+def look(results: Results) -> Finding | None:
+    """Name the classes that carry the score."""
+    found, percent = results.part(carrying), results.case.protocol.percent
+    if not found:
+        return None
+    lines = tuple(
+        f"{of.family} {of.label}: {percent(of.value)} against {percent(of.elsewhere)} elsewhere (strongest floor: "
+        f"{percent(of.floor)}); {100 * of.of_queries:.0f} % of the queries, {100 * of.of_score:.0f} % of the score"
+        for of in found
+    )
+    named = "; ".join(lines[:N_NAMED])
+    classes = some(len(found), "class carries", "classes carry")
+    verdict = f"{classes} more of {results.measure} than {'its' if len(found) == 1 else 'their'} share: {named}."
+    return Finding(NAME, "note", verdict, lines, found[0].of_score)
+
+
+CHECK = Check(
+    NAME,
+    look,
+    "classes of queries whose share of the score is far above their share of the queries",
+    figure="share of the score of the first such class",
+)

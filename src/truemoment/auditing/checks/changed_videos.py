@@ -1,0 +1,148 @@
+"""The same model on changed videos, which checks of several kinds look at: shuffled, reversed, frozen, exchanged.
+
+Answers on changed videos are controls. They are no blind baselines: a model that looks may still know much of a
+shuffled video.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from truemoment.auditing.case import ORIGINAL
+from truemoment.auditing.results import Paired, Results, intervals
+from truemoment.diagnosis.shuffled import Displacement, compare_shuffled
+from truemoment.intervals import Floats
+from truemoment.records import Predictions
+from truemoment.scores import Scores
+
+SAME_PLACE_NORM = 0.001
+"""A first answer whose ends lie this far from another's, as a share of the video, counts as the same."""
+
+MAY_DIFFER = 0.01
+"""Share of the first answers that may differ while the answers are still called a model's."""
+
+WAYS_IN_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "shuffled": "segments shuffled",
+        "reversed": "played backwards",
+        "frozen": "frozen",
+        "other-video": "another video",
+    }
+)
+"""How videos are changed, in words; other ways by their name."""
+
+
+class Control(NamedTuple):
+    """The same model on videos that are changed in one way; a row a measure.
+
+    Parameters
+    ----------
+    way
+        How, as :data:`truemoment.features.changed.WAYS` calls it.
+    answers, scores
+        Of the model on these videos.
+    ci95 : (M, 2)
+        95 % intervals of its figures.
+    displacement
+        How first answers moved.
+    fall
+        Figures on the original videos less those on these.
+    original
+        Scores of the model on the original videos.
+    """
+
+    way: str
+    answers: Predictions
+    scores: Scores
+    ci95: Floats
+    displacement: Displacement
+    fall: Paired
+    original: Scores
+
+    @property
+    def words(self) -> str:
+        """How videos are changed, in words."""
+        return WAYS_IN_WORDS.get(self.way, self.way)
+
+
+class Changed(NamedTuple):
+    """The same model on the original videos and on changed ones, asked now.
+
+    Parameters
+    ----------
+    scores
+        On the original videos.
+    ci95 : (M, 2)
+        95 % intervals of its figures.
+    n_differing
+        Queries whose first answer now is not the audited one: elsewhere by more than 0.001 of the video, or one of the
+        two is missing.
+    ways
+        The changes, in the order given.
+    """
+
+    scores: Scores
+    ci95: Floats
+    n_differing: int
+    ways: tuple[Control, ...]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the audited answers are the model's, but for some that another machine may round otherwise."""
+        return self.n_differing <= MAY_DIFFER * len(self.scores)
+
+
+def changed(results: Results) -> Changed | None:
+    """Compare the model's answers on each kind of changed videos with its own on the original ones."""
+    case = results.case
+    if not case.changed:
+        return None
+    results.tell("changed videos")
+    now = case.changed[ORIGINAL]
+    original = results.evaluate(now)
+    ways = [way for way in case.changed if way != ORIGINAL]
+    found = tuple(_control(results, way, case.changed[way], now, original) for way in ways)
+    ci95 = intervals([original], results.stream("changed videos"), case.resamples)[0]
+    return Changed(original, ci95, _n_differing(results, now), found) if ways else None
+
+
+def shuffled(results: Results) -> Control | None:
+    """Compare the audited answers with those on shuffled videos, where these were given or the model was asked now."""
+    case, model = results.case, results.part(changed)
+    answers = case.shuffled
+    if answers is None and model is not None and model.agrees:
+        answers = case.changed.get("shuffled")
+    return None if answers is None else _control(results, "shuffled", answers, case.predictions, results.scores)
+
+
+def controls(results: Results) -> tuple[Control, ...]:
+    """Return each control once: the shuffled videos of the audited file, and the other changes of the model."""
+    of_file, model = results.part(shuffled), results.part(changed)
+    others = () if model is None else (one for one in model.ways if of_file is None or one.way != of_file.way)
+    return (*(() if of_file is None else (of_file,)), *others)
+
+
+def _control(results: Results, way: str, answers: Predictions, before: Predictions, original: Scores) -> Control:
+    case, scores = results.case, results.evaluate(answers)
+    return Control(
+        way=way,
+        answers=answers,
+        scores=scores,
+        ci95=intervals([scores], results.stream(f"control {way}"), case.resamples)[0],
+        displacement=compare_shuffled(case.annotations, before, answers, ranking=case.protocol.ranking),
+        fall=results.paired(original, scores, f"fall {way}"),
+        original=original,
+    )
+
+
+def _n_differing(results: Results, now: Predictions) -> int:
+    """Count the queries whose first answer is not the audited one."""
+    case = results.case
+    moved = compare_shuffled(case.annotations, case.predictions, now, ranking=case.protocol.ranking)
+    stays = np.maximum(moved.d_start, moved.d_end) <= SAME_PLACE_NORM  # NaN does not
+    silent = moved.left_out.get("answered on neither video", 0)
+    return case.annotations.n_queries - int(stays.sum()) - silent

@@ -1,0 +1,69 @@
+"""How much the figure depends on the evaluator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from truemoment.auditing.checks.base import Check
+from truemoment.auditing.findings import Finding
+from truemoment.auditing.results import Results
+from truemoment.evaluation import evaluate
+from truemoment.exceptions import MeasureError, ProtocolError
+from truemoment.protocols import PROTOCOLS
+
+NAME = "conventions"
+
+EVALUATORS = tuple(protocol for protocol in PROTOCOLS.values() if protocol.empty != "abstain")
+"""Named protocols that may give different figures where there is a moment to find."""
+
+LARGE = 0.01
+"""Difference between evaluators that a reviewer will ask about."""
+
+
+def conventions(results: Results) -> Mapping[str, float]:
+    """Measure the headline under the audit's protocol and each named one that takes these answers.
+
+    One that pools all answers of a list into one is left out where lists are ranked alternatives.
+    """
+    case, found = results.case, {}
+    ranked = case.predictions.lengths.max(initial=0) > 1
+    for protocol in dict.fromkeys([case.protocol, *EVALUATORS]):
+        if ranked and protocol.references == "pooled":
+            continue
+        try:
+            scores = evaluate(case.annotations, case.predictions, [results.measure], protocol)
+        except (ProtocolError, MeasureError):  # it refuses missing answers, or the measure is not defined in it
+            continue
+        found[protocol.name] = scores.value(results.measure)
+    return MappingProxyType(found)
+
+
+def look(results: Results) -> Finding:
+    """State the lowest and the highest figure."""
+    measure = results.measure
+    figures = {name: value for name, value in results.part(conventions).items() if np.isfinite(value)}
+    silent = [protocol.name for protocol in EVALUATORS if protocol.name not in figures]
+    lines = [f"{name}: {100 * value:.2f}" for name, value in sorted(figures.items(), key=lambda item: item[1])]
+    lines += [f"no figure: {', '.join(silent)} (undefined there, or they refuse these predictions)"] if silent else []
+    if not figures:
+        return Finding(NAME, "note", f"{measure} is undefined under every named convention.", tuple(lines))
+    low, high = min(figures, key=figures.__getitem__), max(figures, key=figures.__getitem__)
+    spread = figures[high] - figures[low]
+    verdict = (
+        f"The choice of evaluator changes {measure} by {100 * spread:.2f} points: from {100 * figures[low]:.2f} "
+        f"({low}) to {100 * figures[high]:.2f} ({high})."
+        if round(spread, 4)
+        else f"All {len(figures)} evaluators that take these predictions give {100 * figures[low]:.2f} at {measure}."
+    )
+    return Finding(NAME, "warning" if spread >= LARGE else "note", verdict, tuple(lines), spread)
+
+
+CHECK = Check(
+    NAME,
+    look,
+    "the same predictions under every named protocol that takes them",
+    figure="largest less smallest",
+)

@@ -1,0 +1,249 @@
+"""What the method finds where the sentence network misses: its excess over a second network, and over every floor.
+
+The excess is that of :mod:`truemoment.network_row`. For a method that finds a share t of the moments and guesses the
+others as well as the networks do, it is t times the share that the second network misses of what the first one misses.
+
+A blind method of another kind hits more of what the networks miss: on Charades-STA a constant, by luck, 11 points more.
+So every floor takes the place of the second network too, and the gate is about the least of these differences.
+
+A hit is R@1 at the IoU of the headline measure. Networks are fitted on the training split; where there is none, out of
+fold on the audited split itself: each fifth of its videos is answered by networks that learned from the others.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from truemoment.arrays import Array
+from truemoment.auditing.checks.base import Check
+from truemoment.auditing.findings import Finding, Level
+from truemoment.auditing.results import Results
+from truemoment.auditing.words import interval, points, some
+from truemoment.baselines import ExpectedValue
+from truemoment.baselines.sentence_network import SentenceNetwork, Training, folds
+from truemoment.evaluation import evaluate
+from truemoment.exceptions import InputError
+from truemoment.floors import NETWORK, BaselineResult, pack_answers, unpack_answers
+from truemoment.intervals import Bools, Floats, Ints
+from truemoment.measures import Measure, Recall
+from truemoment.network_row import excess, hit_of
+from truemoment.records import Predictions
+
+NAME = "excess-where-blind-misses"
+
+N_FOLDS, TRAINING = 5, Training(members=1)
+"""Parts of the audited split where networks learn from it, and how: ten in all, so one member each."""
+
+N_CLASSES = 10
+"""Classes of queries by the probability that the network is right."""
+
+
+class FloorWhereBlindMisses(NamedTuple):
+    """What a floor hits of the queries that the first network misses, and the method's excess over it; fractions.
+
+    Parameters
+    ----------
+    name
+        The floor.
+    where_missed
+        Share of these queries that it hits, by its first draw.
+    excess, ci95
+        Method less floor there, and its 95 % interval.
+    """
+
+    name: str
+    where_missed: float
+    excess: float
+    ci95: Floats
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval; the excess itself where it does not vary from video to video."""
+        return float(self.ci95[0] if np.isfinite(self.ci95[0]) else self.excess)
+
+
+class WhereBlindMisses(NamedTuple):
+    """Hits of the method by those of the sentence network; fractions.
+
+    Parameters
+    ----------
+    measure
+        What a hit is.
+    out_of_fold
+        Whether the networks learned from the audited split.
+    n_missed, n_hit
+        Queries that the first network misses, and hits.
+    where_missed, where_hit : (3,)
+        Share of these that the method, the first and the second network hit.
+    excess, ci95
+        Method less second network where the first one misses, and its 95 % interval.
+    floor
+        Of all floors the one over which the lower end of the method's excess is lowest; None without floors.
+    probability : (D,)
+        Mean probability that the first network is right, by class of queries.
+    n_queries : (D,)
+        Queries of each class.
+    hits : (D, 3)
+        Share of them that the method, the first and the second network hit.
+    """
+
+    measure: Measure
+    out_of_fold: bool
+    n_missed: int
+    n_hit: int
+    where_missed: Floats
+    where_hit: Floats
+    excess: float
+    ci95: Floats
+    floor: FloorWhereBlindMisses | None
+    probability: Floats
+    n_queries: Ints
+    hits: Floats
+
+    @property
+    def least(self) -> float:
+        """The excess over the second network or over the floor, whichever is less."""
+        return self.excess if self.floor is None else min(self.excess, self.floor.excess)
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval against the second network or the floor, whichever is less."""
+        low = float(self.ci95[0])
+        return low if self.floor is None else min(low, self.floor.low)
+
+
+def where_blind_misses(results: Results) -> WhereBlindMisses | None:
+    """Compare the hits of the method with those of two sentence networks; None where none can be fitted."""
+    case, measure = results.case, hit_of(results.measure)
+    answers = _answers(results, measure)
+    if answers is None:
+        return None
+    results.tell("where the sentence network misses")
+    of_method, first, second = (
+        evaluate(case.annotations, of, [measure], case.protocol).numerator[0] for of in (case.predictions, *answers)
+    )
+    row = answers[0].rows_of(case.annotations.queries.query_id)
+    probability = answers[0].score[answers[0].offsets[row]]
+    hits = np.stack([of_method, first, second], axis=1)
+    value, ci95 = excess(hits, case.annotations.queries.video_id, results.stream(NAME), resamples=case.resamples)
+    floors = [_beside_floor(results, of, measure, hits) for of in results.floors]
+    order = np.argsort(probability, kind="stable")
+    classes = [part for part in np.array_split(order, N_CLASSES) if len(part)]
+    return WhereBlindMisses(
+        measure=measure,
+        out_of_fold=case.train is None,
+        n_missed=int((first == 0).sum()),
+        n_hit=int((first > 0).sum()),
+        where_missed=_mean(hits, first == 0),
+        where_hit=_mean(hits, first > 0),
+        excess=value,
+        ci95=ci95,
+        floor=min(floors, key=lambda of: of.low, default=None),
+        probability=np.array([probability[part].mean() for part in classes]),
+        n_queries=np.array([len(part) for part in classes]),
+        hits=np.stack([hits[part].mean(axis=0) for part in classes]),
+    )
+
+
+def _beside_floor(results: Results, floor: BaselineResult, measure: Recall, hits: Floats) -> FloorWhereBlindMisses:
+    """Put a floor in the place of the second network; `hits` are those of the method and of both networks, (Q, 3)."""
+    case = results.case
+    own = evaluate(case.annotations, floor.predictions, [measure], case.protocol).numerator[0]
+    beside = np.stack([hits[:, 0], hits[:, 1], own], axis=1)
+    rng = results.stream(f"{NAME} {floor.name}")
+    value, ci95 = excess(beside, case.annotations.queries.video_id, rng, resamples=case.resamples)
+    return FloorWhereBlindMisses(floor.title, float(_mean(own[:, None], hits[:, 1] == 0)[0]), value, ci95)
+
+
+def _mean(hits: Floats, queries: Bools) -> Floats:
+    return np.asarray(hits[queries].mean(axis=0) if queries.any() else np.full(hits.shape[1], np.nan))
+
+
+def _answers(results: Results, measure: Recall) -> tuple[Predictions, Predictions] | None:
+    """Return the answers of two networks of different seeds by R@1; None where none can be fitted."""
+    found = []
+    for number in range(2):
+        fitted = results.networks[number] if results.networks else None
+        if fitted is not None:
+            (by_hits,) = fitted.for_measures([measure])
+            found.append(by_hits.ground(results.annotations.queries))
+        elif results.case.train is None:
+            try:
+                found.append(_out_of_fold(results, measure, f"{NETWORK} out of fold {number}"))
+            except InputError:
+                return None
+        else:
+            return None
+    return found[0], found[1]
+
+
+def _out_of_fold(results: Results, measure: Recall, name: str) -> Predictions:
+    """Answer each part of the audited split by a network that learned from the other parts; `name` seeds them."""
+    annotations, protocol = results.annotations, results.case.protocol
+    for_folds, *children = results.stream(name).spawn(1 + N_FOLDS)
+    fold = folds(annotations.queries.video_id, N_FOLDS, for_folds)
+
+    def ask() -> dict[str, Array]:
+        parts = []
+        for number, child in enumerate(children):
+            if (fold == number).any():
+                results.tell(f"sentence network out of fold, {100 * number / N_FOLDS:.0f} %")
+                network = ExpectedValue(SentenceNetwork(child, TRAINING), measure, protocol)
+                fitted = network.fit(annotations.select_queries(fold != number))
+                parts.append(fitted.ground(annotations.select_queries(fold == number).queries))
+        return pack_answers([[Predictions.joined(parts)]])
+
+    key = {"annotations": annotations.sha256, "measure": str(measure), "protocol": protocol.signature()}
+    packed = results.case.cache.arrays("out-of-fold", key | {"network": name, "seed": results.seed}, ask)
+    return unpack_answers(packed, annotations.queries.query_id[np.argsort(fold, kind="stable")])[0][0]
+
+
+def look(results: Results) -> Finding | None:
+    """State what the method finds where the sentence network misses."""
+    found = results.part(where_blind_misses)
+    if found is None:
+        return None
+    if not found.n_missed or not np.all(np.isfinite(found.ci95)):
+        why = "misses no query" if not found.n_missed else "differs too little from video to video"
+        return Finding(NAME, "note", f"There is no excess to state: the sentence network {why}.")
+    missed, hit = 100 * found.where_missed, 100 * found.where_hit
+    right = f"; where it is right, {hit[0]:.0f} %" if found.n_hit else ""
+    verdict = (
+        f"Where the sentence network misses, the method finds {missed[0]:.0f} %{right}. A second sentence network "
+        f"finds {missed[2]:.0f} % of what the first one misses, so the excess is "
+        f"{points(found.excess, sign=True)} points, {interval(found.ci95, sign=True)}."
+    )
+    if (of := found.floor) is not None and of.low < found.ci95[0]:
+        verdict += (
+            f" The closest floor, {of.name}, finds {100 * of.where_missed:.0f} %: {points(of.excess, sign=True)} "
+            f"points, {interval(of.ci95, sign=True)}."
+        )
+    low, high = found.low, found.ci95[1]
+    level: Level = "good" if low > 0.1 else "note" if low > 0 else "warning" if high > 0.1 else "serious"
+    lines = [
+        f"{found.measure}; {some(found.n_missed, 'query', 'queries')} that the first network misses, "
+        f"{found.n_hit:,} that it hits",
+        "networks of two seeds, fitted on the training split"
+        if not found.out_of_fold
+        else f"networks of two seeds, each fifth of the videos of {results.annotations.split} answered by networks "
+        "that learned from the others",
+    ]
+    lines += [
+        f"probability {100 * p:.0f} % that the network is right ({n:,} queries): method {100 * own:.0f} %, network "
+        f"{100 * first:.0f} %, second network {100 * second:.0f} %"
+        for p, n, (own, first, second) in zip(
+            found.probability.tolist(), found.n_queries.tolist(), found.hits.tolist(), strict=True
+        )
+    ]
+    return Finding(NAME, level, verdict, tuple(lines), found.least, bool(low > 0))
+
+
+CHECK = Check(
+    NAME,
+    look,
+    "hits where the sentence network misses, less those of a second sentence network and of every floor",
+    "the 95 % intervals against all of them lie above 0",
+    "the least of these differences",
+)

@@ -1,0 +1,82 @@
+"""Whether other splits contain the audited videos or sentences."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from truemoment.auditing.checks.base import Check
+from truemoment.auditing.findings import Finding, Level
+from truemoment.auditing.results import Results
+from truemoment.datasets.faults import normalised_sentence
+
+NAME = "leakage"
+
+
+class Leak(NamedTuple):
+    """What another split shares with the audited one.
+
+    Parameters
+    ----------
+    split
+        The other split.
+    n_videos
+        Videos that are in both.
+    n_sentences
+        Audited queries whose sentence is there too, but for case, outer blanks and a last full stop.
+    """
+
+    split: str
+    n_videos: int
+    n_sentences: int
+
+
+def leaks(results: Results) -> tuple[Leak, ...]:
+    """Compare the audited split with every other one."""
+    handed = results.handed
+    videos = set(handed.annotations.video_id)
+    sentences = [normalised_sentence(sentence) for sentence in handed.annotations.queries.sentence]
+    found = []
+    for other in handed.others:
+        known = {normalised_sentence(sentence) for sentence in other.queries.sentence}
+        shared = sum(sentence in known for sentence in sentences)
+        found.append(Leak(other.split, len(videos & set(other.video_id)), shared))
+    return tuple(found)
+
+
+def look(results: Results) -> Finding | None:
+    """State which splits share videos or sentences."""
+    split, found = results.split, results.part(leaks)
+    if not found:
+        return None
+    n_queries, n_videos = split.n_queries, split.n_videos
+    shared = [leak for leak in found if leak.n_videos]
+    worst = max(found, key=lambda leak: leak.n_sentences)
+    verbatim = worst.n_sentences / n_queries
+    lines = tuple(
+        f"{leak.split}: {leak.n_videos:,} of {n_videos:,} videos, {leak.n_sentences:,} of {n_queries:,} sentences"
+        for leak in found
+    )
+    if shared:
+        which = " and ".join(f"{leak.split} ({leak.n_videos:,} of {n_videos:,})" for leak in shared)
+        verdict = (
+            f"Videos of {split.split} are also in {which}: whatever was trained or chosen there was trained or chosen "
+            f"on the videos under test."
+        )
+        most = max(leak.n_videos for leak in shared)
+        return Finding(NAME, "serious", verdict, lines, most / n_videos, holds=False)
+    level: Level = "warning" if verbatim > 0.2 else "note" if verbatim > 0 else "good"
+    others = ", ".join(leak.split for leak in found)
+    verdict = (
+        f"No video of {split.split} is in {others}; {100 * verbatim:.0f} % of its sentences ({worst.n_sentences:,} of "
+        f"{n_queries:,}) are verbatim in {worst.split}."
+    )
+    return Finding(NAME, level, verdict, lines, 0.0, holds=True)
+
+
+CHECK = Check(
+    NAME,
+    look,
+    "videos and sentences of this split in other splits",
+    "no video is in another split",
+    "share of the videos that are",
+)

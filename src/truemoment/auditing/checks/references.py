@@ -1,0 +1,40 @@
+"""Whether the references are moments of their videos."""
+
+from __future__ import annotations
+
+from truemoment.auditing.checks.base import Check
+from truemoment.auditing.findings import Finding
+from truemoment.auditing.results import Results
+
+NAME = "references"
+
+
+def look(results: Results) -> Finding:
+    """Count faulty references, and state what a perfect method scores that clips its answers."""
+    annotations = results.annotations
+    past = annotations.end_s > annotations.duration_s + 1e-6
+    empty = annotations.end_s <= annotations.start_s
+    outside = (annotations.start_s >= annotations.duration_s) | (annotations.start_s < 0)
+    total = f"of {len(annotations):,} references"
+    lines = tuple(
+        f"{int(marked.sum()):,} {total} {one if marked.sum() == 1 else many}"
+        for marked, one, many in (
+            (past, "ends after the end of its video", "end after the end of their video"),
+            (empty, "is empty or swapped", "are empty or swapped"),
+            (outside, "starts outside its video", "start outside their video"),
+        )
+        if marked.any()
+    )
+    if not lines:
+        return Finding(NAME, "good", "Every reference is a moment of its video.", (), 0.0)
+    verdict = f"{lines[0]}."
+    if past.any() and results.case.protocol.references in ("nearest", "first", "representative", "rows"):
+        perfect = results.ceiling("perfect").scores.value(results.measure)
+        verdict += (
+            f" A perfect model that clips its predictions to the video scores {results.case.protocol.percent(perfect)} "
+            f"at {results.measure}."
+        )
+    return Finding(NAME, "note", verdict, lines, float((past | empty | outside).mean()))
+
+
+CHECK = Check(NAME, look, "references past the end, empty, swapped or outside their video", figure="share of these")

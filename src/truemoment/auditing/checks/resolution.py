@@ -1,0 +1,40 @@
+"""Which differences the split can show at all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from truemoment.auditing.checks.base import Check
+from truemoment.auditing.findings import Finding
+from truemoment.auditing.results import Results
+from truemoment.auditing.words import points, some
+from truemoment.uncertainty import videos_that_differ
+
+NAME = "resolution"
+
+
+def look(results: Results) -> Finding:
+    """State the smallest detectable difference to the strongest floor."""
+    m, value = results.headline, float(results.verdict.resolves[results.headline])
+    n_queries, n_videos = len(results.scores), len(set(results.scores.video_id))
+    where = f"{some(n_queries, 'query', 'queries')} in {some(n_videos, 'video', 'videos')}"
+    if not np.isfinite(value):
+        n_differing = int(videos_that_differ(results.scores, results.strongest_scores)[m])
+        why = f"differ on only {some(n_differing, 'video', 'videos')}"
+        if n_differing == 0:
+            why = "score the same on every video"
+        elif n_differing == n_videos:
+            why = "differ by the same on every video"
+        verdict = (
+            f"With {where}, the smallest detectable difference is undefined: the method and {results.strongest(m)} "
+            f"{why}."
+        )
+        return Finding(NAME, "note", verdict)
+    verdict = (
+        f"With {where}, the smallest difference from the strongest floor at {results.measure} that can be detected "
+        f"with 80 % power is {points(value)} points."
+    )
+    return Finding(NAME, "note", verdict, (), value)
+
+
+CHECK = Check(NAME, look, "which differences this split can show", figure="the smallest detectable difference")

@@ -1,0 +1,97 @@
+"""The skill of the method: its share of the way from the strongest floor to the ceiling, and to people."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from truemoment.auditing.checks.base import Check
+from truemoment.auditing.findings import Finding, Level
+from truemoment.auditing.results import Results, restrict
+from truemoment.auditing.verdict import LITTLE
+from truemoment.auditing.words import number, plain_interval
+from truemoment.studentised import resample_ratios
+from truemoment.uncertainty import LEVEL, sums_by_video
+
+
+class HumanSkill(NamedTuple):
+    """Skill with people as the ceiling; NaN where it is undefined.
+
+    Parameters
+    ----------
+    title
+        Which ceiling of people.
+    value
+        (method - strongest floor) / (people - strongest floor), over the queries that several people annotated.
+    ci95 : (2,)
+    why
+        Why it is undefined; "" where it is not.
+    """
+
+    title: str
+    value: float
+    ci95: tuple[float, float]
+    why: str
+
+
+def against_people(results: Results) -> tuple[HumanSkill, ...]:
+    """Compute the skill against each ceiling of people, at the headline measure.
+
+    It is undefined unless people are shown to be above the strongest floor: the lower end of the interval of their
+    difference is above 0.
+    """
+    m, found = results.headline, []
+    for ceiling in results.ceilings:
+        if not ceiling.name.startswith("human"):
+            continue
+        counts = ceiling.scores.weight[m] > 0
+        systems = results.scores, results.strongest_scores, ceiling.scores
+        own, floor, people = (sums_by_video(restrict(of, counts))[0][:, m] for of in systems)
+        weight = sums_by_video(restrict(results.scores, counts))[1][:, m]
+        drawn = resample_ratios(
+            np.stack([own - floor, people - floor], axis=1),
+            np.stack([people - floor, weight], axis=1),
+            results.stream(f"skill {ceiling.name}"),
+            resamples=results.case.resamples,
+        )
+        low, high = drawn.bounds(LEVEL)
+        why = "" if low[1] > 0 else "people are not shown to be above the strongest floor"
+        value = float(drawn.value[0]) if not why else float("nan")
+        found.append(HumanSkill(ceiling.title, value, (float(low[0]), float(high[0])), why))
+    return tuple(found)
+
+
+def look(results: Results) -> Finding:
+    """State the skill at the headline measure."""
+    verdict, m = results.verdict, results.headline
+    skill, ci95 = float(verdict.skill[m]), verdict.skill_ci95[m]
+    if not np.isfinite(skill):
+        why = "the oracle is not above the strongest floor"
+        return Finding("skill", "note", f"The skill is undefined at {results.measure}: {why}.")
+    level: Level = "good" if ci95[0] > 0 and not verdict.is_little(m) else "note" if ci95[0] > 0 else "warning"
+    verdict_ = (
+        f"Skill {number(skill)}, {plain_interval(ci95)}: the method covers {100 * skill:.0f} % of the way from "
+        f"{results.strongest(m)} to the oracle at {results.measure}."
+    )
+    lines = [
+        f"{measure}: skill {number(verdict.skill[i])}, {plain_interval(verdict.skill_ci95[i])}, from "
+        f"{results.strongest(i)}"
+        for i, measure in enumerate(results.case.measures)
+        if np.isfinite(verdict.skill[i])
+    ]
+    for people in results.part(against_people):
+        value = people.why or f"{number(people.value)}, {plain_interval(np.array(people.ci95))}"
+        lines.append(f"with people as the ceiling ({people.title}): {value}")
+    lines.append("a method that finds a share of the moments and guesses the others has that share as its skill")
+    lines.append(f"a skill below {LITTLE:g} is called little")
+    return Finding("skill", level, verdict_, tuple(lines), skill, bool(ci95[0] > 0))
+
+
+CHECK = Check(
+    "skill",
+    look,
+    "(method - strongest floor) / (oracle - strongest floor)",
+    "its 95 % interval lies above 0",
+    "the skill",
+)

@@ -1,0 +1,30 @@
+"""The method and the strongest floor on classes of queries, which several checks look at."""
+
+from __future__ import annotations
+
+from truemoment.auditing.results import Results
+from truemoment.diagnosis.slices import Membership, Slice, membership, slices
+from truemoment.scores import Scores
+
+
+def members(results: Results) -> list[Membership]:
+    """Divide the queries into classes, family by family."""
+    case = results.case
+    sentences = None if case.train is None else case.train.queries.sentence
+    return membership(case.annotations, train_sentences=sentences, verbs=results.verbs)
+
+
+def of_method(results: Results) -> list[Slice]:
+    """Return the method's figures, class by class."""
+    return _slices(results, results.scores)
+
+
+def of_floor(results: Results) -> list[Slice]:
+    """Return the strongest floor's figures, class by class, under the same draws."""
+    return _slices(results, results.strongest_scores)
+
+
+def _slices(results: Results, scores: Scores) -> list[Slice]:
+    case = results.case
+    results.tell("slices")
+    return slices(scores, case.annotations, results.stream("slices"), results.part(members), resamples=case.resamples)

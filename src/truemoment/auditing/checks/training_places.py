@@ -1,0 +1,147 @@
+r"""Whether the answers lie where the training moments lie, or where those of the audited split do.
+
+A method that finds moments spreads its first answers as the references of the split are spread; one that guesses, as
+the moments that it was trained on. Both are measured by the energy distance of (start, end) in fractions of the video
+(:mod:`truemoment.bias.distances`); the figure is
+
+.. math:: E(\mathrm{answers}, \mathrm{references}) - E(\mathrm{answers}, \mathrm{training\ moments}),
+
+above 0 where the answers are nearer to the training moments. Its interval comes from resampling the videos of the
+audited split.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from truemoment.auditing.checks.base import Check
+from truemoment.auditing.findings import Finding, Level
+from truemoment.auditing.results import Results
+from truemoment.baselines.base import locations
+from truemoment.bias.distances import energy_distances
+from truemoment.cells import cell_of, n_cells
+from truemoment.diagnosis.answers import first_answers
+from truemoment.exceptions import InputError
+from truemoment.intervals import Floats, Ints
+from truemoment.records import numbers_of
+from truemoment.uncertainty import interval95, resample_sums
+
+NAME = "training-places"
+
+N_STEPS = 20
+"""Steps of a video: moments are gathered in cells of 5 % of it."""
+
+
+class Places(NamedTuple):
+    """Energy distances of the first answers, fractions of the video.
+
+    Parameters
+    ----------
+    to_references, to_training : float
+    references_ci95, training_ci95, difference_ci95 : (2,)
+        95 % intervals, of both and of the first less the second.
+    between
+        Distance of the references from the training moments.
+    """
+
+    to_references: float
+    to_training: float
+    references_ci95: Floats
+    training_ci95: Floats
+    difference_ci95: Floats
+    between: float
+
+
+def places(results: Results) -> Places | None:
+    """Measure the distances; None without training moments, or without an answer in a video."""
+    case = results.case
+    if case.train is None:
+        return None
+    results.tell("places of the answers")
+    first = first_answers(case.annotations, case.predictions, ranking=case.protocol.ranking)
+    duration_s = case.annotations.queries.duration_s
+    answers = np.stack([np.clip(of / duration_s, 0, 1) for of in (first.start_s, first.end_s)], axis=1)
+    known = answers[:, 1] > answers[:, 0]  # not so where there is no answer, or none in the video
+    try:
+        training, references = locations(case.train)[0], locations(case.annotations)
+    except InputError:  # no moment has a place
+        return None
+    if not known.any():
+        return None
+    video = numbers_of(case.annotations.queries.video_id)
+    query = np.repeat(np.arange(case.annotations.n_queries), np.diff(case.annotations.offsets))[references[1]]
+    columns = [
+        _by_video(video[known], answers[known], int(video.max()) + 1),
+        _by_video(video[query], references[0], int(video.max()) + 1),
+    ]
+    whole = [of.sum(axis=0, keepdims=True) for of in columns]
+    drawn = resample_sums(np.concatenate(columns, axis=1), results.stream(NAME), resamples=case.resamples)
+    of_answers, of_references = np.split(drawn, 2, axis=1)
+    of_training = np.bincount(cell_of(training, N_STEPS), minlength=n_cells(N_STEPS))[None].astype(np.float64)
+    moments = np.concatenate([answers[known], references[0], training])
+    ours = [energy_distances(whole[0], other, moments, N_STEPS) for other in (whole[1], of_training)]
+    resampled = [energy_distances(of_answers, other, moments, N_STEPS) for other in (of_references, of_training)]
+    return Places(
+        float(ours[0][0]),
+        float(ours[1][0]),
+        interval95(resampled[0]),
+        interval95(resampled[1]),
+        interval95(resampled[0] - resampled[1]),
+        float(energy_distances(whole[1], of_training, moments, N_STEPS)[0]),
+    )
+
+
+def _by_video(video: Ints, start_end_norm: Floats, n_videos: int) -> Floats:
+    """Count moments by video and cell, (V, K)."""
+    width = n_cells(N_STEPS)
+    counts = np.bincount(video * width + cell_of(start_end_norm, N_STEPS), minlength=n_videos * width)
+    return np.asarray(counts.reshape(n_videos, width).astype(np.float64))
+
+
+def look(results: Results) -> Finding | None:
+    """State which moments the answers lie near."""
+    found, case = results.part(places), results.case
+    if found is None or case.train is None:
+        return None
+    low, high = found.difference_ci95
+    here, train = case.annotations.split, case.train.split
+    distances = (
+        f"energy distance {found.to_references:.4f} to the references of {here} "
+        f"({_ends(found.references_ci95)}), {found.to_training:.4f} to the moments of {train} "
+        f"({_ends(found.training_ci95)}; 95 % intervals)"
+    )
+    level: Level
+    if low > 0:
+        level, holds = "warning", False
+        verdict = (
+            f"The first answers are distributed like the moments of {train}, not like those of {here}: {distances}."
+        )
+    elif high < 0:
+        level, holds = "good", True
+        verdict = (
+            f"The first answers are distributed like the references of {here}, not like the moments of {train}: "
+            f"{distances}."
+        )
+    else:
+        level, holds = "note", True
+        verdict = (
+            f"The first answers are not shown to be nearer to the moments of {train} than to those of {here}: "
+            f"{distances}."
+        )
+    line = f"the references of {here} are {found.between:.4f} from the moments of {train}"
+    return Finding(NAME, level, verdict, (line,), found.to_references - found.to_training, holds)
+
+
+def _ends(ci95: Floats) -> str:
+    return f"{ci95[0]:.4f} to {ci95[1]:.4f}"
+
+
+CHECK = Check(
+    NAME,
+    look,
+    "whether the first answers are distributed like the training moments or like the references",
+    "they are not shown to be nearer to the training moments",
+    "energy distance to the references, less that to the training moments",
+)

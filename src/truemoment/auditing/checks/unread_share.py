@@ -1,0 +1,78 @@
+"""How many answers in words could not be read, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from truemoment.auditing.checks.base import Check
+from truemoment.auditing.findings import Finding, Level
+from truemoment.auditing.results import Results
+from truemoment.auditing.words import some
+from truemoment.io import Parsing
+from truemoment.records import STATUSES, UNREADABLE_STATUSES
+
+NAME = "unread-share"
+
+UNREAD: tuple[tuple[float, Level], ...] = ((0.01, "good"), (0.05, "note"), (0.2, "warning"))
+"""Shares of unread answers up to which a level goes; beyond the last one it is serious."""
+
+TOLERABLE = 0.05
+"""Share of unread answers that passes."""
+
+N_REASONS = 5
+N_EXAMPLES = 3
+BEGINNING, END = 60, 100
+"""Characters of a long answer that are shown: the answer itself follows the reasoning."""
+
+
+def look(results: Results) -> Finding | None:
+    """Count the answers in words that could not be read."""
+    status = results.answers.status
+    if status is None or not len(status):
+        return None
+    counts = Counter(status.tolist())
+    total = len(status)
+    unread = sum(counts[which] for which in UNREADABLE_STATUSES)
+    share = unread / total
+    level: Level = next((level for bound, level in UNREAD if share <= bound), "serious")
+    fates = ", ".join(f"{counts[which]:,} {which}" for which in UNREADABLE_STATUSES if counts[which])
+    if unread:
+        verdict = (
+            f"{100 * share:.1f} % of the answers in words could not be read ({unread:,} of {total:,}: {fates}); they "
+            "count as wrong, not as abstentions."
+        )
+    else:
+        verdict = f"{'All' if total > 1 else 'The'} {some(total, 'answer', 'answers')} in words could be read."
+    lines = [f"{which}: {counts[which]:,} ({100 * counts[which] / total:.1f} %)" for which in STATUSES]
+    match = results.case.match
+    if match is not None and match.parsing is not None:
+        lines += _reasons(match.parsing)
+    return Finding(NAME, level, verdict, tuple(lines), share, holds=share <= TOLERABLE)
+
+
+def _reasons(parsing: Parsing) -> Iterator[str]:
+    """Write why answers were not read, with examples, and how all were read."""
+    reasons = [(why, n) for why, n in parsing.whys.items() if why.startswith(UNREADABLE_STATUSES)]
+    for reason, n in reasons[:N_REASONS]:
+        yield f"not read, {reason}: {some(n, 'answer', 'answers')}"
+    if len(reasons) > N_REASONS:
+        yield f"not read, for other reasons: {some(sum(n for _, n in reasons[N_REASONS:]), 'answer', 'answers')}"
+    first_of = {(sample.status, sample.why): sample for sample in reversed(parsing.failures)}
+    others = (sample for sample in parsing.failures if sample not in first_of.values())
+    for sample in [*reversed(first_of.values()), *others][:N_EXAMPLES]:
+        text = " ".join(sample.text.split())
+        long = len(text) > BEGINNING + END
+        shown = f"{text[:BEGINNING].rstrip()} … {text[-END:].lstrip()}" if long else text
+        quoted = f"“{shown}”" if text else "no text"
+        yield f"{sample.place}: {quoted} ({sample.status}: {sample.why})"
+    yield f"read with {parsing.reading}, version {parsing.version} of the reader"
+
+
+CHECK = Check(
+    NAME,
+    look,
+    "answers in words that could not be read: refused, ambiguous or failed",
+    f"at most {100 * TOLERABLE:.0f} %",
+    "share of the answers",
+)

@@ -1,0 +1,54 @@
+"""Whether the answers are moments of their videos, and every query is answered."""
+
+from __future__ import annotations
+
+from truemoment.auditing.checks.abstention import abstaining
+from truemoment.auditing.checks.base import Check
+from truemoment.auditing.findings import Finding, Level
+from truemoment.auditing.results import Results
+from truemoment.auditing.words import some
+
+NAME = "validity"
+
+
+def look(results: Results) -> Finding | None:
+    """Count what is wrong with the answers."""
+    match = results.case.match
+    if match is None:
+        return None
+    abstains = results.part(abstaining)
+    n_silent = match.empty if abstains is None else abstains.n_wrongly
+    faults = (
+        (match.missing, "query has no row", "queries have no row"),
+        (n_silent, "query is answered with no moment", "queries are answered with no moment"),
+        (match.unmatched, "row belongs to no query", "rows belong to no query"),
+        (match.past_end, "answer ends after the end of its video", "answers end after the end of their video"),
+        (match.zero_length, "answer has zero length", "answers have zero length"),
+        (match.swapped, "answer ends before it starts", "answers end before they start"),
+        (match.clipped, "answer had a negative time", "answers had a negative time"),
+    )
+    remarks = (
+        (match.ties, "list has equal scores", "lists have equal scores"),
+        (match.reordered, "list is not in order of score", "lists are not in order of score"),
+    )
+    not_seconds = [sign for sign in match.signs if "--axis" in sign]
+    problems = [some(*fault) for fault in faults if fault[0]]
+    notes = [*not_seconds, *problems, *(some(*remark) for remark in remarks if remark[0])]
+    astray = match.past_end + match.zero_length + match.swapped
+    share = astray / match.moments if match.moments else None
+    if not notes:
+        return Finding(NAME, "good", "Every query is answered with moments of its video.", (), share, holds=True)
+    of = f"{some(match.moments, 'answer', 'answers')} to {some(results.split.n_queries, 'query', 'queries')}"
+    level: Level = "warning" if problems or not_seconds else "note"
+    verdict = f"{'; '.join(notes[:3])} (of {of})."
+    return Finding(NAME, level, f"{verdict[0].upper()}{verdict[1:]}", tuple(notes), share, not problems)
+
+
+CHECK = Check(
+    NAME,
+    look,
+    "queries without an answer, rows without a query, answers past the end, empty, swapped or negative, and "
+    "times that do not look like seconds",
+    "none of the former",
+    "share of answers past the end, empty or swapped",
+)

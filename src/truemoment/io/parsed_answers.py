@@ -1,0 +1,125 @@
+"""Reading the answers of a file, and the account of it."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+
+import msgspec
+
+from truemoment.answers.reading import VERSION, Answer, OneSided, Reading, Swapped, Which
+from truemoment.answers.sentence import parse_answer
+from truemoment.exceptions import InputError, UsageError
+from truemoment.io.base import AnswerRows, Parsing, PredictionRows, Sample, flatten
+from truemoment.records import STATUSES, UNREADABLE_STATUSES
+
+SHOWN = 20
+"""How many answers are kept of those that were read, spread over the file."""
+FAILURES = 1000
+"""How many are kept of those that were not, the first of them."""
+CHARACTERS = 400
+"""How much is kept of a text, around what was read of it."""
+
+
+def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool = False) -> PredictionRows:  # noqa: B008 - a frozen value
+    """Read the answers of a file.
+
+    Parameters
+    ----------
+    rows
+        Answers in words, one row a query.
+    reading
+        How they are read.
+    progress
+        Show progress on standard error.
+
+    Returns
+    -------
+    PredictionRows
+        With a status a row, and the account of the reading in `parsing`.
+    """
+    answers = [
+        Answer("failed", (), None, "no text") if text is None else parse_answer(text, reading)
+        for text in _followed(rows.text, show=progress)
+    ]
+    return PredictionRows(
+        rows.path,
+        rows.format,
+        rows.line,
+        rows.query_id,
+        rows.video_id,
+        rows.sentence,
+        *flatten(rows.path, rows.line, [answer.moments for answer in answers]),
+        status=[answer.status for answer in answers],
+        parsing=_account(rows, answers, reading),
+        axis=reading.on,
+        header={"made_by": rows.header} if rows.header else {},
+        moments_field=rows.text_field,
+    )
+
+
+class _Prompt(msgspec.Struct):
+    """What the first line of a file of raw answers says of how they are read."""
+
+    axis: str = "seconds"
+    which: Which = "last"
+    one_sided: OneSided = "ambiguous"
+    swapped: Swapped = "ambiguous"
+
+
+def reading_of(rows: AnswerRows) -> Reading | None:
+    """Return how a file says that its answers are read, as those of ``truemoment predict`` do; None if it does not.
+
+    Raises
+    ------
+    InputError
+        If it says it wrongly.
+    """
+    prompt = rows.header.get("prompt")
+    if not isinstance(prompt, dict) or not prompt.keys() & set(_Prompt.__struct_fields__):
+        return None
+    try:
+        said = msgspec.convert(prompt, _Prompt)
+        return Reading(said.axis, said.which, said.one_sided, said.swapped)
+    except (msgspec.ValidationError, UsageError) as error:
+        raise InputError(f"{error}, expected how answers are read", path=rows.path, line=1, field="prompt") from None
+
+
+def _followed(texts: Iterable[str | None], *, show: bool) -> Iterable[str | None]:
+    if not show:
+        return texts
+    from tqdm import tqdm  # noqa: PLC0415 - only long work needs it, and importing takes time
+
+    return tqdm(texts, desc="reading answers", unit="answer", leave=False, delay=1.0)
+
+
+def _account(rows: AnswerRows, answers: list[Answer], reading: Reading) -> Parsing:
+    counts = Counter(answer.status for answer in answers)
+    most_frequent = Counter(rows.text).most_common(1)
+    unread = [row for row, answer in enumerate(answers) if answer.status in UNREADABLE_STATUSES]
+    at = sorted(set(range(len(answers))) - set(unread))
+    return Parsing(
+        reading=str(reading),
+        version=VERSION,
+        counts={status: counts[status] for status in STATUSES},
+        whys=dict(Counter(f"{answer.status}: {answer.why}" for answer in answers).most_common()),
+        identical=most_frequent[0][1] if most_frequent and most_frequent[0][1] > 1 else 0,
+        sample=_kept(rows, answers, [at[k * len(at) // min(SHOWN, len(at))] for k in range(min(SHOWN, len(at)))]),
+        failures=_kept(rows, answers, unread[:FAILURES]),
+    )
+
+
+def _kept(rows: AnswerRows, answers: list[Answer], picked: list[int]) -> tuple[Sample, ...]:
+    """Return some answers with their texts, shortened around what was read."""
+    samples = []
+    for row in picked:
+        status, moments, span, why = answers[row]
+        text = rows.text[row] or ""
+        end = min(len(text), max(CHARACTERS, CHARACTERS // 4 + (len(text) if span is None else span[1])))
+        begin = max(0, end - CHARACTERS)
+        if span is not None:
+            span = max(span[0] - begin, 0), span[1] - begin
+        told = tuple((start, None if math.isinf(stop) else stop) for start, stop in moments)
+        samples.append(Sample(rows.place(row), text[begin:end], status, told, span, why))
+    return tuple(samples)

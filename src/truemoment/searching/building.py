@@ -1,0 +1,262 @@
+"""Building an index: what is not there yet is looked at and written, and a report tells what came of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from truemoment.exceptions import InputError, TrueMomentError, UsageError
+from truemoment.searching.engines import ENGINES, Engine
+from truemoment.searching.extraction import Failed, Loader, Seen, Shard
+from truemoment.searching.writing import Film, IndexWriter, Intake
+from truemoment.video.frames import Outline, outline_of
+
+PART_S = 120.0
+"""Seconds of a video that are done at a time, and lost at most."""
+
+MOST_ROWS = 1 << 20
+"""Frames of one video beyond which putting its rows together takes too much memory: six days of it at 2 a second."""
+
+
+@dataclass
+class Report:
+    """What building an index came to.
+
+    Parameters
+    ----------
+    plan
+        What there was to do.
+    indexed
+        Videos that were read to their end, and seconds of each.
+    failed
+        Videos that could not be read, and why.
+    notes
+        What a person should know of some videos.
+    parts_kept
+        Parts that an earlier command had done.
+    n_frames
+        Frames that were looked at.
+    decode_s, prepare_s, encode_s, waited_s
+        Seconds of each stage, over all workers.
+    wall_s
+        Seconds that passed.
+    """
+
+    plan: Intake = field(default_factory=Intake)
+    indexed: dict[str, float] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
+    parts_kept: int = 0
+    n_frames: int = 0
+    decode_s: float = 0.0
+    prepare_s: float = 0.0
+    encode_s: float = 0.0
+    waited_s: float = 0.0
+    wall_s: float = 0.0
+
+    def add(self, seen: Seen) -> None:
+        """Count a shard."""
+        self.n_frames += len(seen.rows)
+        for name in ("decode_s", "prepare_s", "encode_s", "waited_s"):
+            setattr(self, name, getattr(self, name) + getattr(seen, name))
+
+    @property
+    def rates(self) -> dict[str, float]:
+        """Frames a second of each stage, of one worker; what was not measured is left out."""
+        stages = {"decode": self.decode_s, "prepare": self.prepare_s, "encode": self.encode_s}
+        return {name: self.n_frames / seconds for name, seconds in stages.items() if seconds > 0 and self.n_frames}
+
+    @property
+    def bound_by(self) -> str | None:
+        """Which stage the others wait for: pictures are decoded and prepared beside the encoder."""
+        if not self.n_frames:
+            return None
+        if self.decode_s + self.prepare_s <= self.encode_s:
+            return "encode"
+        return "decode" if self.decode_s > self.prepare_s else "prepare"
+
+
+Progress = Callable[[str, float, bool], None]
+"""Told which video is at work, which share of all the work is done now, and whether it was done before."""
+
+
+def unseen(video_id: str, share: float, before: bool) -> None:
+    """Tell nobody."""
+    del video_id, share, before
+
+
+def build_index(
+    writer: IndexWriter,
+    paths: Sequence[Path],
+    loader: Loader,
+    *,
+    engine: Engine = "local",
+    workers: int | None = None,
+    partial: bool = False,
+    part_s: float = PART_S,
+    follow: Progress = unseen,
+) -> Report:
+    """Look at all videos that an index does not hold yet, and write what was seen.
+
+    Videos that cannot be read are left out and named in the report. Whatever ends the work, parts that are done stay.
+
+    Parameters
+    ----------
+    writer
+        The index, open for writing.
+    paths
+        Video files.
+    loader
+        The encoder that the index is made with.
+    engine, workers
+        Who does the work; without a number of workers ``local`` is this process, and ``ray`` all there is.
+    partial
+        Whether to take videos that are damaged or cut off for what they still show.
+    part_s
+        Seconds of a video that are done at a time.
+    follow
+        Told of progress.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    UsageError
+        If there is no such engine, or no worker.
+    InputError
+        If the index cannot be written, or a worker's encoder cannot be loaded or is another one than the index's.
+    MissingPackageError
+        If what the engine needs is not installed.
+    """
+    if engine not in ENGINES:
+        raise UsageError(f"unknown engine {engine!r}, expected {' or '.join(ENGINES)}")
+    if (workers is not None and workers < 1) or not part_s > 0:
+        raise UsageError(f"got {workers} workers and parts of {part_s} s, expected more than 0")
+    began = time.perf_counter()
+    plan = writer.plan(paths)
+    report = Report(plan, failed=dict(plan.unreadable), notes=dict(plan.notes))
+    work = _Work(writer, report, max(1, round(part_s * writer.settings.fps)), partial, follow)
+    for result in ENGINES[engine](work.shards(), loader, workers):
+        work.take(result)
+    report.wall_s = time.perf_counter() - began
+    return report
+
+
+class _Work:
+    """What is to be done of each video, and what is left of it."""
+
+    def __init__(self, writer: IndexWriter, report: Report, part_rows: int, partial: bool, follow: Progress) -> None:
+        self.writer, self.report, self.follow = writer, report, follow
+        self.part_rows, self.partial = part_rows, partial
+        self.left: dict[str, set[int]] = {}
+        self.stills: dict[str, set[int]] = {}
+        self.sizes = {film.video_id: film.n_bytes for film in report.plan.to_read}
+        self.whole = max(1, sum(self.sizes.values()))
+
+    def shards(self) -> Iterator[Shard]:
+        """Go through the parts that are not there yet, video by video; files are opened as they come."""
+        for film in self.report.plan.to_read:
+            name = film.video_id
+            try:
+                outline = outline_of(film.path, partial=self.partial)
+                n_rows = self._count_rows(film, outline)
+            except TrueMomentError as error:
+                self._fail(film, str(error))
+                continue
+            numbers = range(-(-n_rows // self.part_rows))
+            kept = self.writer.kept_parts(film, self.part_rows, n_rows)
+            self.report.parts_kept += len(kept)
+            self.stills[name] = self._still_parts(outline, n_rows)
+            self.left[name] = set(numbers) - kept - self.stills[name]
+            self.follow(name, self._share(film, len(kept | self.stills[name]) / len(numbers)), True)
+            if outline.fault:
+                self._note(name, outline.fault)
+            if not self.left[name]:
+                self._finish(film, outline)
+            for number in sorted(self.left[name]):
+                if name in self.report.failed:
+                    break
+                first = number * self.part_rows
+                end = min(first + self.part_rows, n_rows)
+                yield Shard(film, number, first, end, self.writer.settings.fps, outline)
+
+    def _count_rows(self, film: Film, outline: Outline) -> int:
+        """Count the rows of a video.
+
+        Raises
+        ------
+        InputError
+            If these are more than :data:`MOST_ROWS`.
+        """
+        fps = self.writer.settings.fps
+        n_rows = outline.n_frames(fps)
+        if n_rows > MOST_ROWS:
+            told = f"{fps:g} frames a second of {outline.duration_s:.0f} s are {n_rows:,}, expected up to {MOST_ROWS:,}"
+            raise InputError(told, path=film.path, hint="lower --fps, or cut the video")
+        return n_rows
+
+    def _still_parts(self, outline: Outline, n_rows: int) -> set[int]:
+        """Return the numbers of the parts that show nothing but the last picture of the part before: nobody looks."""
+        fps = self.writer.settings.fps
+        starts = range(self.part_rows, n_rows, self.part_rows)
+        return {
+            number
+            for number, first in enumerate(starts, start=1)
+            if outline.is_still((first - 1) / fps, (min(first + self.part_rows, n_rows) - 1) / fps)
+        }
+
+    def take(self, result: Seen | Failed) -> None:
+        """Keep what came of a shard; the last one of a video makes it whole."""
+        film, outline = result.shard.film, result.shard.outline
+        name = film.video_id
+        if name in self.report.failed:
+            return
+        if isinstance(result, Failed):
+            self._fail(film, result.why)
+            return
+        self._refuse_other_encoder(result)
+        self.writer.keep_part(film, self.part_rows, result.shard.number, result.rows)
+        self.report.add(result)
+        self.left[name].discard(result.shard.number)
+        share = len(result.rows) / outline.n_frames(self.writer.settings.fps)
+        self.follow(name, self._share(film, share), False)
+        if not self.left[name]:
+            self._finish(film, outline)
+
+    def _finish(self, film: Film, outline: Outline) -> None:
+        n_rows, notes = outline.n_frames(self.writer.settings.fps), [outline.fault] if outline.fault else []
+        stills = self.stills[film.video_id]
+        self.writer.finish(film, self.part_rows, n_rows, outline.duration_s, notes=notes, stills=stills)
+        self.report.indexed[film.video_id] = outline.duration_s
+
+    def _refuse_other_encoder(self, seen: Seen) -> None:
+        """Refuse rows of another encoder than the index's.
+
+        Raises
+        ------
+        InputError
+            If they are.
+        """
+        made, n_dimensions = self.writer.settings, seen.rows.shape[1]
+        if (seen.fingerprint, n_dimensions) != (made.fingerprint, made.n_dimensions):
+            came = f"a model of fingerprint {seen.fingerprint[:8]}, {n_dimensions} numbers a row"
+            raise InputError(
+                f"the worker {seen.worker} has {came}, expected {made.fingerprint[:8]}, {made.n_dimensions} numbers",
+                hint="every worker needs the same files of the model",
+            )
+
+    def _note(self, video_id: str, note: str) -> None:
+        before = self.report.notes.get(video_id)
+        self.report.notes[video_id] = f"{before}; {note}" if before else note
+
+    def _fail(self, film: Film, why: str) -> None:
+        self.report.failed[film.video_id] = why
+        self.follow(film.video_id, 0.0, False)
+
+    def _share(self, film: Film, of_film: float) -> float:
+        """Share of all the work: videos are weighed by the size of their files, which is known before any is opened."""
+        return self.sizes[film.video_id] / self.whole * of_film

@@ -1,0 +1,183 @@
+"""An index of videos on disk: what an encoder saw of each, to be searched again and again.
+
+It is a :class:`~truemoment.features.base.FeatureStore`, memory-mapped. What lies in its folder stands in
+:mod:`truemoment.searching.layout`; :mod:`truemoment.searching.writing` makes it.
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from truemoment.exceptions import InputError, MissingFileError
+from truemoment.features.reading import FileStore
+from truemoment.folders import refuse_links
+from truemoment.inputs import reading
+from truemoment.intervals import Ints
+from truemoment.proposals import Proposals, read_proposals
+from truemoment.searching.layout import (
+    ABOUT,
+    MEND,
+    ROWS,
+    SETTINGS,
+    VIDEOS,
+    About,
+    Rows,
+    all_finite,
+    is_file,
+    norms_in,
+    pieces_in,
+    read_about,
+    read_settings,
+    refuse_other_norms,
+    rows_in,
+    spans_of,
+)
+from truemoment.video import identity_of
+
+
+class Index(FileStore):
+    """An index, to be searched; a FeatureStore of its videos.
+
+    Parameters
+    ----------
+    path
+        The folder.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such folder, or it is no index.
+    InputError
+        If its files do not fit together, or it holds no video.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        path = reading(Path(path))
+        self.settings = read_settings(path)
+        self._found = found_in(path)
+        if not self._found:
+            raise InputError("holds no video yet", path=path, hint="index one: truemoment index VIDEO -o INDEX")
+        files = [path / SETTINGS, *(folder / ABOUT for folder, _ in self._found.values())]
+        notes = [f"{of.video_id}: {note}" for _, of in self._found.values() for note in of.notes]
+        super().__init__("index", path, self._found, files=files, fps=self.settings.fps, notes=notes)
+        self.n_dimensions = self.settings.n_dimensions
+        self.mend = MEND
+        self._checked: set[str] = set()
+
+    @functools.cached_property
+    def proposals(self) -> Proposals:
+        """Candidate moments whose norms are kept."""
+        return read_proposals(self.settings.proposals)
+
+    def about(self, video_id: str) -> About:
+        """Return what is known of a video.
+
+        Raises
+        ------
+        InputError
+            If it is not in the index.
+        """
+        return self._found[self._named(video_id)][1]
+
+    def rows(self, video_id: str) -> Rows:
+        """Return the rows of a video (F, D) as they lie on disk, memory-mapped.
+
+        Raises
+        ------
+        MissingFileError, InputError
+            If it has none, or they are damaged.
+        """
+        return self._array(self._named(video_id))
+
+    def spans(self, video_id: str) -> tuple[Ints, Ints]:
+        """Return the first frame, and the one behind the last, of each candidate moment of a video, (P,) each.
+
+        Raises
+        ------
+        MissingFileError, InputError
+            If it is not in the index, or its rows are damaged.
+        """
+        return spans_of(self.settings.proposals, len(self.rows(video_id)))
+
+    def norms(self, video_id: str) -> Rows:
+        """Return the length of the mean of each proposal's rows (P,), memory-mapped.
+
+        Raises
+        ------
+        MissingFileError, InputError
+            If it has none, or they are damaged.
+        """
+        folder, _ = self._found[self._named(video_id)]
+        return norms_in(folder, len(self.spans(video_id)[0]))
+
+    def pieces(self, video_id: str) -> Rows:
+        """Return the means of the pieces of a video, of length 1, (C, D), memory-mapped.
+
+        Raises
+        ------
+        MissingFileError, InputError
+            If it has none, or they are damaged.
+        """
+        return pieces_in(*self._found[self._named(video_id)], self.settings)
+
+    def check(self, video_id: str) -> None:
+        """Refuse a video whose rows are not finite, or whose norms are those of other rows; each is looked at once.
+
+        All rows are looked at, and some of the norms.
+
+        Raises
+        ------
+        MissingFileError, InputError
+            If it is not in the index, or damaged.
+        """
+        name = self._named(video_id)
+        if name in self._checked:
+            return
+        folder, _ = self._found[name]
+        rows = self.rows(name)
+        if not all_finite(rows):
+            raise InputError("holds numbers that are not finite", path=folder / ROWS, hint=MEND)
+        refuse_other_norms(folder, rows, self.spans(name))
+        self._checked.add(name)
+
+    def path_of(self, video_id: str) -> Path:
+        """Find the file of a video: where it lay, or beside the index under the same name.
+
+        Raises
+        ------
+        MissingFileError
+            If it is neither here nor there, or another one is.
+        InputError
+            If the video is not in the index.
+        """
+        about = self.about(video_id)
+        path = Path(about.path)
+        candidates = [of for of in (path, self.path.absolute().parent / path.name) if is_file(of)]
+        for candidate in candidates:
+            if identity_of(candidate) == about.identity:
+                return candidate
+        if candidates:
+            raise MissingFileError(f"{candidates[0]}: was changed since it was indexed: index it again")
+        raise MissingFileError(
+            f"{path}: no such file; the index remembers what was seen in it, pictures need the video itself"
+        )
+
+    def _array(self, name: str) -> Rows:
+        return rows_in(*self._found[name], self.settings)
+
+
+def found_in(path: Path) -> dict[str, tuple[Path, About]]:
+    """Find the videos of an index, in the order of their names: the folder of each and what is known of it.
+
+    Raises
+    ------
+    InputError
+        If a video's file is not as it must be, or a folder is a link.
+    """
+    refuse_links(path, f"{VIDEOS}/*")
+    found: dict[str, tuple[Path, About]] = {}
+    for file in sorted((path / VIDEOS).glob(f"[!.]*/{ABOUT}")):
+        about = read_about(file)
+        found[about.video_id] = (file.parent, about)
+    return dict(sorted(found.items()))

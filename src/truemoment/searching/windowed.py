@@ -1,0 +1,260 @@
+"""Any method for short videos, on films: it is asked window by window, and its answers are ranked together.
+
+For each query and each window of its film the method is asked what moments it sees; these are moved to the film's time,
+ranked by their scores as they are, and what overlaps a better one too much is left out over the whole film (MAD, Soldan
+et al. 2022, section 4 and appendix A.2: windows of 25.6 s at a stride of half of that, suppression at 0.3). A method
+whose scores compare the moments of a window, and not windows with each other, ranks windows by chance: it has to learn
+from windows without the moment too, see :class:`~truemoment.searching.windows.WindowDraws`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from truemoment.exceptions import UsageError
+from truemoment.features.base import FeatureStore
+from truemoment.grounders import Grounder
+from truemoment.intervals import TIE, Floats, Ints, best_kept
+from truemoment.records import Annotations, Predictions, Queries, as_strings, numbers_of
+from truemoment.searching.windows import Film, Window, WindowDraws, WindowedFeatures, Windows
+
+MOST_PAIRS = 4096
+"""Pairs of a query and a window that a method is asked at a time."""
+
+MOST_WINDOWS = 64
+"""Windows that a method is shown at a time."""
+
+MOST_MOMENTS = 4_000_000
+"""Moments of a film that are held before they are ranked: so many queries are taken at a time, one at least."""
+
+
+@runtime_checkable
+class Seeing(Grounder, Protocol):
+    """A Grounder that sees videos, and can be shown other features."""
+
+    def with_features(self, features: Any) -> Grounder:  # noqa: ANN401 - some take a store of one class alone
+        """Return the same method, as it was fitted, looking at other features."""
+        ...
+
+
+class _Job(NamedTuple):
+    """Queries of a film and some of its windows, to be asked at once; `last` if the film has no more of them."""
+
+    film: str
+    rows: Ints
+    windows: tuple[Window, ...]
+    last: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Windowed:
+    """A Grounder for films made of one for short videos.
+
+    Parameters
+    ----------
+    grounder
+        The method for short videos. One that sees videos has `with_features`; one without is asked about windows of the
+        stated duration by name, and sees nothing.
+    windows
+        What it is shown of a film.
+    nms
+        A moment whose IoU with a better one is above this is left out, over the whole film; 1 for none.
+    features
+        Features of the films; None for those the method has now, its `features`.
+    each
+        Moments that it is asked for in a window, 1 or more. Those it leaves out itself cannot come back.
+    seed
+        Of the windows that :meth:`fit` draws.
+    follow
+        Shows how far it is: ``follow(items, "what they are")``.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> class Middle:
+    ...     name = "middle"
+    ...     def fit(self, train, val=None): return self
+    ...     def ground(self, queries, top=1):
+    ...         return Predictions.from_lists(
+    ...             {q: [(d / 4, 3 * d / 4, d)] for q, d in zip(queries.query_id, queries.duration_s)})
+    >>> film = Queries(["film#0"], ["film"], np.array([10.0]), ["a door opens"])
+    >>> found = Windowed(Middle(), Windows(window_s=4.0, stride_s=4.0)).ground(film, top=2)
+    >>> list(zip(found.start_s.tolist(), found.end_s.tolist()))
+    [(1.0, 3.0), (5.0, 7.0)]
+    """
+
+    grounder: Grounder
+    windows: Windows
+    nms: float = 0.3
+    features: FeatureStore | None = None
+    each: int = 100
+    seed: int = 0
+    follow: Callable[[Any, str], Any] = lambda items, _: items
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if not 0 <= self.nms <= 1:
+            raise UsageError(f"got {self.nms} for suppression, expected an IoU from 0 to 1")
+        if self.each < 1:
+            raise UsageError(f"got {self.each} moments a window, expected 1 or more")
+        if self.features is not None and not isinstance(self.grounder, Seeing):
+            raise UsageError(f"{self.grounder.name} cannot be shown features, expected a method that sees videos")
+
+    @property
+    def name(self) -> str:
+        """The method's, and how it is used."""
+        return f"{self.grounder.name} in windows of {self.windows.window_s:g} s"
+
+    def with_features(self, features: FeatureStore) -> Windowed:
+        """Return the same method that is shown other features of the films."""
+        return dataclasses.replace(self, features=features)
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> Windowed:
+        """Let the method learn from windows, one a query, that hold the moment anywhere in them.
+
+        Windows without the moment are not drawn: few methods can learn from a video that does not show what is asked.
+
+        Raises
+        ------
+        InputError
+            If a film has no features, or there is nothing to learn from.
+        """
+        store = self._store()
+        parts, shown = [], []
+        for number, of in enumerate((train,) if val is None else (train, val)):
+            draws = WindowDraws.of(of, store, window_s=self.windows.window_s, negatives=0.0)
+            drawn = draws.draw(np.random.default_rng([self.seed, number]))
+            parts.append(draws.moved(drawn))
+            shown += draws.windows(drawn)
+        method = self.grounder
+        if store is not None and isinstance(method, Seeing):
+            method = method.with_features(WindowedFeatures.holding(store, shown))
+        return dataclasses.replace(self, grounder=method.fit(*parts), features=store)
+
+    def ground(self, queries: Queries, top: int = 100) -> Predictions:
+        """Answer queries with moments of their films, the best first.
+
+        A film without a window (tail "dropped", and no longer than one) is answered with an empty list.
+
+        Raises
+        ------
+        UsageError
+            If `top` is not 1 or more.
+        InputError
+            If a film has no features, or its duration is needed and not known.
+        """
+        if top < 1:
+            raise UsageError(f"got top={top}, expected 1 or more")
+        store = self._store()
+        jobs = list(self._jobs(queries, store))
+        found: dict[int, tuple[Floats, Floats, Floats]] = {}
+        parts: list[_Moments] = []
+        method, film = self.grounder, None
+        for job in self.follow(jobs, "windows"):
+            if store is not None and isinstance(self.grounder, Seeing) and film != job.film:
+                film = job.film
+                windows = itertools.chain.from_iterable(of.windows for of in jobs if of.film == film)
+                method = self.grounder.with_features(WindowedFeatures.holding(store, windows))
+            parts.append(_ask(method, queries, job, self.each))
+            if job.last:
+                for at, row in enumerate(job.rows.tolist()):
+                    found[row] = _stitched(parts, at, self.nms, top)
+                parts = []
+        nothing = (np.zeros(0), np.zeros(0), np.zeros(0))
+        answers = [found.get(row, nothing) for row in range(len(queries))]
+        start_s, end_s, score = (np.concatenate(columns) for columns in zip(nothing, *answers, strict=True))
+        offsets = np.cumsum([0, *(len(answer[0]) for answer in answers)])
+        return Predictions(queries.query_id, offsets, start_s, end_s, score, self.name)
+
+    def _store(self) -> FeatureStore | None:
+        """Features of the films; None where the method sees none.
+
+        Raises
+        ------
+        UsageError
+            If it does not tell.
+        """
+        if self.features is not None or not isinstance(self.grounder, Seeing):
+            return self.features
+        if not hasattr(self.grounder, "features"):
+            raise UsageError(f"{self.grounder.name} does not tell what features it has now, give those of the films")
+        found: FeatureStore | None = self.grounder.features
+        return found
+
+    def _jobs(self, queries: Queries, store: FeatureStore | None) -> Iterator[_Job]:
+        """Divide queries and windows so that few are held at a time; the windows of some queries follow each other."""
+        number = numbers_of(queries.video_id)
+        order = np.argsort(number, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(number[order])) + 1) if len(order) else []:
+            film = Film.of(store, str(queries.video_id[rows[0]]), float(queries.duration_s[rows[0]]))
+            windows = self.windows.of(film)
+            if not windows:
+                continue
+            n_rows = max(1, min(MOST_MOMENTS // (len(windows) * self.each), MOST_PAIRS))
+            for low in range(0, len(rows), n_rows):
+                some = rows[low : low + n_rows]
+                n_windows = max(1, min(MOST_PAIRS // len(some), MOST_WINDOWS))
+                for at in range(0, len(windows), n_windows):
+                    last = at + n_windows >= len(windows)
+                    yield _Job(film.video_id, some, tuple(windows[at : at + n_windows]), last)
+
+
+class _Moments(NamedTuple):
+    """Moments of the queries of a job in the film's time: those of query k are ``offsets[k]:offsets[k + 1]``."""
+
+    offsets: Ints
+    start_s: Floats
+    end_s: Floats
+    score: Floats
+
+
+def _ask(method: Grounder, queries: Queries, job: _Job, each: int) -> _Moments:
+    """Ask a method some queries of some windows; moments come query by query, window by window, in its order.
+
+    A film may end within its last row, and moments end with it.
+    """
+    n_windows = len(job.windows)
+    spans, names = [window.span for window in job.windows], [window.name for window in job.windows]
+    duration_s, start_s = (
+        np.tile([getattr(window, name) for window in job.windows], len(job.rows)) for name in ("duration_s", "start_s")
+    )
+    asked = Queries(
+        as_strings((query_id + span for query_id in queries.query_id[job.rows] for span in spans), "query_id"),
+        as_strings(names * len(job.rows), "video_id"),
+        duration_s,
+        np.repeat(queries.sentence[job.rows], n_windows),
+    )
+    answers = method.ground(asked, each)
+    row = answers.rows_of(asked.query_id)
+    lengths = np.where(row >= 0, answers.lengths[row], 0) if len(answers) else np.zeros(len(row), dtype=np.int64)
+    ends = np.cumsum(lengths)
+    moments = np.repeat(answers.offsets[row] - (ends - lengths), lengths) + np.arange(lengths.sum())
+    offset_s = np.repeat(start_s, lengths)
+    film_s = np.repeat(np.repeat(queries.duration_s[job.rows], n_windows), lengths)
+    return _Moments(
+        np.append(0, ends[n_windows - 1 :: n_windows]),
+        np.fmin(answers.start_s[moments] + offset_s, film_s),  # of a duration that is not known, NaN, nothing is cut
+        np.fmin(answers.end_s[moments] + offset_s, film_s),
+        answers.score[moments],
+    )
+
+
+def _stitched(parts: Sequence[_Moments], number: int, nms: float, top: int) -> tuple[Floats, Floats, Floats]:
+    """Rank the moments of a query and leave out what overlaps a better one; equal scores by window, then its order."""
+    slices = [slice(part.offsets[number], part.offsets[number + 1]) for part in parts]
+    start_s, end_s, score = (
+        np.concatenate([getattr(part, name)[of] for part, of in zip(parts, slices, strict=True)])
+        for name in ("start_s", "end_s", "score")
+    )
+    kept = best_kept(score, start_s, end_s, threshold=nms + TIE, top=top)  # equal is kept, as within a video
+    return start_s[kept], end_s[kept], score[kept]

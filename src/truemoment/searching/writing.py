@@ -1,0 +1,501 @@
+"""Writing an index: a part of a video at a time, so that whatever ends the work, the same command goes on.
+
+One writer at a time. What there is to do is told by :meth:`IndexWriter.plan`: a file that was only moved is there, one
+that was changed, or of which what is kept is damaged, is read again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from truemoment.arrays import DAMAGED, map_npy
+from truemoment.exceptions import InputError, MissingFileError, TrueMomentError, UsageError
+from truemoment.files import atomic_folder, atomic_write
+from truemoment.folders import LOCK, TEMPORARY, lock_folder, refuse_links, remove_leftovers
+from truemoment.searching.layout import (
+    ABOUT,
+    FOLDER_NAME,
+    NORMS,
+    OWN,
+    PARTS,
+    PIECES,
+    ROWS,
+    SETTINGS,
+    VIDEOS,
+    About,
+    Rows,
+    Settings,
+    folder_name,
+    is_file,
+    is_index,
+    mapped,
+    piece_means,
+    pieces_in,
+    read_about,
+    read_settings,
+    refuse_other_frames,
+    refuse_other_norms,
+    rows_in,
+    spans_of,
+)
+from truemoment.text import as_text
+from truemoment.video import VIDEO_SUFFIXES, identity_of
+
+NEW, OLD = ".new-", ".old-"
+"""How folders of videos begin that are to take a place, and that make place for a newer one."""
+
+_ASIDE = re.compile(rf"\.(?:new|old)-{FOLDER_NAME}")
+_PARTS = re.compile(rf"({FOLDER_NAME})-[0-9a-f]{{12}}")
+_OWN_FOLDER = re.compile(f"{FOLDER_NAME}|{_ASIDE.pattern}|{_PARTS.pattern}|{TEMPORARY.pattern}")
+
+
+@dataclass(frozen=True)
+class Film:
+    """A video that is to be indexed.
+
+    Parameters
+    ----------
+    video_id, path, identity
+        Its name, where it lies, what tells it from another file.
+    """
+
+    video_id: str
+    path: Path
+    identity: str
+
+    @property
+    def n_bytes(self) -> int:
+        """Size of the file, which its identity tells."""
+        return int(self.identity.partition(":")[0])
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What there is to do.
+
+    Parameters
+    ----------
+    new, changed
+        Videos to be read: those that are not there, and those that are there otherwise: the file is another one than
+        before, or it was damaged (then it may have been mended in a place that its identity is not made of), or what is
+        kept of it is.
+    unchanged
+        Videos that are there.
+    moved
+        Of these, how many lie elsewhere than before.
+    copies
+        Files that are the same as another one, which are left out.
+    unreadable
+        Files that cannot be read at all, by name, and why.
+    notes
+        What a person should know of videos that are to be read.
+    """
+
+    new: tuple[Film, ...] = ()
+    changed: tuple[Film, ...] = ()
+    unchanged: tuple[Film, ...] = ()
+    moved: int = 0
+    copies: tuple[Path, ...] = ()
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def to_read(self) -> tuple[Film, ...]:
+        """Videos to be read, those that are not there first."""
+        return (*self.new, *self.changed)
+
+
+def list_videos(paths: Iterable[Path]) -> list[Path]:
+    """List video files: those named, and all in folders named, however deep, in order of their names.
+
+    Raises
+    ------
+    MissingFileError
+        If there is no such file or folder, or a folder holds no video.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inside = [
+                file
+                for file in sorted(path.rglob("*"))
+                if file.suffix.lower() in VIDEO_SUFFIXES and not file.name.startswith(".") and is_file(file)
+            ]
+            if not inside:
+                raise MissingFileError(f"{path}: holds no video, expected files that end in {' '.join(VIDEO_SUFFIXES)}")
+            found += inside
+        elif path.is_file():
+            found.append(path)
+        else:
+            raise MissingFileError(f"{path}: no such file")
+    return list(dict.fromkeys(path.resolve() for path in found))
+
+
+class IndexWriter:
+    """Writes an index, a part at a time; one writer at a time.
+
+    Use it as a context: an index that somebody else is writing is refused.
+
+    Parameters
+    ----------
+    path
+        The folder, which is made if it is not there.
+    settings
+        How the videos are read.
+
+    Raises
+    ------
+    UsageError
+        If the index there was made otherwise.
+    InputError
+        If the folder holds something else, or cannot be made.
+    """
+
+    def __init__(self, path: Path, settings: Settings) -> None:
+        self.path, self.settings = Path(path), settings
+        self._refuse_others()
+        refuse_other_frames(settings)
+        self._lock = contextlib.ExitStack()
+        self._is_new = False
+
+    def _refuse_others(self) -> None:
+        """Refuse a folder of something else, one with links in it, and an index that was made otherwise."""
+        refuse_links(self.path, *OWN)
+        if not is_index(self.path):
+            if self.path.exists() and not _is_only_begun(self.path):
+                raise InputError("is there already and no index, expected a new folder", path=self.path)
+            return
+        there, ours = read_settings(self.path), self.settings
+        for name, was, now in (
+            ("--model", f"{there.encoder}#{there.fingerprint[:8]}", f"{ours.encoder}#{ours.fingerprint[:8]}"),
+            ("--fps", f"{there.fps:g}", f"{ours.fps:g}"),
+            ("dtype", there.dtype, ours.dtype),
+            ("--proposals", there.proposals, ours.proposals),
+        ):
+            if was != now:
+                raise UsageError(
+                    f"{self.path}: was made with {name} {was}, got {now}; name another folder, or the same {name}"
+                )
+        if there.n_dimensions != ours.n_dimensions:
+            came = f"says {there.n_dimensions:,} numbers a row, and {ours.encoder} gives {ours.n_dimensions:,}"
+            raise InputError(came, path=self.path / SETTINGS, hint="index anew, into another folder")
+
+    def __enter__(self) -> IndexWriter:
+        with contextlib.ExitStack() as begun:
+            begun.enter_context(lock_folder(self.path))
+            self._refuse_others()  # somebody may have made it since it was looked at
+            self._begin()
+            self._lock = begun.pop_all()
+        return self
+
+    def _begin(self) -> None:
+        """Make what is not there yet, and put right what a command that was broken off left."""
+        self._is_new = not is_index(self.path)
+        if self._is_new:
+            with atomic_write(self.path / SETTINGS) as stream:
+                stream.write(msgspec.json.format(msgspec.json.encode(self.settings), indent=1) + b"\n")
+        videos, parts = self.path / VIDEOS, self.path / PARTS
+        try:
+            for folder in (videos, parts):
+                folder.mkdir(exist_ok=True)
+            aside = [path for path in sorted(videos.iterdir()) if _ASIDE.fullmatch(path.name)]
+            for old in aside:
+                if old.name.startswith(OLD):
+                    _put_back(old)
+        except OSError as error:
+            raise InputError(f"cannot be made ({error.strerror})", path=self.path) from None
+        for left in aside:
+            shutil.rmtree(left, ignore_errors=True)
+        for folder in (self.path, videos, parts, *videos.iterdir(), *parts.iterdir()):
+            remove_leftovers(folder)
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(OSError):
+            (self.path / PARTS).rmdir()  # if nothing is left over
+            if self._is_new:
+                (self.path / VIDEOS).rmdir()  # if nothing came of it
+                (self.path / SETTINGS).unlink()
+        self._lock.close()
+
+    def plan(self, paths: Sequence[Path]) -> Intake:
+        """Hold video files against what is there; a file that was only moved is there."""
+        there, damaged = self._entries()
+        by_identity = {about.identity: about for about in there.values()}
+        by_path = {about.path: about for about in there.values()}
+        seen: dict[str, Path] = {}
+        copies: list[Path] = []
+        why_not: dict[Path, str] = {}
+        for path in paths:
+            try:
+                _text_of(path)
+                identity = identity_of(path)
+            except TrueMomentError as error:
+                why_not[path] = str(error)
+                continue
+            if seen.setdefault(identity, path) is not path:
+                copies.append(path)
+        taken = set(there)
+        new: list[Film] = []
+        changed: list[Film] = []
+        unchanged: list[Film] = []
+        moved = 0
+        for identity, path in seen.items():
+            if about := by_identity.get(identity):
+                again = about.notes or folder_name(about.video_id) in damaged
+                (changed if again else unchanged).append(Film(about.video_id, path, identity))
+                if about.path != str(path) and not _holds(Path(about.path), identity):
+                    self._write_about(self.path / VIDEOS / folder_name(about.video_id), _moved(about, path))
+                    moved += not again
+            elif (about := by_path.get(str(path))) and about.identity not in seen:
+                changed.append(Film(about.video_id, path, identity))
+            else:
+                new.append(Film(_new_name(path, taken), path, identity))
+                taken.add(new[-1].video_id)
+        unreadable: dict[str, str] = {}
+        for path, why in why_not.items():
+            about = by_path.get(str(path))
+            name = about.video_id if about and about.identity not in seen else _new_name(path, taken | set(unreadable))
+            unreadable[name] = why
+        lost = {film.video_id for film in (*new, *changed) if folder_name(film.video_id) in damaged}
+        notes = dict.fromkeys(sorted(lost), "what the index held of it was damaged, and is made again")
+        return Intake(tuple(new), tuple(changed), tuple(unchanged), moved, tuple(copies), unreadable, notes)
+
+    def _entries(self) -> tuple[dict[str, About], set[str]]:
+        """Return what is known of each video, and the names of folders that are damaged."""
+        there: dict[str, About] = {}
+        damaged = set()
+        for folder in sorted((self.path / VIDEOS).glob("[!.]*")):
+            try:
+                about = read_about(folder / ABOUT)
+                there[about.video_id] = about
+                rows = rows_in(folder, about, self.settings)
+                refuse_other_norms(folder, rows, spans_of(self.settings.proposals, len(rows)))
+                pieces_in(folder, about, self.settings)
+            except (InputError, MissingFileError):
+                damaged.add(folder.name)
+        return there, damaged
+
+    def kept_parts(self, film: Film, part_rows: int, n_rows: int) -> set[int]:
+        """Numbers of the parts of a video of so many rows that are there and whole."""
+        kept = set()
+        for number, (file, length) in enumerate(self._part_files(film, part_rows, n_rows)):
+            with contextlib.suppress(InputError, MissingFileError):
+                mapped(file, (length, self.settings.n_dimensions), self.settings.dtype)
+                kept.add(number)
+        return kept
+
+    def keep_part(self, film: Film, part_rows: int, number: int, rows: Rows) -> None:
+        """Write a part of a video: its rows from ``number * part_rows`` on.
+
+        Raises
+        ------
+        InputError
+            If a number is not finite or too large for the type, or the disk takes no more.
+        """
+        folder = self._parts_of(film, part_rows)
+        folder.mkdir(exist_ok=True)
+        with np.errstate(over="ignore"):
+            cast = rows.astype(self.settings.dtype)
+        if not np.isfinite(cast).all():
+            raise InputError(f"{self.settings.encoder} gives numbers that are not finite, or too large", path=film.path)
+        with atomic_write(folder / f"{number:06}.npy") as stream:
+            np.save(stream, cast, allow_pickle=False)
+
+    def finish(
+        self,
+        film: Film,
+        part_rows: int,
+        n_rows: int,
+        duration_s: float,
+        *,
+        notes: Sequence[str] = (),
+        stills: Collection[int] = (),
+    ) -> About:
+        """Put the parts of a video of so many rows together, and take the place of what was there of it.
+
+        Parts whose numbers are `stills` are not kept: their rows are the last one of the part before.
+
+        Raises
+        ------
+        InputError
+            If a part is damaged (then all of them are removed), or the disk takes no more.
+        """
+        from truemoment.searching.scoring import span_norms  # noqa: PLC0415 - only writing needs it
+
+        rows = self._joined(film, part_rows, n_rows, stills)
+        about = About(
+            video_id=film.video_id,
+            path=_text_of(film.path),
+            identity=film.identity,
+            duration_s=duration_s,
+            n_frames=len(rows),
+            notes=tuple(notes),
+        )
+        first, end = spans_of(self.settings.proposals, len(rows))
+        target = self.path / VIDEOS / folder_name(film.video_id)
+        fresh = target.with_name(f"{NEW}{target.name}")
+        with atomic_folder(fresh) as folder:
+            np.save(folder / ROWS, rows, allow_pickle=False)
+            np.save(folder / NORMS, np.asarray(span_norms(rows, first, end), dtype=np.float32), allow_pickle=False)
+            np.save(folder / PIECES, piece_means(rows, self.settings.fps), allow_pickle=False)
+            self._write_about(folder, about)
+            for name in (ROWS, NORMS, PIECES, ABOUT):
+                with (folder / name).open("rb+") as stream:
+                    os.fsync(stream.fileno())  # the parts it was made of go
+        _take_place(fresh, target)
+        self.forget_parts(film)
+        return about
+
+    def _joined(self, film: Film, part_rows: int, n_rows: int, stills: Collection[int]) -> Rows:
+        parts: list[Rows] = []
+        try:
+            for number, (file, length) in enumerate(self._part_files(film, part_rows, n_rows)):
+                still = number in stills
+                parts.append(np.repeat(parts[-1][-1:], length, axis=0) if still else map_npy(file))
+            rows = np.concatenate(parts)
+            told = "" if rows.shape == (n_rows, self.settings.n_dimensions) else f"{len(rows)} rows of {n_rows}"
+        except DAMAGED as error:
+            told = " ".join(str(error).split()) or type(error).__name__
+        if told:
+            shutil.rmtree(self._parts_of(film, part_rows), ignore_errors=True)
+            raise InputError(f"a part of it was damaged ({told})", path=film.path, hint="index it again")
+        return rows
+
+    def forget_parts(self, film: Film) -> None:
+        """Remove the parts of a video, whatever they were made with."""
+        for folder in (self.path / PARTS).iterdir():
+            if (name := _PARTS.fullmatch(folder.name)) and name[1] == folder_name(film.video_id):
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _part_files(self, film: Film, part_rows: int, n_rows: int) -> list[tuple[Path, int]]:
+        """File of each part of a video of so many rows, and how many it must hold."""
+        folder, starts = self._parts_of(film, part_rows), range(0, n_rows, part_rows)
+        return [(folder / f"{k:06}.npy", min(part_rows, n_rows - start)) for k, start in enumerate(starts)]
+
+    def _parts_of(self, film: Film, part_rows: int) -> Path:
+        """Where the parts of a video lie: its file, the encoder and the rows of a part are in the name."""
+        words = [film.identity, self.settings.fingerprint, repr(self.settings.fps), self.settings.dtype, str(part_rows)]
+        key = hashlib.sha256("|".join(words).encode()).hexdigest()[:12]
+        return self.path / PARTS / f"{folder_name(film.video_id)}-{key}"
+
+    @staticmethod
+    def _write_about(folder: Path, about: About) -> None:
+        with atomic_write(folder / ABOUT) as stream:
+            stream.write(msgspec.json.format(msgspec.json.encode(about), indent=1) + b"\n")
+
+
+def remove_index(path: Path) -> None:
+    """Remove an index, and its folder unless that holds anything else.
+
+    Raises
+    ------
+    UsageError
+        If another command is writing it.
+    InputError
+        If something in it is a link, or cannot be removed.
+    """
+    refuse_links(path, *OWN)
+    try:
+        with lock_folder(path):
+            for videos in (path / VIDEOS, path / PARTS):
+                for folder in videos.iterdir() if videos.is_dir() else ():
+                    if _OWN_FOLDER.fullmatch(folder.name):
+                        shutil.rmtree(folder)
+                with contextlib.suppress(OSError):  # it does not exist, or holds something else
+                    videos.rmdir()
+            (path / SETTINGS).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # it holds something else
+            path.rmdir()
+    except OSError as error:
+        raise InputError(f"cannot be removed ({error.strerror})", path=path) from None
+
+
+def _is_only_begun(path: Path) -> bool:
+    """Whether a folder holds no more than a command leaves that is ended before it has written how an index is made."""
+    if not path.is_dir():
+        return False
+    return all(
+        file.name == LOCK
+        or TEMPORARY.fullmatch(file.name)
+        or (file.name in (VIDEOS, PARTS) and file.is_dir() and not any(file.iterdir()))
+        for file in path.iterdir()
+    )
+
+
+def _take_place(fresh: Path, target: Path) -> None:
+    """Put a folder that is complete in the place of another one, which goes.
+
+    Raises
+    ------
+    InputError
+        If that cannot be; then all is as it was.
+    """
+    old = target.with_name(f"{OLD}{target.name}")
+    try:
+        if target.exists():
+            target.rename(old)
+        fresh.rename(target)
+    except BaseException as error:
+        with contextlib.suppress(OSError):  # else the next start does it
+            _put_back(old)
+        shutil.rmtree(fresh, ignore_errors=True)
+        if isinstance(error, OSError):
+            raise InputError(f"cannot be written ({error.strerror})", path=target) from None
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _put_back(old: Path) -> None:
+    """Give a folder that had to make place its name again, if nothing has taken the place."""
+    target = old.with_name(old.name.removeprefix(OLD))
+    if old.exists() and not target.exists():
+        old.rename(target)
+
+
+def _holds(path: Path, identity: str) -> bool:
+    """Whether a file is there and is the one that is known."""
+    try:
+        return is_file(path) and identity_of(path) == identity
+    except TrueMomentError:
+        return False
+
+
+def _moved(about: About, path: Path) -> About:
+    return msgspec.structs.replace(about, path=_text_of(path))
+
+
+def _new_name(path: Path, taken: set[str]) -> str:
+    """Name a video after its file; with the folders it lies in where another one is called so."""
+    path = Path(as_text(str(path)))
+    parts = path.with_suffix("").parts
+    for many in range(1, len(parts)):
+        name = "/".join(parts[-many:])
+        if name not in taken:
+            return name
+    return path.as_posix()
+
+
+def _text_of(path: Path) -> str:
+    """Return a path as text that a file can hold.
+
+    Raises
+    ------
+    InputError
+        If its name is no text.
+    """
+    text = str(path)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError("its name is no UTF-8 text, rename it", path=as_text(str(path))) from None
+    return text

@@ -1,0 +1,60 @@
+"""Indexes of films of plain colours."""
+
+import shutil
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def settings():
+    """Give the settings of an index of colours: settings(fps=2.0, ...)."""
+    from truemoment.searching.layout import Settings, default_proposals
+
+    def make(fps=2.0, **others):
+        known = {
+            "model": "colours",
+            "encoder": "colours",
+            "fingerprint": "c01075c01075c010",
+            "n_dimensions": 3,
+            "fps": fps,
+            "proposals": default_proposals(fps),
+        }
+        return Settings(**(known | others))
+
+    return make
+
+
+@pytest.fixture
+def build(tmp_path, colours, settings):
+    """Build an index: build(paths, out=..., settings={...}, ...) -> the report; the index is tmp_path / "index"."""
+    from truemoment.searching.building import build_index
+    from truemoment.searching.writing import IndexWriter, list_videos
+
+    def make(paths, *, out="index", made=None, model="colours", **options):
+        with IndexWriter(tmp_path / out, settings(**(made or {}))) as writer:
+            return build_index(writer, list_videos(paths), colours.ColourLoader(model), **options)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory, painted, colours, settings):
+    """An index of the three films, built once; tests get copies."""
+    from truemoment.searching.building import build_index
+    from truemoment.searching.writing import IndexWriter, list_videos
+
+    folder = tmp_path_factory.mktemp("built") / "index"
+    with IndexWriter(folder, settings()) as writer:
+        build_index(writer, list_videos([painted]), colours.ColourLoader("colours"))
+    return folder
+
+
+@pytest.fixture
+def index(tmp_path, built, painted, films):
+    """An index of the films of this test, at tmp_path / "index"."""
+    from truemoment.searching.index import Index
+
+    folder = shutil.copytree(built, tmp_path / "index")
+    for file in folder.glob("videos/*/about.json"):
+        file.write_text(file.read_text().replace(str(painted.resolve()), str(films.resolve())))
+    return Index(folder)

@@ -1,0 +1,503 @@
+"""Extraction: a shard to rows, engines that hand shards out, and workers that die."""
+
+import contextlib
+import importlib.util
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections import Counter
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from truemoment.exceptions import InputError, UsageError
+from truemoment.searching import building, engines
+from truemoment.searching.building import Report, build_index
+from truemoment.searching.engines import by_local, by_ray
+from truemoment.searching.extraction import Failed, Shard, see
+from truemoment.searching.index import Index
+from truemoment.searching.writing import Film, IndexWriter
+from truemoment.video.frames import outline_of, stream_frames
+
+
+@pytest.fixture(scope="session")
+def shards(painted):
+    """Give shards of 4 s of a film, ten of them, and what must come of each."""
+    path = painted / "a.mp4"
+    outline = outline_of(path)
+    rows = np.array([frame.mean(axis=(0, 1)) / 255 - 0.5 for _, frame in stream_frames(path, 2.0)], dtype=np.float32)
+    made = [Shard(Film("a", path, "1:a"), k, 8 * k, 8 * k + 8, 2.0, outline) for k in range(10)]
+    return made, {("a", k): rows[8 * k : 8 * k + 8] for k in range(10)}
+
+
+def check(results, expected):
+    """Every shard came back once, with its rows."""
+    keys = [(result.shard.film.video_id, result.shard.number) for result in results]
+    assert len(keys) == len(set(keys))
+    assert set(keys) == set(expected)
+    for key, result in zip(keys, results, strict=True):
+        np.testing.assert_allclose(result.rows, expected[key], atol=1e-6)
+
+
+def test_a_shard_is_the_frames_of_its_part(films, colours):
+    path = films / "a.mp4"
+    frames = [frame.mean(axis=(0, 1)) / 255 - 0.5 for _, frame in stream_frames(path, 5.0)]
+    shard = Shard(Film("a", path, "x"), 2, 20, 120, 5.0, outline_of(path))
+    seen = see(shard, colours.Colours())  # 100 frames are four batches
+    np.testing.assert_allclose(seen.rows, frames[20:120], atol=1e-6)
+    assert min(seen.decode_s, seen.prepare_s, seen.encode_s, seen.waited_s) > 0
+    assert seen.worker.endswith(f":{os.getpid()}")
+
+
+def test_a_model_gets_pictures_of_twice_its_size(films, colours):
+    """Large frames are made smaller while they are decoded; the model's own filter does the rest."""
+    sizes = set()
+
+    class Sized(colours.Colours):
+        class preparation:  # noqa: N801 - an attribute
+            shortest_side, height, width = 16, 16, 16
+
+        def prepare(self, rgb):
+            sizes.add(rgb.shape)
+            return super().prepare(rgb)
+
+    path = films / "a.mp4"  # 64 x 48
+    see(Shard(Film("a", path, "x"), 0, 0, 4, 2.0, outline_of(path)), Sized())
+    assert sizes == {(32, 43, 3)}
+
+
+@pytest.fixture
+def slides(tmp_path, paint):
+    """Three pictures of 5 minutes each."""
+    shots = [((200, 30, 30), 300), ((30, 200, 30), 300), ((30, 30, 200), 300)]
+    return paint(tmp_path / "slides.mp4", shots, fps=Fraction(1, 300))
+
+
+@pytest.fixture
+def encoded(colours, monkeypatch):
+    """Number of pictures of each batch that the encoder sees."""
+    sizes = []
+    images = colours.Colours.images
+
+    def counted(self, batch):
+        sizes.append(len(batch))
+        return images(self, batch)
+
+    monkeypatch.setattr(colours.Colours, "images", counted)
+    return sizes
+
+
+def test_a_picture_that_stays_is_encoded_once(slides, films, colours, encoded):
+    rows = see(Shard(Film("s", slides, "x"), 0, 0, 1800, 2.0, outline_of(slides)), colours.Colours()).rows
+    assert encoded == [3]
+    assert rows.shape == (1800, 3)
+    assert rows.argmax(axis=1).tolist() == [0] * 600 + [1] * 600 + [2] * 600
+    encoded.clear()
+    path = films / "a.mp4"  # 5 pictures a second, 40 s: one after the other in batches of 32
+    see(Shard(Film("a", path, "x"), 0, 0, 400, 10.0, outline_of(path)), colours.Colours())
+    assert encoded == [32] * 6 + [8]
+
+
+def test_parts_that_show_no_new_picture_are_not_looked_at(tmp_path, slides, build, encoded):
+    report = build([slides], part_s=10.0)
+    assert report.failed == {}
+    assert sum(encoded) <= 6  # 90 parts; a picture that goes on behind the end of a part is encoded for both
+    rows = Index(tmp_path / "index")["slides"]
+    assert rows.argmax(axis=1).tolist() == [0] * 600 + [1] * 600 + [2] * 600
+    encoded.clear()
+    build([slides], out="whole", part_s=1000.0)
+    assert encoded == [3]
+    assert np.array_equal(rows, Index(tmp_path / "whole")["slides"])
+
+
+def test_more_frames_than_can_be_put_together_are_refused_before_they_are_decoded(films, build, encoded, monkeypatch):
+    monkeypatch.setattr(building, "MOST_ROWS", 80)
+    report = build([films])
+    assert list(report.indexed) == ["a", "b"]
+    told = "2 frames a second of 60 s are 120, expected up to 80; lower --fps, or cut the video"
+    assert report.failed == {"c": f"{films / 'c.mp4'}: {told}"}
+    assert sum(encoded) == 160
+
+
+def test_what_is_wrong_in_the_decoding_thread_is_told_here(films, colours):
+    path = films / "a.mp4"
+    shard = Shard(Film("a", path, "x"), 0, 78, 84, 2.0, outline_of(path))  # the film has 80 frames
+    with pytest.raises(InputError, match=r"gave 2 frames, expected 6 from 39\.0 s on"):
+        see(shard, colours.Colours())
+
+    class Broken(colours.Colours):
+        def prepare(self, _):
+            raise RuntimeError("no pictures today")
+
+    with pytest.raises(RuntimeError, match="no pictures today"):
+        see(shard, Broken())
+    time.sleep(0.01)
+    assert not [thread for thread in threading.enumerate() if "work" in thread.name]
+
+
+def test_an_encoder_that_fails_stops_the_decoding(films, colours):
+    class Broken(colours.Colours):
+        def images(self, _):
+            raise RuntimeError("out of memory")
+
+    n_threads = threading.active_count()
+    path = films / "c.mp4"
+    with pytest.raises(RuntimeError, match="out of memory"):
+        see(Shard(Film("c", path, "x"), 0, 0, 300, 5.0, outline_of(path)), Broken())
+    assert threading.active_count() == n_threads
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_local_pool_does_each_shard_once(shards, colours, workers):
+    made, expected = shards
+    check(list(by_local(iter(made), colours.ColourLoader("colours"), workers)), expected)
+
+
+def test_parts_of_any_length_make_the_same_index(built, tmp_path, films, build):
+    build([films / "a.mp4"], part_s=3.0, workers=2)
+    np.testing.assert_array_equal(Index(tmp_path / "index")["a"], Index(built)["a"])
+
+
+def test_a_killed_worker_is_replaced(shards, colours):
+    """SIGKILL a worker of the pool: its shards are done again, and none comes twice."""
+    made, expected = shards
+    results, killed = [], []
+    for result in by_local(iter(made), colours.ColourLoader("slow"), 2):
+        results.append(result)
+        if len(results) == 3:
+            killed.append(int(result.worker.rpartition(":")[2]))
+            os.kill(killed[0], signal.SIGKILL)
+    check(results, expected)
+    assert not _is_there(killed[0])
+    assert killed[0] not in {int(result.worker.rpartition(":")[2]) for result in results[-3:]}
+
+
+def test_a_shard_that_kills_its_worker_is_given_up(shards, colours, tmp_path):
+    """Every load ends the process as long as the file is there."""
+    made, _ = shards
+    fatal = tmp_path / "fatal"
+    fatal.touch()
+    (result,) = by_local(iter(made[:1]), colours.ColourLoader(f"fatal:{fatal}"), 2)
+    assert isinstance(result, Failed)
+    assert result.why == f"{made[0].film.path}: a worker died of it, 2 times"
+
+
+def test_one_death_is_forgiven(shards, colours, tmp_path):
+    made, expected = shards
+    once = tmp_path / "fatal.once"
+    once.touch()
+    results = list(by_local(iter(made[:4]), colours.ColourLoader(f"fatal:{once}"), 2))
+    check(results, {("a", k): expected["a", k] for k in range(4)})
+
+
+@pytest.fixture
+def pools(monkeypatch):
+    """Pools without processes, which do a task when one is waited for; give deaths left by shard, and what was begun.
+
+    As in a true pool, the death of a worker breaks all tasks that are under way.
+    """
+    deaths, begun = Counter(), []
+
+    class Pool:
+        broken = False
+
+        def submit(self, _, shard, __):
+            if self.broken:
+                raise BrokenProcessPool
+            future = Future()
+            future.shard = shard
+            return future
+
+    @contextlib.contextmanager
+    def processes(*_):
+        begun.append(Pool())
+        yield begun[-1]
+
+    def wait(running, return_when):
+        assert return_when == "FIRST_COMPLETED"
+        first = next(iter(running))
+        if deaths[first.shard.number]:
+            deaths[first.shard.number] -= 1
+            begun[-1].broken = True
+            for future in running:
+                future.set_exception(BrokenProcessPool())
+        else:
+            first.set_result(first.shard.number)
+        return {future for future in running if future.done()}, set()
+
+    monkeypatch.setattr(engines, "processes", processes)
+    monkeypatch.setattr(engines, "wait", wait)
+    return deaths, begun
+
+
+def test_a_death_in_company_is_nobodys_blame(shards, colours, pools):
+    """It dies with others beside it, then once alone, then it is done: it was not given up."""
+    deaths, begun = pools
+    deaths[2] = 2
+    results = list(by_local(iter(shards[0][:6]), colours.ColourLoader("colours"), 2))
+    assert sorted(results) == [0, 1, 2, 3, 4, 5]
+    assert (deaths[2], len(begun)) == (0, 3)
+
+
+def test_only_the_one_to_blame_is_given_up(shards, colours, pools):
+    deaths, begun = pools
+    deaths[1] = 99
+    results = list(by_local(iter(shards[0][:6]), colours.ColourLoader("colours"), 2))
+    failed = [result for result in results if isinstance(result, Failed)]
+    assert [result.shard.number for result in failed] == [1]
+    assert sorted(result for result in results if isinstance(result, int)) == [0, 2, 3, 4, 5]
+    assert (99 - deaths[1], len(begun)) == (3, 4)  # once in company, twice alone
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_a_model_that_cannot_be_loaded_ends_the_work(tmp_path, films, build, workers):
+    """No film is to blame, and no other worker goes on and eats the queue."""
+    with pytest.raises(InputError, match=r"^the encoder needs the package colours: pip install 'truemoment\[paint\]'$"):
+        build([films], model="none", workers=workers)
+    assert not (tmp_path / "index").exists()
+
+
+def test_a_device_without_memory_ends_the_work(tmp_path, films, build, colours, monkeypatch):
+    def images(*_):
+        raise UsageError("the model colours needs more memory than is free on cuda:0")
+
+    monkeypatch.setattr(colours.Colours, "images", images)
+    with pytest.raises(InputError, match=r"^the model colours needs more memory than is free on cuda:0$"):
+        build([films])
+    assert not (tmp_path / "index").exists()
+
+
+@pytest.mark.parametrize("others", [{"fingerprint": "f" * 16}, {"n_dimensions": 5}])
+def test_another_encoder_than_the_indexs_is_refused(tmp_path, films, build, others):
+    told = (
+        r"the worker .*:\d+ has a model of fingerprint c01075c0, 3 numbers a row, expected (ffffffff, 3|c01075c0, 5) n"
+    )
+    with pytest.raises(InputError, match=told):
+        build([films], made=others)
+    assert not (tmp_path / "index").exists()
+
+
+def test_breaking_off_ends_the_workers(shards, colours):
+    made, _ = shards
+    results = by_local(iter(made), colours.ColourLoader("slow"), 2)
+    pid = int(next(results).worker.rpartition(":")[2])
+    assert _is_there(pid)
+    results.close()
+    assert not _is_there(pid)
+
+
+def _is_there(pid):
+    """Whether a process runs (one that ended and was not asked for its status is not there)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def ray_here(colours, tmp_path_factory):
+    """Ray is installed and knows no cluster and no token, and its workers find the encoder; gives a home folder."""
+    if importlib.util.find_spec("ray") is None:
+        pytest.skip("Ray is not installed")
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("HOME", str(home))
+        patched.setenv("PYTHONPATH", str(Path(colours.__file__).parent))
+        for name in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_MODE"):
+            patched.delenv(name, raising=False)
+        yield home
+
+
+@dataclass
+class RayRun:
+    """A run on Ray: what came, the worker that was killed, and what a stranger saw meanwhile."""
+
+    results: list = field(default_factory=list)
+    killed: int = 0
+    addresses: set = field(default_factory=set)
+    stranger: str = ""
+    commands: str = ""
+    folder: Path = Path()
+    modes: list = field(default_factory=list)
+
+
+STRANGER = "import sys; from ray._raylet import GcsClient; GcsClient(address=sys.argv[1]).internal_kv_keys(b'', None)"
+"""Asks the head of a cluster what it has stored, without a token."""
+
+
+@pytest.fixture(scope="module")
+def ray_run(shards, colours, ray_here):
+    """One run, as starting Ray takes seconds."""
+    run = RayRun()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Ray's own
+        for result in by_ray(iter(shards[0]), colours.ColourLoader("slow"), 2):
+            run.results.append(result)
+            if len(run.results) == 5:
+                import ray
+
+                of_ray = _descendants(os.getpid())
+                run.addresses = _listened_at(of_ray)
+                run.commands = "".join(Path(f"/proc/{pid}/cmdline").read_text() for pid in of_ray if _is_there(pid))
+                run.folder = Path(ray._private.worker._global_node.get_session_dir_path())
+                ours = {name: value for name, value in os.environ.items() if name != "RAY_AUTH_TOKEN"}
+                run.stranger = subprocess.run(
+                    [sys.executable, "-c", STRANGER, ray.get_runtime_context().gcs_address],
+                    env={**ours, "RAY_AUTH_MODE": "disabled", "HOME": str(ray_here / "other")},
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                ).stderr
+                run.modes = [stat.S_IMODE(folder.stat().st_mode) for folder in run.folder.parents]
+                run.killed = int(result.worker.rpartition(":")[2])
+                os.kill(run.killed, signal.SIGKILL)
+    return run
+
+
+def _descendants(pid):
+    """All processes that a process has started, itself among them."""
+    parents = {}
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parents[int(file.parent.name)] = int(file.read_text().rpartition(")")[2].split()[1])
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found
+
+
+def _listened_at(pids):
+    """Addresses of this machine at which processes listen for TCP connections, as the kernel lists them (proc(5))."""
+    sockets = set()
+    for pid in pids:
+        for link in Path(f"/proc/{pid}/fd").glob("*"):
+            with contextlib.suppress(OSError):
+                sockets.add(str(link.readlink()))
+    found = set()
+    for file, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
+        for line in Path(f"/proc/net/{file}").read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A" and f"socket:[{words[9]}]" in sockets:  # it listens
+                raw = bytes.fromhex(words[1].partition(":")[0])
+                swapped = b"".join(raw[k : k + 4][::-1] for k in range(0, len(raw), 4))  # words of 4 bytes
+                found.add(socket.inet_ntop(family, swapped).removeprefix("::ffff:"))
+    return found
+
+
+def test_ray_does_each_shard_once_though_a_worker_is_killed(shards, ray_run):
+    check(ray_run.results, shards[1])
+    assert ray_run.killed != os.getpid()
+    assert not _is_there(ray_run.killed)
+
+
+def test_ray_of_this_machine_listens_on_no_interface_but_loopback(ray_run):
+    assert ray_run.addresses == {"127.0.0.1"}
+
+
+def test_ray_of_this_machine_answers_nobody_without_its_token(ray_run):
+    assert "AuthenticationError" in ray_run.stranger
+
+
+def test_the_token_of_ray_is_in_no_file_and_no_command(ray_run, ray_here):
+    """Processes of other users see neither; the environment of a process is its user's own (proc(5))."""
+    assert len(os.environ["RAY_AUTH_TOKEN"]) == 64
+    assert os.environ["RAY_AUTH_TOKEN"] not in ray_run.commands
+    assert "gcs_server" in ray_run.commands
+    assert not (ray_here / ".ray").exists()
+
+
+def test_the_files_of_ray_are_in_a_folder_of_its_user_and_go_with_it(ray_run):
+    """Ray opens its folders to everybody, and they hold the sockets of its processes."""
+    assert 0o700 in ray_run.modes
+    assert not ray_run.folder.parent.parent.exists()
+
+
+# ------------------------------------------------------------------------------------------------- the report
+
+
+def test_videos_that_cannot_be_read_are_named_and_the_others_done(tmp_path, films, build):
+    whole = (films / "c.mp4").read_bytes()
+    (films / "cut.mp4").write_bytes(whole[: len(whole) // 3])
+    (films / "text.mp4").write_text("no film")
+    report = build([films])
+    assert sorted(report.failed) == ["cut", "text"]
+    assert "cut.mp4: cannot be read as a video" in report.failed["cut"]
+    assert list(Index(tmp_path / "index")) == ["a", "b", "c"]
+
+
+def test_a_damaged_video_is_taken_for_what_it_shows(tmp_path, paint, build):
+    """A Matroska file cut in its middle; `--partial` says what is wrong with it."""
+    path = paint(tmp_path / "film.mkv", [((200, 30, 30), 30), ((30, 30, 200), 30)])
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    report = build([path])
+    assert "film" in report.failed
+    assert not (tmp_path / "index").exists()
+    report = build([path], partial=True)
+    assert report.failed == {}
+    assert "cut off?" in report.notes["film"]
+    index = Index(tmp_path / "index")
+    assert 4 <= len(index["film"]) < 120
+    assert index.about("film").notes == (report.notes["film"],)
+    assert index.notes == (f"film: {report.notes['film']}",)
+    again = build([path], partial=True)  # it may have been mended where nobody looked
+    assert ([film.video_id for film in again.plan.changed], again.indexed) == (["film"], report.indexed)
+    path.write_bytes(data)
+    assert list(build([path]).indexed) == ["film"]
+    assert Index(index.path).notes == ()
+    assert build([path]).indexed == {}
+
+
+def test_progress_adds_up_to_all(films, build):
+    told = []
+    build([films / "a.mp4", films / "b.mp4"], part_s=10.0, follow=lambda *of: told.append(of))
+    assert sum(share for _, share, _ in told) == pytest.approx(1.0)
+    assert [name for name, _, _ in told if name == "a"] == ["a"] * 5
+    assert not any(before for _, share, before in told if share)
+
+
+def test_what_bounds_it():
+    report = Report(n_frames=100, decode_s=1.0, prepare_s=2.0, encode_s=4.0)
+    assert report.bound_by == "encode"
+    assert report.rates == {"decode": 100.0, "prepare": 50.0, "encode": 25.0}
+    report.encode_s = 2.5
+    assert report.bound_by == "prepare"
+    report.decode_s = 3.0
+    assert report.bound_by == "decode"
+    assert Report().bound_by is None
+
+
+def test_impossible_work_is_refused(tmp_path, settings, colours):
+    loader = colours.ColourLoader("colours")
+    with IndexWriter(tmp_path / "index", settings()) as writer:
+        with pytest.raises(UsageError, match="unknown engine 'gpu', expected local or ray"):
+            build_index(writer, [], loader, engine="gpu")
+        with pytest.raises(UsageError, match="got 0 workers"):
+            build_index(writer, [], loader, workers=0)
+
+
+def test_numbers_that_are_not_finite_are_not_kept(films, settings, tmp_path, colours):
+    class Endless(colours.Colours):
+        def images(self, batch):
+            return np.full((len(batch), 3), 1e6, dtype=np.float32)  # too large for float16
+
+    class Loads(colours.ColourLoader):
+        def load(self):
+            return Endless()
+
+    with (
+        pytest.raises(InputError, match="gives numbers that are not finite, or too large"),
+        IndexWriter(tmp_path / "index", settings()) as writer,
+    ):
+        build_index(writer, [films / "a.mp4"], Loads("x"))
