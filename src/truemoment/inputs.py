@@ -147,13 +147,7 @@ def has_written() -> bool:
 
 
 def _refuse(output: str, as_named: str, read: str, as_read: str) -> None:
-    """Refuse to write what is read, or into it.
-
-    Raises
-    ------
-    OutputError
-        Naming the output.
-    """
+    """Refuse to write what is read, or into it."""
     told = printable(as_named)
     if output == read:
         raise OutputError(f"{told}: is read or written already, expected another file to write to")

@@ -171,13 +171,7 @@ def headline_of(measures: Sequence[Measure]) -> int:
 
 
 def _located(annotations: Annotations) -> Annotations:
-    """Return the queries that have a reference moment.
-
-    Raises
-    ------
-    UsageError
-        If none has.
-    """
+    """Return the queries that have a reference moment."""
     located = annotations.with_moments()
     if annotations.n_queries and not located.n_queries:
         raise UsageError(f"{annotations.dataset}/{annotations.split}: no query has a reference moment; name another")

@@ -38,13 +38,7 @@ TEXT_ONLY = "text-only"
 def text_only(
     annotations: Annotations, predictions: Predictions, measures: Sequence[Measure], protocol: Protocol
 ) -> BaselineResult:
-    """Make a floor of a model's answers to the same prompts without the frames.
-
-    Raises
-    ------
-    InputError, MeasureError, ProtocolError
-        As for :func:`truemoment.evaluate`.
-    """
+    """Make a floor of a model's answers to the same prompts without the frames."""
     try:
         scores = evaluate(annotations, predictions, measures, protocol)
     except ProtocolError as error:
@@ -55,13 +49,7 @@ def text_only(
 def run_ceilings(
     annotations: Annotations, measures: Sequence[Measure], protocol: Protocol, *, top: int, tell: Callable[[str], None]
 ) -> list[BaselineResult]:
-    """Run the ceilings: the best cells of 2D-TAN's map, and the references held to the video's length.
-
-    Raises
-    ------
-    InputError, MeasureError, ProtocolError
-        As for :func:`truemoment.evaluate`.
-    """
+    """Run the ceilings: the best cells of 2D-TAN's map, and the references held to the video's length."""
     tell("ceilings")
     oracle = make_baseline("oracle", Choices(references=annotations))
     answers = {
@@ -102,11 +90,6 @@ def human_ceilings(
         moments.
     n_queries
         Queries that several annotators marked.
-
-    Raises
-    ------
-    MeasureError, ProtocolError
-        As for :func:`truemoment.evaluate`.
     """
     if not any(annotations.annotator):
         return [], 0

@@ -292,13 +292,7 @@ def paired(a: Scores, b: Scores, rng: np.random.Generator, *, resamples: int, pe
 
 
 def _of_known_duration(annotations: Annotations | None) -> Annotations | None:
-    """Leave out queries of videos whose duration is not known: floors can neither learn from them nor answer them.
-
-    Raises
-    ------
-    UsageError
-        If no duration is known.
-    """
+    """Leave out queries of videos whose duration is not known: floors can neither learn from them nor answer them."""
     if annotations is None:
         return None
     known = np.asarray(annotations.queries.duration_s > 0)

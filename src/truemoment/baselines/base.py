@@ -28,11 +28,6 @@ def locations(annotations: Annotations) -> tuple[Floats, Ints]:
         Clipped to [0, 1].
     row : (N,)
         Row of the annotations each belongs to.
-
-    Raises
-    ------
-    InputError
-        If nothing is left.
     """
     known = annotations.duration_s > 0
     duration_s = np.where(known, annotations.duration_s, 1.0)
@@ -46,13 +41,7 @@ def locations(annotations: Annotations) -> tuple[Floats, Ints]:
 
 
 def fit_density(points: Floats, train: Annotations, *, bandwidth: float | None = None) -> Density:
-    """Fit a density to locations of `train`, (N, 2).
-
-    Raises
-    ------
-    InputError
-        Naming the split, if there are too few points or all lie on one line.
-    """
+    """Fit a density to locations of `train`, (N, 2)."""
     try:
         return Density.fit(points, bandwidth=bandwidth)
     except InputError as error:
@@ -78,11 +67,6 @@ def answers(
         Most answers a query.
     name
         The method's name.
-
-    Raises
-    ------
-    InputError
-        If a video's duration is not known.
     """
     duration_s = queries.duration_s
     if not np.all(duration_s > 0):
@@ -120,11 +104,6 @@ def grid_of_moments(step_norm: float) -> Floats:
     --------
     >>> len(grid_of_moments(0.05))
     210
-
-    Raises
-    ------
-    UsageError
-        If the step is not from 0.01 to 1.
     """
     if not 0.01 <= step_norm <= 1:
         raise UsageError(f"got a grid of {step_norm:g} of the video, expected 0.01 to 1")
@@ -158,15 +137,7 @@ def rank_constants(moments: Floats, score: Floats) -> Floats:
 
 
 def constant_answers(queries: Queries, ranked: Floats | None, *, top: int, name: str) -> Predictions:
-    """Answer every query with the first `top` of the same ranked constants, (K, 3) as from :func:`rank_constants`.
-
-    Raises
-    ------
-    UsageError
-        If there are none yet: the baseline is not fitted.
-    InputError
-        If a video's duration is not known.
-    """
+    """Answer every query with the first `top` of the same ranked constants, (K, 3) as from :func:`rank_constants`."""
     if ranked is None:
         raise UsageError(f"{name} has to be fitted first")
     start, end, score = ranked.T[:, None]

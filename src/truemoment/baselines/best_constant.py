@@ -84,11 +84,6 @@ def best_constants(
     """Fit a constant for each measure in one pass over the grid; None for a measure that is undefined on `train`.
 
     Queries without a moment are left out: there, every constant is wrong.
-
-    Raises
-    ------
-    InputError, MeasureError
-        If no query has a moment, a duration is not known, or a measure is of clip ratings.
     """
     grid = grid_of_moments(step_norm)
     figures = evaluate_constants(train.with_moments(), grid[:, 0], grid[:, 1], measures, protocol)

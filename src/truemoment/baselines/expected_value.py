@@ -85,11 +85,6 @@ class Places:
             Cell of each moment that has a place, as a position in ``places.cells``.
         row : (N,)
             Its row of `train`.
-
-        Raises
-        ------
-        InputError
-            If no moment has a place.
         """
         start_end_norm, row = locations(train)
         cells, target = np.unique(cell_of(start_end_norm, CELLS), return_inverse=True)
@@ -179,13 +174,7 @@ class Values:
 
 
 def values_of(places: Places, measures: Sequence[Measure], protocol: Protocol) -> list[Values]:
-    """Measure every constant answer on the samples, for several measures in one pass.
-
-    Raises
-    ------
-    MeasureError
-        If a measure is of clip ratings.
-    """
+    """Measure every constant answer on the samples, for several measures in one pass."""
     grid = grid_of_moments(FIRST_STEP_NORM)
     tables = values_of_constants(places.samples, grid[:, 0], grid[:, 1], measures, protocol)
     share = 1 / np.bincount(places.cell)[places.cell]
@@ -314,11 +303,6 @@ def best_answers(queries: Queries, probabilities: Floats, values: Values, *, top
         What answers are worth by the measure.
     top
         Most answers a query. The score of an answer is what it adds to the expected value of the list.
-
-    Raises
-    ------
-    InputError
-        If a video's duration is not known.
     """
     count = 1 if values.is_of_sets else top
     grid = grid_of_moments(FIRST_STEP_NORM)
@@ -372,13 +356,7 @@ def _coarser_grid() -> Ints:
 
 
 def answer_each(grounders: Sequence[ExpectedValue], queries: Queries, top: int) -> list[Predictions]:
-    """Answer queries by several measures, and compute the probabilities of each model once.
-
-    Raises
-    ------
-    UsageError, InputError
-        As for :meth:`ExpectedValue.ground`.
-    """
+    """Answer queries by several measures, and compute the probabilities of each model once."""
     values = [grounder.fitted_values for grounder in grounders]
     models = {id(grounder.model): grounder.model for grounder in grounders}
     probabilities = {key: model.probabilities(queries) for key, model in models.items()}

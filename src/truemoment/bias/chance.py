@@ -38,13 +38,7 @@ def p_value(observed: float, by_chance: Floats) -> float:
 
 
 def check_draws(n: int, what: str) -> None:
-    """Refuse a number of draws that says nothing.
-
-    Raises
-    ------
-    UsageError
-        If `n` is less than 1.
-    """
+    """Refuse a number of draws that says nothing."""
     if n < 1:
         raise UsageError(f"got {n} {what}, expected 1 or more")
 

@@ -111,11 +111,6 @@ class GridMoments:
 def grid_moments(locations: Locations) -> GridMoments | None:
     """Return locations as steps of the coarsest grid that all of them lie on; None where there is none.
 
-    Raises
-    ------
-    InputError
-        If nearly all lie on a grid, and some do not.
-
     Examples
     --------
     >>> from truemoment import Annotations

@@ -117,11 +117,6 @@ def uniqueness(
     tuple of Uniqueness
         One a threshold, of the queries of all splits in order, each once.
 
-    Raises
-    ------
-    UsageError
-        If a threshold is not above 0 and at most 1, or there is none.
-
     Examples
     --------
     >>> said = ["a man opens the door", "A man opens the door.", "a dog barks", "she opens a door and leaves"]
@@ -154,11 +149,6 @@ def uniqueness_of(
         The video of each sentence, and the sentence.
     thresholds, tell
         As for :func:`uniqueness`.
-
-    Raises
-    ------
-    UsageError
-        If the columns differ in length, a threshold is not above 0 and at most 1, or there is none.
     """
     if len(video_id) != len(sentences):
         raise UsageError(f"got {len(video_id)} videos for {len(sentences)} sentences, expected one each")

@@ -150,11 +150,6 @@ def vocabulary(readings: Iterable[Sequence[Token]], spelling: Spelling = "form")
     Returns
     -------
     Vocabulary
-
-    Raises
-    ------
-    UsageError
-        If there is no such way to tell words apart.
     """
     if spelling not in get_args(Spelling):
         raise UsageError(f"words told apart by {spelling!r}, expected one of {', '.join(get_args(Spelling))}")

@@ -215,13 +215,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
 
 
 def refuse_options(html: Path | None, model: Path | None, *, open_it: bool, features: str | None) -> None:
-    """Refuse options that need another one.
-
-    Raises
-    ------
-    UsageError
-        If a page is to be opened, or features to be looked at, and there is no file or no model for it.
-    """
+    """Refuse options that need another one."""
     if (open_it and html is None) or html == STANDARD_OUTPUT:
         raise UsageError("--html: expected the name of a file, to write (and open) the page")
     if features is not None and model is None:
@@ -256,15 +250,7 @@ def ask_again(
     seed: int,
     tell: Callable[[str], None],
 ) -> Again:
-    """Ask a trained model the same of original and of changed videos, as many answers a query as were audited.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If the run or its features cannot be read.
-    UsageError
-        If the model sees no video.
-    """
+    """Ask a trained model the same of original and of changed videos, as many answers a query as were audited."""
     from truemoment.diagnosis.randomised_video import randomised
     from truemoment.floors import answers_a_query
     from truemoment.training.grounder import load_grounder
@@ -279,13 +265,7 @@ def ask_again(
 
 
 def source_of(predictions: Path, beside: Mapping[str, Path | None]) -> dict[str, Any]:
-    """Path and hash of each file of answers: of the audited one, and ``beside`` of those it is held against, by option.
-
-    Raises
-    ------
-    UsageError
-        If the answers without the frames are the audited ones.
-    """
+    """Return path and hash of each prediction file: the audited one, and by option those ``beside`` it."""
     from truemoment.files import sha256_of
 
     files = {option: path for option, path in beside.items() if path is not None}

@@ -159,15 +159,7 @@ Read = tuple[str, dict[str, Annotations], list[str]]
 
 
 def _of_dataset(name: str, asked: Sequence[str], data_dir: Path | None) -> Read:
-    """Read the splits asked for, or every one at hand; of a split that is made of others, it alone.
-
-    Raises
-    ------
-    UsageError
-        If a split asked for is not there, or is part of another one asked for.
-    MissingFileError, InputError
-        If no split can be read, or one asked for cannot.
-    """
+    """Read the splits asked for, or every one at hand; of a split that is made of others, it alone."""
     dataset = get_dataset(name)
     merged = {part: split.name for split in dataset.splits for part in split.merges}
     if asked:
@@ -192,15 +184,7 @@ def _of_dataset(name: str, asked: Sequence[str], data_dir: Path | None) -> Read:
 
 
 def _of_file(path: Path, asked: Sequence[str]) -> Read:
-    """Read a file's splits, the common ones in their usual order; lines that name none are a split of their own.
-
-    Raises
-    ------
-    UsageError
-        If a split asked for is not there.
-    MissingFileError, InputError
-        If the file is not as it must be.
-    """
+    """Read a file's splits, the common ones in their usual order; lines that name none are a split of their own."""
     names = own.splits_of(path)
     every = read_own_annotations(path)
     if not names:

@@ -210,13 +210,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
 
 
 def train_of(data: DataOptions, reference: Annotations, split: str | None, file: Path | None) -> Annotations | None:
-    """Read what the sentence network is fitted on; None where nothing is asked for and no training split is at hand.
-
-    Raises
-    ------
-    UsageError, MissingFileError, InputError
-        As for :meth:`DataOptions.to_fit_on`, but for the file of a training split that nobody asked for.
-    """
+    """Read what the sentence network is fitted on; None where nothing is asked for and no training split is at hand."""
     try:
         return data.to_fit_on(reference, split, file)
     except MissingFileError:
@@ -233,14 +227,7 @@ def source_of(path: Path) -> dict[str, str]:
 
 
 def files_by_method(words: Sequence[str]) -> dict[str, list[Path]]:
-    """Read the arguments, FILE or NAME=FILE: the runs of each method.
-
-    Raises
-    ------
-    UsageError
-        If one cannot be read (:meth:`NamedFile.read`), a file stands twice under one name, two files have one
-        name that nobody gave them, or there are fewer than two methods.
-    """
+    """Read the arguments, FILE or NAME=FILE: the runs of each method."""
     files: dict[str, list[Path]] = {}
     unnamed: set[str] = set()
     for named in map(NamedFile.read, words):

@@ -142,11 +142,6 @@ def claim(out: Path, names: Sequence[str]) -> None:
         The folder.
     names
         Files and folders that are to be written into it.
-
-    Raises
-    ------
-    InputError
-        If it holds one of them that no demo has made or that is a link, or cannot be made.
     """
     from truemoment.files import atomic_write
     from truemoment.folders import refuse_links

@@ -43,15 +43,6 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
         Of all draws.
     no_open, quiet
         As for the demo.
-
-    Raises
-    ------
-    UsageError
-        If the film would be too short or too long.
-    InputError
-        If the folder holds files of these names that no demo has made, or cannot be made.
-    MissingPackageError
-        If what reads videos or runs the model is not installed.
     """
     import numpy as np
 

@@ -172,13 +172,7 @@ def command(
 
 
 def file_by_system(words: Sequence[str]) -> dict[str, Path]:
-    """Read the arguments, FILE or NAME=FILE: the file of each system.
-
-    Raises
-    ------
-    UsageError
-        If one cannot be read (:meth:`NamedFile.read`), or two files have one name.
-    """
+    """Read the arguments, FILE or NAME=FILE: the file of each system."""
     files: dict[str, Path] = {}
     for named in map(NamedFile.read, words):
         if named.name in files:
@@ -190,13 +184,7 @@ def file_by_system(words: Sequence[str]) -> dict[str, Path]:
 
 
 def _official(options: DataOptions, named: str | None, file: Path | None) -> Annotations | None:
-    """Read the official references: those asked for, else those of the dataset that was marked anew.
-
-    Raises
-    ------
-    UsageError, MissingFileError, InputError
-        If what is asked for is not there, or is not as it must be.
-    """
+    """Read the official references: those asked for, else those of the dataset that was marked anew."""
     from truemoment.datasets import load_annotations, read_own_annotations
     from truemoment.datasets.reannotation import REANNOTATES
 

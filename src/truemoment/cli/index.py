@@ -247,13 +247,7 @@ def build(
     partial: bool,
     show: bool,
 ) -> tuple[Settings, Report]:
-    """Build an index, or go on with one, and say how far it came if it is broken off.
-
-    Raises
-    ------
-    UsageError, MissingFileError, InputError, MissingPackageError
-        If videos or the model cannot be read, or the index was made otherwise.
-    """
+    """Build an index, or go on with one, and say how far it came if it is broken off."""
     from truemoment.searching.building import build_index
     from truemoment.searching.extraction import Loader
     from truemoment.searching.writing import IndexWriter, list_videos

@@ -118,13 +118,7 @@ class PredictionOptions:
     on_negative: OnNegative
 
     def read(self, path: Path, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
-        """Read a prediction file.
-
-        Raises
-        ------
-        MissingFileError, InputError, MatchError, UsageError
-            As for :func:`truemoment.io.read_predictions`.
-        """
+        """Read a prediction file."""
         return read_predictions(
             path,
             annotations,
@@ -278,13 +272,7 @@ def output_options(function: F) -> F:
 def chosen_annotations(
     dataset: str | None, annotations: Path | None, split: str | None, data_dir: Path | None
 ) -> Annotations:
-    """Read the annotations that the options name.
-
-    Raises
-    ------
-    UsageError
-        If they name none, or two.
-    """
+    """Read the annotations that the options name."""
     if dataset is not None and annotations is not None:
         raise UsageError("got --dataset and --annotations, expected one of them")
     if dataset is None and annotations is None:
@@ -312,13 +300,7 @@ class DataOptions:
     data_dir: Path | None
 
     def read(self, split: str | None = None) -> Annotations:
-        """Read the annotations asked for, or another split of them.
-
-        Raises
-        ------
-        UsageError, MissingFileError, InputError
-            As for :func:`chosen_annotations`.
-        """
+        """Read the annotations asked for, or another split of them."""
         return chosen_annotations(self.dataset, self.annotations, split or self.split, self.data_dir)
 
     def words(self) -> list[str]:
@@ -332,13 +314,7 @@ class DataOptions:
         return [word for name, value in given.items() if value is not None for word in (name, told_path(Path(value)))]
 
     def beside(self, name: str) -> Annotations | None:
-        """Read another split if there is one: of the dataset, or of the user's own file.
-
-        Raises
-        ------
-        InputError
-            If a file is not as it must be.
-        """
+        """Read another split if there is one: of the dataset, or of the user's own file."""
         if self.split is None or name == self.split:
             return None
         if self.annotations is not None:
@@ -357,13 +333,6 @@ class DataOptions:
             The annotations asked for.
         split, file
             The options of :func:`fit_options`; the split ``none`` is nothing.
-
-        Raises
-        ------
-        UsageError
-            If both a split and a file are asked for, or what is asked for holds audited queries.
-        MissingFileError, InputError
-            If what is asked for, or a dataset's training split, cannot be read.
         """
         if split is not None and file is not None:
             raise UsageError("got --fit-split and --fit-annotations, expected one of them")
@@ -385,11 +354,6 @@ class DataOptions:
         ----------
         known
             What was read already, and takes the place of its split; None for nothing.
-
-        Raises
-        ------
-        InputError
-            If a file is not as it must be.
         """
         if self.annotations is not None:
             names = sorted(own.splits_of(self.annotations))
@@ -410,13 +374,7 @@ def _shared(other: Annotations, reference: Annotations) -> int:
 
 
 def apart(other: Annotations, reference: Annotations, option: str) -> Annotations:
-    """Return another split, which must not hold the queries under test.
-
-    Raises
-    ------
-    UsageError
-        If it does.
-    """
+    """Return another split, which must not hold the queries under test."""
     if other.sha256 == reference.sha256 or _shared(other, reference):
         raise UsageError(
             f"{option}: {other.dataset}/{other.split} holds queries of {reference.dataset}/{reference.split} (lines "
@@ -433,13 +391,7 @@ def open_page(path: Path) -> bool:
 
 
 def refuse_files(folders: Mapping[str, Path | None]) -> None:
-    """Refuse folders to write to that are files, by option, before any work.
-
-    Raises
-    ------
-    UsageError
-        Naming the option and the file.
-    """
+    """Refuse folders to write to that are files, by option, before any work."""
     for option, folder in folders.items():
         if folder is not None and folder.exists() and not folder.is_dir():
             raise UsageError(f"{option} {told_path(folder)}: is a file, expected a folder")
@@ -454,13 +406,6 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
         Files and folders that are read; of a folder, such as an index, everything below it is kept.
     outputs
         Files and folders to write.
-
-    Raises
-    ------
-    UsageError
-        Naming the output: it is read too, lies in a folder that is, stands twice, or its own folder is not there.
-
-    What is read later, since a file names it, is refused then: see :mod:`truemoment.inputs`.
     """
     read = {os.path.realpath(path): path for path in inputs if path is not None and "\0" not in str(path)}
     folders = [real for real in read if os.path.isdir(real)]  # noqa: PTH112 - pathlib raises at a name too long
@@ -488,13 +433,7 @@ def files_of_run(run: Path) -> list[Path]:
 
 
 def refuse_folder(out: Path) -> None:
-    """Refuse a folder to make that holds anything, or whose own folder is not there; before any work.
-
-    Raises
-    ------
-    UsageError
-        Naming it.
-    """
+    """Refuse a folder to make that holds anything, or whose own folder is not there; before any work."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"-o {told_path(out)}: is there already, expected a new or empty folder")
     if not out.absolute().parent.is_dir():
@@ -523,11 +462,6 @@ class NamedFile:
 
         A word that is the path of a file is taken as one, whatever equals signs stand in it, and so is one with a
         folder before its first equals sign.
-
-        Raises
-        ------
-        UsageError
-            If a name or file is empty, or the name is no printable text.
         """
         name, equals, file = word.partition("=")
         is_path = os.path.exists(word)  # noqa: PTH110 - pathlib raises at a word that is too long for a path
@@ -543,13 +477,7 @@ class NamedFile:
 
     @classmethod
     def checked(cls, name: str, path: Path, *, given: bool) -> NamedFile:
-        """Make one of a name that people can read.
-
-        Raises
-        ------
-        UsageError
-            If the name is blank or no printable text.
-        """
+        """Make one of a name that people can read."""
         if printable(name) != name or not name.strip():
             hint = "" if given else "; give NAME=FILE"
             raise UsageError(f"got the name {name!r}, expected printable text{hint}")

@@ -287,13 +287,7 @@ def _price(text: str) -> Price:
 
 
 def _videos(folder: Path, queries: Queries, *, skip: bool) -> dict[str, Path]:
-    """Find the file of each video asked about.
-
-    Raises
-    ------
-    MissingFileError
-        If one has none, and that is not to be passed over, or none has one.
-    """
+    """Find the file of each video asked about."""
     from truemoment.video import VIDEO_SUFFIXES, find_videos
 
     wanted = list(dict.fromkeys(queries.video_id))

@@ -208,13 +208,7 @@ def command(
 
 
 def _share(text: str | None) -> float | None:
-    """Read a share, or "none"; half of the video where nothing is asked for.
-
-    Raises
-    ------
-    UsageError
-        If it is neither.
-    """
+    """Read a share, or "none"; half of the video where nothing is asked for."""
     if text == "none":
         return None
     value = 0.5 if text is None else read_number(text)
@@ -226,15 +220,7 @@ def _share(text: str | None) -> float | None:
 def _read(
     dataset: str | None, annotations: Path | None, splits: Sequence[str], data_dir: Path | None, out: Path
 ) -> tuple[Source, list[Annotations]]:
-    """Read all that is to be split, and say where it comes from, as seen from the folder.
-
-    Raises
-    ------
-    UsageError
-        If neither or both are named, or a split is part of another one.
-    MissingFileError, InputError
-        If a file is missing, or is not as it must be.
-    """
+    """Read all that is to be split, and say where it comes from, as seen from the folder."""
     if dataset is not None and annotations is not None:
         raise UsageError("got --dataset and --annotations, expected one of them")
     if dataset is None and annotations is None:

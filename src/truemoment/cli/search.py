@@ -246,13 +246,7 @@ def _refuse_others(of_queries: bool) -> None:
 
 
 def _words(words: tuple[str, ...], *, of_queries: bool) -> tuple[str, Path]:
-    """Read the arguments: a sentence and where to search, or only that.
-
-    Raises
-    ------
-    UsageError
-        If these are too many or too few, or the sentence is empty.
-    """
+    """Read the arguments: a sentence and where to search, or only that."""
     if of_queries:
         if len(words) != 1:
             raise UsageError(
@@ -273,13 +267,7 @@ def _words(words: tuple[str, ...], *, of_queries: bool) -> tuple[str, Path]:
 
 
 def _lines(*, quiet: bool) -> Iterator[str]:
-    """Read sentences from standard input, as they come; whoever types is asked for the next one.
-
-    Raises
-    ------
-    InputError
-        If a line is no text in UTF-8.
-    """
+    """Read sentences from standard input, as they come; whoever types is asked for the next one."""
     typed = sys.stdin.isatty() and not quiet
     for number in itertools.count(1):
         if typed:
@@ -308,13 +296,7 @@ def _read_of(target: Path, index_path: Path | None) -> list[Path]:
 
 
 def refuse_files(*folders: tuple[str, Path | None]) -> None:
-    """Refuse files, where folders are to be written into.
-
-    Raises
-    ------
-    UsageError
-        Naming the option.
-    """
+    """Refuse files, where folders are to be written into."""
     for option, folder in folders:
         if folder is not None and (folder == STANDARD_OUTPUT or (folder.exists() and not folder.is_dir())):
             raise UsageError(f"{option} {told_path(folder)}: expected a folder")
@@ -343,13 +325,7 @@ class _Target:
         self._encoder: Encoder | None = None
 
     def open(self) -> tuple[Index, list[str] | None]:
-        """Open the index, and say which of its videos to search; None for all.
-
-        Raises
-        ------
-        UsageError, MissingFileError, InputError, MissingPackageError
-            If it is none, or the video cannot be indexed.
-        """
+        """Open the index, and say which of its videos to search; None for all."""
         from truemoment.searching.index import Index
         from truemoment.searching.layout import is_index
         from truemoment.video import VIDEO_SUFFIXES
@@ -400,15 +376,7 @@ class _Target:
         return index, [name for name in index if index.about(name).identity == identity]
 
     def encoder(self, index: Index) -> Encoder:
-        """Load the model that an index was made with.
-
-        Raises
-        ------
-        UsageError
-            If it is another one.
-        MissingFileError, InputError, MissingPackageError
-            If it cannot be loaded.
-        """
+        """Load the model that an index was made with."""
         settings = index.settings
         encoder = self.asked.loader(index.path, settings).load()
         if encoder.fingerprint != settings.fingerprint:

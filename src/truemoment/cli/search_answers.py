@@ -59,11 +59,6 @@ def answer_queries(
         Where the predictions go.
     json_path, quiet
         As for all commands.
-
-    Raises
-    ------
-    UsageError, MissingFileError, InputError, MissingPackageError
-        If something that is needed is missing, or does not fit.
     """
     from truemoment.features import open_features
     from truemoment.features.sentences import SentenceFile
@@ -144,13 +139,7 @@ def tell_of_long_ones(encoder: Encoder, sentences: Sequence[str]) -> None:
 
 
 def _refuse_no_features(target: Path, sentences: Path | None) -> None:
-    """Refuse what is not there, and features without vectors of the sentences.
-
-    Raises
-    ------
-    MissingFileError, UsageError
-        Saying what is missing.
-    """
+    """Refuse what is not there, and features without vectors of the sentences."""
     if not target.exists():
         raise MissingFileError(f"{told_path(target)}: no such index, video or features")
     if sentences is None:
@@ -159,13 +148,7 @@ def _refuse_no_features(target: Path, sentences: Path | None) -> None:
 
 
 def _refuse_missing(index: Index, reference: Annotations) -> None:
-    """Refuse queries of videos that are not in the index.
-
-    Raises
-    ------
-    InputError
-        Naming the first of them, and what could be meant.
-    """
+    """Refuse queries of videos that are not in the index."""
     from truemoment.searching.zero_shot import SHOWN
 
     videos = list(dict.fromkeys(reference.queries.video_id))
@@ -181,13 +164,7 @@ def _refuse_missing(index: Index, reference: Annotations) -> None:
 
 
 def _tell_of_other_ends(store: FeatureStore, reference: Annotations, *, refused: bool, quiet: bool) -> None:
-    """Say which videos' rows end far from the video's end, and what it means for what is found.
-
-    Raises
-    ------
-    InputError
-        If it is so of most videos and is to be refused: the rows a second are wrong then.
-    """
+    """Say which videos' rows end far from the video's end, and what it means for what is found."""
     from truemoment.features.alignment import ends_elsewhere
 
     queries = reference.queries

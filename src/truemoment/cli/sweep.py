@@ -176,13 +176,7 @@ def command(
 
 
 def read_world(text: str, dial: Dial) -> WorldSettings:
-    """Read ``NAME=VALUE,...``: settings of a world, without the one that the dial is.
-
-    Raises
-    ------
-    UsageError
-        If a name is unknown, stands twice or is the dial's, or a value is not as it must be.
-    """
+    """Read ``NAME=VALUE,...``: settings of a world, without the one that the dial is."""
     from truemoment.files import read_number
     from truemoment.training.sweep import DIALS
     from truemoment.worlds import WorldSettings
@@ -351,13 +345,7 @@ class Site:
         return (WORLD_NOTE + ", ".join(f"{name}={value}" for name, value in settings.items()),)
 
     def build(self, tell: Callable[[str], None]) -> None:
-        """Write the worlds that are not there.
-
-        Raises
-        ------
-        UsageError
-            If another world is.
-        """
+        """Write the worlds that are not there."""
         import msgspec
 
         from truemoment.files import decode_json, read_bytes
@@ -485,13 +473,7 @@ def _rules(
 
 
 def _finished(site: Site, material: Material, measures: tuple[str, ...]) -> tuple[list[Outcome], list[Cell]]:
-    """Read the cells that are finished; return what came of them, and those that are not.
-
-    Raises
-    ------
-    UsageError, InputError
-        If a folder holds another run, or is damaged.
-    """
+    """Read the cells that are finished; return what came of them, and those that are not."""
     from truemoment.training.runs import HELD_OUT, hold_out
     from truemoment.training.sweep import Outcome, read_finished
 

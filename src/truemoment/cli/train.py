@@ -147,13 +147,7 @@ def prepare(
     skip_missing: bool,
     seed: int,
 ) -> tuple[Any, dict[str, Annotations]]:
-    """Read what a run learns from, chooses by and answers.
-
-    Raises
-    ------
-    UsageError, MissingFileError, InputError
-        If annotations or features cannot be read, do not fit the recipe, or a test split would choose.
-    """
+    """Read what a run learns from, chooses by and answers."""
     from truemoment.features import open_features
     from truemoment.models import get_family
     from truemoment.training.runs import HELD_OUT, Task, hold_out

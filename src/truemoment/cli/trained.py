@@ -38,13 +38,7 @@ def answer(
     seed: int,
     quiet: bool,
 ) -> None:
-    """Write what a trained method answers.
-
-    Raises
-    ------
-    UsageError, MissingFileError, InputError
-        If the run, its features or the annotations cannot be read, or do not fit each other.
-    """
+    """Write what a trained method answers."""
     from truemoment.features.changed import WAYS, ChangedFeatures
     from truemoment.io import write_predictions
     from truemoment.training.grounder import load_grounder

@@ -22,13 +22,7 @@ class TimedVideo(VideoEntry):
 
 
 def rows_of(path: Path) -> list[Row]:
-    """Rows (query_id, video_id, duration_s, sentence, start_s, end_s) of one file, in file order.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If the file is missing, or is not as it must be; then the place is named.
-    """
+    """Rows (query_id, video_id, duration_s, sentence, start_s, end_s) of one file, in file order."""
     return with_ids(
         (video_id, entry.duration, sentence, start_s, end_s)
         for video_id, entry in read_by_video(path, TimedVideo)
@@ -37,13 +31,7 @@ def rows_of(path: Path) -> list[Row]:
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read a split; ``test`` is val_1 and val_2 one after the other.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If a file is missing, or is not as it must be; then the place is named.
-    """
+    """Read a split; ``test`` is val_1 and val_2 one after the other."""
     rows: list[Row] = []
     for name in _FILES[split]:
         prefix = "" if name == "train" else f"{name}/"

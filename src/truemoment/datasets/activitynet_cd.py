@@ -17,13 +17,7 @@ _FILES = {"val": "anet_val.json", "test-iid": "anet_test_iid.json", "test-ood": 
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read a split; ``train`` is derived from ActivityNet Captions where its file is missing.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If a file is missing, or is not as it must be; then the place is named.
-    """
+    """Read a split; ``train`` is derived from ActivityNet Captions where its file is missing."""
     if split != "train":
         rows = rows_of(required_file(folder, _FILES[split], dataset="activitynet-cd"))
     elif (folder / "anet_train.json").is_file():
@@ -48,11 +42,6 @@ def derive_train(folder: Path) -> list[Row]:
     -------
     list
         Rows (query_id, video_id, duration_s, sentence, start_s, end_s), times in seconds.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If a file of either dataset is missing, or is not as it must be; then the place is named.
     """
     elsewhere = {
         row[1] for name in _FILES.values() for row in rows_of(required_file(folder, name, dataset="activitynet-cd"))

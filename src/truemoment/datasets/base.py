@@ -150,15 +150,7 @@ Entry = TypeVar("Entry", bound=VideoEntry)
 
 
 def read_by_video(path: Path, kind: type[Entry]) -> Iterator[tuple[str, Entry]]:
-    """Yield (video id, entry) of a JSON object with one entry a video.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        If an entry is malformed, or has more sentences than times or the other way round.
-    """
+    """Yield (video id, entry) of a JSON object with one entry a video."""
     yield from read_json_mapping(path, kind).items()
 
 
@@ -197,13 +189,7 @@ def with_ids(rows: Iterable[VideoRow]) -> list[Row]:
 
 
 def refuse_repeated_id(ids: Iterable[str], path: Path, field: str) -> None:
-    """Refuse an id that stands twice: two queries would become one in silence.
-
-    Raises
-    ------
-    InputError
-        Naming the id.
-    """
+    """Refuse an id that stands twice: two queries would become one in silence."""
     count = Counter(ids)
     twice = next((name for name, times in count.items() if times > 1), None)
     if twice is not None:
@@ -219,11 +205,6 @@ def checked_seconds(value: float, found: str | None, *, path: Path, line: int, f
         Seconds, NaN where the text is no number; and the text.
     path, line, field
         Where it stands.
-
-    Raises
-    ------
-    InputError
-        If it is no time that a video has: not finite, or beyond 1e8 s.
     """
     if not abs(value) <= MAX_TIME_S:
         raise InputError(f"got {found!r}, expected seconds up to {MAX_TIME_S:g}", path=path, line=line, field=field)
@@ -231,13 +212,7 @@ def checked_seconds(value: float, found: str | None, *, path: Path, line: int, f
 
 
 def required_file(folder: Path, *names: str, dataset: str) -> Path:
-    """Return the first of `names` that exists in `folder`.
-
-    Raises
-    ------
-    MissingFileError
-        Saying what was looked for and how to get it.
-    """
+    """Return the first of `names` that exists in `folder`."""
     for name in names:
         if (folder / name).is_file():
             return folder / name

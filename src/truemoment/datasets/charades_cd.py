@@ -26,13 +26,7 @@ class CharadesVideo(VideoEntry):
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read a split.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If a file is missing, or is not as it must be; then the place is named.
-    """
+    """Read a split."""
     path = required_file(folder, _FILES[split], dataset="charades-cd")
     rows = with_ids(
         (video_id, entry.video_duration, sentence, start_s, end_s)

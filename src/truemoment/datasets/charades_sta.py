@@ -18,13 +18,7 @@ _LINE = re.compile(r"(?P<video>\S+) (?P<start>\S+) (?P<end>\S+)##(?P<sentence>.*
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read a split: ``VIDEO START END##sentence`` lines, durations from the Charades list.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If a file is missing, or is not as it must be; then the place is named.
-    """
+    """Read a split: ``VIDEO START END##sentence`` lines, durations from the Charades list."""
     path = required_file(folder, f"charades_sta_{split}.txt", dataset="charades-sta")
     duration_s = read_durations(required_file(folder, f"Charades_v1_{split}.csv", dataset="charades-sta"))
     rows: list[VideoRow] = []
@@ -44,15 +38,7 @@ def read(folder: Path, split: str) -> Annotations:
 
 
 def read_durations(path: Path) -> dict[str, float]:
-    """Durations in seconds by video, from the columns ``id`` and ``length`` of a Charades list.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        If it is no CSV, a column is missing, or a length is no finite number.
-    """
+    """Durations in seconds by video, from the columns ``id`` and ``length`` of a Charades list."""
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
     durations: dict[str, float] = {}
     try:

@@ -52,13 +52,6 @@ def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], Non
         The folder that holds one folder a dataset.
     tell
         Called with a line before each step, for progress.
-
-    Raises
-    ------
-    MissingFileError
-        If no split is there at all.
-    InputError
-        If a file is not as it must be.
     """
     folder = data_dir / dataset.name
     problems = []

@@ -35,13 +35,7 @@ class DescribedVideo(msgspec.Struct):
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read a split; one row an annotator, the duration nominal (5 s a segment).
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If a file is missing, or is not as it must be; then the place is named.
-    """
+    """Read a split; one row an annotator, the duration nominal (5 s a segment)."""
     path = required_file(folder, f"{split}_data.json", dataset="didemo")
     rows: list[tuple[str, str, float, str, float, float, str]] = []
     entries = read_json(path, list[DescribedVideo])

@@ -45,13 +45,6 @@ def fetch(
     -------
     list
         The files now there.
-
-    Raises
-    ------
-    UsageError
-        If the owner asks for an agreement; the steps are ``dataset.steps``.
-    DownloadError
-        If a file cannot be had, is longer than the published one, or its content is another.
     """
     if dataset.access == "agreement":
         raise UsageError(
@@ -141,13 +134,7 @@ class _Downloader:
             download(url, _Bounded(stream, self.refuse_longer), store)
 
     def refuse_longer(self, n_bytes: int) -> None:
-        """Refuse a length.
-
-        Raises
-        ------
-        DownloadError
-            If the file cannot have it.
-        """
+        """Refuse a length."""
         if n_bytes > self.most:
             expected = f"{self.most:,} bytes" + ("" if self.file.n_bytes else " at most")
             came = f"what came from {self.file.url} is longer than the file, expected {expected}"

@@ -31,13 +31,7 @@ _FILES = tuple(
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read the split, a row a worker; durations and query ids come from the folder ``activitynet-captions`` beside.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If a file of either dataset is missing, or is not as it must be; then the place is named.
-    """
+    """Read the split, a row a worker; durations and query ids come from the folder ``activitynet-captions`` beside."""
     marked = read_files(folder, _FILES, dataset="human-activitynet")
     original = activitynet_captions.read(folder.parent / "activitynet-captions", split)
     return with_workers(marked, original, lambda video_id: f"v_{video_id}", dataset="human-activitynet")

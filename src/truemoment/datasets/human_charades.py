@@ -29,13 +29,7 @@ _FILES = tuple(
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read the split, a row a worker; durations and query ids come from the folder ``charades-sta`` beside.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If a file of either dataset is missing, or is not as it must be; then the place is named.
-    """
+    """Read the split, a row a worker; durations and query ids come from the folder ``charades-sta`` beside."""
     marked = read_files(folder, _FILES, dataset="human-charades")
     original = charades_sta.read(folder.parent / "charades-sta", split)
     return with_workers(marked, original, lambda video_id: video_id.removesuffix(".mp4"), dataset="human-charades")

@@ -25,13 +25,7 @@ class DescribedFilm(msgspec.Struct):
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read a split; references are ``ext_timestamps`` as they stand.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If a file is missing, or is not as it must be; then the place is named.
-    """
+    """Read a split; references are ``ext_timestamps`` as they stand."""
     name = f"MAD_{split}.json"
     path = required_file(folder, name, f"annotations/{name}", f"annotations/MAD-v1/{name}", dataset="mad")
     return Annotations.from_rows(

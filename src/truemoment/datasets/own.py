@@ -63,13 +63,6 @@ def read(path: Path, split: str | None = None) -> Annotations:
         The JSON Lines file.
     split
         Keep the lines of this split and those that name none; None keeps all.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the line and field at fault, a query id that stands twice, or a split nobody has.
     """
     entries = list(read_json_lines(path, OwnQuery))
     named = all(entry.query_id is not None for _, entry in entries)
@@ -110,13 +103,7 @@ def read(path: Path, split: str | None = None) -> Annotations:
 
 
 def splits_of(path: Path) -> set[str]:
-    """Names of the splits that lines of a file say they belong to.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        As for :func:`read`.
-    """
+    """Names of the splits that lines of a file say they belong to."""
     return {entry.split for _, entry in read_json_lines(path, OwnQuery) if entry.split is not None}
 
 
@@ -129,11 +116,6 @@ def write(path: Path, splits: Iterable[Annotations]) -> None:
         The JSON Lines file.
     splits
         Annotations; each line names the split it comes from.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be made.
     """
     encoder = msgspec.json.Encoder()
     with atomic_write(path) as stream:

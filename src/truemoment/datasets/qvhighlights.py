@@ -36,13 +36,7 @@ class HighlightQuery(msgspec.Struct):
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read a split; one row a window, ratings beside them where the file has them.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If a file is missing, or is not as it must be; then the place is named.
-    """
+    """Read a split; one row a window, ratings beside them where the file has them."""
     path = required_file(folder, _FILES[split], dataset="qvhighlights")
     rows: list[tuple[str, str, float, str, float, float]] = []
     clips: list[int] = []

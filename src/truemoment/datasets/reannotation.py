@@ -70,15 +70,7 @@ class Marked:
 
 
 def read_marked(path: Path) -> Iterator[Marked]:
-    """Yield the rows of one file.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        If it is no CSV, a column is missing, or a time is no per cent from 0 to 100.
-    """
+    """Yield the rows of one file."""
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
     try:
         missing = set(_COLUMNS) - set(reader.fieldnames or ())
@@ -129,13 +121,7 @@ class QueryFinder:
             self._normalised[video_id, normalised_sentence(sentence)].append(row)
 
     def find(self, video_id: str, sentence: str) -> int:
-        """Row of the query: by the sentence as written, else without outer blanks, case and a last full stop.
-
-        Raises
-        ------
-        InputError
-            If there is none, or the sentence stands more than once in the video: nobody can tell which was meant.
-        """
+        """Row of the query: by the sentence as written, else without outer blanks, case and a last full stop."""
         rows = self._as_written.get((video_id, sentence)) or self._normalised.get(
             (video_id, normalised_sentence(sentence)), []
         )
@@ -162,11 +148,6 @@ def with_workers(
         The original's id of a video, given that of the files.
     dataset
         Name of the re-annotations.
-
-    Raises
-    ------
-    InputError
-        If a row's query is not to be found, or its video's duration is not known.
     """
     finder = QueryFinder(original)
     of_query: defaultdict[int, list[Marked]] = defaultdict(list)
@@ -197,12 +178,6 @@ def with_workers(
 
 
 def read_files(folder: Path, files: Iterable[SourceFile], *, dataset: str) -> list[Marked]:
-    """Read the rows of all files of a dataset, in order.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If a file is missing, or is not as it must be; then the place is named.
-    """
+    """Read the rows of all files of a dataset, in order."""
     paths = [required_file(folder, file.name, dataset=dataset) for file in files]
     return [row for path in paths for row in read_marked(path)]

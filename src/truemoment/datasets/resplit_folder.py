@@ -82,15 +82,7 @@ def is_folder(name: str) -> bool:
 
 
 def read_datasheet(folder: Path) -> Datasheet:
-    """Read what a folder is made of.
-
-    Raises
-    ------
-    MissingFileError
-        If it is no folder that ``truemoment resplit`` made.
-    InputError
-        If its datasheet is not as it must be.
-    """
+    """Read what a folder is made of."""
     path = folder / DATASHEET
     if not path.is_file():
         what = f"holds no {DATASHEET}" if folder.is_dir() else "no such folder"
@@ -106,13 +98,7 @@ def read_datasheet(folder: Path) -> Datasheet:
 
 
 def dataset_of(folder: Path) -> Dataset:
-    """Return a folder as a dataset; its splits are read by :func:`read`, which is told where other datasets are.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        As for :func:`read_datasheet`.
-    """
+    """Return a folder as a dataset; its splits are read by :func:`read`, which is told where other datasets are."""
     sheet = read_datasheet(folder)
     source = sheet.source.dataset or Path(sheet.source.annotations or "").name
 
@@ -148,13 +134,6 @@ def read(folder: Path, split: str, load: Load) -> Annotations:
         One of its splits.
     load
         Reads the dataset that it was made of, where it was made of one.
-
-    Raises
-    ------
-    MissingFileError
-        If the folder, or what it was made of, is not there.
-    InputError
-        If a file is not as it must be, or what it was made of has changed since.
     """
     sheet = read_datasheet(folder)
     whole = source_annotations(folder, sheet.source, load)
@@ -200,13 +179,7 @@ def source_annotations(folder: Path, source: Source, load: Load) -> Annotations:
 
 
 def found_file(folder: Path, name: str) -> Path:
-    """Find the annotations a folder was made of: in it (but for a name of its own files), else where they lay.
-
-    Raises
-    ------
-    MissingFileError
-        Saying where it was looked for.
-    """
+    """Find the annotations a folder was made of: in it (but for a name of its own files), else where they lay."""
     inside = folder / Path(name).name
     places = ([] if inside.stem in (*SPLITS, ASIDE) or inside.name == DATASHEET else [inside]) + [folder / name]
     for place in places:
@@ -229,13 +202,7 @@ def files_of_folder(folder: Path) -> list[Path]:
 
 
 def write_members(folder: Path, members: Mapping[str, Annotations]) -> None:
-    """Write the queries of each split as a file of lines.
-
-    Raises
-    ------
-    InputError
-        If a file cannot be made.
-    """
+    """Write the queries of each split as a file of lines."""
     encoder = msgspec.json.Encoder()
     for name, part in members.items():
         queries = part.queries

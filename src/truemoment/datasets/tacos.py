@@ -45,13 +45,7 @@ class FramedVideo(VideoEntry):
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read a split; frames become seconds.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If a file is missing, or is not as it must be; then the place is named.
-    """
+    """Read a split; frames become seconds."""
     path = required_file(folder, f"{split}.json", dataset="tacos")
     rows: list[VideoRow] = []
     for video_id, entry in read_by_video(path, FramedVideo):

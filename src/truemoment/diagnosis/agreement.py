@@ -89,11 +89,6 @@ class Annotators:
 
         Left out, and counted, are queries of no named annotator, of one, without a moment, and those in which an
         annotator marked several moments: agreement is between single moments.
-
-        Raises
-        ------
-        UsageError
-            If no query is left; it says why.
         """
         why = [_why_left_out(annotations, *bounds) for bounds in pairwise(annotations.offsets.tolist())]
         left_out = Counter(reason for reason in why if reason)
@@ -297,11 +292,6 @@ def moment_alpha(annotators: Annotators, rng: np.random.Generator, *, resamples:
     resamples
         How many, 2 or more.
 
-    Raises
-    ------
-    InputError
-        If a video's duration is not known.
-
     Examples
     --------
     >>> import numpy as np
@@ -331,11 +321,6 @@ def boundary_alpha(annotators: Annotators, rng: np.random.Generator, *, resample
         Generator of the resamples.
     resamples
         How many, 2 or more.
-
-    Raises
-    ------
-    InputError
-        If a video's duration is not known.
     """
     found = []
     for share, child in zip(_shares(annotators), rng.spawn(2), strict=True):

@@ -81,13 +81,6 @@ def system_scores(
         Answers; those to other queries are not looked at.
     measures, protocol, official
         As for :func:`human_scores`.
-
-    Raises
-    ------
-    UsageError
-        If the answers are to other queries, or the official references are.
-    MeasureError, ProtocolError
-        As for :func:`truemoment.evaluate`.
     """
     marked = annotators.annotations
     protocol = chosen_protocol(protocol, marked)
@@ -222,11 +215,6 @@ def conclusions(
     -------
     list
         Measure by measure, pair by pair.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than two systems.
     """
     if len(systems) < 2:
         raise UsageError(f"got {len(systems)} system(s), expected two or more to compare")

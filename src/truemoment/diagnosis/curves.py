@@ -113,13 +113,6 @@ def recall_curves(
     ranks
         n, one curve each; 1 or more.
 
-    Raises
-    ------
-    MeasureError
-        If a threshold or rank is out of range, or there is none.
-    InputError, ProtocolError
-        As for :func:`~truemoment.evaluation.evaluate`.
-
     Examples
     --------
     >>> a = Annotations.from_rows([("v#0", "v", 20.0, "a door opens", 0.0, 10.0)])
@@ -157,15 +150,6 @@ def success_by_length(
         A recall among the scores' measures.
     bins
         How many classes, 1 or more.
-
-    Raises
-    ------
-    MeasureError
-        If the measure is not among those computed, or is not a recall.
-    InputError
-        If the scores are not of the annotations' queries.
-    UsageError
-        If there is no class.
 
     Examples
     --------

@@ -162,13 +162,6 @@ def error_kinds(
     ErrorKinds
         Definitions stand at the top of this module.
 
-    Raises
-    ------
-    MeasureError
-        If `threshold` or `depth` is out of range.
-    InputError, ProtocolError
-        As for :func:`~truemoment.evaluation.evaluate`.
-
     Examples
     --------
     >>> a = Annotations.from_rows([("v#0", "v", 60.0, "a door opens", 10.0, 20.0)])

@@ -91,13 +91,7 @@ class HumanStudy:
     duplicates: Duplicates
 
     def ceiling(self, way: Way) -> Performance:
-        """What a random annotator scores in one way.
-
-        Raises
-        ------
-        UsageError
-            If it was not looked at.
-        """
+        """What a random annotator scores in one way."""
         for of in self.performances:
             if (of.way, of.person) == (way, "random"):
                 return of
@@ -133,11 +127,6 @@ def study_humans(
         Draws of a random annotator.
     resamples, permutations
         Of intervals and of tests between systems.
-
-    Raises
-    ------
-    MeasureError, ProtocolError, UsageError
-        As for :func:`human_scores` and :func:`system_scores`.
     """
     protocol = chosen_protocol(protocol, annotators.annotations)
     asked = measures_of_one_answer(measures, protocol)

@@ -74,13 +74,7 @@ Duplicates = Literal["published", "out", "kept"]
 
 
 def measures_of_one_answer(measures: str | Sequence[Measure | str] | None, protocol: Protocol) -> tuple[Measure, ...]:
-    """Return the measures that are asked for, or those of the protocol that look at the first answer alone.
-
-    Raises
-    ------
-    MeasureError
-        If one cannot be read, looks at more than the first answer, or says itself how references count.
-    """
+    """Return the measures that are asked for, or those of the protocol that look at the first answer alone."""
     if measures is None:
         return tuple(measure for measure in parse_measures(protocol.measures) if _of_one_answer(measure))
     if isinstance(measures, str):
@@ -195,12 +189,6 @@ def human_scores(
     duplicates
         What becomes of moments identical to a person's own, see the top of this module.
 
-    Raises
-    ------
-    MeasureError, ProtocolError, UsageError
-        As for :func:`truemoment.evaluate`; or if a measure looks at more than the first answer, there is no such way
-        or choice of duplicates, or the official references are missing, or are of other queries.
-
     Examples
     --------
     >>> ends = {"a": 6.0, "b": 6.0, "c": 4.0}
@@ -239,11 +227,6 @@ def against_the_others(annotators: Annotators, measures: Sequence[Measure], prot
         Queries with two or more.
     measures, protocol
         M measures of moments, and how they are measured.
-
-    Raises
-    ------
-    MeasureError, ProtocolError
-        As for :func:`truemoment.evaluate`.
     """
     trial = _Trial.of_people(annotators, *_who_counts(annotators, "nearest", "kept"), protocol)
     return trial.expected(tuple(measures), *trial.judged(tuple(measures)))
@@ -258,11 +241,6 @@ def against_another(annotators: Annotators, measures: Sequence[Measure], protoco
         Queries with two or more.
     measures, protocol
         M measures of ranked moments, and how they are measured.
-
-    Raises
-    ------
-    MeasureError, ProtocolError
-        As for :func:`truemoment.evaluate`.
     """
     return _against_people(annotators, "another", tuple(measures), protocol, "kept").scores
 
@@ -304,11 +282,6 @@ def consensus_scores(
         Of the consensus held against each annotator; its way is ``another``, its random annotator the one that the
         consensus is held against.
 
-    Raises
-    ------
-    MeasureError, ProtocolError, UsageError
-        As for :func:`human_scores`.
-
     Examples
     --------
     >>> moments = {"a": (2.0, 6.0), "b": (2.0, 6.0), "c": (4.0, 10.0)}
@@ -332,11 +305,6 @@ def consensus_against_another(annotators: Annotators, measures: Sequence[Measure
         Queries with two or more.
     measures, protocol
         M measures of ranked moments, and how they are measured.
-
-    Raises
-    ------
-    MeasureError, ProtocolError
-        As for :func:`truemoment.evaluate`.
     """
     return _of_consensus(annotators, tuple(measures), protocol, "kept").scores
 
@@ -515,15 +483,7 @@ def _against_representative(annotators: Annotators, *, out: bool) -> tuple[Bools
 
 
 def same_queries(annotators: Annotators, official: Annotations) -> tuple[Annotators, Annotations]:
-    """Return the queries that both hold and that have an official moment, in the annotators' order.
-
-    Raises
-    ------
-    InputError
-        If a query's sentence or video differs.
-    UsageError
-        If there is none.
-    """
+    """Return the queries that both hold and that have an official moment, in the annotators' order."""
     official = official.with_moments()
     queries, known = annotators.annotations.queries, official.queries.index
     keep = np.array([query_id in known for query_id in queries.query_id], dtype=bool)
@@ -548,13 +508,7 @@ def same_queries(annotators: Annotators, official: Annotations) -> tuple[Annotat
 
 
 def check_same_queries(annotations: Annotations, official: Annotations) -> None:
-    """Refuse official references of other queries, or in another order.
-
-    Raises
-    ------
-    UsageError
-        If they are.
-    """
+    """Refuse official references of other queries, or in another order."""
     if not np.array_equal(annotations.queries.query_id, official.queries.query_id):
         raise UsageError("the official references are of other queries, or in another order")
 

@@ -70,13 +70,6 @@ def randomised(
     -------
     dict
         Answers by way, in the order of `ways`.
-
-    Raises
-    ------
-    UsageError
-        If there is no such way, or the method sees no video.
-    InputError
-        If a video has no features.
     """
     unknown = [way for way in ways if way not in WAYS]
     if unknown:

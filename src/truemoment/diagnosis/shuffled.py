@@ -94,11 +94,6 @@ class Displacement:
         ----------
         bound
             A fraction of the video, above 0.
-
-        Raises
-        ------
-        UsageError
-            If `bound` is not above 0.
         """
         if not bound > 0:
             raise UsageError(f"got {bound}, expected a fraction of the video above 0")
@@ -111,11 +106,6 @@ class Displacement:
         ----------
         bins
             Cells an axis, 1 or more.
-
-        Raises
-        ------
-        UsageError
-            If there is no cell.
         """
         if bins < 1:
             raise UsageError(f"got {bins} cells, expected 1 or more")
@@ -207,11 +197,6 @@ def segment_order(duration_s: float, segment_s: float, rng: np.random.Generator)
     -------
     list of (start_s, end_s)
         Every segment once, in the order of the shuffled video; the original order only where there is one.
-
-    Raises
-    ------
-    UsageError
-        If a number is not above 0 and finite.
 
     Examples
     --------

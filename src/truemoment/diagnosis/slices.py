@@ -188,13 +188,6 @@ def membership(
         swapped, or that have none, are in a class ``unknown``, ``empty or swapped`` or ``no moment`` where that
         matters.
 
-    Raises
-    ------
-    UsageError
-        If there is no such family, or what it needs is not given.
-    InputError
-        If there is not one verb a query.
-
     Examples
     --------
     >>> a = Annotations.from_rows([("v#0", "v", 40.0, "a door opens", 10.0, 30.0)])
@@ -229,13 +222,7 @@ def membership(
 
 
 def check_same_queries(scores: Scores, annotations: Annotations) -> None:
-    """Refuse scores that are not of the annotations' queries, in their order.
-
-    Raises
-    ------
-    InputError
-        Saying what came and what was expected.
-    """
+    """Refuse scores that are not of the annotations' queries, in their order."""
     if scores.query_id.tolist() != annotations.queries.query_id.tolist():
         raise InputError(
             f"got scores of {len(scores):,} queries of {scores.dataset}/{scores.split}, expected scores of the "
@@ -273,13 +260,6 @@ def slices(
     -------
     list of Slice
         Class by class, family by family.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than 2 resamples.
-    InputError
-        If the scores are not of the annotations' queries.
 
     Examples
     --------

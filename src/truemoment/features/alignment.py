@@ -141,11 +141,6 @@ def ends_elsewhere(
     seconds, or None
         None where it does, where no duration is known, or where the store states no rows a second.
 
-    Raises
-    ------
-    InputError
-        If the video has no rows.
-
     Examples
     --------
     >>> from truemoment.features import Features

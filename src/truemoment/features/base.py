@@ -99,11 +99,6 @@ def edges_of(n_rows: int, fps: float | None, duration_s: float) -> Floats:
     -------
     array (T + 1,), seconds
 
-    Raises
-    ------
-    InputError
-        If neither is known.
-
     Examples
     --------
     >>> edges_of(3, 2.0, 9.0), edges_of(3, None, 9.0)
@@ -119,13 +114,7 @@ def edges_of(n_rows: int, fps: float | None, duration_s: float) -> Floats:
 
 
 def checked_fps(fps: float | None) -> float | None:
-    """Return frames a second, a row each, as they are.
-
-    Raises
-    ------
-    InputError
-        If they are not above 0.
-    """
+    """Return frames a second, a row each, as they are."""
     if fps is not None and not (np.isfinite(fps) and fps > 0):
         raise InputError(f"got {fps}, expected frames a second above 0", field="fps")
     return fps

@@ -29,11 +29,6 @@ def fingerprint(files: Iterable[Path]) -> str:
     files
         Any number of files.
 
-    Raises
-    ------
-    InputError
-        If one cannot be read.
-
     Examples
     --------
     >>> fingerprint([])

@@ -48,11 +48,6 @@ def refuse_claims(array: Any) -> tuple[int, int]:  # noqa: ANN401 - an array, or
     ----------
     array
         Something with a shape and a dtype.
-
-    Raises
-    ------
-    InputError
-        If these are not rows of floating-point numbers, or too many to be believed.
     """
     dtype, found = np.dtype(array.dtype), shape_of(tuple(array.shape))
     if dtype.kind != "f" or dtype.itemsize > 8:
@@ -109,11 +104,6 @@ class FileStore(abc.ABC):
         Rows a second; None where the rows cover each video evenly.
     notes
         What a person should know of how it was read.
-
-    Raises
-    ------
-    InputError
-        If there is no video, none can be read, or a file cannot.
     """
 
     def __init__(
@@ -160,13 +150,7 @@ class FileStore(abc.ABC):
         return len(self.names.names)
 
     def __getitem__(self, video_id: str) -> Frames:
-        """Return the rows of a video, (T, D).
-
-        Raises
-        ------
-        InputError
-            If the video has none, or they are damaged.
-        """
+        """Return the rows of a video, (T, D)."""
         name = self._named(video_id)
         with self._refusing_damage(name):
             rows = read_rows(self._array(name))
@@ -174,13 +158,7 @@ class FileStore(abc.ABC):
         return rows
 
     def edges_s(self, video_id: str, duration_s: float) -> Floats:
-        """Return the times at which rows begin and end, (T + 1,).
-
-        Raises
-        ------
-        InputError
-            If the video has no rows, or no duration is known where one is needed.
-        """
+        """Return the times at which rows begin and end, (T + 1,)."""
         return edges_of(self._shape(self._named(video_id))[0], self.fps, duration_s)
 
     def _shape(self, name: str) -> tuple[int, int]:

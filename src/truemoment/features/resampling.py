@@ -27,13 +27,6 @@ def row_bounds(n: int, n_rows: int) -> Ints:
     -------
     array (T + 1,)
 
-    Raises
-    ------
-    InputError
-        If there is no row.
-    UsageError
-        If no row is asked for.
-
     Examples
     --------
     >>> row_bounds(10, 4), row_bounds(2, 4)

@@ -32,11 +32,6 @@ def shuffle_segments(n_rows: int, rng: np.random.Generator, *, segment_rows: int
     int array, shape (n_rows,)
         ``features[order]`` is the shuffled video. The original order comes only where there is one segment.
 
-    Raises
-    ------
-    UsageError
-        If a number is out of range.
-
     Examples
     --------
     >>> shuffle_segments(5, np.random.default_rng(0), segment_rows=3)  # of two segments there is one other order
@@ -73,11 +68,6 @@ def shuffle_features(
     -------
     dict
         The same with rows in another order, in new arrays.
-
-    Raises
-    ------
-    UsageError
-        If `segment_rows` is less than 1.
 
     Examples
     --------

@@ -82,28 +82,14 @@ HEAD_BYTES = 1 << 18
 
 
 def get_format(name: str) -> Format:
-    """Return a format by name.
-
-    Raises
-    ------
-    UsageError
-        Naming the formats there are.
-    """
+    """Return a format by name."""
     if name not in FORMATS:
         raise UsageError(f"unknown format {name!r}, expected one of {', '.join(FORMATS)}")
     return FORMATS[name]
 
 
 def sniff(path: Path) -> tuple[Format, str]:
-    """Recognise a file's format by its beginning; also say why.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        If it cannot be read, or no format, or more than one, fits.
-    """
+    """Recognise a file's format by its beginning; also say why."""
     head = _head(path)
     if not head.data:
         raise InputError("is empty, expected predictions", path=path)
@@ -124,13 +110,7 @@ def sniff(path: Path) -> tuple[Format, str]:
 
 
 def _head(path: Path) -> Head:
-    """Read the beginning of a file, and refuse what is no text at all.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        As for :func:`sniff`.
-    """
+    """Read the beginning of a file, and refuse what is no text at all."""
     if path.is_dir():
         raise InputError("is a folder, expected a file", path=path)
     try:

@@ -250,11 +250,6 @@ def flatten(
     """Flatten rows of [start, end] or [start, end, score] into offsets and columns.
 
     Without scores the order of the list is the rank: scores fall by 1 from 0.
-
-    Raises
-    ------
-    InputError
-        If a moment has another number of values, or a row mixes moments with and without score.
     """
     lengths = [len(row) for row in moments]
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
@@ -317,13 +312,7 @@ def flatten_lists(lists: Iterable[Sequence[float]]) -> tuple[Ints, Floats]:
 def checked_statuses(
     statuses: Sequence[str | None], offsets: Ints, path: Path, line: Sequence[int] | None
 ) -> list[Status] | None:
-    """Return the status of each row, or None if no row has one; a status must not contradict its list.
-
-    Raises
-    ------
-    InputError
-        Naming the line of the first that is none, or that does.
-    """
+    """Return the status of each row, or None if no row has one; a status must not contradict its list."""
     if not any(statuses):
         return None
     lengths = np.diff(offsets)
@@ -336,13 +325,7 @@ def checked_statuses(
 
 
 def refuse_loss(rows: PredictionRows, format_: Format, path: Path) -> None:
-    """Refuse to write rows that a format cannot hold.
-
-    Raises
-    ------
-    InputError
-        Naming what would be lost, and a format that holds it.
-    """
+    """Refuse to write rows that a format cannot hold."""
     lengths = np.diff(rows.offsets)
     empty = np.flatnonzero(lengths == 0)
     several = np.flatnonzero(lengths > 1)
@@ -402,12 +385,6 @@ def checked_times(
     -------
     start_s, end_s : (M,)
         Seconds from 0 to 1e8.
-
-    Raises
-    ------
-    InputError
-        Naming file, line and value of the first time outside these bounds, of the first score that is not finite, or of
-        the first moment whose seconds hang on a duration that is not known.
     """
     start_s, end_s = in_seconds(rows, duration_s)
     least = -MAX_TIME_S if on_negative == "clip" else 0.0
@@ -426,13 +403,7 @@ def checked_times(
 
 
 def in_seconds(rows: PredictionRows, duration_s: Floats | None = None) -> tuple[Floats, Floats]:
-    """Bring a file's numbers into seconds; `duration_s` has one value a row, None knows none.
-
-    Raises
-    ------
-    InputError
-        Naming the first row whose seconds hang on a duration that is not known.
-    """
+    """Bring a file's numbers into seconds; `duration_s` has one value a row, None knows none."""
     to_the_end = np.isposinf(rows.end) if rows.parsing is not None else np.zeros(len(rows.end), dtype=bool)
     axis = rows.axis or SECONDS
     if axis == SECONDS and not to_the_end.any():

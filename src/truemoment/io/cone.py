@@ -38,15 +38,7 @@ def recognise(head: Head) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the line and field at fault; also if the file is empty.
-    """
+    """Read the file."""
     numbers: list[int] = []
     ids: list[str | None] = []
     videos: list[str | None] = []
@@ -78,13 +70,7 @@ def ranked(moments: list[tuple[float, ...]]) -> list[tuple[float, ...]]:
 
 
 def write(path: Path, rows: PredictionRows) -> None:
-    """Write the file, complete or not at all.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be made.
-    """
+    """Write the file, complete or not at all."""
     encoder = msgspec.json.Encoder()
     with atomic_write(path) as stream:
         for query_id, video_id, moments in zip(rows.query_id, rows.video_id, listed(rows), strict=True):

@@ -49,15 +49,7 @@ def recognise(head: Head) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the answer and field at fault; also if there is none.
-    """
+    """Read the file."""
     del progress  # read in one piece
     data = read_bytes(path)
     refuse_repeated_keys(data, path)
@@ -77,13 +69,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
 
 
 def write(path: Path, rows: PredictionRows) -> None:
-    """Write the file, complete or not at all.
-
-    Raises
-    ------
-    InputError
-        If an id is none of Ego4D's, a row names no clip, or the file cannot be made.
-    """
+    """Write the file, complete or not at all."""
     results: list[dict[str, object]] = []
     for query_id, video_id, moments in zip(rows.query_id, rows.video_id, listed(rows), strict=True):
         parts = _ID.fullmatch(query_id or "")

@@ -21,15 +21,7 @@ T = TypeVar("T")
 
 
 def read_entries(path: Path, kind: type[T], *, progress: bool = False) -> Iterator[tuple[int, T]]:
-    """Yield (line on which it begins, entry) of a JSON list or of JSON Lines; lines are read one by one.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming line, entry and field at fault; in a list also if an object holds a key twice.
-    """
+    """Yield (line on which it begins, entry) of a JSON list or of JSON Lines; lines are read one by one."""
     if not is_list(path):
         yield from read_json_lines(path, kind, progress=progress)
         return
@@ -57,13 +49,7 @@ def raw_lines(raw: msgspec.Raw) -> int:
 
 
 def is_list(path: Path) -> bool:
-    """Whether a file's first character that is no blank opens a JSON list.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        As for :func:`truemoment.files.iterate_lines`.
-    """
+    """Whether a file's first character that is no blank opens a JSON list."""
     for line in iterate_lines(path):
         if line.strip():
             return line.lstrip().startswith(b"[")

@@ -98,16 +98,7 @@ def recognise(head: Head) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the video and field at fault; also if a key stands twice, there is no detection, or frames and seconds
-        are mixed.
-    """
+    """Read the file."""
     del progress  # read in one piece
     data = read_bytes(path)
     refuse_repeated_keys(data, path)
@@ -182,13 +173,7 @@ def _fields(sample: msgspec.Raw, path: Path, where: str) -> Iterator[tuple[str, 
 
 
 def _field(file: Samples, path: Path) -> str:
-    """Name the one field that holds predictions.
-
-    Raises
-    ------
-    InputError
-        If none does, or several may.
-    """
+    """Name the one field that holds predictions."""
     every = (_fields(raw, path, f"samples[{number}]") for number, raw in enumerate(file.samples))
     names = sorted({name for fields in every for name, _ in fields} - {REFERENCE})
     if PREDICTIONS in names:
@@ -200,13 +185,7 @@ def _field(file: Samples, path: Path) -> str:
 
 
 def _counts_frames(found: list[Found], path: Path) -> bool:
-    """Whether the numbers stay frames, because no rate is known; frames and seconds are not mixed.
-
-    Raises
-    ------
-    InputError
-        If they are, or a detection has neither.
-    """
+    """Whether the numbers stay frames, because no rate is known; frames and seconds are not mixed."""
     for one in found:
         if one.detection.support is None and one.detection.timestamps is None:
             raise InputError("is missing, expected it or timestamps", path=path, field=f"{one.where}.support")
@@ -227,13 +206,7 @@ def _times(one: Found) -> tuple[float, float]:
 
 
 def write(path: Path, rows: PredictionRows) -> None:
-    """Write ``labels.json`` in seconds, complete or not at all.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be made.
-    """
+    """Write ``labels.json`` in seconds, complete or not at all."""
     labels: dict[str, list[dict[str, object]]] = {}
     for video_id, sentence, moments in zip(rows.video_id, rows.sentence, listed(rows), strict=True):
         for moment in moments:

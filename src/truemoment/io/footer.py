@@ -42,13 +42,7 @@ class Chunk(NamedTuple):
 
 
 def read_footer(path: Path) -> list[Chunk]:
-    """Return the parts of all columns.
-
-    Raises
-    ------
-    OSError, ValueError, LookupError, TypeError, RecursionError
-        If the file cannot be read, or its footer is damaged.
-    """
+    """Return the parts of all columns."""
     with reading(path).open("rb") as stream:
         size = stream.seek(-8, 2) + 8
         length = int.from_bytes(stream.read(4), "little")

@@ -58,15 +58,7 @@ def recognise(head: Head) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> AnswerRows:
-    """Read the file.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the line or key and the field at fault; also if there is no answer.
-    """
+    """Read the file."""
     lines: list[int] = []
     queries: list[Query] = []
     texts: list[str | None] = []

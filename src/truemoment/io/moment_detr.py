@@ -34,15 +34,7 @@ def recognise(head: Head) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file; either every line has clip ratings or none has.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the line and field at fault; also if the file is empty, or only some lines have ratings.
-    """
+    """Read the file; either every line has clip ratings or none has."""
     numbers: list[int] = []
     lines: list[Line] = []
     for number, line in read_json_lines(path, Line, progress=progress):
@@ -77,13 +69,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
 
 
 def write(path: Path, rows: PredictionRows) -> None:
-    """Write the file, complete or not at all; an id of digits is written as a whole number, as the server wants it.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be made.
-    """
+    """Write the file, complete or not at all; an id of digits is written as a whole number, as the server wants it."""
     encoder = msgspec.json.Encoder()
     ratings = None if rows.saliency is None else rows.saliency.tolist()
     clips = None if rows.saliency_offsets is None else rows.saliency_offsets.tolist()

@@ -69,15 +69,7 @@ def recognise(head: Head) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read a native file, some lines at a time; nothing of a faulty one is used.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the line and field at fault; also if the file is empty.
-    """
+    """Read a native file, some lines at a time; nothing of a faulty one is used."""
     quick = msgspec.json.Decoder(ScoredLine)
     header: dict[str, object] = {}
     numbers: list[int] = []
@@ -127,13 +119,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
 
 
 def read_header(line: bytes, path: Path, number: int | None = None) -> dict[str, object]:
-    """Read what a file says of itself; another version is refused.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or names another version.
-    """
+    """Read what a file says of itself; another version is refused."""
     header = decode_json(line, Header, path=path, line=number or 1)
     if header.truemoment != VERSION:
         raise InputError(
@@ -143,13 +129,7 @@ def read_header(line: bytes, path: Path, number: int | None = None) -> dict[str,
 
 
 def write(path: Path, rows: PredictionRows) -> None:
-    """Write a native file, complete or not at all.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be made.
-    """
+    """Write a native file, complete or not at all."""
     encoder = msgspec.json.Encoder()
     with atomic_write(path) as stream:
         stream.write(encoder.encode({"truemoment": VERSION, **rows.header}) + b"\n")

@@ -46,17 +46,7 @@ def recognise(head: Head) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file.
-
-    Raises
-    ------
-    MissingPackageError
-        If pyarrow is not installed.
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the column at fault, what type came and what was expected; also if it is no Parquet file.
-    """
+    """Read the file."""
     del progress  # read in one piece
     pyarrow, parquet = _pyarrow()
     with refusing_damage(path, "cannot be read as Parquet", pyarrow.ArrowException):
@@ -175,15 +165,7 @@ def _moments(moments: Any, parts: Sequence[str], path: Path) -> tuple[Ints, dict
 
 
 def write(path: Path, rows: PredictionRows) -> None:
-    """Write a Parquet file, complete or not at all.
-
-    Raises
-    ------
-    MissingPackageError
-        If pyarrow is not installed.
-    InputError
-        If the file cannot be made.
-    """
+    """Write a Parquet file, complete or not at all."""
     pyarrow, parquet = _pyarrow()
     parts = {"start_s": rows.start, "end_s": rows.end} | ({"score": rows.score} if rows.scored else {})
     flat = pyarrow.StructArray.from_arrays([pyarrow.array(column) for column in parts.values()], names=list(parts))

@@ -69,13 +69,7 @@ class _Prompt(msgspec.Struct):
 
 
 def reading_of(rows: AnswerRows) -> Reading | None:
-    """Return how a file says that its answers are read, as those of ``truemoment predict`` do; None if it does not.
-
-    Raises
-    ------
-    InputError
-        If it says it wrongly.
-    """
+    """Return how a file says that its answers are read, as those of ``truemoment predict`` do; None if it does not."""
     prompt = rows.header.get("prompt")
     if not isinstance(prompt, dict) or not prompt.keys() & set(_Prompt.__struct_fields__):
         return None

@@ -75,15 +75,7 @@ def _recognise_object(head: Head) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> AnswerRows:
-    """Read the file.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the line or key and the field at fault; also if there is no answer.
-    """
+    """Read the file."""
     first = next((line.strip() for line in iterate_lines(path) if line.strip()), b"")
     if not first.startswith((b"{", b"[")):
         return _read_table(path)

@@ -17,13 +17,7 @@ PICKLE = re.compile(
 
 
 def refuse_what_is_no_text(path: Path, data: bytes) -> None:
-    """Refuse pickles, archives and arrays by their first bytes, Parquet excepted.
-
-    Raises
-    ------
-    InputError
-        Naming what it is, and what to do.
-    """
+    """Refuse pickles, archives and arrays by their first bytes, Parquet excepted."""
     if PICKLE.match(data):
         raise InputError("is a pickle, which can run code when loaded, and is not read", path=path, hint=HOW)
     for mark, what, expected, hint in (

@@ -39,15 +39,7 @@ def recognise(head: Head) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the video and field at fault; also if a key stands twice, or there is no answer.
-    """
+    """Read the file."""
     del progress  # read in one piece
     data = read_bytes(path)
     refuse_repeated_keys(data, path)
@@ -72,13 +64,7 @@ def _moment(answer: Answer) -> tuple[float, ...]:
 
 
 def write(path: Path, rows: PredictionRows) -> None:
-    """Write the file, complete or not at all.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be made.
-    """
+    """Write the file, complete or not at all."""
     results: dict[str, list[dict[str, object]]] = {}
     for video_id, sentence, (moment, *_) in zip(rows.video_id, rows.sentence, listed(rows), strict=True):
         answer: dict[str, object] = {"sentence": sentence, "timestamp": moment[:2]}

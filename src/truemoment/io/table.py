@@ -81,13 +81,7 @@ def delimiter(first: str) -> str:
 
 
 def columns_of(header: list[str], headings: Headings) -> dict[str, int]:
-    """Column of each meaning.
-
-    Raises
-    ------
-    ValueError
-        If two headings have one meaning: which was meant would be a guess.
-    """
+    """Column of each meaning."""
     columns: dict[str, int] = {}
     for at, heading in enumerate(header):
         for meaning, names in headings.items():
@@ -109,13 +103,6 @@ def read_table(path: Path, headings: Headings, needed: Collection[str]) -> Itera
         What each column may be called; other columns are passed over.
     needed
         Meanings without which the table is refused; beside them it must have a query's id, or video and sentence.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the line and heading at fault.
     """
     text = read_text(path)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter(text.split("\n", 1)[0]))
@@ -149,15 +136,7 @@ def read_table(path: Path, headings: Headings, needed: Collection[str]) -> Itera
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file; a query's rows need not stand together.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the line and heading at fault; also if there is no row.
-    """
+    """Read the file; a query's rows need not stand together."""
     del progress  # read in one piece
     lines: dict[Key, list[int]] = {}
     moments: dict[Key, list[tuple[float, ...]]] = {}
@@ -190,13 +169,7 @@ def _number(text: str, field: str, path: Path, line: int) -> float:
 
 
 def write(path: Path, rows: PredictionRows) -> None:
-    """Write a CSV file, complete or not at all.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be made.
-    """
+    """Write a CSV file, complete or not at all."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(["query_id", "video_id", "sentence", "start_s", "end_s", *(["score"] if rows.scored else [])])

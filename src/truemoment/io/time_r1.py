@@ -54,15 +54,7 @@ def recognise(head: Head) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows | AnswerRows:
-    """Read the file; either every line has the model's text or none has.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the line and field at fault; also if the file is empty.
-    """
+    """Read the file; either every line has the model's text or none has."""
     numbers: list[int] = []
     lines: list[Line] = []
     for number, line in read_entries(path, Line, progress=progress):

@@ -44,15 +44,7 @@ def recognise(head: Head) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows | AnswerRows:
-    """Read the file; either every entry has the model's text or none has.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the line, key and field at fault; also if there is no entry.
-    """
+    """Read the file; either every entry has the model's text or none has."""
     lines: list[int] = []
     keys: list[str] = []
     answers: list[Answer] = []
@@ -104,13 +96,7 @@ def _entries(path: Path, *, progress: bool) -> Iterator[tuple[int, str, Answer]]
 
 
 def is_one_object(path: Path) -> bool:
-    """Whether a JSON file is one object rather than an object a line.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        As for :func:`truemoment.files.iterate_lines`.
-    """
+    """Whether a JSON file is one object rather than an object a line."""
     first = None
     for line in iterate_lines(path):
         if first is None:

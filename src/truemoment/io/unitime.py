@@ -49,15 +49,7 @@ def recognise(head: Head) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the entry and field at fault; also if there is no entry.
-    """
+    """Read the file."""
     lines: list[int] = []
     entries: list[Entry] = []
     for line, entry in read_entries(path, Entry, progress=progress):
@@ -89,13 +81,7 @@ def _sentence(entry: Entry) -> str | None:
 
 
 def write(path: Path, rows: PredictionRows) -> None:
-    """Write the file, complete or not at all.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be made.
-    """
+    """Write the file, complete or not at all."""
     entries: list[dict[str, object]] = []
     for query_id, video_id, sentence, moments in zip(
         rows.query_id, rows.video_id, rows.sentence, listed(rows), strict=True

@@ -55,15 +55,7 @@ def recognise(head: Head) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the entry and field at fault; also if there is no entry.
-    """
+    """Read the file."""
     lines: list[int] = []
     entries: list[Entry] = []
     for line, entry in read_entries(path, Entry, progress=progress):

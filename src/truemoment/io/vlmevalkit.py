@@ -31,15 +31,7 @@ def recognise(head: Head) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> AnswerRows:
-    """Read the file.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the line and heading at fault; also if there is no row.
-    """
+    """Read the file."""
     del progress  # read in one piece
     rows = list(read_table(path, HEADINGS, ("video_id", "sentence", "prediction")))
     if not rows:

@@ -42,11 +42,6 @@ class Span(NamedTuple):
 def spans(sentence: str, how: How = "words") -> list[Span]:
     """Return the tokens of a sentence with their places.
 
-    Raises
-    ------
-    UsageError
-        If there is no such way.
-
     Examples
     --------
     >>> spans("He sits.")

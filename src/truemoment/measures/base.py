@@ -325,25 +325,13 @@ def is_of_sets(measure: Measure) -> bool:
 
 
 def checked_rank(rank: int, name: str) -> None:
-    """Refuse a number of answers that is not 1 or more; `name` is the measure's, for the message.
-
-    Raises
-    ------
-    MeasureError
-        If `rank` is less than 1.
-    """
+    """Refuse a number of answers that is not 1 or more; `name` is the measure's, for the message."""
     if rank < 1:
         raise MeasureError(f"{name}@{rank}: got {rank} answers, expected 1 or more")
 
 
 def checked_threshold(threshold: float, name: str) -> None:
-    """Refuse an IoU threshold outside [0, 1]; `name` is the measure's, for the message.
-
-    Raises
-    ------
-    MeasureError
-        If `threshold` is less than 0, more than 1, or NaN.
-    """
+    """Refuse an IoU threshold outside [0, 1]; `name` is the measure's, for the message."""
     if not 0 <= threshold <= 1:
         raise MeasureError(f"{name}: got IoU={threshold:g}, expected a threshold from 0 to 1")
 
@@ -372,11 +360,6 @@ def in_length_class(references: References, length_class: str) -> Bools:
     Returns
     -------
     bool array, shape (U, R)
-
-    Raises
-    ------
-    MeasureError
-        If there is no such class, or the references are merged or pooled.
     """
     if references.rule in ("merged", "pooled"):
         raise MeasureError(f"length={length_class}: references that are {references.rule} have no length of their own")
@@ -385,13 +368,7 @@ def in_length_class(references: References, length_class: str) -> Bools:
 
 
 def seconds_of(length_class: str) -> tuple[float, float]:
-    """Return the bounds of a length class, (longer than, up to) in seconds.
-
-    Raises
-    ------
-    MeasureError
-        If there is no such class.
-    """
+    """Return the bounds of a length class, (longer than, up to) in seconds."""
     if length_class not in LENGTH_CLASSES_S:
         raise MeasureError(f"length={length_class}: expected one of {', '.join(LENGTH_CLASSES_S)}")
     return LENGTH_CLASSES_S[length_class]

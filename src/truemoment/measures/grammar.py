@@ -26,11 +26,6 @@ class Written:
     ----------
     text
         The measure as it is written.
-
-    Raises
-    ------
-    MeasureError
-        If the text has not the form of a measure, or an option stands twice.
     """
 
     def __init__(self, text: str) -> None:
@@ -51,13 +46,7 @@ class Written:
             rest = rest[option.end() :]
 
     def rank(self) -> int:
-        """Take the whole number behind the @.
-
-        Raises
-        ------
-        MeasureError
-            If there is none of at most six digits.
-        """
+        """Take the whole number behind the @."""
         if self._rank is None or not re.fullmatch(r"\d{1,6}", self._rank):
             got = "nothing" if self._rank is None else repr(self._rank)
             raise MeasureError(f"{self.text!r}: got {got} behind @, expected a whole number as in {self.name}@5")
@@ -75,11 +64,6 @@ class Written:
             Makes its value of its text; a ValueError says that the text is none.
         default
             Value of an option that is absent; None for one that must be there.
-
-        Raises
-        ------
-        MeasureError
-            If it must be there and is not, or its text cannot be read.
         """
         if name.lower() not in self._options:
             if default is None:
@@ -92,23 +76,11 @@ class Written:
             raise MeasureError(f"{self.text!r}: got {name}={value}, expected a number") from None
 
     def maybe(self, name: str, read: Callable[[str], T]) -> T | None:
-        """Take an option that may be absent, None then.
-
-        Raises
-        ------
-        MeasureError
-            If its text cannot be read.
-        """
+        """Take an option that may be absent, None then."""
         return self.option(name, read) if name.lower() in self._options else None
 
     def ref(self) -> ReferenceRule | None:
-        """Take the reference rule of the suffix; None without one.
-
-        Raises
-        ------
-        MeasureError
-            If the suffix names no reference rule.
-        """
+        """Take the reference rule of the suffix; None without one."""
         if self._suffix is None:
             return None
         rule = next((rule for rule in REFERENCE_RULES if self._suffix == f"ref={rule}"), None)
@@ -118,13 +90,7 @@ class Written:
         return rule
 
     def finish(self) -> None:
-        """Refuse whatever nobody took.
-
-        Raises
-        ------
-        MeasureError
-            Naming the option, rank or suffix that the measure does not have.
-        """
+        """Refuse whatever nobody took."""
         if self._options:
             raise MeasureError(
                 f"{self.text!r}: {self.name} has no option {', '.join(name for name, _ in self._options.values())}"

@@ -191,11 +191,6 @@ def stopping_distribution(p: tuple[str | float, ...], k: int) -> Floats:
     array, shape (k,)
         Fractions that sum to 1.
 
-    Raises
-    ------
-    MeasureError
-        If `p` is no distribution over k ranks.
-
     Examples
     --------
     >>> stopping_distribution(("geometric", 0.5), 2).round(3)

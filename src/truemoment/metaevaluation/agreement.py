@@ -81,11 +81,6 @@ def agreement(
     progress
         Show a progress bar on standard error when there is much to do.
 
-    Raises
-    ------
-    UsageError
-        If `resamples` is less than 2.
-
     Examples
     --------
     >>> from truemoment import Annotations, Predictions, evaluate

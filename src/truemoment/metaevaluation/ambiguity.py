@@ -183,13 +183,6 @@ def ambiguity(
         Threads; None for one a core.
     progress
         Show a progress bar on standard error.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than two systems or two sets, no level, or levels of several kinds.
-    InputError, MeasureError, ProtocolError
-        As for :func:`truemoment.evaluation.evaluate_relabelled`, or if a model lacks what it needs.
     """
     if len(answers) < 2 or not models:
         raise UsageError(

@@ -160,15 +160,6 @@ def check_axioms(
     tuple of AxiomResult
         INV and MON of each measure in turn.
 
-    Raises
-    ------
-    MeasureError
-        If a measure cannot be read, or is not one of ranked moments.
-    ProtocolError
-        If the protocol is not known.
-    UsageError
-        If a number is out of range, or the protocol leaves no pairs to be tried.
-
     Examples
     --------
     >>> found = check_axioms("R@1,IoU=0.5; AxIoU@3", np.random.default_rng(0), pairs=100)
@@ -279,11 +270,6 @@ def values(measures: Sequence[Measure], pairs: MinimalPairs, protocol: Protocol)
     -------
     before, after : (M, P)
         Fractions, NaN where a measure is undefined. Scores of a list fall by 1 from rank to rank.
-
-    Raises
-    ------
-    MeasureError
-        If a measure cannot be computed under the protocol.
     """
     lists = np.concatenate([pairs.before, pairs.after])
     references = np.concatenate([pairs.references, pairs.references])

@@ -164,11 +164,6 @@ def draw_pairs(
     -------
     MinimalPairs
         P pairs.
-
-    Raises
-    ------
-    UsageError
-        If no such pairs are found: under the protocol hardly any two moments differ in relevance.
     """
     n_pairs = len(rank)
     pairs = MinimalPairs(

@@ -173,15 +173,7 @@ class AnnotatorNoise:
 
     @classmethod
     def learn(cls, annotators: Annotators, n_raters: int = 1) -> AnnotatorNoise:
-        """Hold every annotator's moment against those of the others.
-
-        Raises
-        ------
-        UsageError
-            If `n_raters` is less than 1.
-        InputError
-            If fewer than :data:`NEIGHBOURS` moments can be held against another.
-        """
+        """Hold every annotator's moment against those of the others."""
         if n_raters < 1:
             raise UsageError(f"got {n_raters} raters, expected 1 or more")
         duration_s = annotators.annotations.queries.duration_s[:, None]
@@ -210,13 +202,7 @@ class AnnotatorNoise:
         return "one annotator" if self.n_raters == 1 else f"median of {self.n_raters}"
 
     def draw(self, annotations: Annotations, rngs: Sequence[np.random.Generator]) -> tuple[Floats, Floats]:
-        """Draw sets of labels, each within its video.
-
-        Raises
-        ------
-        InputError
-            If a video's duration is not known.
-        """
+        """Draw sets of labels, each within its video."""
         there = ~np.isnan(annotations.start_s)
         duration_s = annotations.duration_s[there]
         if not np.all(duration_s > 0):

@@ -99,11 +99,6 @@ def variants(n: int, rng: np.random.Generator) -> tuple[SimulatedSystem, ...]:
         How many.
     rng
         Draws the hyper-parameters.
-
-    Raises
-    ------
-    UsageError
-        If there would be none.
     """
     if n < 1:
         raise UsageError(f"got {n} variants, expected 1 or more")
@@ -161,11 +156,6 @@ def correlations(systems: Systems, measure: str | Measure = "mIoU") -> Floats:
     array, shape (P,)
         From -1 to 1, pairs in the order of :func:`~truemoment.metaevaluation.rankings.pairs_of`; NaN where the values
         of one do not vary.
-
-    Raises
-    ------
-    MeasureError
-        If the measure is not among theirs.
     """
     row = systems.first.row(measure)
     numerator, weight = (

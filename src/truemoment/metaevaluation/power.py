@@ -217,11 +217,6 @@ def queries_needed(
     array, shape (...)
         Not rounded; infinite where the difference is 0.
 
-    Raises
-    ------
-    UsageError
-        If `level` or `power` is not between 0 and 1, or `comparisons` is below 1.
-
     Examples
     --------
     >>> float(queries_needed(np.array(0.05), np.array(0.5)).round(1))  # 2.80 squared, a hundred times
@@ -279,12 +274,6 @@ def power(
     Returns
     -------
     Power
-
-    Raises
-    ------
-    UsageError
-        If a subset would be of fewer than 30 units or of more queries than there are, there are fewer than 2
-        repetitions, or `level`, `power` or `comparisons` are out of range.
     """
     if repetitions < 2:
         raise UsageError(f"got {repetitions} repetitions, expected 2 or more")

@@ -154,11 +154,6 @@ def select(
     -------
     Selection
 
-    Raises
-    ------
-    UsageError
-        If the variants are not the same, a measure is defined for no variant, or `resamples` is less than 2.
-
     Examples
     --------
     >>> from truemoment import Annotations, Predictions, evaluate

@@ -108,11 +108,6 @@ class SimulatedSystem:
         On the share `alike` of the queries the draws are those of all models of that lineage: as trainings of one
         architecture go wrong on the same queries in the same way.
 
-    Raises
-    ------
-    UsageError
-        If a share is not from 0 to 1, or the error is negative.
-
     Examples
     --------
     >>> SimulatedSystem("blind", "guesser", found=0.0, ranking=0.0, bias=1.0).sees
@@ -167,13 +162,7 @@ def simulate_all(
     top: int = TOP,
     progress: bool = False,
 ) -> dict[str, Predictions]:
-    """Simulate several systems, and hold the answers of all, by name; see :func:`simulate_each`.
-
-    Raises
-    ------
-    UsageError, InputError
-        As for :func:`simulate_each`.
-    """
+    """Simulate several systems, and hold the answers of all, by name; see :func:`simulate_each`."""
     return dict(simulate_each(systems, references, rng, fit=fit, top=top, progress=progress))
 
 
@@ -211,14 +200,6 @@ def simulate_each(
     -------
     iterator of (name, Predictions)
         In the order of `systems`; of all queries, within their videos, scores falling strictly.
-
-    Raises
-    ------
-    UsageError
-        If two systems have one name, `fit` is needed and not given, or `top` is not from 1 to the number of candidates;
-        before the first is simulated, as the other.
-    InputError
-        If a video's duration is not known, or no density can be fitted to `fit`.
     """
     listed = list(systems)
     names = [system.name for system in listed]

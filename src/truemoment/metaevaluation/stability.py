@@ -134,11 +134,6 @@ def stability(
         Threads; None for one a core.
     progress
         Show a progress bar on standard error.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than 2 trials, or a size is less than 1 or more than the data give.
     """
     if trials < 2:
         raise UsageError(f"got {trials} trials, expected 2 or more")
@@ -185,13 +180,7 @@ def stability(
 
 
 def units_of(queries: Sequence[int], systems: Systems, unit: Unit, *, overlapping: bool = False) -> Ints:
-    """How many units hold some numbers of queries, on average; 1 at least.
-
-    Raises
-    ------
-    UsageError
-        If a number is more than there are queries, or than half of them where two subsets share nothing.
-    """
+    """How many units hold some numbers of queries, on average; 1 at least."""
     most = len(systems.first)
     if max(queries) > most:
         raise UsageError(f"got a subset of {max(queries):,} queries, expected at most the {most:,} that there are")

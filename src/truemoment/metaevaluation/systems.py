@@ -32,11 +32,6 @@ class Systems:
     scores
         Scores of each system, by its name: of the same queries, measures and convention; two or more.
 
-    Raises
-    ------
-    UsageError
-        If there are fewer than two, they are not of the same queries, measures and convention, or have no measure.
-
     Examples
     --------
     >>> from truemoment import Annotations, Predictions, evaluate

@@ -235,11 +235,6 @@ def theory(
         Length of prediction and reference in the geometry of dR, as a share of the video.
     draws
         Of each simulation, 2 or more.
-
-    Raises
-    ------
-    UsageError
-        If a number is out of its range.
     """
     if not (ious if isinstance(ious, int) else len(ious)) >= 1:
         raise UsageError("got an empty list of IoUs, expected one or more")

@@ -78,11 +78,6 @@ def ties(systems: Systems, rng: np.random.Generator, *, resamples: int = 1000) -
     -------
     Ties
 
-    Raises
-    ------
-    UsageError
-        If `resamples` is less than 2.
-
     Examples
     --------
     >>> from truemoment import Annotations, Predictions, evaluate

@@ -34,11 +34,6 @@ def done_in_order(
         What is being done, for the progress bar.
     progress
         Show it on standard error when there is much to do.
-
-    Raises
-    ------
-    UsageError
-        If `workers` is less than 1.
     """
     workers = available_cores() if workers is None else workers
     if workers < 1:

@@ -78,13 +78,7 @@ class Batch:
         return len(self.n_words)
 
     def known_iou(self) -> Tensor:
-        """Return `iou`, which every loss aims at.
-
-        Raises
-        ------
-        UsageError
-            If it is not known.
-        """
+        """Return `iou`, which every loss aims at."""
         if self.iou is None:
             raise UsageError("got a batch without IoU, expected that of each candidate: the loss aims at it")
         return self.iou
@@ -150,13 +144,7 @@ class GroundingModel(nn.Module, abc.ABC):
         return 0
 
     def start_actions(self, vectors: Tensor) -> None:
-        """Take word vectors of the most frequent actions of training, (:meth:`action_entries`, E).
-
-        Raises
-        ------
-        UsageError
-            If the model knows no action by name.
-        """
+        """Take word vectors of the most frequent actions of training, (:meth:`action_entries`, E)."""
         raise UsageError(f"got {len(vectors)} vectors of actions, but {self.name} knows no action by name")
 
     def n_parameters(self) -> int:

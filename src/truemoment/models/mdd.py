@@ -239,11 +239,6 @@ class MDD(GroundingModel):
         ----------
         vectors : (S, E)
             One for each entry.
-
-        Raises
-        ------
-        UsageError
-            If no branch is of actions, or there are not as many vectors as entries.
         """
         dictionaries = [branch.dictionary for branch in self.confounders if isinstance(branch.dictionary, Actions)]
         if not dictionaries:

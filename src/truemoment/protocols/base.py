@@ -229,13 +229,7 @@ def print_field(value: object) -> str:
 
 
 def read_field(name: str, text: str) -> object:
-    """Read a field's value from text.
-
-    Raises
-    ------
-    ProtocolError
-        If there is no such field or the value is none of its kind.
-    """
+    """Read a field's value from text."""
     if name not in CONVENTION_FIELDS:
         raise ProtocolError(f"{name}: no such field, expected one of {', '.join(CONVENTION_FIELDS)}")
     kinds = _kinds(name)

@@ -165,13 +165,6 @@ def save_figures(
     -------
     list of Path
         The files, complete or not at all.
-
-    Raises
-    ------
-    UsageError
-        If there is no such format.
-    InputError
-        If a file cannot be made.
     """
     return save_drawings(drawings(surveys, top_verbs=top_verbs), folder, formats)
 

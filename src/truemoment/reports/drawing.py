@@ -184,13 +184,6 @@ def save_drawings(
     -------
     list of Path
         The files, complete or not at all.
-
-    Raises
-    ------
-    UsageError
-        If there is no such format.
-    InputError
-        If a file cannot be made, or is a link.
     """
     for name in formats:
         if name not in _METADATA:

@@ -214,13 +214,6 @@ def save_figures(audit: Audit, folder: Path, formats: Sequence[str] = ("png", "s
     -------
     list of Path
         The files, complete or not at all.
-
-    Raises
-    ------
-    UsageError
-        If there is no such format.
-    InputError
-        If a file cannot be made.
     """
     return save_drawings(drawings(audit), folder, formats)
 
@@ -341,13 +334,7 @@ def curves_figure(results: Results) -> Figure:
 
 
 def by_length_figure(results: Results) -> Figure:
-    """Draw hits and misses by length of the reference: the method beside the floor (Hidden Challenges, Fig. 6).
-
-    Raises
-    ------
-    UsageError
-        If the headline measure is no recall.
-    """
+    """Draw hits and misses by length of the reference: the method beside the floor (Hidden Challenges, Fig. 6)."""
     own, of_floor = results.part(curves.by_length), results.part(curves.floor_by_length)
     if own is None or of_floor is None:
         raise UsageError("hits and misses are counted of R@n only, and the headline measure is another")
@@ -369,13 +356,7 @@ def by_length_figure(results: Results) -> Figure:
 
 
 def where_blind_misses_figure(results: Results) -> Figure:
-    """Draw the hits of the method and of two sentence networks by the probability that the network is right.
-
-    Raises
-    ------
-    UsageError
-        If no sentence network could be fitted.
-    """
+    """Draw the hits of the method and of two sentence networks by the probability that the network is right."""
     found = results.part(excess_where_blind_misses.where_blind_misses)
     if found is None:
         raise UsageError("there is no sentence network to compare with")
@@ -416,13 +397,7 @@ def _stacked(axes: Axes, counts: LengthCounts, colour: str) -> None:
 
 
 def slices_figure(results: Results, family: str) -> Figure:
-    """Draw the headline measure by class of one family: the method, the strongest floor, and the number of queries.
-
-    Raises
-    ------
-    UsageError
-        If there is no such family.
-    """
+    """Draw the headline measure by class of one family: the method, the strongest floor, and the number of queries."""
     m, measure = results.case.headline, results.measure
     every = results.part(slices.of_method)
     own = [one for one in every if one.family == family]
@@ -525,13 +500,7 @@ def _cloud(axes: Axes, cloud: _Cloud) -> None:
 
 
 def changed_figure(results: Results) -> Figure:
-    """Draw the headline measure on original and on changed videos, the floor beside (Hidden Challenges, Fig. 5).
-
-    Raises
-    ------
-    UsageError
-        If there are no answers on changed videos.
-    """
+    """Draw the headline measure on original and on changed videos, the floor beside (Hidden Challenges, Fig. 5)."""
     changed, m = results.part(changed_videos.changed), results.case.headline
     if changed is None:
         raise UsageError("there are no answers on changed videos to show")
@@ -567,13 +536,7 @@ DISPLACEMENT_BOUNDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
 def displacement_figure(results: Results) -> Figure:
-    """Draw how far start and end move when the video is shuffled, with marginals (Hidden Challenges, Fig. F).
-
-    Raises
-    ------
-    UsageError
-        If there are no answers on shuffled videos.
-    """
+    """Draw how far start and end move when the video is shuffled, with marginals (Hidden Challenges, Fig. F)."""
     control = results.part(changed_videos.shuffled)
     if control is None:
         raise UsageError("there are no answers on shuffled videos to show")

@@ -132,13 +132,7 @@ NOT_THERE = "not recomputed: its files are not in the data folder"
 
 
 def table_1(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
-    """Every column of the datasets whose files are there; the others stay as published.
-
-    Raises
-    ------
-    MissingFileError
-        If none is.
-    """
+    """Every column of the datasets whose files are there; the others stay as published."""
     engine = Remembered(get_engine(setting.engine))
     missing: list[MissingFileError] = []
     datasets = dict.fromkeys(figure.dataset for figure in figures)
@@ -261,24 +255,12 @@ SIMULATED = "not judged: the files are simulated films in the form of MAD's, of 
 
 
 def table_2(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
-    """Whole films; CLIP stays as published where there are no feature files, VLG-Net always.
-
-    Raises
-    ------
-    MissingFileError
-        If there are no annotations.
-    """
+    """Whole films; CLIP stays as published where there are no feature files, VLG-Net always."""
     yield from _methods(figures, setting, math.inf)
 
 
 def table_3(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
-    """Chunks of three minutes; otherwise as :func:`table_2`.
-
-    Raises
-    ------
-    MissingFileError
-        If there are no annotations.
-    """
+    """Chunks of three minutes; otherwise as :func:`table_2`."""
     yield from _methods(figures, setting, CHUNK_S)
 
 

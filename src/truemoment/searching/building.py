@@ -122,15 +122,6 @@ def build_index(
     Returns
     -------
     Report
-
-    Raises
-    ------
-    UsageError
-        If there is no such engine, or no worker.
-    InputError
-        If the index cannot be written, or a worker's encoder cannot be loaded or is another one than the index's.
-    MissingPackageError
-        If what the engine needs is not installed.
     """
     if engine not in ENGINES:
         raise UsageError(f"unknown engine {engine!r}, expected {' or '.join(ENGINES)}")
@@ -185,13 +176,7 @@ class _Work:
                 yield Shard(film, number, first, end, self.writer.settings.fps, outline)
 
     def _count_rows(self, film: Film, outline: Outline) -> int:
-        """Count the rows of a video.
-
-        Raises
-        ------
-        InputError
-            If these are more than :data:`MOST_ROWS`.
-        """
+        """Count the rows of a video."""
         fps = self.writer.settings.fps
         n_rows = outline.n_frames(fps)
         if n_rows > MOST_ROWS:
@@ -234,13 +219,7 @@ class _Work:
         self.report.indexed[film.video_id] = outline.duration_s
 
     def _refuse_other_encoder(self, seen: Seen) -> None:
-        """Refuse rows of another encoder than the index's.
-
-        Raises
-        ------
-        InputError
-            If they are.
-        """
+        """Refuse rows of another encoder than the index's."""
         made, n_dimensions = self.writer.settings, seen.rows.shape[1]
         if (seen.fingerprint, n_dimensions) != (made.fingerprint, made.n_dimensions):
             came = f"a model of fingerprint {seen.fingerprint[:8]}, {n_dimensions} numbers a row"

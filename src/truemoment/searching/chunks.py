@@ -109,13 +109,6 @@ class Chunks:
         store
             Features of the films; it states its rows a second.
 
-        Raises
-        ------
-        InputError
-            If the store states no rows a second, or lacks a film.
-        UsageError
-            If a cut would go through a row.
-
         Examples
         --------
         >>> from truemoment.features import Features
@@ -186,13 +179,6 @@ def chunked(annotations: Annotations, length_s: float) -> Chunks:
         for no moment goes to the first chunk.
     length_s
         Length of a chunk, above 0; infinite for whole films.
-
-    Raises
-    ------
-    UsageError
-        If there is no such length.
-    InputError
-        If a duration is not known.
 
     Examples
     --------
@@ -309,11 +295,6 @@ def ground_chunks(
         Makes the method from the features that it is to look at.
     measures, protocol
         As for :func:`~truemoment.evaluation.evaluate`.
-
-    Raises
-    ------
-    UsageError, InputError
-        If films cannot be cut so, or the method or the evaluation refuses.
     """
     chunks = chunked(annotations, length_s)
     features = chunks.features(store)
@@ -351,11 +332,6 @@ def length_sweep(
     -------
     list of AtLength
         One a length, in their order.
-
-    Raises
-    ------
-    UsageError, InputError
-        As :func:`ground_chunks`.
 
     Examples
     --------

@@ -61,15 +61,6 @@ def ray_cluster(workers: int | None) -> Iterator[Any]:
     ------
     ray
         The package, connected.
-
-    Raises
-    ------
-    MissingPackageError
-        If Ray is not installed, or too old to have tokens.
-    UsageError
-        If Ray was imported with other settings before.
-    InputError
-        If the cluster cannot be reached, or others can read its token.
     """
     _refuse_old()
     loaded = sys.modules.get("ray")
@@ -98,13 +89,7 @@ def ray_cluster(workers: int | None) -> Iterator[Any]:
 
 
 def _refuse_old() -> None:
-    """Refuse a Ray without tokens.
-
-    Raises
-    ------
-    MissingPackageError
-        If it is not installed, or too old.
-    """
+    """Refuse a Ray without tokens."""
     least = ".".join(map(str, LEAST_VERSION))
     try:
         version = importlib.metadata.version("ray")
@@ -115,15 +100,7 @@ def _refuse_old() -> None:
 
 
 def _imported(settings: Mapping[str, str]) -> Any:  # noqa: ANN401 - an optional package
-    """Import Ray with its settings, which it reads only then.
-
-    Raises
-    ------
-    UsageError
-        If it was imported with others.
-    MissingPackageError
-        If it is damaged.
-    """
+    """Import Ray with its settings, which it reads only then."""
     different = [name for name, value in settings.items() if os.environ.get(name) != value]
     if different and sys.modules.get("ray") is not None:
         raise UsageError(
@@ -149,13 +126,7 @@ def _own_folder() -> Iterator[str]:
 
 
 def _refuse_readable_token() -> None:
-    """Refuse a file of a token that others can read, as Ray itself writes it.
-
-    Raises
-    ------
-    InputError
-        Naming the file.
-    """
+    """Refuse a file of a token that others can read, as Ray itself writes it."""
     if os.environ.get("RAY_AUTH_TOKEN") or os.name != "posix":
         return
     path = Path(os.environ.get("RAY_AUTH_TOKEN_PATH") or "~/.ray/auth_token").expanduser()
@@ -167,13 +138,7 @@ def _refuse_readable_token() -> None:
 
 
 def _refuse_unreachable(address: str) -> None:
-    """Refuse a cluster at HOST:PORT that does not answer; Ray itself would go on trying for minutes.
-
-    Raises
-    ------
-    InputError
-        If it does not answer in time.
-    """
+    """Refuse a cluster at HOST:PORT that does not answer; Ray itself would go on trying for minutes."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon or not port.isdecimal():
         return

@@ -122,11 +122,6 @@ def by_ray(shards: Iterator[Shard], loader: Loader, workers: int | None) -> Iter
 
     A worker or machine that dies is made up for by Ray; only rows travel back. Every machine needs TrueMoment, the
     videos under the same paths, and the model.
-
-    Raises
-    ------
-    MissingPackageError, UsageError, InputError
-        As :func:`~truemoment.searching.cluster.ray_cluster`.
     """
     with ray_cluster(workers) as ray:
         n_gpus = 1 if (loader.device or "").startswith("cuda") else 0
@@ -149,13 +144,7 @@ def by_ray(shards: Iterator[Shard], loader: Loader, workers: int | None) -> Iter
 
 
 def _came(ray: Any, reference: Any, shard: Shard) -> Seen | Failed:  # noqa: ANN401 - an optional package
-    """Return what came of a shard.
-
-    Raises
-    ------
-    InputError
-        If a machine of the cluster cannot do the work at all.
-    """
+    """Return what came of a shard."""
     try:
         result: Seen | Failed = ray.get(reference)
     except ray.exceptions.RayTaskError as error:

@@ -53,13 +53,7 @@ class Loader:
     device: str | None = None
 
     def load(self) -> Encoder:
-        """Load it, once a process.
-
-        Raises
-        ------
-        UsageError, MissingFileError, InputError, MissingPackageError
-            As :func:`~truemoment.video.encoders.load_encoder`.
-        """
+        """Load it, once a process."""
         return _loaded(self)
 
 
@@ -153,11 +147,6 @@ def see(shard: Shard, encoder: Encoder) -> Seen:
     Returns
     -------
     Seen
-
-    Raises
-    ------
-    InputError, MissingFileError, MissingPackageError
-        If the file cannot be read or decoded.
     """
     clock: dict[str, float] = defaultdict(float)
     rows: list[Frames] = []
@@ -277,13 +266,7 @@ def _ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
 
 
 def attempt(shard: Shard, loader: Loader) -> Seen | Failed:
-    """Do a shard; what is wrong with its video comes back as a value.
-
-    Raises
-    ------
-    InputError
-        If the encoder cannot be loaded, or its device has no memory left: that is no fault of the video.
-    """
+    """Do a shard; what is wrong with its video comes back as a value."""
     try:
         encoder = loader.load()
     except TrueMomentError as error:

@@ -43,13 +43,6 @@ class Index(FileStore):
     ----------
     path
         The folder.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such folder, or it is no index.
-    InputError
-        If its files do not fit together, or it holds no video.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -71,65 +64,30 @@ class Index(FileStore):
         return read_proposals(self.settings.proposals)
 
     def about(self, video_id: str) -> About:
-        """Return what is known of a video.
-
-        Raises
-        ------
-        InputError
-            If it is not in the index.
-        """
+        """Return what is known of a video."""
         return self._found[self._named(video_id)][1]
 
     def rows(self, video_id: str) -> Rows:
-        """Return the rows of a video (F, D) as they lie on disk, memory-mapped.
-
-        Raises
-        ------
-        MissingFileError, InputError
-            If it has none, or they are damaged.
-        """
+        """Return the rows of a video (F, D) as they lie on disk, memory-mapped."""
         return self._array(self._named(video_id))
 
     def spans(self, video_id: str) -> tuple[Ints, Ints]:
-        """Return the first frame, and the one behind the last, of each candidate moment of a video, (P,) each.
-
-        Raises
-        ------
-        MissingFileError, InputError
-            If it is not in the index, or its rows are damaged.
-        """
+        """Return the first frame, and the one behind the last, of each candidate moment of a video, (P,) each."""
         return spans_of(self.settings.proposals, len(self.rows(video_id)))
 
     def norms(self, video_id: str) -> Rows:
-        """Return the length of the mean of each proposal's rows (P,), memory-mapped.
-
-        Raises
-        ------
-        MissingFileError, InputError
-            If it has none, or they are damaged.
-        """
+        """Return the length of the mean of each proposal's rows (P,), memory-mapped."""
         folder, _ = self._found[self._named(video_id)]
         return norms_in(folder, len(self.spans(video_id)[0]))
 
     def pieces(self, video_id: str) -> Rows:
-        """Return the means of the pieces of a video, of length 1, (C, D), memory-mapped.
-
-        Raises
-        ------
-        MissingFileError, InputError
-            If it has none, or they are damaged.
-        """
+        """Return the means of the pieces of a video, of length 1, (C, D), memory-mapped."""
         return pieces_in(*self._found[self._named(video_id)], self.settings)
 
     def check(self, video_id: str) -> None:
         """Refuse a video whose rows are not finite, or whose norms are those of other rows; each is looked at once.
 
         All rows are looked at, and some of the norms.
-
-        Raises
-        ------
-        MissingFileError, InputError
-            If it is not in the index, or damaged.
         """
         name = self._named(video_id)
         if name in self._checked:
@@ -142,15 +100,7 @@ class Index(FileStore):
         self._checked.add(name)
 
     def path_of(self, video_id: str) -> Path:
-        """Find the file of a video: where it lay, or beside the index under the same name.
-
-        Raises
-        ------
-        MissingFileError
-            If it is neither here nor there, or another one is.
-        InputError
-            If the video is not in the index.
-        """
+        """Find the file of a video: where it lay, or beside the index under the same name."""
         about = self.about(video_id)
         path = Path(about.path)
         candidates = [of for of in (path, self.path.absolute().parent / path.name) if is_file(of)]
@@ -168,13 +118,7 @@ class Index(FileStore):
 
 
 def found_in(path: Path) -> dict[str, tuple[Path, About]]:
-    """Find the videos of an index, in the order of their names: the folder of each and what is known of it.
-
-    Raises
-    ------
-    InputError
-        If a video's file is not as it must be, or a folder is a link.
-    """
+    """Find the videos of an index, in the order of their names: the folder of each and what is known of it."""
     refuse_links(path, f"{VIDEOS}/*")
     found: dict[str, tuple[Path, About]] = {}
     for file in sorted((path / VIDEOS).glob(f"[!.]*/{ABOUT}")):

@@ -151,15 +151,7 @@ def is_index(path: Path) -> bool:
 
 
 def read_settings(path: Path) -> Settings:
-    """Read how the videos of an index were read.
-
-    Raises
-    ------
-    MissingFileError
-        If there is none.
-    InputError
-        If it is not as it must be.
-    """
+    """Read how the videos of an index were read."""
     if path.is_dir() and not is_index(path):
         raise MissingFileError(f"{path}: is no index, it holds no {SETTINGS} of one")
     file = path / SETTINGS
@@ -176,13 +168,7 @@ def read_settings(path: Path) -> Settings:
 
 
 def refuse_other_frames(settings: Settings) -> None:
-    """Refuse candidate moments that do not count the frames of the index.
-
-    Raises
-    ------
-    UsageError
-        If they do not, or cannot be read.
-    """
+    """Refuse candidate moments that do not count the frames of the index."""
     scheme = read_proposals(settings.proposals)
     if not isinstance(scheme, FrameProposals) or scheme.fps != settings.fps:
         raise UsageError(f"got proposals {settings.proposals}, expected windowed-grid:fps={settings.fps:g},...")
@@ -201,15 +187,7 @@ def folder_name(video_id: str) -> str:
 
 
 def read_about(file: Path) -> About:
-    """Read what is known of a video.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        If it is not as it must be.
-    """
+    """Read what is known of a video."""
     try:
         about = read_json(file, About)
     except InputError as error:
@@ -222,35 +200,17 @@ def read_about(file: Path) -> About:
 
 
 def rows_in(folder: Path, about: About, settings: Settings) -> Rows:
-    """Return the rows of a video (F, D), memory-mapped.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If there are none, or they are damaged.
-    """
+    """Return the rows of a video (F, D), memory-mapped."""
     return mapped(folder / ROWS, (about.n_frames, settings.n_dimensions), settings.dtype)
 
 
 def norms_in(folder: Path, n_spans: int) -> Rows:
-    """Return the length of the mean of each candidate moment's rows (P,), memory-mapped.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If there are none, or they are damaged.
-    """
+    """Return the length of the mean of each candidate moment's rows (P,), memory-mapped."""
     return mapped(folder / NORMS, (n_spans,), "float32")
 
 
 def pieces_in(folder: Path, about: About, settings: Settings) -> Rows:
-    """Return the means of the pieces of a video, of length 1, (C, D), memory-mapped.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If there are none, or they are damaged.
-    """
+    """Return the means of the pieces of a video, of length 1, (C, D), memory-mapped."""
     shape = (_count_pieces(about.n_frames, settings.fps), settings.n_dimensions)
     pieces = mapped(folder / PIECES, shape, "float16")
     if not all_finite(pieces):
@@ -259,13 +219,7 @@ def pieces_in(folder: Path, about: About, settings: Settings) -> Rows:
 
 
 def mapped(path: Path, shape: tuple[int, ...], dtype: str) -> Rows:
-    """Map a table that must have a shape and type.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If there is none, or it is another one.
-    """
+    """Map a table that must have a shape and type."""
     with refusing_damage(path, "is not a table of numbers", hint=MEND):
         array = map_npy(path)
     if array.shape != shape or array.dtype != np.dtype(dtype):
@@ -283,13 +237,7 @@ def all_finite(table: Rows) -> bool:
 
 
 def refuse_other_norms(folder: Path, rows: Rows, spans: tuple[Ints, Ints]) -> None:
-    """Refuse norms that are not those of the rows, as far as some of them tell.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If there are none, or they are other ones.
-    """
+    """Refuse norms that are not those of the rows, as far as some of them tell."""
     first, end = spans
     norms = norms_in(folder, len(first))
     some = np.unique(np.linspace(0, len(first) - 1, LOOKED_AT).astype(np.int64)) if len(first) else np.array([], int)
@@ -310,13 +258,7 @@ def is_file(path: Path) -> bool:
 
 @functools.lru_cache(maxsize=8)
 def spans_of(proposals: str, n_frames: int) -> tuple[Ints, Ints]:
-    """Return the first frame, and the one behind the last, of each candidate moment of so many frames, (P,) each.
-
-    Raises
-    ------
-    UsageError
-        If the scheme cannot be read, or counts no frames.
-    """
+    """Return the first frame, and the one behind the last, of each candidate moment of so many frames, (P,) each."""
     scheme = read_proposals(proposals)
     if not isinstance(scheme, FrameProposals):
         raise UsageError(f"got proposals {proposals}, expected windowed-grid: an index counts frames")

@@ -92,15 +92,6 @@ def search_index(
     -------
     list
         For each sentence its moments, best first; of equal scores the longer moment of a video, and videos by name.
-
-    Raises
-    ------
-    UsageError
-        If a number is out of range, or the vectors are not finite or have another number of dimensions than the rows.
-    InputError
-        If a video of the index is damaged.
-    MissingPackageError
-        If there is a first look, and faiss is not installed.
     """
     vectors = np.atleast_2d(np.asarray(sentence_vectors, dtype=np.float32))
     if vectors.shape[1] != index.n_dimensions:
@@ -139,13 +130,7 @@ class _Wanted(NamedTuple):
 def _of_video(
     index: Index, name: str, vectors: Frames, numbers: Sequence[int], wanted: _Wanted
 ) -> Iterator[tuple[int, list[Found]]]:
-    """Score a video for some sentences; nothing comes for those that have better moments already.
-
-    Raises
-    ------
-    InputError
-        If its rows are damaged.
-    """
+    """Score a video for some sentences; nothing comes for those that have better moments already."""
     from truemoment.searching.scoring import span_scores  # noqa: PLC0415 - it asks for its package itself
 
     index.check(name)
@@ -183,13 +168,6 @@ class Corpus:
         Of which index.
     videos
         Which of its videos; by default all.
-
-    Raises
-    ------
-    InputError
-        If a video of the index is damaged.
-    MissingPackageError
-        If faiss is not installed.
     """
 
     def __init__(self, index: Index, videos: Iterable[str] | None = None) -> None:
@@ -255,11 +233,6 @@ def first_stage_recall(
     -------
     float
         From 0 to 1; NaN if nothing is found at all.
-
-    Raises
-    ------
-    UsageError, InputError, MissingPackageError
-        As :func:`search_index`.
     """
     vectors = np.atleast_2d(np.asarray(sentence_vectors, dtype=np.float32))
     exact = search_index(index, vectors, top, nms=nms)
@@ -324,15 +297,7 @@ class IndexSearch:
         return self
 
     def ground(self, queries: Queries, top: int = 100) -> Predictions:
-        """Answer each query with up to `top` moments of its video.
-
-        Raises
-        ------
-        UsageError
-            If `top` is not 1 or more, or the vectors do not fit the rows.
-        InputError
-            If a video is not in the index, or damaged, or a query has no vector.
-        """
+        """Answer each query with up to `top` moments of its video."""
         rows_of: dict[str, list[int]] = {}
         for row, video_id in enumerate(queries.video_id):
             rows_of.setdefault(video_id, []).append(row)

@@ -94,11 +94,6 @@ def span_norms(frames: Array, first: Array, end: Array) -> Array:
     array of float64, shape (P,)
         0 for spans of zero vectors.
 
-    Raises
-    ------
-    MissingPackageError
-        If array-api-compat is not installed.
-
     Examples
     --------
     >>> import numpy as np
@@ -141,11 +136,6 @@ def span_scores(frames: Array, sentences: Array, first: Array, end: Array, norms
     -------
     array of float64, shape (S, P)
         From -1 to 1, but for rounding; 0 where the mean frame or the sentence is 0.
-
-    Raises
-    ------
-    MissingPackageError
-        If array-api-compat is not installed.
 
     Examples
     --------

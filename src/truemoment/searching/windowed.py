@@ -74,11 +74,6 @@ class Windowed:
     follow
         Shows how far it is: ``follow(items, "what they are")``.
 
-    Raises
-    ------
-    UsageError
-        If a number is out of range.
-
     Examples
     --------
     >>> class Middle:
@@ -123,11 +118,6 @@ class Windowed:
         """Let the method learn from windows, one a query, that hold the moment anywhere in them.
 
         Windows without the moment are not drawn: few methods can learn from a video that does not show what is asked.
-
-        Raises
-        ------
-        InputError
-            If a film has no features, or there is nothing to learn from.
         """
         store = self._store()
         parts, shown = [], []
@@ -145,13 +135,6 @@ class Windowed:
         """Answer queries with moments of their films, the best first.
 
         A film without a window (tail "dropped", and no longer than one) is answered with an empty list.
-
-        Raises
-        ------
-        UsageError
-            If `top` is not 1 or more.
-        InputError
-            If a film has no features, or its duration is needed and not known.
         """
         if top < 1:
             raise UsageError(f"got top={top}, expected 1 or more")
@@ -177,13 +160,7 @@ class Windowed:
         return Predictions(queries.query_id, offsets, start_s, end_s, score, self.name)
 
     def _store(self) -> FeatureStore | None:
-        """Features of the films; None where the method sees none.
-
-        Raises
-        ------
-        UsageError
-            If it does not tell.
-        """
+        """Features of the films; None where the method sees none."""
         if self.features is not None or not isinstance(self.grounder, Seeing):
             return self.features
         if not hasattr(self.grounder, "features"):

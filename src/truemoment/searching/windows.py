@@ -71,11 +71,6 @@ class Film:
             Its name.
         duration_s
             Rows behind it are not looked at; NaN where it is not known.
-
-        Raises
-        ------
-        InputError
-            If it has no features, or no duration is known where one is needed.
         """
         if store is None:
             if not duration_s > 0:
@@ -150,11 +145,6 @@ class Windows:
         ``dropped``: as in MAD's code, windows start strictly before the film's end less a window; up to a stride at the
         end of a film is never looked at, and a film no longer than a window has none.
 
-    Raises
-    ------
-    UsageError
-        If a length is not above 0, the stride is longer than the window, or there is no such tail.
-
     Examples
     --------
     >>> Windows(window_s=4.0, stride_s=2.0).spans(9.0)
@@ -186,11 +176,6 @@ class Windows:
             F, rows of the film.
         fps
             Rows a second.
-
-        Raises
-        ------
-        UsageError
-            If the stride is less than half a row, or the window is.
         """
         length, stride = window_rows(self.window_s, fps), window_rows(self.stride_s, fps)
         behind = max(n_rows - length, 0)
@@ -213,13 +198,7 @@ class Windows:
 
 
 def window_rows(window_s: float, fps: float) -> int:
-    """How many rows a window or a stride has: the nearest whole number.
-
-    Raises
-    ------
-    UsageError
-        If that is none.
-    """
+    """How many rows a window or a stride has: the nearest whole number."""
     rows = round(window_s * fps)
     if rows < 1:
         raise UsageError(f"got windows or strides of {window_s:g} s at {fps:g} rows a second, expected a row or more")
@@ -261,13 +240,7 @@ class WindowedFeatures:
 
     @classmethod
     def of(cls, store: FeatureStore, windows: Windows, duration_s: Mapping[str, float]) -> WindowedFeatures:
-        """Return all windows of films of these durations; NaN where one is not known.
-
-        Raises
-        ------
-        InputError
-            If a film has no features.
-        """
+        """Return all windows of films of these durations; NaN where one is not known."""
         films = (Film.of(store, video_id, seconds) for video_id, seconds in duration_s.items())
         return cls.holding(store, (window for film in films for window in windows.of(film)))
 
@@ -301,13 +274,7 @@ class WindowedFeatures:
         return len(self.by_name)
 
     def __getitem__(self, video_id: str) -> Frames:
-        """Return the rows of a window, (T, D).
-
-        Raises
-        ------
-        InputError
-            If there is no such window, or its film has no features.
-        """
+        """Return the rows of a window, (T, D)."""
         window = self._window(video_id)
         rows = self._film(window.video_id)[window.first : window.end]
         if not len(rows):
@@ -315,13 +282,7 @@ class WindowedFeatures:
         return rows
 
     def edges_s(self, video_id: str, duration_s: float) -> Floats:
-        """Return the times at which rows begin and end, (T + 1,), from the window's start.
-
-        Raises
-        ------
-        InputError
-            If there is no such window.
-        """
+        """Return the times at which rows begin and end, (T + 1,), from the window's start."""
         window = self._window(video_id)
         return edges_of(window.end - window.first, window.fps, duration_s)
 
@@ -386,11 +347,6 @@ class WindowDraws:
     rule
         Where windows without the moment are drawn from.
 
-    Raises
-    ------
-    UsageError
-        If p is no share, or a query has several rows.
-
     Examples
     --------
     >>> rows = [("film#0", "film", 600.0, "a door opens", 100.0, 104.0)]
@@ -423,13 +379,7 @@ class WindowDraws:
         negatives: float = 0.7,
         rule: NegativeRule = "apart",
     ) -> WindowDraws:
-        """Prepare the draws for the queries whose first reference can be learned from; others are left out.
-
-        Raises
-        ------
-        InputError
-            If a film has no features.
-        """
+        """Prepare the draws for the queries whose first reference can be learned from; others are left out."""
         kept = annotations.select_queries(usable(annotations)[annotations.offsets[:-1]])
         first = kept.select_rows(kept.offsets[:-1])
         film = {

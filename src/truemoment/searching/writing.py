@@ -116,13 +116,7 @@ class Intake:
 
 
 def list_videos(paths: Iterable[Path]) -> list[Path]:
-    """List video files: those named, and all in folders named, however deep, in order of their names.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file or folder, or a folder holds no video.
-    """
+    """List video files: those named, and all in folders named, however deep, in order of their names."""
     found: list[Path] = []
     for path in paths:
         if path.is_dir():
@@ -152,13 +146,6 @@ class IndexWriter:
         The folder, which is made if it is not there.
     settings
         How the videos are read.
-
-    Raises
-    ------
-    UsageError
-        If the index there was made otherwise.
-    InputError
-        If the folder holds something else, or cannot be made.
     """
 
     def __init__(self, path: Path, settings: Settings) -> None:
@@ -295,13 +282,7 @@ class IndexWriter:
         return kept
 
     def keep_part(self, film: Film, part_rows: int, number: int, rows: Rows) -> None:
-        """Write a part of a video: its rows from ``number * part_rows`` on.
-
-        Raises
-        ------
-        InputError
-            If a number is not finite or too large for the type, or the disk takes no more.
-        """
+        """Write a part of a video: its rows from ``number * part_rows`` on."""
         folder = self._parts_of(film, part_rows)
         folder.mkdir(exist_ok=True)
         with np.errstate(over="ignore"):
@@ -324,11 +305,6 @@ class IndexWriter:
         """Put the parts of a video of so many rows together, and take the place of what was there of it.
 
         Parts whose numbers are `stills` are not kept: their rows are the last one of the part before.
-
-        Raises
-        ------
-        InputError
-            If a part is damaged (then all of them are removed), or the disk takes no more.
         """
         from truemoment.searching.scoring import span_norms  # noqa: PLC0415 - only writing needs it
 
@@ -395,15 +371,7 @@ class IndexWriter:
 
 
 def remove_index(path: Path) -> None:
-    """Remove an index, and its folder unless that holds anything else.
-
-    Raises
-    ------
-    UsageError
-        If another command is writing it.
-    InputError
-        If something in it is a link, or cannot be removed.
-    """
+    """Remove an index, and its folder unless that holds anything else."""
     refuse_links(path, *OWN)
     try:
         with lock_folder(path):
@@ -433,13 +401,7 @@ def _is_only_begun(path: Path) -> bool:
 
 
 def _take_place(fresh: Path, target: Path) -> None:
-    """Put a folder that is complete in the place of another one, which goes.
-
-    Raises
-    ------
-    InputError
-        If that cannot be; then all is as it was.
-    """
+    """Put a folder that is complete in the place of another one, which goes."""
     old = target.with_name(f"{OLD}{target.name}")
     try:
         if target.exists():
@@ -486,13 +448,7 @@ def _new_name(path: Path, taken: set[str]) -> str:
 
 
 def _text_of(path: Path) -> str:
-    """Return a path as text that a file can hold.
-
-    Raises
-    ------
-    InputError
-        If its name is no text.
-    """
+    """Return a path as text that a file can hold."""
     text = str(path)
     try:
         text.encode("utf-8")

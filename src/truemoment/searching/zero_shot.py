@@ -247,11 +247,6 @@ def candidates(proposals: Proposals, n_rows: int, fps: float | None, duration_s:
     Candidates
         Distinct ones, none of them beyond the rows or the duration.
 
-    Raises
-    ------
-    InputError
-        If the duration is not known but needed, or does not fit the rows.
-
     Examples
     --------
     >>> found = candidates(WindowedGrid(tail="covered"), 30, 5.0, 5.9)

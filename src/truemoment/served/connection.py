@@ -111,17 +111,6 @@ class Connection:
             Headers besides :data:`HEADERS`.
         timeout_s
             Seconds for all of it.
-
-        Raises
-        ------
-        TimeoutError
-            If the answer is not there in time.
-        BadReplyError
-            If it is cut off or too large, or the host or its proxy takes no connection.
-        OSError, http.client.HTTPException
-            If the host cannot be reached or does not speak HTTP.
-        UsageError
-            If the proxy of the environment is of a kind that is not supported.
         """
         deadline = time.monotonic() + timeout_s
         try:
@@ -198,13 +187,7 @@ class _Proxy:
 
 
 def _proxy_of(url: str) -> _Proxy | None:
-    """Return the proxy of the environment for an address; None for those that are reached without.
-
-    Raises
-    ------
-    UsageError
-        If it is of a kind that is not supported.
-    """
+    """Return the proxy of the environment for an address; None for those that are reached without."""
     parts = urlsplit(url)
     if parts.scheme != "https" or is_loopback(parts.hostname or ""):
         return None
@@ -253,13 +236,7 @@ def _tls() -> ssl.SSLContext:
 
 
 def _left(deadline: float) -> float:
-    """Return the seconds that are left.
-
-    Raises
-    ------
-    TimeoutError
-        If none are.
-    """
+    """Return the seconds that are left."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError
@@ -313,13 +290,7 @@ def _is_idle(sock: socket.socket) -> bool:
 
 
 def _body_of(response: http.client.HTTPResponse) -> bytes:
-    """Read an answer up to a size.
-
-    Raises
-    ------
-    BadReplyError
-        If it is larger, cut off, or packed, which was not asked for.
-    """
+    """Read an answer up to a size."""
     packed = response.headers.get("Content-Encoding", "identity").strip().lower()
     if packed not in ("", "identity"):
         raise BadReplyError("packs its answer, which was not asked for")

@@ -300,12 +300,6 @@ class Endpoint:
 def checked_url(text: str) -> str:
     """Return an endpoint's address without what is added to it.
 
-    Raises
-    ------
-    UsageError
-        If it is no address of ours to use: not http or https, without a host, or with a name, key or query in it,
-        which would be written into results.
-
     Examples
     --------
     >>> checked_url("http://localhost:8000/v1/chat/completions")

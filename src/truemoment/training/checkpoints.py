@@ -154,13 +154,7 @@ def write_document(path: Path, document: object) -> None:
 
 
 def read_run(folder: Path) -> Run:
-    """Read what a run was asked for.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If the folder is none of a run, or its file is damaged.
-    """
+    """Read what a run was asked for."""
     path = folder / "run.json"
     if not path.is_file():
         raise MissingFileError(f"{folder}: is no folder of a training run (it has no run.json)")
@@ -194,13 +188,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """Read tensors by name.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If the file is not there, or is no whole safetensors file.
-    """
+    """Read tensors by name."""
     if not path.is_file():
         raise MissingFileError(f"{path}: no such file; the run was cut off before its first epoch ended")
     with refusing_damage(path, "is no whole safetensors file", SafetensorError):
@@ -208,13 +196,7 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
 
 def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
-    """Refuse tensors of other names or shapes than a network's, which may hold none itself (device "meta").
-
-    Raises
-    ------
-    InputError
-        Naming the first.
-    """
+    """Refuse tensors of other names or shapes than a network's, which may hold none itself (device "meta")."""
     expected = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     wrong = next((name for name in {**expected, **found} if expected.get(name) != found.get(name)), None)
@@ -224,13 +206,7 @@ def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path:
 
 
 def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
-    """Put tensors into a network.
-
-    Raises
-    ------
-    InputError
-        If they are not this network's, or hold numbers that are not finite; then the first is named.
-    """
+    """Put tensors into a network."""
     wrong = next((name for name, tensor in tensors.items() if not torch.isfinite(tensor).all()), None)
     if wrong is not None:
         raise InputError(f"holds numbers that are not finite, in {wrong}", path=path)
@@ -254,13 +230,7 @@ ADAM = ("step", "exp_avg", "exp_avg_sq")
 
 
 def load_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor], path: Path) -> None:
-    """Put back what :func:`optimiser_tensors` returned.
-
-    Raises
-    ------
-    InputError
-        If they are not this optimiser's.
-    """
+    """Put back what :func:`optimiser_tensors` returned."""
     parameters = (parameter for group in optimiser.param_groups for parameter in group["params"])
     shapes = {str(number): parameter.shape for number, parameter in enumerate(parameters)}
     state: dict[int, dict[str, Tensor]] = {}
@@ -296,13 +266,7 @@ def save_epoch(
 
 
 def read_history(epoch: Path) -> list[Epoch]:
-    """Read the log of all epochs up to this one.
-
-    Raises
-    ------
-    InputError
-        If it is damaged, or is not the log of this epoch.
-    """
+    """Read the log of all epochs up to this one."""
     path = epoch / "history.json"
     history = read_json(path, list[Epoch])
     numbers = [of.epoch for of in history]

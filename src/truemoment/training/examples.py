@@ -134,11 +134,6 @@ def make_table(
         `rows` and `normalise` of it.
     follow
         Wraps the list of videos, e.g. in a progress bar.
-
-    Raises
-    ------
-    InputError
-        If a video has no features, or a number of them is not finite.
     """
     wanted = list(dict.fromkeys(video_ids))
     shape = (len(wanted), recipe.rows, store.n_dimensions)
@@ -169,11 +164,6 @@ def make_film_table(
         `normalise` of it.
     follow
         Wraps the list of films, e.g. in a progress bar.
-
-    Raises
-    ------
-    InputError
-        If a film has no features, or a number of them is not finite.
     """
     wanted = list(dict.fromkeys(films))
     ends = np.cumsum([film.n_rows for film in wanted])
@@ -185,13 +175,7 @@ def make_film_table(
 
 
 def video_rows(store: FeatureStore, video_id: str, recipe: Recipe) -> Table:
-    """Return a video's rows as a model sees them, (T, D).
-
-    Raises
-    ------
-    InputError
-        If it has no features, or a number of them is not finite.
-    """
+    """Return a video's rows as a model sees them, (T, D)."""
     return resample(_frames(store, video_id, recipe), recipe.rows)
 
 
@@ -244,13 +228,7 @@ class SentenceTable:
 def read_sentences(
     sentences: Sequence[str], vocabulary: Vocabulary, recipe: Recipe, needs: frozenset[Need]
 ) -> SentenceTable:
-    """Number the words of sentences and, where a model needs them, find their phrases.
-
-    Raises
-    ------
-    UsageError
-        If phrases are needed of sentences that are one token each.
-    """
+    """Number the words of sentences and, where a model needs them, find their phrases."""
     if "phrases" in needs and recipe.text.tokens == "sentence":
         raise UsageError(f"text.tokens: got sentence, expected words: {recipe.model} listens to phrases")
     numbers, n_words = word_numbers(sentences, vocabulary, recipe.text.tokens)
@@ -324,13 +302,7 @@ class Pairs(Dataset[Examples]):
 def make_pairs(
     queries: Queries, vocabulary: Vocabulary, recipe: Recipe, needs: frozenset[Need], table: ClipTable | None
 ) -> Pairs:
-    """Return queries as pairs without references.
-
-    Raises
-    ------
-    UsageError
-        If there is no query.
-    """
+    """Return queries as pairs without references."""
     if not len(queries):
         raise UsageError("there is no query to answer")
     video = np.array([0 if table is None else table.number[name] for name in queries.video_id], dtype=np.int64)
@@ -339,11 +311,6 @@ def make_pairs(
 
 def other_videos(video_id: Sequence[str], rng: np.random.Generator) -> Ints:
     """For each pair another pair, drawn evenly from those of another video; shape (Q,).
-
-    Raises
-    ------
-    UsageError
-        If all are of one video.
 
     Examples
     --------

@@ -75,11 +75,6 @@ class TrainedGrounder:
         """Answer queries with ranked moments.
 
         A run whose recipe has windows answers whole films, window by window.
-
-        Raises
-        ------
-        InputError
-            If a video has no features, or its duration is not known.
         """
         recipe = self.run.recipe
         if self.features is not None and self.features.n_dimensions != self.run.n_dimensions:
@@ -119,13 +114,7 @@ def write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:
 
 
 def read_vocabulary(path: Path) -> Vocabulary:
-    """Read the words known, without their vectors.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If the file is not there or damaged.
-    """
+    """Read the words known, without their vectors."""
     return Vocabulary(tuple(read_json(path, list[str])))
 
 
@@ -151,13 +140,6 @@ def load_grounder(
         Folder of the data, for features that are made from annotations.
     follow
         Shows how far answering is.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If it is no folder of a run, the run has no whole epoch yet, or a file in it is damaged.
-    UsageError
-        If features are given to a model that sees none.
     """
     run = checkpoints.read_run(folder)
     recipe = resolve(msgspec.to_builtins(run.recipe), folder / "run.json")

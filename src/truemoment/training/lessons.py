@@ -65,15 +65,7 @@ def queries_kept(annotations: Annotations) -> Bools:
 
 
 def make_lessons(data: TrainingData, network: Network, follow: Follow) -> Lessons:
-    """Prepare what a recipe asks for.
-
-    Raises
-    ------
-    UsageError
-        If there is nothing to learn from.
-    InputError
-        If a video has no features.
-    """
+    """Prepare what a recipe asks for."""
     kept = data.train.select_queries(queries_kept(data.train))
     if not kept.n_queries:
         raise UsageError(f"{data.train.dataset}/{data.train.split} holds no query that can be learned from")

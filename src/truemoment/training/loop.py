@@ -116,15 +116,6 @@ def train(
     -------
     list of Epoch
         All of them, also those of an earlier start.
-
-    Raises
-    ------
-    UsageError
-        If there is nothing to learn from.
-    TrueMomentError
-        If the loss is no longer finite.
-    InputError
-        If a video has no features, or what lies in `folder` is damaged.
     """
     recipe = data.recipe
     accelerator = Accelerator(
@@ -175,13 +166,7 @@ def train(
 
 
 def _start_actions(network: Network, data: TrainingData) -> None:
-    """Let a model that knows actions by name start from the vectors of the most frequent verbs of training.
-
-    Raises
-    ------
-    UsageError
-        If training holds fewer verbs than the model has entries.
-    """
+    """Let a model that knows actions by name start from the vectors of the most frequent verbs of training."""
     entries = network.model.action_entries()
     if not entries:
         return

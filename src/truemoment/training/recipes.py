@@ -214,15 +214,6 @@ def read_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
     changes
         ``key=value`` with dots into parts, the value as YAML: ``train.epochs=3``, ``settings.hidden=64``.
 
-    Raises
-    ------
-    UsageError
-        If there is no such recipe, or a change is none.
-    MissingFileError, InputError
-        If the file is not there, or holds what no recipe holds; the key is named.
-    MissingPackageError
-        If PyYAML or PyTorch is not installed.
-
     Examples
     --------
     >>> read_recipe("tan2d", ["train.epochs=3"]).train.epochs
@@ -245,13 +236,7 @@ def read_recipe(name: str | Path, changes: Sequence[str] = ()) -> Recipe:
 
 
 def resolve(values: Mapping[str, Any], path: Path | None = None) -> Recipe:
-    """Check a recipe's values and fill in every setting of its family.
-
-    Raises
-    ------
-    InputError
-        If a key is unknown or a value is not as it must be; the key is named.
-    """
+    """Check a recipe's values and fill in every setting of its family."""
     from truemoment.models import get_family  # noqa: PLC0415 - PyTorch is loaded only when a recipe is used
 
     recipe = _convert(values, Recipe, path, "")

@@ -110,11 +110,6 @@ def keep(path: Path, rows: Sequence[Row]) -> None:
     """Add figures to a file, in place of older ones of the same run; it is made if it is not there.
 
     Several processes may add to one file at once: each waits for the others.
-
-    Raises
-    ------
-    InputError
-        If it is no such file, or cannot be written.
     """
     with lock_file(path):
         old = read_rows(path) if path.exists() else []

@@ -88,11 +88,6 @@ def run_rules(
         What is measured.
     top
         Most answers a query.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If a file of Charades is missing or damaged, or has no interval of a video.
     """
     perfect, names, engine = perfect_perception(folder), class_names(folder), Remembered(get_engine())
     for quality in qualities:

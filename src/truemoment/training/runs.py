@@ -143,11 +143,6 @@ def is_test(split: str, merged: Sequence[str] = ()) -> bool:
 def hold_out(train: Annotations, seed: int) -> tuple[Annotations, Annotations]:
     """Take a tenth of the training videos, drawn by seed, to choose the epoch by.
 
-    Raises
-    ------
-    UsageError
-        If there are fewer than two videos.
-
     Examples
     --------
     >>> rows = [(f"v{n}#0", f"v{n}", 9.0, "a door opens", 1.0, 2.0) for n in range(20)]
@@ -189,13 +184,6 @@ def perform(
         What is measured on them.
     follow, tell
         As for :func:`truemoment.training.loop.train`.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds another run, or another command is writing it.
-    InputError, TrueMomentError
-        If a file is damaged or a link, a video has no features, or the loss is no longer finite.
     """
     refuse_names((task.val.split, *tests))
     there = checkpoints.read_run(folder) if (folder / "run.json").exists() else None
@@ -238,13 +226,7 @@ def perform(
 
 
 def refuse_names(splits: Iterable[str]) -> None:
-    """Refuse splits whose names cannot be those of files.
-
-    Raises
-    ------
-    UsageError
-        Naming the first.
-    """
+    """Refuse splits whose names cannot be those of files."""
     for split in splits:
         if not FIT_FOR_A_FILE.fullmatch(split):
             raise UsageError(
@@ -253,15 +235,7 @@ def refuse_names(splits: Iterable[str]) -> None:
 
 
 def _claim(folder: Path, run: checkpoints.Run, vocabulary: Vocabulary, tests: Iterable[str]) -> None:
-    """Write what a run is asked for, or check that this folder holds the very same.
-
-    Raises
-    ------
-    UsageError
-        If it holds something else.
-    InputError
-        If a file of it is a link.
-    """
+    """Write what a run is asked for, or check that this folder holds the very same."""
     refuse_links(
         folder,
         *("run.json", "words.json", "best.safetensors", "result.json"),

@@ -71,11 +71,6 @@ class Dial:
     def read(cls, text: str) -> Dial:
         """Read ``NAME=V1,V2,...``; the values are sorted.
 
-        Raises
-        ------
-        UsageError
-            If there is no such dial, or a value is no number from 0 to 1 or stands twice.
-
         Examples
         --------
         >>> Dial.read("perception=0,1,0.3")
@@ -139,16 +134,7 @@ class Method:
 
 
 def read_methods(recipes: Sequence[str], changes: Sequence[str] = ()) -> tuple[Method, ...]:
-    """Read recipes by name or file; every change is made to all of them.
-
-    Raises
-    ------
-    UsageError
-        If there is none, two have one name, one would choose its epoch on a test split, or they ask for different
-        precisions, which one process cannot train in.
-    MissingFileError, InputError, MissingPackageError
-        As for :func:`~truemoment.training.recipes.read_recipe`.
-    """
+    """Read recipes by name or file; every change is made to all of them."""
     from truemoment.training.runs import is_test  # noqa: PLC0415 - it loads PyTorch
 
     if not recipes:
@@ -285,13 +271,6 @@ def read_finished(
         Hash of the annotations of each dataset and split that may be learned or chosen from.
     wanted
         Split, first digits of its hash, and measure of each figure.
-
-    Raises
-    ------
-    UsageError
-        If the folder holds another run.
-    InputError
-        If a file in it is damaged.
     """
     from truemoment.training import checkpoints  # noqa: PLC0415 - it loads PyTorch
 
@@ -339,11 +318,6 @@ def train_cells(
         Processes; 1 is this one.
     threads
         Of PyTorch, a process. The same number gives the same figures, whatever `jobs` is.
-
-    Raises
-    ------
-    TrueMomentError
-        If a file or an option is wrong, or a process was killed. Cells that are finished stay.
     """
     if jobs == 1 or len(cells) < 2:
         with _threads(threads):

@@ -102,14 +102,6 @@ def make_variants(
     -------
     int
         How many variants there are.
-
-    Raises
-    ------
-    UsageError
-        If the recipe has windows (variants are of whole videos), a split's name cannot be a folder's, or another
-        command is writing the folder.
-    InputError
-        If a file in the folder is damaged, or a link.
     """
     if task.recipe.windows is not UNSET:
         raise UsageError("windows: are of films, and variants of whole videos; name a recipe without")

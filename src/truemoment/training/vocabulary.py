@@ -68,11 +68,6 @@ def make_vocabulary(
         Sentences whose words are looked up where vectors are fixed: nothing is learned from them.
     data_dir
         Folder that holds ``glove``.
-
-    Raises
-    ------
-    UsageError, MissingFileError, InputError
-        If the file of vectors, or the encoder, is not named so that it can be found, or cannot be read.
     """
     if text.vectors == "learned":
         counts = Counter(word for sentence in train_sentences for word in set(tokenise(sentence, text.tokens)))
@@ -88,13 +83,7 @@ def make_vocabulary(
 
 
 def text_encoder_of(text: Text) -> str:
-    """Return the name and commit of the text encoder that makes vectors, if it is one of the hub; "" if not.
-
-    Raises
-    ------
-    MissingFileError, InputError, MissingPackageError
-        If it is not on this machine and cannot be fetched.
-    """
+    """Return the name and commit of the text encoder that makes vectors, if it is one of the hub; "" if not."""
     if not text.vectors.startswith(ENCODER):
         return ""
     from truemoment.video.encoders import pinned  # noqa: PLC0415 - only text encoders need it

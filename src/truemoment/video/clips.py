@@ -123,15 +123,7 @@ def cut_clip(path: Path, out: Path, start_s: float, end_s: float, *, outline: Ou
 
 
 def _write_clip(stream: IO[bytes], path: Path, outline: Outline, start_s: float, end_s: float) -> None:
-    """Encode the pictures of a part, then its sound.
-
-    Raises
-    ------
-    InputError
-        If the video has no picture there, or cannot be read or encoded.
-    OSError
-        If the clip cannot be written.
-    """
+    """Encode the pictures of a part, then its sound."""
     import av  # noqa: PLC0415 - only videos need it
 
     shown = frames_between(path, outline, start_s, end_s)

@@ -211,13 +211,7 @@ class Preparation:
 
     @classmethod
     def read(cls, folder: Path) -> Preparation:
-        """Read what a model's folder says: ``preprocessor_config.json``, in newer ones ``processor_config.json``.
-
-        Raises
-        ------
-        MissingFileError, InputError
-            If it is not there or damaged, or asks for something else than resizing, cutting and scaling.
-        """
+        """Read what a model's folder says: ``preprocessor_config.json``, in newer ones ``processor_config.json``."""
         path = folder / "processor_config.json"
         if path.is_file() and not (folder / "preprocessor_config.json").is_file():
             said = decode_json(read_bytes(path), _ProcessorFile, path=path).image_processor
@@ -273,13 +267,7 @@ class Preparation:
         }
 
     def __call__(self, rgb: Pixels) -> Prepared:
-        """Make a picture (H, W, 3) ready, (3, height, width).
-
-        Raises
-        ------
-        MissingPackageError
-            If Pillow is not installed.
-        """
+        """Make a picture (H, W, 3) ready, (3, height, width)."""
         try:
             from PIL import Image  # noqa: PLC0415 - only pictures need it
         except ModuleNotFoundError:
@@ -330,17 +318,6 @@ def load_encoder(text: str, *, device: str | None = None) -> Encoder:
     -------
     Encoder
         A :class:`TwoTowers`.
-
-    Raises
-    ------
-    UsageError
-        If `text` can be no model, or there is no such device.
-    MissingFileError
-        If a file of the model is not there, or the model is not on this machine and cannot be fetched.
-    InputError
-        If a file is damaged, or the model of another kind.
-    MissingPackageError
-        If PyTorch, transformers or Pillow is not installed.
     """
     try:
         import torch  # noqa: PLC0415, F401 - importing it takes seconds
@@ -387,11 +364,6 @@ def pinned(text: str) -> str:
     -------
     str
         For a model of the hub its name and commit, ``OWNER/NAME@COMMIT``; others as they are.
-
-    Raises
-    ------
-    MissingFileError, InputError, MissingPackageError
-        If it cannot be fetched, or is damaged.
     """
     name, _ = _of_hub(text)
     if not name or _is_folder(text):
@@ -435,13 +407,7 @@ def _found(name: str, commit: str | None) -> Path | None:
 
 
 def _fetched(name: str, commit: str | None) -> Path:
-    """Return the folder of a model of the hub, fetched where it is not on this machine yet.
-
-    Raises
-    ------
-    MissingFileError
-        If it cannot be fetched.
-    """
+    """Return the folder of a model of the hub, fetched where it is not on this machine yet."""
     folder = _found(name, commit)
     if folder is not None:
         return folder
@@ -460,13 +426,7 @@ def _fetched(name: str, commit: str | None) -> Path:
 
 
 def _is_whole(folder: Path) -> bool:
-    """Tell whether all files of a model are in a folder: one that was stopped while it was fetched has some of them.
-
-    Raises
-    ------
-    InputError
-        If the index of its weights is damaged.
-    """
+    """Tell whether all files of a model are in a folder: one that was stopped while it was fetched has some of them."""
     weights, index = {"model.safetensors"}, folder / "model.safetensors.index.json"
     if index.is_file() and not (folder / "model.safetensors").is_file():
         weights = set(decode_json(read_bytes(index), _WeightsIndexFile, path=index).weight_map.values())
@@ -506,13 +466,7 @@ class TwoTowers:
 
     @classmethod
     def load(cls, folder: Path, name: str, device: str | None = None) -> TwoTowers:
-        """Load the model that lies in a folder.
-
-        Raises
-        ------
-        MissingFileError, InputError
-            If a file is not there, is damaged, or is of another kind of model.
-        """
+        """Load the model that lies in a folder."""
         path = reading(folder) / "config.json"
         kind = decode_json(read_bytes(path), _ConfigFile, path=path).model_type
         preparation = Preparation.read(folder)
@@ -538,13 +492,7 @@ class TwoTowers:
         return encoder
 
     def refuse_unusable(self) -> None:
-        """Refuse a model that cannot look at a picture or a sentence, or gives vectors of two spaces, by trying it.
-
-        Raises
-        ------
-        InputError
-            Naming its folder.
-        """
+        """Refuse a model that cannot look at a picture or a sentence, or gives vectors of two spaces, by trying it."""
         black = np.zeros((1, 3, self.preparation.height, self.preparation.width), np.float32)
         try:
             widths = self.images(black).shape[1], self.sentences(["a"]).shape[1]
@@ -630,13 +578,7 @@ def _vectors(output: Any) -> Frames:  # noqa: ANN401 - of transformers 4 a tenso
 
 
 def _device_of(device: str | None) -> torch.device:
-    """Return the device asked for, or the best there is.
-
-    Raises
-    ------
-    UsageError
-        If there is no such device.
-    """
+    """Return the device asked for, or the best there is."""
     import torch  # noqa: PLC0415 - importing it takes seconds
 
     if device is None:
@@ -651,13 +593,7 @@ def _device_of(device: str | None) -> torch.device:
 
 @contextmanager
 def _enough_memory(name: str, device: torch.device) -> Iterator[None]:
-    """Tell in one line of a device that has too little memory for a model.
-
-    Raises
-    ------
-    UsageError
-        If it has.
-    """
+    """Tell in one line of a device that has too little memory for a model."""
     import torch  # noqa: PLC0415 - importing it takes seconds
 
     try:
@@ -687,13 +623,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _config_of(folder: Path, kind: str) -> Any:  # noqa: ANN401 - transformers types its models loosely
-    """Read how a model is built.
-
-    Raises
-    ------
-    InputError
-        If that is damaged, or is a model that is larger than the weights beside it.
-    """
+    """Read how a model is built."""
     from transformers import CLIPConfig, SiglipConfig  # noqa: PLC0415 - importing it takes seconds
 
     family: Any = CLIPConfig if kind == "clip" else SiglipConfig
@@ -725,13 +655,7 @@ def _least_bytes(config: Any) -> int:  # noqa: ANN401 - as above
 
 
 def _model_of(folder: Path, kind: str, config: Any) -> Any:  # noqa: ANN401 - transformers types its models loosely
-    """Load the two towers.
-
-    Raises
-    ------
-    InputError
-        If the weights are damaged, or not those of the configuration.
-    """
+    """Load the two towers."""
     import torch  # noqa: PLC0415 - importing it takes seconds
     from transformers import CLIPModel, SiglipModel  # noqa: PLC0415 - as above
 
@@ -759,13 +683,7 @@ def _model_of(folder: Path, kind: str, config: Any) -> Any:  # noqa: ANN401 - tr
 
 
 def _tokenizer_of(folder: Path, kind: str) -> PreTrainedTokenizerBase:
-    """Load what turns words into numbers.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If its files are not there or damaged.
-    """
+    """Load what turns words into numbers."""
     from transformers import AutoTokenizer, CLIPTokenizer, PreTrainedTokenizerFast  # noqa: PLC0415 - takes seconds
 
     whole = (folder / "tokenizer.json").is_file()
@@ -794,11 +712,6 @@ def _write_as_in_training(tokenizer: Any, folder: Path) -> None:  # noqa: ANN401
 
     What is loaded from ``tokenizer.json`` need not do so by itself: models of SigLIP 2 for pictures of one size are
     saved as SigLIP 1, with a tokenizer that keeps capitals.
-
-    Raises
-    ------
-    InputError
-        If ``tokenizer_config.json`` is damaged.
     """
     from tokenizers import Regex, normalizers  # noqa: PLC0415 - comes with transformers
 

@@ -321,13 +321,7 @@ def duration_of(path: Path) -> float:
 
 @contextmanager
 def reading_video(path: Path) -> Iterator[None]:
-    """Tell in one line what goes wrong in a file, whatever PyAV raises.
-
-    Raises
-    ------
-    InputError
-        Naming the file.
-    """
+    """Tell in one line what goes wrong in a file, whatever PyAV raises."""
     try:
         yield
     except read_errors() as error:
@@ -336,17 +330,7 @@ def reading_video(path: Path) -> Iterator[None]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """Open a video and its first stream of moving pictures; what goes wrong in it is told in one line.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        If it is no video, has no moving pictures, or none that can be decoded, or anything goes wrong in the block.
-    MissingPackageError
-        If PyAV is not installed.
-    """
+    """Open a video and its first stream of moving pictures; what goes wrong in it is told in one line."""
     try:
         import av  # noqa: PLC0415 - only videos need it
     except ModuleNotFoundError:
@@ -550,13 +534,7 @@ def _told_by_head_s(container: InputContainer, stream: VideoStream) -> float | N
 
 
 def frames_between(path: Path, outline: Outline, start_s: float, end_s: float) -> Iterator[tuple[float, VideoFrame]]:
-    """Yield the frame shown at a time, and then each further one up to another time, with the time it is shown from.
-
-    Raises
-    ------
-    InputError
-        As :func:`shown_at`.
-    """
+    """Yield the frame shown at a time, and then each further one up to another time, with the time it is shown from."""
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
         at = outline.keyframe_before(start_s)
@@ -585,13 +563,7 @@ def frames_between(path: Path, outline: Outline, start_s: float, end_s: float) -
 
 
 def shown_at(path: Path, outline: Outline, asked_s: Iterable[float]) -> Iterator[tuple[float, VideoFrame]]:
-    """Yield some rising times, and the frame shown at each.
-
-    Raises
-    ------
-    InputError
-        If a frame cannot be decoded, or time stamps are missing or fall.
-    """
+    """Yield some rising times, and the frame shown at each."""
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
         frames = _timed(container, stream, path, outline)
@@ -726,13 +698,7 @@ def _upright(pixels: Pixels, frame: VideoFrame) -> Pixels:
 
 
 def jpeg_of(pixels: Pixels) -> bytes:
-    """Return a picture (H, W, 3) as a JPEG file.
-
-    Raises
-    ------
-    MissingPackageError
-        If Pillow is not installed.
-    """
+    """Return a picture (H, W, 3) as a JPEG file."""
     try:
         from PIL import Image  # noqa: PLC0415 - only pictures need it
     except ModuleNotFoundError:

@@ -101,11 +101,6 @@ class FilmSettings:
         Mean length of a moment, of a shot and of a scene.
     n_dimensions
         Numbers an embedding, 2 or more.
-
-    Raises
-    ------
-    UsageError
-        If a setting is outside its range.
     """
 
     minutes: float = 116.85
@@ -224,13 +219,7 @@ class SimulatedFilms:
         return len(self.films)
 
     def __getitem__(self, film_id: str) -> Frames:
-        """Return the embeddings of the frames of a film, (F, D).
-
-        Raises
-        ------
-        InputError
-            If there is no such film.
-        """
+        """Return the embeddings of the frames of a film, (F, D)."""
         film = self._film(film_id)
         seen = self._common + self._setting(film)
         rng = np.random.default_rng([film.seed, 1])
@@ -248,23 +237,11 @@ class SimulatedFilms:
         return frames
 
     def edges_s(self, film_id: str, duration_s: float) -> Floats:
-        """Return the times at which frames begin and end, (F + 1,); the duration is not looked at.
-
-        Raises
-        ------
-        InputError
-            If there is no such film.
-        """
+        """Return the times at which frames begin and end, (F + 1,); the duration is not looked at."""
         return edges_of(self._film(film_id).n_frames, FPS, duration_s)
 
     def annotations(self, split: str) -> Annotations:
-        """Return the sentences of a split with their moments.
-
-        Raises
-        ------
-        UsageError
-            If no film is in that split.
-        """
+        """Return the sentences of a split with their moments."""
         films = self._of_split(split)
         rows = [
             (str(film.first_query + k), film.film_id, film.duration_s, film.sentence[k], film.start_s[k], film.end_s[k])
@@ -274,13 +251,7 @@ class SimulatedFilms:
         return Annotations.from_rows(rows, dataset="mad", split=split)
 
     def vectors(self, queries: Queries) -> Frames:
-        """Return the embeddings of sentences, (Q, D); they go by the id of the query alone.
-
-        Raises
-        ------
-        InputError
-            If a query is none of these films.
-        """
+        """Return the embeddings of sentences, (Q, D); they go by the id of the query alone."""
         found = np.empty((len(queries), self.n_dimensions), dtype=np.float32)
         rows_of: dict[str, list[tuple[int, int]]] = {}
         for row, query_id in enumerate(queries.query_id):
@@ -292,13 +263,7 @@ class SimulatedFilms:
         return found
 
     def sentences_of(self, film_id: str) -> Frames:
-        """Return the embeddings of the sentences of a film, (M, D).
-
-        Raises
-        ------
-        InputError
-            If there is no such film.
-        """
+        """Return the embeddings of the sentences of a film, (M, D)."""
         film = self._film(film_id)
         setting = self._setting(film)
         told = self._events(film)
@@ -363,11 +328,6 @@ def make_films(n_films: Mapping[str, int], settings: FilmSettings, rng: np.rando
         What they are made from.
     rng
         Generator of all that is drawn.
-
-    Raises
-    ------
-    UsageError
-        If a split is not known, or a number is not 1 or more.
 
     Examples
     --------
@@ -476,13 +436,6 @@ def write_films(
     -------
     Path
         The folder ``mad``.
-
-    Raises
-    ------
-    InputError
-        If the folder cannot be made, or is taken.
-    MissingPackageError
-        If h5py is not installed.
 
     Examples
     --------

@@ -73,13 +73,7 @@ class RandomInterval:
         return self
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Draw `top` intervals a query, each at most once; a query on a video without any gets an empty list.
-
-        Raises
-        ------
-        InputError
-            If the intervals of a video are not known.
-        """
+        """Draw `top` intervals a query, each at most once; a query on a video without any gets an empty list."""
         return _answers(queries, self.intervals, lambda _, found: self.rng.random(len(found)), top=top, name=self.name)
 
 
@@ -102,28 +96,14 @@ class LikeliestInterval:
     name: str = "likeliest interval"
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> LikeliestInterval:
-        """Count the training moments of each cell.
-
-        Raises
-        ------
-        InputError
-            If no moment lies within a video of known duration.
-        """
+        """Count the training moments of each cell."""
         del val
         start_end_norm, _ = locations(train)
         count = np.bincount(cell_of(start_end_norm, N_STEPS), minlength=n_cells(N_STEPS))
         return replace(self, share=count / count.sum())
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Rank the intervals by the share of their cell; a query on a video without any gets an empty list.
-
-        Raises
-        ------
-        UsageError
-            If the rule is not fitted yet.
-        InputError
-            If the duration or the intervals of a video are not known.
-        """
+        """Rank the intervals by the share of their cell; a query on a video without any gets an empty list."""
         share = self.share
         if share is None:
             raise UsageError(f"{self.name} has to be fitted first")
@@ -165,13 +145,7 @@ class NamedInterval:
         return self
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Rank the intervals by the number of shared words; a query on a video without any gets an empty list.
-
-        Raises
-        ------
-        InputError
-            If the intervals of a video are not known.
-        """
+        """Rank the intervals by the number of shared words; a query on a video without any gets an empty list."""
         of_class = self._words([name.replace("/", " ") for name in self.class_names])
         of_query = self._words(queries.sentence.tolist())
 
@@ -198,11 +172,6 @@ def interval_share(annotations: Annotations, intervals: Intervals, within_s: flo
         Intervals of each video.
     within_s
         Largest difference of a start, and of an end, seconds.
-
-    Raises
-    ------
-    InputError
-        If the intervals of a video are not known.
 
     Examples
     --------

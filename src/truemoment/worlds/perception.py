@@ -220,13 +220,7 @@ class Perception:
         return len(self.actions)
 
     def __getitem__(self, video_id: str) -> Frames:
-        """Return the scores of a video, (T, classes).
-
-        Raises
-        ------
-        InputError
-            If Charades has no such video.
-        """
+        """Return the scores of a video, (T, classes)."""
         found, rng = self._perceived(video_id)
         scores = row_coverage(found, self.n_dimensions)
         noise = rng.standard_normal(scores.shape, dtype=np.float32)
@@ -238,11 +232,6 @@ class Perception:
         """Return what the detector finds in a video; at quality 1 the annotated intervals.
 
         An interval can begin before the video or end after it: only what lies within the video makes scores.
-
-        Raises
-        ------
-        InputError
-            If Charades has no such video.
         """
         return self._perceived(video_id)[0]
 
@@ -254,25 +243,13 @@ class Perception:
         return _detected(actions, self.habits, self.detector, of_hits, rng), rng
 
     def at(self, quality: float, *, seed: int) -> Perception:
-        """Return what a detector of another quality finds in the same videos; its frame mAP is not measured.
-
-        Raises
-        ------
-        UsageError
-            If there is no such quality.
-        """
+        """Return what a detector of another quality finds in the same videos; its frame mAP is not measured."""
         detector = Detector.at(dial_of(quality))
         name = f"{SIMULATED}{quality:g}, seed={seed}"
         return Perception(self.actions, self.habits, detector, n_classes=self.n_dimensions, seed=seed, name=name)
 
     def edges_s(self, video_id: str, duration_s: float) -> Floats:  # noqa: ARG002 - Charades itself tells the duration
-        """Return where the rows of a video begin and end, seconds, (T + 1,); `duration_s` is not needed.
-
-        Raises
-        ------
-        InputError
-            If Charades has no such video.
-        """
+        """Return where the rows of a video begin and end, seconds, (T + 1,); `duration_s` is not needed."""
         return row_edges_s(self._actions_of(video_id).duration_s)
 
     def _actions_of(self, video_id: str) -> Actions:
@@ -299,13 +276,6 @@ def perception_features(folder: Path, *, quality: float, seed: int) -> Perceptio
     Perception
         All videos of both files. One without an annotated action has nothing but false positives and noise. Its `name`
         says what was asked for and what was reached.
-
-    Raises
-    ------
-    UsageError
-        If there is no such quality or seed.
-    MissingFileError, InputError
-        If a file is missing, or is not as it must be; then the place is named.
     """
     dial = dial_of(quality)
     if seed < 0:
@@ -325,11 +295,6 @@ def perfect_perception(folder: Path) -> Perception:
     ----------
     folder
         As for :func:`perception_features`.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If a file is missing, or is not as it must be; then the place is named.
     """
     n_classes, train, test = _read(folder)
     actions = {**train, **test}
@@ -338,11 +303,6 @@ def perfect_perception(folder: Path) -> Perception:
 
 def dial_of(quality: float) -> float:
     """Return the dial at which the frame mAP on the training videos of Charades is `quality`, by interpolation.
-
-    Raises
-    ------
-    UsageError
-        If it is not from 0 to 1, or above 0 and yet below what noise reaches.
 
     Examples
     --------
@@ -393,13 +353,6 @@ def read_actions(path: Path, n_classes: int) -> dict[str, Actions]:
         The CSV file.
     n_classes
         Classes are numbered from 0 below this.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        If it is no CSV, or a column is missing, or a value is not as it must be; with its line and field.
     """
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
     found: dict[str, Actions] = {}
@@ -437,15 +390,7 @@ def read_actions(path: Path, n_classes: int) -> dict[str, Actions]:
 
 
 def read_classes(path: Path) -> tuple[str, ...]:
-    """Read the names of the classes: ``c000 Holding some clothes`` and so on, numbered from 0.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        If there is no class, or a line is not the next one.
-    """
+    """Read the names of the classes: ``c000 Holding some clothes`` and so on, numbered from 0."""
     names: list[str] = []
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         if not line.strip():
@@ -460,13 +405,7 @@ def read_classes(path: Path) -> tuple[str, ...]:
 
 
 def class_names(folder: Path) -> tuple[str, ...]:
-    """Read the names of the classes from the folder of Charades-STA.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        As for :func:`read_classes`.
-    """
+    """Read the names of the classes from the folder of Charades-STA."""
     return read_classes(required_file(folder, "Charades_v1_classes.txt", dataset="charades-sta"))
 
 

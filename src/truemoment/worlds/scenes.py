@@ -273,11 +273,6 @@ def plan_film(rng: np.random.Generator, minutes: float = 5.0, *, fps: int = 12, 
         Frames a second.
     n_events
         How many sentences; None for one to about four shots.
-
-    Raises
-    ------
-    UsageError
-        If there is no room for so many events, or a number is out of range.
     """
     if not 0.1 <= minutes <= 600:
         raise UsageError(f"got a film of {minutes:g} minutes, expected 0.1 to 600")
@@ -390,15 +385,6 @@ def render_film(
     -------
     Annotations
         A row a moment; queries are called ``VIDEO#0``, ``VIDEO#1`` ...
-
-    Raises
-    ------
-    UsageError
-        If a number is out of range.
-    InputError
-        If the file cannot be written.
-    MissingPackageError
-        If PyAV is not installed.
 
     Examples
     --------

@@ -95,15 +95,7 @@ def marked_files(marked_by: str | None, data_dir: Path | None) -> list[Path]:
 
 
 def levels_of(kind: str, marked_by: str | None, data_dir: Path | None) -> Sequence[NoiseModel]:
-    """The levels of one model of noise.
-
-    Raises
-    ------
-    UsageError
-        If noise is to be learned and nothing is named to learn it from, or nobody marked anything twice there.
-    MissingFileError, InputError
-        If what is named cannot be read.
-    """
+    """The levels of one model of noise."""
     from truemoment.datasets import DATASETS, load_annotations, read_own_annotations
     from truemoment.diagnosis.agreement import Annotators
     from truemoment.metaevaluation.noise import (
@@ -141,11 +133,6 @@ def under_noise(
     """Hold the systems of which there are answers against each model's noisy labels.
 
     Every model has a generator of its own, whichever others are asked for.
-
-    Raises
-    ------
-    UsageError
-        If there are no annotations.
     """
     from truemoment.metaevaluation.ambiguity import ambiguity
 

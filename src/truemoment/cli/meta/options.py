@@ -108,13 +108,7 @@ class SystemOptions:
 
     @property
     def files(self) -> list[NamedFile]:
-        """The files that the words name, folders opened.
-
-        Raises
-        ------
-        UsageError
-            If a folder holds none, or two systems would have one name.
-        """
+        """The files that the words name, folders opened."""
         return named_files(self.words)
 
     @property
@@ -139,13 +133,6 @@ class SystemOptions:
             Whether somebody sees what is being done.
         need_answers
             Refuse saved scores: the study holds answers against other references.
-
-        Raises
-        ------
-        UsageError
-            If fewer than two systems are asked for, names collide, or annotations are needed and not named.
-        InputError, MissingFileError, MeasureError, ProtocolError
-            If something cannot be read or measured.
         """
         import numpy as np
 
@@ -241,11 +228,6 @@ def measured_files(
         Told what is being done.
     keep
         Where answers are put that are needed later; None to forget them.
-
-    Raises
-    ------
-    InputError, MissingFileError, MatchError, MeasureError, ProtocolError
-        If a file cannot be read or measured.
     """
     from truemoment.evaluation import chosen_protocol, evaluate
 
@@ -287,15 +269,7 @@ def _is_answers(file: NamedFile) -> bool:
 
 
 def _saved_scores(path: Path, measures: Sequence[Measure] | None, protocol: Protocol | None) -> Scores:
-    """Load saved scores, and of them the measures asked for.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If they cannot be read.
-    UsageError
-        If they were made by another protocol, or lack a measure.
-    """
+    """Load saved scores, and of them the measures asked for."""
     from truemoment.exceptions import MeasureError
     from truemoment.scores import Scores
 
@@ -336,13 +310,7 @@ def _sharing(one: Scores, first: Scores) -> Scores:
 
 
 def paired_systems(scores: Mapping[str, Scores], files: Sequence[NamedFile]) -> Systems:
-    """Set scores side by side; one that does not fit is called by its file, or its name where it has none.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than two, or they are not of the same queries, measures and convention.
-    """
+    """Set scores side by side; one that does not fit is called by its file, or its name where it has none."""
     from truemoment.metaevaluation.systems import Systems
     from truemoment.uncertainty import check_paired
 
@@ -388,16 +356,7 @@ def folders_of(words: Sequence[str]) -> list[Path]:
 
 
 def named_files(words: Sequence[str]) -> list[NamedFile]:
-    """Read the arguments, SYSTEM or NAME=SYSTEM; of a folder every file, by name.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file or folder.
-    UsageError
-        If a folder is given a name, holds no file, or something that is none; or naming two files that would have one
-        name.
-    """
+    """Read the arguments, SYSTEM or NAME=SYSTEM; of a folder every file, by name."""
     files: list[NamedFile] = []
     for named in map(NamedFile.read, words):
         if not named.path.exists():
@@ -499,11 +458,6 @@ class Output:
             Files that are read.
         folders
             Folders of which every file is read: nothing is put into them.
-
-        Raises
-        ------
-        UsageError
-            If a file is read too, stands twice, or its folder is not there.
         """
         if (self.open_it and self.html is None) or self.html == STANDARD_OUTPUT:
             raise UsageError("--html: expected the name of a file, to write (and open) the page")
@@ -661,13 +615,7 @@ def workers_option(function: F) -> F:
 
 
 def numbers(ctx: click.Context, param: click.Parameter, text: str | None) -> tuple[int, ...] | None:
-    """Read whole numbers separated by commas, as of --sizes.
-
-    Raises
-    ------
-    click.BadParameter
-        If one is no whole number of 1 or more.
-    """
+    """Read whole numbers separated by commas, as of --sizes."""
     if text is None:
         return None
     words = [word.strip() for word in text.split(",")]

@@ -158,13 +158,7 @@ def command(
 
 
 def _check_apart(validation: Annotations, read: Chosen) -> None:
-    """Refuse a split to choose on that holds what is tested on.
-
-    Raises
-    ------
-    UsageError
-        If it does, or there is nothing to simulate variants from.
-    """
+    """Refuse a split to choose on that holds what is tested on."""
     if read.annotations is None:
         raise UsageError(
             "--validation-split: variants are simulated from annotations: give --dataset, or --annotations"
@@ -180,13 +174,7 @@ def _selection(
     resamples: int,
     rng: np.random.Generator,
 ) -> Selection:
-    """Simulate variants of one system on both splits, and select among them by every measure.
-
-    Raises
-    ------
-    UsageError, InputError
-        If variants cannot be simulated there.
-    """
+    """Simulate variants of one system on both splits, and select among them by every measure."""
     from truemoment.evaluation import evaluate
     from truemoment.metaevaluation.population import variants
     from truemoment.metaevaluation.selection import select, without_saturated

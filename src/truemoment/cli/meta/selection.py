@@ -148,13 +148,7 @@ def _asked(measures: str | None) -> tuple[Measure, ...] | None:
 
 
 def _check_names(validation: Sequence[NamedFile], test: Sequence[NamedFile]) -> None:
-    """Refuse variants that stand on one side only, before any file is read.
-
-    Raises
-    ------
-    UsageError
-        Naming some of them.
-    """
+    """Refuse variants that stand on one side only, before any file is read."""
     for option, ours, theirs in (("--validation", validation, test), ("--test", test, validation)):
         known = {file.name for file in theirs}
         if alone := [file.name for file in ours if file.name not in known]:
@@ -168,13 +162,7 @@ def _check_names(validation: Sequence[NamedFile], test: Sequence[NamedFile]) -> 
 def _annotations(
     option: str, dataset: str | None, own: Path | None, split: str | None, data_dir: Path | None
 ) -> Annotations:
-    """Read the annotations of one side.
-
-    Raises
-    ------
-    UsageError
-        If it is not said which.
-    """
+    """Read the annotations of one side."""
     if own is None and (dataset is None or split is None):
         raise UsageError(
             f"which annotations? prediction files need --dataset NAME with --{option}split NAME, or "

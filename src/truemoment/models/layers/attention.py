@@ -25,11 +25,6 @@ class CellAttention(nn.Module):
         Number of heads.
     dropout
         Share of the attention weights that are dropped in training.
-
-    Raises
-    ------
-    UsageError
-        If the heads do not divide H.
     """
 
     def __init__(self, hidden: int, heads: int, *, dropout: float = 0.0) -> None:

@@ -454,11 +454,6 @@ class CellConvolutions(_Stack):
         k, odd.
     layers
         L.
-
-    Raises
-    ------
-    UsageError
-        If the kernel has no middle.
     """
 
     def __init__(self, proposals: SparseMap, hidden: int, *, kernel: int, layers: int) -> None:
@@ -503,11 +498,6 @@ class TriangleConvolutions(_Stack):
         k, odd.
     layers
         L.
-
-    Raises
-    ------
-    UsageError
-        If the kernel has no middle.
     """
 
     def __init__(self, proposals: SparseMap, hidden: int, *, kernel: int, layers: int) -> None:

@@ -44,11 +44,6 @@ def cell_codes(proposals: SparseMap, hidden: int) -> Tensor:
         The cells.
     hidden
         H, a multiple of 4.
-
-    Raises
-    ------
-    UsageError
-        If H is no multiple of 4.
     """
     axis = _axis_codes(proposals.n_clips, hidden)
     first, last = (torch.as_tensor(clip, device=axis.device) for clip in proposals.cells)

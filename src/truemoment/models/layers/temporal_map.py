@@ -35,13 +35,7 @@ class FrameEncoder(nn.Module):
         self.linear = nn.Linear(n_dimensions, hidden)
 
     def forward(self, video: Tensor) -> Tensor:
-        """Encode videos (B, T, D) as clips (B, N, H); T is a multiple of N.
-
-        Raises
-        ------
-        UsageError
-            If T is not.
-        """
+        """Encode videos (B, T, D) as clips (B, N, H); T is a multiple of N."""
         n_rows = video.shape[1]
         if n_rows == 0 or n_rows % self.n_clips:
             raise UsageError(
