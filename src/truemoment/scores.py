@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from truemoment.arrays import read_npz, refusing_damage
+from truemoment.documents import Measured
 from truemoment.exceptions import InputError, MeasureError
 from truemoment.files import atomic_write
 from truemoment.intervals import Floats, Ints
@@ -23,40 +24,6 @@ from truemoment.measures import Measure, parse_measure, why_undefined
 from truemoment.protocols import Protocol
 from truemoment.records import Strings, as_strings, numbers_of
 from truemoment.version import __version__ as version
-
-
-@dataclass(frozen=True)
-class Measured:
-    """One figure with what it stands on.
-
-    Parameters
-    ----------
-    measure
-        The measure's text.
-    value
-        The figure, a fraction; None where it is undefined.
-    why
-        Why it is undefined, else "".
-    n_queries, n_videos
-        Queries (and their videos) that carry weight.
-    on_threshold
-        Queries whose best answer stands on the threshold to within 1e-9 (5e-7 if IoUs are float32), so
-        that the comparison and the last bit decide them; None for measures that no single IoU decides
-        (all but R and dR).
-    signature
-        Convention, data and version.
-    ci95
-        95 % interval, where one was computed.
-    """
-
-    measure: str
-    value: float | None
-    why: str
-    n_queries: int
-    n_videos: int
-    on_threshold: int | None
-    signature: str
-    ci95: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,11 +13,8 @@ import click
 
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
-    DataOptions,
     PredictionOptions,
-    apart,
     data_options,
-    files_of,
     files_of_run,
     fit_options,
     floors_cache,
@@ -36,6 +33,7 @@ from truemoment.cli.options import (
     write_json,
     write_text,
 )
+from truemoment.datasets.source import AnnotationSource, files_of, without_queries_of
 from truemoment.exceptions import UsageError
 from truemoment.records import Annotations, Predictions
 from truemoment.text import printable
@@ -144,7 +142,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     convention = None if protocol is None else get_protocol(protocol)
     if measures is not None:
         parse_measures(measures)
-    data = DataOptions(dataset, annotations, split, data_dir)
+    data = AnnotationSource(dataset, annotations, split, data_dir)
     reference = data.read()
     show = not quiet and sys.stderr.isatty()
 
@@ -152,16 +150,16 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
         return how.read(path, of, progress=show)
 
     answers, match = read(predictions, reference)
-    train = data.to_fit_on(reference, fit_split, fit_annotations)
+    train = data.training(reference, fit_split, fit_annotations)
     others = data.other_splits(train)
     selection = next(
         (of for of in others if of.split == "val" and not set(of.query_id) & set(reference.query_id)), None
     )
     if select_split is not None:
-        selection = apart(data.read(select_split), reference, "--select-split")
+        selection = without_queries_of(reference, data.read(select_split), "--select-split")
     on_iid = None
     if iid is not None:
-        of_iid = apart(data.read(iid_split), reference, "--iid-split")
+        of_iid = without_queries_of(reference, data.read(iid_split), "--iid-split")
         on_iid = of_iid, read(iid, of_iid)[0]
     convention = chosen_protocol(convention, reference)
     asked = tuple(m for m in asked_measures(measures, convention, reference, answers) if m.needs in OF_MOMENTS)

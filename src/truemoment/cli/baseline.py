@@ -11,9 +11,7 @@ import click
 
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
-    DataOptions,
     data_options,
-    files_of,
     fit_options,
     measuring_options,
     output_options,
@@ -22,6 +20,7 @@ from truemoment.cli.options import (
     told_path,
     write_json,
 )
+from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.exceptions import UsageError
 from truemoment.text import printable
 
@@ -116,11 +115,11 @@ def command(  # noqa: PLR0915 - a fifth of the statements are imports, made only
     asked_measures = None if measures is None else parse_measures(measures)
     fit_for, scheme = parse_measure(fit_measure), read_proposals(proposals)
     get_engine(engine)
-    data = DataOptions(dataset, annotations, split, data_dir)
+    data = AnnotationSource(dataset, annotations, split, data_dir)
     reference = data.read()
     train = None
     if baseline.learns:
-        train = data.to_fit_on(reference, fit_split, fit_annotations)
+        train = data.training(reference, fit_split, fit_annotations)
         if train is None:
             raise UsageError(f"{name} learns from a split: give --fit-split NAME or --fit-annotations FILE")
     runs, answers, title = [], [], ""

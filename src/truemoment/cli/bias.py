@@ -13,7 +13,6 @@ import click
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
     data_dir_option,
-    files_of,
     followed,
     open_page,
     output_options,
@@ -25,6 +24,7 @@ from truemoment.cli.options import (
     write_text,
 )
 from truemoment.datasets import get_dataset, load_annotations, own, read_own_annotations
+from truemoment.datasets.source import files_of
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.records import Annotations
 

@@ -13,11 +13,9 @@ import click
 
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
-    DataOptions,
     NamedFile,
     PredictionOptions,
     data_options,
-    files_of,
     floors_cache,
     followed,
     measuring_options,
@@ -31,6 +29,7 @@ from truemoment.cli.options import (
     train_options,
     write_json,
 )
+from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.io import MatchReport
 from truemoment.records import Annotations, Predictions
@@ -118,7 +117,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     asked_protocol = None if protocol is None else get_protocol(protocol)
     asked = None if measures is None else parse_measures(measures)
     published = None if published_path is None else read_published(published_path)
-    data = DataOptions(dataset, annotations, split, data_dir)
+    data = AnnotationSource(dataset, annotations, split, data_dir)
     reference = data.read()
     show = not quiet and sys.stderr.isatty()
 
@@ -209,10 +208,12 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
         click.echo("\n".join(said if to_error else ["", *said]), err=to_error)
 
 
-def train_of(data: DataOptions, reference: Annotations, split: str | None, file: Path | None) -> Annotations | None:
+def train_of(
+    data: AnnotationSource, reference: Annotations, split: str | None, file: Path | None
+) -> Annotations | None:
     """Read what the sentence network is fitted on; None where nothing is asked for and no training split is at hand."""
     try:
-        return data.to_fit_on(reference, split, file)
+        return data.training(reference, split, file)
     except MissingFileError:
         if split is not None or file is not None:
             raise

@@ -7,15 +7,8 @@ from pathlib import Path
 
 import click
 
-from truemoment.cli.options import (
-    DataOptions,
-    PredictionOptions,
-    data_options,
-    files_of,
-    reading_options,
-    refuse_outputs,
-    told_path,
-)
+from truemoment.cli.options import PredictionOptions, data_options, reading_options, refuse_outputs, told_path
+from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.exceptions import UsageError
 
 
@@ -61,7 +54,7 @@ def command(
     if dataset is None and annotations is None:
         write_rows(out, rows, format=to, on_negative=how.on_negative)
     else:
-        reference = DataOptions(dataset, annotations, split, data_dir).read()
+        reference = AnnotationSource(dataset, annotations, split, data_dir).read()
         answers, match = match_rows(rows, why, reference, on_unknown=how.on_unknown, on_negative=how.on_negative)
         made_by = rows.header.get("made_by")
         write_predictions(out, answers, reference, format=to, made_by=made_by if isinstance(made_by, dict) else None)

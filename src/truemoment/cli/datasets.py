@@ -10,15 +10,9 @@ from typing import Any
 import click
 
 from truemoment.cli import EXIT_CHECK_FAILED
-from truemoment.cli.options import (
-    STANDARD_OUTPUT,
-    data_dir_option,
-    files_of,
-    refuse_outputs,
-    source_file,
-    write_json,
-)
+from truemoment.cli.options import STANDARD_OUTPUT, data_dir_option, refuse_outputs, source_file, write_json
 from truemoment.datasets import DATASETS, data_folder, get_dataset, load_annotations, read_own_annotations
+from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
 from truemoment.text import one_line, printable
 
@@ -33,7 +27,7 @@ def command() -> None:
 @command.command("list")
 def list_datasets() -> None:
     """List the datasets, a line each."""
-    from truemoment.reports.tables import render
+    from truemoment.reports.render.tabular import render
 
     rows = [
         [
@@ -52,7 +46,7 @@ def list_datasets() -> None:
 @click.argument("name")
 def info(name: str) -> None:
     """Describe dataset NAME: citation, licence, files with checksums, splits, what to know."""
-    from truemoment.reports.tables import render
+    from truemoment.reports.render.tabular import render
 
     dataset = get_dataset(name)
     lines = [
@@ -101,7 +95,7 @@ def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path 
     Exit status 0 when counts, checksums and faults are the published and recorded ones, else 1.
     """
     from truemoment.datasets.check import check_annotations, check_dataset
-    from truemoment.reports.tables import render
+    from truemoment.reports.render.tabular import render
 
     refuse_outputs([source_file(name), *files_of(name, data_dir)], [json_path])
     if name not in DATASETS and Path(name).is_file():

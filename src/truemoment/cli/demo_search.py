@@ -104,8 +104,8 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
 def _found_table(annotations: Annotations, answers: Predictions) -> str:
     """Lay out each event: the sentence, where it is, and where it was found first."""
     from truemoment.intervals import temporal_iou
+    from truemoment.reports.render.tabular import render
     from truemoment.reports.search import clock
-    from truemoment.reports.tables import render
 
     rows = []
     for q, sentence in enumerate(annotations.queries.sentence):
@@ -146,7 +146,7 @@ def _figures(annotations: Annotations, answers: Predictions, index: Index, seed:
 def _figures_table(figures: dict[str, list[float]], annotations: Annotations, name: str) -> str:
     """Lay out the figures in per cent, with what they are of."""
     from truemoment.measures import parse_measures
-    from truemoment.reports.tables import render
+    from truemoment.reports.render.tabular import render
 
     titles = {
         "found": f"search with {name}",

@@ -1,29 +1,22 @@
-"""truemoment evaluate: measure a prediction file by a stated protocol."""
+"""truemoment evaluate: measure predictions."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Literal
 
 import click
 
+from truemoment.cli.delivery import deliver
+from truemoment.cli.groups import Measuring, Output, data_options, measuring_options, output_options
 from truemoment.cli.options import (
     MOST_RESAMPLES,
-    STANDARD_OUTPUT,
     PredictionOptions,
-    chosen_annotations,
-    data_options,
-    files_of,
-    measuring_options,
-    output_options,
     reading_options,
     refuse_outputs,
     seed_option,
     told_path,
-    write_json,
 )
-from truemoment.text import printable
+from truemoment.datasets.source import AnnotationSource
 
 
 @click.command("evaluate")
@@ -35,7 +28,7 @@ from truemoment.text import printable
     "--resamples",
     type=click.IntRange(2, MOST_RESAMPLES),
     metavar="N",
-    help="95 % intervals from N resamples of the videos.",
+    help="Number of resamples of the videos for 95 % intervals. [default: no intervals]",
 )
 @seed_option("the resamples")
 @click.option(
@@ -47,25 +40,19 @@ from truemoment.text import printable
     default=0,
     show_default=True,
     metavar="N",
-    help="Show N answers in words with what was read, and N that could not be.",
+    help="Show N answers in words with the moments read from them, and N answers without.",
 )
 @output_options
 def command(
     predictions: Path,
-    dataset: str | None,
-    annotations: Path | None,
-    split: str | None,
-    data_dir: Path | None,
-    protocol: str | None,
-    measures: str | None,
+    data: AnnotationSource,
+    measuring: Measuring,
     how: PredictionOptions,
     resamples: int | None,
     seed: int,
     save_scores: Path | None,
     show_answers: int,
-    json_path: Path | None,
-    style: Literal["md", "latex"] | None,
-    quiet: bool,
+    output: Output,
 ) -> None:
     """Measure PREDICTIONS against the annotations of a split.
 
@@ -77,23 +64,18 @@ def command(
 
     from truemoment.evaluation import evaluate
     from truemoment.files import sha256_of
-    from truemoment.measures import parse_measures
-    from truemoment.protocols import get_protocol
-    from truemoment.reports import evaluation as report
+    from truemoment.reports import evaluation as reports
     from truemoment.uncertainty import bootstrap, interval95
 
-    # Mistakes in the options are told before files are read.
-    refuse_outputs([predictions, annotations, *files_of(dataset, data_dir)], [json_path, save_scores])
-    asked_protocol = None if protocol is None else get_protocol(protocol)
-    asked_measures = None if measures is None else parse_measures(measures)
-    reference = chosen_annotations(dataset, annotations, split, data_dir)
-    show = not quiet and sys.stderr.isatty()
-    answers, match = how.read(predictions, reference, progress=show)
-    scores = evaluate(reference, answers, asked_measures, asked_protocol, progress=show)
+    refuse_outputs([predictions, *data.files()], [output.json_path, save_scores])
+    measures, protocol = measuring.parsed_measures(), measuring.parsed_protocol()  # refused before files are read
+    reference = data.read()
+    answers, match = how.read(predictions, reference, progress=output.progress)
+    scores = evaluate(reference, answers, measures, protocol, progress=output.progress)
     intervals = None
     if resamples is not None:
         intervals = interval95(bootstrap(scores, np.random.default_rng(seed), resamples=resamples))
-    evaluation = report.Evaluation(
+    found = reports.Evaluation(
         scores=scores,
         figures=scores.measured(intervals),
         match=match,
@@ -104,16 +86,4 @@ def command(
     )
     if save_scores is not None:
         scores.save(save_scores)
-    if json_path is not None:
-        write_json(json_path, report.document(evaluation))
-    table_only = style is not None
-    if json_path != STANDARD_OUTPUT:
-        if not table_only:
-            click.echo("\n".join(map(printable, report.preamble(evaluation))) + "\n")
-        click.echo(report.table(evaluation, style=style or "plain"))
-        if show_answers and match.parsing is not None:
-            click.echo("\n" + "\n".join(report.answers(match.parsing, show_answers)))
-    if not quiet:
-        to_error = table_only or json_path == STANDARD_OUTPUT
-        said = [f"note: {line}" for line in report.notes(evaluation)] + [report.closing(evaluation)]
-        click.echo("\n".join([*([] if to_error else [""]), *map(printable, said)]), err=to_error)
+    deliver(reports.report(found, n_answers=show_answers), lambda: reports.document(found), output)

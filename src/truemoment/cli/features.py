@@ -13,15 +13,14 @@ import click
 from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
-    DataOptions,
     data_options,
-    files_of,
     refuse_folder,
     refuse_outputs,
     seed_option,
     told_path,
     write_json,
 )
+from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.text import printable
 
 if TYPE_CHECKING:
@@ -88,7 +87,7 @@ def command(
     if out is not None:
         refuse_folder(out)
     refuse_outputs([annotations, path, *files_of(dataset, data_dir)], [json_path, out])
-    data = DataOptions(dataset, annotations, split, data_dir)
+    data = AnnotationSource(dataset, annotations, split, data_dir)
     asked = any(value is not None for value in (dataset, annotations, split))
     reference = data.read() if asked else None
     store = open_features(path if path.exists() else source, data_dir=data_dir, seed=seed, fps=fps)

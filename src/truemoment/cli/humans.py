@@ -12,11 +12,9 @@ import click
 
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
-    DataOptions,
     NamedFile,
     PredictionOptions,
     data_options,
-    files_of,
     measuring_options,
     output_options,
     reading_options,
@@ -25,6 +23,7 @@ from truemoment.cli.options import (
     testing_options,
     write_json,
 )
+from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.exceptions import UsageError
 from truemoment.records import Annotations
 from truemoment.text import printable
@@ -114,7 +113,7 @@ def command(
     asked_protocol = None if protocol is None else get_protocol(protocol)
     if measures is not None:
         measures_of_one_answer(measures, asked_protocol or get_protocol("default"))
-    options = DataOptions(dataset, annotations, split, data_dir)
+    options = AnnotationSource(dataset, annotations, split, data_dir)
     reference = options.read()
     annotators = Annotators.of(reference)
     references = _official(options, official, official_annotations)
@@ -183,7 +182,7 @@ def file_by_system(words: Sequence[str]) -> dict[str, Path]:
     return files
 
 
-def _official(options: DataOptions, named: str | None, file: Path | None) -> Annotations | None:
+def _official(options: AnnotationSource, named: str | None, file: Path | None) -> Annotations | None:
     """Read the official references: those asked for, else those of the dataset that was marked anew."""
     from truemoment.datasets import load_annotations, read_own_annotations
     from truemoment.datasets.reannotation import REANNOTATES

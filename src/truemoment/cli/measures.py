@@ -16,7 +16,7 @@ def command() -> None:
 @command.command("list")
 def list_measures() -> None:
     """List the measures, a line each."""
-    from truemoment.reports.tables import render
+    from truemoment.reports.render.tabular import render
 
     rows = [[family.written, family.meaning] for family in FAMILIES.values()]
     click.echo(render(["written", "what it is"], rows))

@@ -17,9 +17,7 @@ import click
 
 from truemoment.answers.reading import OneSided, Reading, Swapped, Which
 from truemoment.caching import NO_CACHE, Cache
-from truemoment.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
-from truemoment.datasets.resplit_folder import files_of_folder, is_folder
-from truemoment.exceptions import MissingFileError, UsageError
+from truemoment.exceptions import UsageError
 from truemoment.files import atomic_write
 from truemoment.inputs import will_write
 from truemoment.io import MatchReport, read_predictions
@@ -269,125 +267,16 @@ def output_options(function: F) -> F:
     return function
 
 
-def chosen_annotations(
-    dataset: str | None, annotations: Path | None, split: str | None, data_dir: Path | None
-) -> Annotations:
-    """Read the annotations that the options name."""
-    if dataset is not None and annotations is not None:
-        raise UsageError("got --dataset and --annotations, expected one of them")
-    if dataset is None and annotations is None:
-        raise UsageError("which annotations? give --dataset NAME with --split NAME, or --annotations FILE")
-    if annotations is not None:
-        return read_own_annotations(annotations, split)
-    if split is None or dataset is None:
-        raise UsageError("which split? give --split NAME, e.g. --split test")
-    return load_annotations(dataset, split, data_dir=data_dir)
-
-
-@dataclass(frozen=True)
-class DataOptions:
-    """Which annotations were asked for, and what lies beside them.
-
-    Parameters
-    ----------
-    dataset, annotations, split, data_dir
-        The options of :func:`data_options`.
-    """
-
-    dataset: str | None
-    annotations: Path | None
-    split: str | None
-    data_dir: Path | None
-
-    def read(self, split: str | None = None) -> Annotations:
-        """Read the annotations asked for, or another split of them."""
-        return chosen_annotations(self.dataset, self.annotations, split or self.split, self.data_dir)
-
-    def words(self) -> list[str]:
-        """Return the options as they are written for another command, those that were given."""
-        given = {
-            "--dataset": self.dataset,
-            "--annotations": self.annotations,
-            "--split": self.split,
-            "--data-dir": self.data_dir,
-        }
-        return [word for name, value in given.items() if value is not None for word in (name, told_path(Path(value)))]
-
-    def beside(self, name: str) -> Annotations | None:
-        """Read another split if there is one: of the dataset, or of the user's own file."""
-        if self.split is None or name == self.split:
-            return None
-        if self.annotations is not None:
-            return self.read(name) if name in own.splits_of(self.annotations) else None
-        try:
-            return self.read(name)
-        except (UsageError, MissingFileError):  # the dataset has no such split, or it is not at hand
-            return None
-
-    def to_fit_on(self, reference: Annotations, split: str | None, file: Path | None) -> Annotations | None:
-        """Read what floors are fitted on: the split or file asked for, else ``train`` if there is one.
-
-        Parameters
-        ----------
-        reference
-            The annotations asked for.
-        split, file
-            The options of :func:`fit_options`; the split ``none`` is nothing.
-        """
-        if split is not None and file is not None:
-            raise UsageError("got --fit-split and --fit-annotations, expected one of them")
-        if split == "none":
-            return None
-        if file is not None:
-            return apart(read_own_annotations(file, None), reference, "--fit-annotations")
-        if split is not None:
-            return apart(self.read(split), reference, "--fit-split")
-        if self.dataset is not None and any(of.name == "train" for of in get_dataset(self.dataset).splits):
-            return None if self.split == "train" else self.read("train")
-        train = self.beside("train")
-        return None if train is None else apart(train, reference, "split train")
-
-    def other_splits(self, known: Annotations | None) -> tuple[Annotations, ...]:
-        """Read every other split at hand, but those that are made of this one or that this one is made of.
-
-        Parameters
-        ----------
-        known
-            What was read already, and takes the place of its split; None for nothing.
-        """
-        if self.annotations is not None:
-            names = sorted(own.splits_of(self.annotations))
-        else:
-            splits = get_dataset(self.dataset or "").splits
-            asked = next((of for of in splits if of.name == self.split), None)
-            names = [of.name for of in splits if not of.merges and (asked is None or of.name not in asked.merges)]
-        found = {} if known is None else {known.split: known}
-        for name in names:
-            if name not in found and (other := self.beside(name)) is not None:
-                found[name] = other
-        return tuple(found.values())
-
-
-def _shared(other: Annotations, reference: Annotations) -> int:
-    """How many of the queries asked for another split holds."""
-    return len(set(other.query_id) & set(reference.query_id)) if other.dataset == reference.dataset else 0
-
-
-def apart(other: Annotations, reference: Annotations, option: str) -> Annotations:
-    """Return another split, which must not hold the queries under test."""
-    if other.sha256 == reference.sha256 or _shared(other, reference):
-        raise UsageError(
-            f"{option}: {other.dataset}/{other.split} holds queries of {reference.dataset}/{reference.split} (lines "
-            "without a split belong to all), and what is under test must not be learned or chosen from; name another "
-            "split, or --fit-split none"
-        )
-    return other
-
-
 def open_page(path: Path) -> bool:
     """Open a page in the user's browser if there is a screen to open it on; say whether."""
     has_screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     return bool(has_screen) and sys.stdout.isatty() and webbrowser.open(path.resolve().as_uri())
+
+
+def refuse_page(html: Path | None, *, open_it: bool) -> None:
+    """Refuse a page without a file to write it to."""
+    if (open_it and html is None) or html == STANDARD_OUTPUT:
+        raise UsageError("--html: expected the name of a file, to write (and open) the page")
 
 
 def refuse_files(folders: Mapping[str, Path | None]) -> None:
@@ -487,20 +376,6 @@ class NamedFile:
     def own_name(path: Path) -> str:
         """What the method of a file is called that nobody gave a name."""
         return path.with_suffix("").stem if path.suffix.lower() == ".gz" else path.stem
-
-
-def files_of(dataset: str | None, data_dir: Path | None) -> list[Path]:
-    """Files that reading a dataset may touch, so that none is written over: those of every dataset beside it too.
-
-    For a folder made by ``truemoment resplit`` also its own, and the annotations it was made of.
-    """
-    if dataset is None:
-        return []
-    folder = data_dir or (Path(value) if (value := os.environ.get("TRUEMOMENT_DATA")) else None)
-    known = [] if folder is None else [folder / of.name / file.name for of in DATASETS.values() for file in of.files]
-    if folder is not None:
-        known += [folder / name / "annotations" for name in DATASETS]  # where MAD's lie as they are unpacked
-    return [*known, *(files_of_folder(Path(dataset)) if dataset not in DATASETS and is_folder(dataset) else [])]
 
 
 @contextmanager

@@ -9,17 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truemoment.cli.options import (
-    STANDARD_OUTPUT,
-    DataOptions,
-    data_options,
-    files_of,
-    refuse_outputs,
-    seed_option,
-    told_path,
-    write_json,
-)
+from truemoment.cli.options import STANDARD_OUTPUT, data_options, refuse_outputs, seed_option, told_path, write_json
 from truemoment.cli.trained import answer, first_queries
+from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.folders import refuse_links
 from truemoment.inputs import updating
@@ -150,7 +142,7 @@ def command(
     from truemoment.served import Endpoint, ServedModel, get_prompt, key_from_environment, report
     from truemoment.video import Sampling
 
-    data = DataOptions(dataset, annotations, split, data_dir)
+    data = AnnotationSource(dataset, annotations, split, data_dir)
     if Path(endpoint).is_dir():
         _refuse_others(Path(endpoint))
         answer(
@@ -307,7 +299,7 @@ def _kept(raw: Path) -> str:
     return f"{max(0, lines)} raw answers are kept in {told_path(raw)}"
 
 
-def _evaluate(out: Path, data: DataOptions) -> str:
+def _evaluate(out: Path, data: AnnotationSource) -> str:
     """Return the command that measures what was written."""
     import shlex
 

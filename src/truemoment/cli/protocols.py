@@ -17,7 +17,7 @@ def command() -> None:
 @command.command("list")
 def list_protocols() -> None:
     """List the protocols, a line each."""
-    from truemoment.reports.tables import render
+    from truemoment.reports.render.tabular import render
 
     rows = [[protocol.name, protocol.summary] for protocol in PROTOCOLS.values()]
     click.echo(render(["protocol", "what it is"], rows))
@@ -30,7 +30,7 @@ def show_protocol(name: str) -> None:
 
     NAME may change fields: 'default,comparison=>=,tolerance=none'.
     """
-    from truemoment.reports.tables import render
+    from truemoment.reports.render.tabular import render
 
     protocol = get_protocol(name)
     click.echo(f"{protocol.name}: {protocol.summary}\nread in: {protocol.source}\n")

@@ -72,7 +72,7 @@ def command(
     from truemoment.datasets import DATASETS, data_folder
     from truemoment.language import get_engine
     from truemoment.reports.drawing import save_drawings
-    from truemoment.reports.tables import render
+    from truemoment.reports.render.tabular import render
     from truemoment.reproduction import TABLES, get_table, report, reproduce
 
     if list_ and json_path is not None:

@@ -15,7 +15,6 @@ import click
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
     data_dir_option,
-    files_of,
     floors_cache,
     followed,
     no_cache_option,
@@ -29,6 +28,7 @@ from truemoment.cli.options import (
 )
 from truemoment.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
 from truemoment.datasets.resplit_folder import DATASHEET, Source, write_members
+from truemoment.datasets.source import files_of
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.files import atomic_folder, read_number
 from truemoment.records import Annotations

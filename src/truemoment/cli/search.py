@@ -28,9 +28,7 @@ from truemoment.cli.index import (
 )
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
-    DataOptions,
     data_options,
-    files_of,
     output_options,
     refuse_outputs,
     told_path,
@@ -38,6 +36,7 @@ from truemoment.cli.options import (
     write_text,
 )
 from truemoment.cli.search_answers import answer_queries, tell_of_long_ones
+from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.text import as_text, one_line, short_line
 
@@ -168,7 +167,7 @@ def command(
         raise UsageError("--json and --csv: both to standard output, expected one of them")
     if page == STANDARD_OUTPUT:
         raise UsageError("--html: expected the name of a file")
-    data = DataOptions(dataset, annotations, split, data_dir)
+    data = AnnotationSource(dataset, annotations, split, data_dir)
     of_queries = any(value is not None for value in (dataset, annotations, split))
     _refuse_others(of_queries)
     query, target = _words(words, of_queries=of_queries)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truemoment.cli.options import STANDARD_OUTPUT, DataOptions, told_path, write_json
+from truemoment.cli.options import STANDARD_OUTPUT, told_path, write_json
+from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.text import printable
 
@@ -26,7 +27,7 @@ def answer_queries(
     target: Path,
     index: Index | None,
     load: Callable[[Index], Encoder],
-    data: DataOptions,
+    data: AnnotationSource,
     *,
     fps: float | None,
     sentences: Path | None,
@@ -192,7 +193,7 @@ def _told_ends(ends_s: dict[str, float], duration_s: dict[str, float], of_all: i
     return f"rows end elsewhere than the video, in {many}, it lasts {duration_s[first]:g} s"
 
 
-def _evaluate(out: Path, data: DataOptions) -> str:
+def _evaluate(out: Path, data: AnnotationSource) -> str:
     """Return the command that measures what was written."""
     words = ["truemoment", "evaluate", told_path(out), *data.words()]
     words += ["--protocol", "mad-clip,nms_threshold=none"] if data.dataset == "mad" else []

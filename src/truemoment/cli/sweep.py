@@ -15,9 +15,7 @@ import click
 
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
-    DataOptions,
     data_dir_option,
-    files_of,
     floors_cache,
     followed,
     output_options,
@@ -27,6 +25,7 @@ from truemoment.cli.options import (
     write_json,
 )
 from truemoment.cli.train import prepare
+from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.exceptions import UsageError
 from truemoment.folders import lock_folder, refuse_links
 
@@ -318,11 +317,11 @@ class Site:
         number = self.settings(value, seed).seed
         return self.grid.folder / "worlds" / f"{self.grid.dial.name}={written(value)}" / f"seed-{number}"
 
-    def data(self, value: float | None, seed: int) -> DataOptions:
+    def data(self, value: float | None, seed: int) -> AnnotationSource:
         """Say where the annotations are."""
         if self.world is None:
-            return DataOptions(self.dataset, None, None, self.data_dir)
-        return DataOptions(None, self.world_folder(value, seed) / "annotations.jsonl", None, self.data_dir)
+            return AnnotationSource(self.dataset, None, None, self.data_dir)
+        return AnnotationSource(None, self.world_folder(value, seed) / "annotations.jsonl", None, self.data_dir)
 
     def features(self, cell: Cell) -> str:
         """Say where the features are; nowhere for a method that sees no video."""

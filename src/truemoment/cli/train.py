@@ -12,8 +12,6 @@ import click
 
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
-    DataOptions,
-    files_of,
     files_of_run,
     learning_options,
     output_options,
@@ -23,6 +21,7 @@ from truemoment.cli.options import (
     told_path,
     write_json,
 )
+from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.exceptions import UsageError
 from truemoment.text import printable
 
@@ -106,7 +105,7 @@ def command(
     for path in (results, json_path):
         if path is not None and path.is_dir():
             raise UsageError(f"{told_path(path)}: is a folder, expected the name of a file to write")
-    data = DataOptions(dataset, annotations, None, data_dir)
+    data = AnnotationSource(dataset, annotations, None, data_dir)
     task, answered = prepare(
         asked,
         data,
@@ -137,7 +136,7 @@ def command(
 
 def prepare(
     recipe: Any,  # noqa: ANN401 - its module is imported late
-    data: DataOptions,
+    data: AnnotationSource,
     *,
     features: str | None,
     train_split: str,
@@ -219,7 +218,7 @@ def _seen(of: Annotations, store: FeatureStore, *, skip_missing: bool) -> Annota
     return of.select_queries(kept)
 
 
-def _names(data: DataOptions) -> list[str]:
+def _names(data: AnnotationSource) -> list[str]:
     """Names of the splits of the dataset, or of the user's own file."""
     from truemoment.datasets import get_dataset, own
 
@@ -228,7 +227,7 @@ def _names(data: DataOptions) -> list[str]:
     return [split.name for split in get_dataset(data.dataset or "").splits]
 
 
-def _merged(data: DataOptions) -> list[str]:
+def _merged(data: AnnotationSource) -> list[str]:
     """Splits that a test split is merged from."""
     from truemoment.datasets import get_dataset
 
@@ -238,17 +237,17 @@ def _merged(data: DataOptions) -> list[str]:
     return [name for split in splits if split.name.startswith("test") for name in split.merges]
 
 
-def _has(data: DataOptions, split: str) -> bool:
+def _has(data: AnnotationSource, split: str) -> bool:
     return split in _names(data)
 
 
-def _is_test(data: DataOptions, split: str) -> bool:
+def _is_test(data: AnnotationSource, split: str) -> bool:
     from truemoment.training.runs import is_test
 
     return is_test(split, _merged(data))
 
 
-def _test_splits(data: DataOptions) -> list[str]:
+def _test_splits(data: AnnotationSource) -> list[str]:
     return [name for name in _names(data) if name.startswith("test")]
 
 

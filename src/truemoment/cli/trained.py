@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truemoment.cli.options import (
-    STANDARD_OUTPUT,
-    DataOptions,
-    files_of,
-    files_of_run,
-    refuse_outputs,
-    source_file,
-    told_path,
-    write_json,
-)
+from truemoment.cli.options import STANDARD_OUTPUT, files_of_run, refuse_outputs, source_file, told_path, write_json
+from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.exceptions import UsageError
 from truemoment.text import printable
 
@@ -28,7 +20,7 @@ if TYPE_CHECKING:
 
 def answer(
     run: Path,
-    data: DataOptions,
+    data: AnnotationSource,
     features: str | None,
     change: str | None,
     *,

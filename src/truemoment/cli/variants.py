@@ -8,8 +8,6 @@ from pathlib import Path
 import click
 
 from truemoment.cli.options import (
-    DataOptions,
-    files_of,
     followed,
     learning_options,
     refuse_files,
@@ -19,6 +17,7 @@ from truemoment.cli.options import (
     told_path,
 )
 from truemoment.cli.train import prepare
+from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.exceptions import UsageError
 from truemoment.text import printable
 
@@ -80,7 +79,7 @@ def command(
     )
     refuse_files({"-o": out})
     refuse_outputs([annotations, source_file(features), *files_of(dataset, data_dir)], [out])
-    data = DataOptions(dataset, annotations, None, data_dir)
+    data = AnnotationSource(dataset, annotations, None, data_dir)
     task, answered = prepare(
         asked,
         data,

@@ -43,8 +43,8 @@ from truemoment.intervals import Floats
 from truemoment.measures import why_undefined
 from truemoment.records import STATUSES, Annotations, Predictions
 from truemoment.reports import evaluation as of_run
-from truemoment.reports.tables import TableStyle, escaped, render
-from truemoment.reports.text import WIDTH, folded, tightened
+from truemoment.reports.render.tabular import TableStyle, escaped, render, tightened
+from truemoment.reports.text import WIDTH, folded
 from truemoment.scores import Scores
 from truemoment.text import one_line
 from truemoment.uncertainty import LEVEL
@@ -568,7 +568,7 @@ def preamble(audit: Audit, source: Mapping[str, Any]) -> list[str]:
         said = [f"{scores.dataset}/{scores.split}: {len(scores):,} queries, {case.annotations.n_videos:,} videos"]
         said.append(str(source.get("path", case.predictions.name)))
     else:
-        said = of_run.preamble(of_run.Evaluation(scores, [], case.match, dict(source), depth=0))
+        said = [value for _, value in of_run.facts(scores, case.match, dict(source))]
     nothing = int(results.split.without_moment.sum())
     if nothing:
         queries = "query without a moment counts" if nothing == 1 else "queries without a moment count"

@@ -11,7 +11,7 @@ import numpy as np
 from truemoment.intervals import Floats
 from truemoment.records import Annotations
 from truemoment.reports.head import head
-from truemoment.reports.tables import TableStyle, render
+from truemoment.reports.render.tabular import TableStyle, render
 from truemoment.scores import Scores
 
 SCHEMA = "truemoment/baseline/1"

@@ -16,9 +16,9 @@ from truemoment.bias.information import VerbInformation
 from truemoment.bias.statistics import Statistics
 from truemoment.bias.surveys import OVER, Between, Part, SplitSurvey, Survey
 from truemoment.reports.drawing import shortened
-from truemoment.reports.tables import TableStyle, escaped, render
-from truemoment.reports.template import Cell, Table
-from truemoment.reports.text import WIDTH, tightened
+from truemoment.reports.model import Cell, Table
+from truemoment.reports.render.tabular import TableStyle, escaped, render, tightened
+from truemoment.reports.text import WIDTH
 from truemoment.text import one_line
 from truemoment.uncertainty import LEVEL
 from truemoment.version import __version__ as version

@@ -46,7 +46,6 @@ from truemoment.reports.drawing import (
     PAPER,
     SMALL,
     SOFT,
-    Drawing,
     density_on_grid,
     draw_contours,
     draw_density,
@@ -58,6 +57,7 @@ from truemoment.reports.drawing import (
     wrapped,
     write_beside,
 )
+from truemoment.reports.model import Drawing
 from truemoment.text import one_line
 
 if TYPE_CHECKING:

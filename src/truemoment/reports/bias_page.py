@@ -1,6 +1,6 @@
 """The page of surveys: one HTML file that sets datasets side by side, to be opened, printed, cited, or sent.
 
-How it looks stands in ``templates/bias.html.j2``; see :mod:`truemoment.reports.template`.
+How it looks stands in ``templates/bias.html.j2``; see :mod:`truemoment.reports.render.pages`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from truemoment.reports.bias_figures import (
     names_of,
     together_drawings,
 )
-from truemoment.reports.drawing import Drawing, inline_svg, shortened
-from truemoment.reports.template import Cell, Table, render_page
+from truemoment.reports.drawing import inline_svg, shortened
+from truemoment.reports.model import Cell, Drawing, Table
+from truemoment.reports.render.pages import render_page
 
 
 class Chapter(NamedTuple):

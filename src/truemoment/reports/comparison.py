@@ -23,7 +23,7 @@ from truemoment.network_row import HitsBesideNetwork, NetworkRow
 from truemoment.reports import evaluation as of_run
 from truemoment.reports.evaluation import Evaluation
 from truemoment.reports.head import head
-from truemoment.reports.tables import TableStyle, escaped, render
+from truemoment.reports.render.tabular import TableStyle, escaped, render
 from truemoment.text import one_line
 from truemoment.uncertainty import FEW_DIFFERING, LEVEL, smallest_p
 
@@ -447,7 +447,7 @@ def preamble(compared: ComparedFiles) -> list[str]:
     lines: list[str] = []
     for method, runs in compared.runs.items():
         for run in runs:
-            of_all, of_file = of_run.preamble(run)
+            of_all, of_file = (value for _, value in of_run.facts(run.scores, run.match, run.source)[:2])
             lines += [f"{method}: {of_file}"] if lines else [of_all, f"{method}: {of_file}"]
     if compared.network is not None:
         train, fits = compared.network.train, len(compared.network.runs)

@@ -13,11 +13,11 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from truemoment.exceptions import InputError, UsageError
 from truemoment.files import atomic_write
 from truemoment.folders import refuse_links
 from truemoment.intervals import Floats
+from truemoment.reports.model import Drawing
 from truemoment.text import one_line
 
 if TYPE_CHECKING:
@@ -103,27 +104,6 @@ _RC: dict[Any, Any] = {  # matplotlib has a type of its own for each key
     "ps.fonttype": 42,
     "svg.hashsalt": "truemoment",
 }
-
-
-class Drawing(NamedTuple):
-    """A figure to be drawn.
-
-    Parameters
-    ----------
-    name
-        Of its file, without ending.
-    title
-        What it shows.
-    caption
-        What to see in it, and whose figure it is.
-    draw
-        Draws it.
-    """
-
-    name: str
-    title: str
-    caption: str
-    draw: Callable[[], Figure]
 
 
 def import_matplotlib() -> ModuleType:

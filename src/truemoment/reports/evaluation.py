@@ -1,15 +1,18 @@
-"""The report of an evaluation: a JSON document for programs, a table and a few lines for people."""
+"""The report of an evaluation."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from truemoment.documents import Measured
 from truemoment.io import MatchReport, Parsing
 from truemoment.io.base import Sample
 from truemoment.reports.head import head
-from truemoment.reports.tables import TableStyle, render
-from truemoment.scores import Measured, Scores
+from truemoment.reports.model import Block, Cell, Finding, Report, Section, Table
+from truemoment.reports.words import UNDEFINED, counted
+from truemoment.scores import Scores
 from truemoment.text import one_line
 
 SCHEMA = "truemoment/evaluation/1"
@@ -17,7 +20,7 @@ SCHEMA = "truemoment/evaluation/1"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All there is to say of one evaluated prediction file.
+    """A prediction file that was evaluated.
 
     Parameters
     ----------
@@ -45,54 +48,62 @@ class Evaluation:
 
 
 def document(evaluation: Evaluation) -> dict[str, Any]:
-    """Return the JSON document."""
+    """Return what programs read."""
     scores = evaluation.scores
     return {
         **head(SCHEMA, scores),
         "predictions": evaluation.source,
         "match": evaluation.match.as_dict(),
         "touched": scores.touched,
-        "measures": [_measured(figure) for figure in evaluation.figures],
+        "measures": evaluation.figures,
         "resamples": evaluation.resamples,
         "seed": evaluation.seed,
         "notes": notes(evaluation),
     }
 
 
-def _measured(figure: Measured) -> dict[str, Any]:
-    entry: dict[str, Any] = {"measure": figure.measure, "value": figure.value, "unit": "fraction"}
-    if figure.value is None:
-        entry["why"] = figure.why
-    if figure.ci95 is not None:
-        entry["ci95"] = list(figure.ci95)
-    entry["n_queries"] = figure.n_queries
-    entry["n_videos"] = figure.n_videos
-    if figure.on_threshold is not None:
-        entry["on_threshold"] = figure.on_threshold
-    entry["signature"] = figure.signature
-    return entry
+def report(evaluation: Evaluation, *, n_answers: int = 0) -> Report:
+    """Return what people read.
+
+    Parameters
+    ----------
+    evaluation
+        What was measured.
+    n_answers
+        Number of answers in words to show, with what was read in them.
+    """
+    scores = evaluation.scores
+    parsing = evaluation.match.parsing
+    blocks: list[Block] = [table(evaluation)]
+    if n_answers and parsing is not None:
+        blocks += _answers(parsing, n_answers)
+    return Report(
+        title=f"Evaluation of {evaluation.source['path']} on {scores.dataset}, {scores.split}",
+        facts=facts(scores, evaluation.match, evaluation.source),
+        sections=(Section("measures", "Measures", tuple(blocks)),),
+        notes=tuple(notes(evaluation)),
+        signature=signature(evaluation),
+        hashes=(("predictions", evaluation.source["sha256"]), ("annotations", scores.annotations_sha256)),
+    )
 
 
-def table(evaluation: Evaluation, *, style: TableStyle = "plain") -> str:
-    """Return the table of figures, in percent as the protocol prints them."""
+def table(evaluation: Evaluation) -> Table:
+    """Return the table of the measures, in percent as the protocol prints them."""
     percent = evaluation.scores.protocol.percent
-    headings = ["measure", "%"]
-    if evaluation.resamples:
-        headings.append("95 % interval")
-    headings += ["queries", "on the threshold"]
+    intervals = ["95 % interval"] if evaluation.resamples else []
+    headings = ["measure", "%", *intervals, "queries", "ties at the threshold"]
     rows = []
     for figure in evaluation.figures:
-        row = [figure.measure, "-" if figure.value is None else percent(figure.value)]
+        row = [figure.measure, UNDEFINED if figure.value is None else percent(figure.value)]
         if evaluation.resamples:
-            row.append("-" if figure.ci95 is None else f"{percent(figure.ci95[0])} to {percent(figure.ci95[1])}")
+            row.append(UNDEFINED if figure.ci95 is None else " to ".join(map(percent, figure.ci95)))
         row += [f"{figure.n_queries:,}", "" if figure.on_threshold is None else f"{figure.on_threshold:,}"]
-        rows.append(row)
-    return render(headings, rows, style=style, numbers=range(1, len(headings)))
+        rows.append(tuple(map(Cell, row)))
+    return Table("", tuple(headings), (("", tuple(rows)),))
 
 
-def preamble(evaluation: Evaluation) -> list[str]:
-    """Say what was evaluated on what, and how rows found their queries."""
-    scores, match = evaluation.scores, evaluation.match
+def facts(scores: Scores, match: MatchReport, source: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return what was evaluated on what, and how rows matched queries."""
     ways = [
         (match.by_id, "by id"),
         (match.by_text, "by video and sentence"),
@@ -100,27 +111,33 @@ def preamble(evaluation: Evaluation) -> list[str]:
     ]
     matched = ", ".join(f"{count:,} matched {way}" for count, way in ways if count) or "none matched"
     differs = f" ({match.text_differs:,} sentences differ in punctuation or case)" if match.text_differs else ""
-    lines = [
-        f"{scores.dataset}/{scores.split}: {len(scores):,} queries, {len(set(scores.video_id)):,} videos",
-        f"{evaluation.source['path']}: {match.format} ({match.recognised}); {match.rows:,} rows, {matched}{differs}",
+    data = f"{scores.dataset}/{scores.split}: {counted(len(scores), 'query', 'queries')}, "
+    found = [
+        ("data", data + counted(scores.n_videos, "video")),
+        (
+            "predictions",
+            f"{source['path']}: {match.format} ({match.recognised}); {match.rows:,} rows, {matched}{differs}",
+        ),
     ]
-    return lines if match.parsing is None else [*lines, read_in_words(match.parsing)]
+    if match.parsing is not None:
+        found.append(("answers", read_in_words(match.parsing)))
+    return tuple(found)
 
 
 def read_in_words(parsing: Parsing) -> str:
-    """Say in a line how the answers in words of a file were read."""
+    """Return in a line how the answers in words of a file were read."""
     counts = ", ".join(f"{count:,} {status}" for status, count in parsing.counts.items() if count)
-    return f"answers in words: {counts or 'none'} (reader {parsing.version}, {parsing.reading})"
+    return f"answers in words: {counts or 'none'} (parser {parsing.version}, {parsing.reading})"
 
 
-def answers(parsing: Parsing, n_shown: int) -> list[str]:
-    """Show some answers with what was read of them, the words it rests on in brackets, and all reasons with counts."""
-    lines = ["how answers were read:"]
-    lines += [f"  {count:,} {why}" for why, count in parsing.whys.items()]
-    for title, samples in (("read", parsing.sample), ("not read", parsing.failures)):
+def _answers(parsing: Parsing, n_shown: int) -> list[Block]:
+    """Show answers with what was read in them, the decisive words in brackets, and all reasons with their counts."""
+    whys = tuple((Cell(f"{count:,}"), Cell(why)) for why, count in parsing.whys.items())
+    blocks: list[Block] = [Table("How the answers were read", ("answers", "reason"), (("", whys),), text_columns=(1,))]
+    for title, samples in (("Read", parsing.sample), ("Not read", parsing.failures)):
         if shown := samples[:n_shown]:
-            lines += ["", f"{title}:", *(f"  {_shown(sample)}" for sample in shown)]
-    return lines
+            blocks.append(Finding(tuple(map(_shown, shown)), title=title))
+    return blocks
 
 
 def _shown(sample: Sample) -> str:
@@ -135,50 +152,48 @@ def _shown(sample: Sample) -> str:
 
 
 def notes(evaluation: Evaluation) -> list[str]:
-    """Say aloud what a reader of the figures should know, most serious first."""
+    """Return what a reader of the figures has to know, most serious first."""
     match, scores = evaluation.match, evaluation.scores
-    said = [one_line(f"the file says: {note}") for note in match.told]
-    said += _counted(
-        (match.unmatched, "row belongs to no query and is left out", "rows belong to no query and are left out"),
-        (match.missing, "query has no row", "queries have no row"),
-        (match.empty, "query is answered with no moment", "queries are answered with no moment"),
+    found = [one_line(f"the file states: {note}") for note in match.told]
+    found += _counted(
+        (match.unmatched, "row matches no query and is ignored", "rows match no query and are ignored"),
+        (match.missing, "query has no prediction", "queries have no prediction"),
+        (match.empty, "query has an empty prediction", "queries have an empty prediction"),
+    )
+    found += _counted(
+        (match.refused, "answer declines", "answers decline"),
+        (match.ambiguous, "answer has more than one possible reading", "answers have more than one possible reading"),
+        (match.failed, "answer contains no moment", "answers contain no moment"),
     )
     of_moments = (
         (match.swapped, "end before they start"),
         (match.zero_length, "have zero length"),
-        (match.past_end, "end past the end of the video"),
-        (match.clipped, "had a negative time lifted to 0"),
+        (match.past_end, "end after the end of the video"),
+        (match.clipped, "had a negative time, which was set to 0"),
     )
-    said += _counted(
-        (match.refused, "answer declines", "answers decline"),
-        (match.ambiguous, "answer can be read in more than one way", "answers can be read in more than one way"),
-        (match.failed, "answer holds nothing that could be a moment", "answers hold nothing that could be a moment"),
-    )
-    said += [f"{count:,} of {match.moments:,} predicted moments {what}" for count, what in of_moments if count]
-    said += match.signs
-    said += _counted(
+    found += [f"{count:,} of {match.moments:,} predicted moments {what}" for count, what in of_moments if count]
+    found += match.signs
+    found += _counted(
         (
             match.shared,
-            "query shares its answer with another of the same video and sentence",
-            "queries share their answer with another of the same video and sentence",
+            "query has the same row as another query with the same video and sentence",
+            "queries have the same row as another query with the same video and sentence",
         ),
-        (match.reordered, "list does not stand by falling score", "lists do not stand by falling score"),
-        (match.ties, "list holds equal scores, ranked in file order", "lists hold equal scores, ranked in file order"),
+        (match.reordered, "list is not sorted by score", "lists are not sorted by score"),
+        (match.ties, "list has tied scores, ranked in file order", "lists have tied scores, ranked in file order"),
     )
     of_protocol = ((count, f"query with {what}", f"queries with {what}") for what, count in scores.touched.items())
-    said += [f"protocol {scores.protocol.name}: {line}" for line in _counted(*of_protocol)]
+    found += [f"protocol {scores.protocol.name}: {line}" for line in _counted(*of_protocol)]
     deeper = [str(m) for m in scores.measures if m.depth is not None and m.depth > max(evaluation.depth, 1)]
     if deeper:
-        plural = "" if evaluation.depth == 1 else "s"
-        look = "looks" if len(deeper) == 1 else "look"
-        said.append(
-            f"lists hold at most {evaluation.depth} answer{plural}, so {', '.join(deeper)} {look} no further than that"
-        )
+        uses = "uses" if len(deeper) == 1 else "use"
+        most = counted(evaluation.depth, "prediction")
+        found.append(f"each query has at most {most}, so {', '.join(deeper)} {uses} no more than that")
     undefined: dict[str, list[str]] = {}
     for figure in evaluation.figures:
         if figure.value is None:
             undefined.setdefault(figure.why, []).append(figure.measure)
-    return said + [f"undefined, as {why}: {', '.join(measures)}" for why, measures in undefined.items()]
+    return found + [f"undefined, since {why}: {', '.join(measures)}" for why, measures in undefined.items()]
 
 
 def _counted(*things: tuple[int, str, str]) -> list[str]:
@@ -186,7 +201,7 @@ def _counted(*things: tuple[int, str, str]) -> list[str]:
     return [f"{count:,} {one if count == 1 else many}" for count, one, many in things if count]
 
 
-def closing(evaluation: Evaluation) -> str:
+def signature(evaluation: Evaluation) -> str:
     """Return the signature that belongs to every figure of the table."""
     return evaluation.scores.signature() + (
         f"|intervals:{evaluation.resamples} resamples of videos, seed {evaluation.seed}" if evaluation.resamples else ""

@@ -53,7 +53,6 @@ from truemoment.reports.drawing import (
     SMALL,
     SOFT,
     TEXT,
-    Drawing,
     draw_cells,
     draw_density,
     drawing_style,
@@ -64,6 +63,7 @@ from truemoment.reports.drawing import (
     wrapped,
     write_beside,
 )
+from truemoment.reports.model import Drawing
 from truemoment.text import one_line
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from truemoment.bias.guarantees import Inspection, Promise
 from truemoment.bias.guessing import MEASURES, Guessing, is_less, new_tests, rising
 from truemoment.bias.splitting import Plan
 from truemoment.intervals import Floats
-from truemoment.reports.tables import TableStyle, escaped, render
+from truemoment.reports.render.tabular import TableStyle, escaped, render
 from truemoment.reports.text import counted
 
 UNKNOWN = "What is left to guess cannot be measured: a split has too few moments or durations."

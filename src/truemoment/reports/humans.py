@@ -19,7 +19,7 @@ from truemoment.io import MatchReport
 from truemoment.protocols import Protocol
 from truemoment.reports.comparison import FEW_VIDEOS
 from truemoment.reports.head import head
-from truemoment.reports.tables import TableStyle, escaped, render
+from truemoment.reports.render.tabular import TableStyle, escaped, render
 from truemoment.scores import Scores
 from truemoment.uncertainty import LEVEL
 

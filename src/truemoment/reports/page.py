@@ -32,9 +32,10 @@ from truemoment.reports.audit import (
     in_order,
     preamble,
 )
-from truemoment.reports.drawing import Drawing, inline_svg
+from truemoment.reports.drawing import inline_svg
 from truemoment.reports.figures import drawings
-from truemoment.reports.template import Cell, Table, render_page
+from truemoment.reports.model import Cell, Drawing, Table
+from truemoment.reports.render.pages import render_page
 from truemoment.scores import Scores
 
 TITLES: Mapping[str, str] = {

@@ -21,8 +21,9 @@ from truemoment.floors import DRAWS, FITS
 from truemoment.intervals import Floats
 from truemoment.records import Annotations
 from truemoment.reports import guessing as guesses
-from truemoment.reports.drawing import Drawing, draw_density, drawing_style, new_figure, scale_legend
-from truemoment.reports.tables import TableStyle, escaped, render
+from truemoment.reports.drawing import draw_density, drawing_style, new_figure, scale_legend
+from truemoment.reports.model import Drawing
+from truemoment.reports.render.tabular import TableStyle, escaped, render
 from truemoment.reports.text import WIDTH
 from truemoment.text import one_line
 from truemoment.version import __version__ as version

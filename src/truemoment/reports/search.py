@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from truemoment.reports.tables import TableStyle, escaped, render
-from truemoment.reports.template import render_page
+from truemoment.reports.render.pages import render_page
+from truemoment.reports.render.tabular import TableStyle, escaped, render
 from truemoment.searching.building import Report
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings
@@ -71,7 +71,7 @@ def table(answers: Sequence[Answer], *, style: TableStyle = "plain", width: int 
     answers
         What was found.
     style
-        As for :func:`~truemoment.reports.tables.render`.
+        As for :func:`~truemoment.reports.render.tabular.render`.
     width
         Columns of the terminal: names of videos are shortened in the middle to fit; 0 for no limit.
     """

@@ -22,12 +22,12 @@ from truemoment.reports.drawing import (
     PAPER,
     SMALL,
     SOFT,
-    Drawing,
     drawing_style,
     new_figure,
     shortened,
 )
-from truemoment.reports.tables import TableStyle, escaped, render
+from truemoment.reports.model import Drawing
+from truemoment.reports.render.tabular import TableStyle, escaped, render
 from truemoment.reports.text import WIDTH, counted, few, listed, number
 from truemoment.version import __version__ as version
 

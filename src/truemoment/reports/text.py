@@ -5,25 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from itertools import groupby
 
 from truemoment.intervals import Floats
 
 WIDTH = 100
 """Columns of a terminal that text is wrapped to."""
-
-
-def tightened(text: str) -> str:
-    """Leave two blanks between columns, so that the table fits a terminal."""
-    lines = text.split("\n")
-    table = [line for line in lines if line.strip("- ")]
-    rule = next(line for line in lines if not line.strip("- "))
-    blank = [all(line[at : at + 1] in ("", " ") for line in table) for at in range(len(rule))]
-    kept = []
-    for is_blank, places in groupby(range(len(rule)), blank.__getitem__):
-        run = list(places)
-        kept += sorted(sorted(run, key=lambda at: rule[at])[:2]) if is_blank else run  # where the rule is blank too
-    return "\n".join("".join(line[at : at + 1] for at in kept).rstrip() for line in lines)
 
 
 def folded(text: str, width: int = WIDTH) -> str:

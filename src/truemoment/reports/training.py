@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from truemoment.reports.tables import TableStyle, escaped, render
+from truemoment.reports.render.tabular import TableStyle, escaped, render
 from truemoment.reports.text import counted
 from truemoment.text import one_line, printable
 

@@ -21,7 +21,7 @@ from truemoment.comparison import PublishedFigure, read_published
 from truemoment.datasets import load_annotations
 from truemoment.protocols import Protocol, get_protocol
 from truemoment.records import Annotations
-from truemoment.reports.drawing import Drawing
+from truemoment.reports.model import Drawing
 
 PUBLISHED = Path(__file__).parent / "published"
 """Folder of the published figures."""

@@ -18,7 +18,8 @@ from truemoment.floors import NETWORK, Floor
 from truemoment.floors import Setting as FloorSetting
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
-from truemoment.reports.drawing import FLOOR, INK, METHOD, SMALL, Drawing, new_figure
+from truemoment.reports.drawing import FLOOR, INK, METHOD, SMALL, new_figure
+from truemoment.reports.model import Drawing
 from truemoment.reproduction.base import Reproduced, Setting, Table, beside, with_ours
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, get_args
 
-from truemoment.reports.tables import TableStyle, render
+from truemoment.reports.render.tabular import TableStyle, render
 from truemoment.reproduction.base import Reproduced, Status, Table
 from truemoment.version import __version__ as version
 

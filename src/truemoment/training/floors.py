@@ -39,7 +39,7 @@ def floor_rows(name: str, scores: Scores, *, seed: int, fitted_on: Annotations |
             features="none",
             measure=figure.measure,
             value="" if figure.value is None else f"{figure.value:.6f}",
-            n_queries=figure.n_queries,
+            n_queries=figure.n_queries or 0,
             chosen_on="",
             epoch=0,
             seconds=0.0,

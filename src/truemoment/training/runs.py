@@ -279,7 +279,7 @@ def _answer(grounder: TrainedGrounder, of: Annotations, path: Path, measures: st
             features=run.features_name or "none",
             measure=figure.measure,
             value="" if figure.value is None else f"{figure.value:.6f}",
-            n_queries=figure.n_queries,
+            n_queries=figure.n_queries or 0,
             trained_on=run.made_by["trained_on"],
             chosen_on=run.made_by["chosen_on"],
             epoch=best.epoch,

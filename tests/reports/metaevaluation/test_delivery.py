@@ -13,7 +13,7 @@ from truemoment.reports.metaevaluation import delivery
 from truemoment.reports.metaevaluation.agreement import chapter
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.verdict import Answer, Verdict
-from truemoment.reports.template import Cell, Table
+from truemoment.reports.model import Cell, Table
 from truemoment.reports.text import WIDTH
 
 NAMES = [

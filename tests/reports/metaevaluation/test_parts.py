@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from truemoment.metaevaluation.systems import DEFAULT_MEASURES
-from truemoment.reports.drawing import COLOURS, Drawing, drawing_style, inline_svg
+from truemoment.reports.drawing import COLOURS, drawing_style, inline_svg
 from truemoment.reports.metaevaluation.parts import (
     SHARES,
     group_breaks,
@@ -20,6 +20,7 @@ from truemoment.reports.metaevaluation.parts import (
     short_label,
     short_number,
 )
+from truemoment.reports.model import Drawing
 
 MEASURES = DEFAULT_MEASURES.split("; ")
 

@@ -114,7 +114,7 @@ def _rates(found: Abstaining) -> Iterator[str]:
     """Write both rates with their intervals, and what they mean together."""
     for figure, ci95 in zip(found.scores.measured(), found.ci95, strict=False):
         value = figure.why if figure.value is None else f"{100 * figure.value:.1f} %, {interval(ci95)}"
-        yield f"{figure.measure}: {value} ({some(figure.n_queries, 'query', 'queries')})"
+        yield f"{figure.measure}: {value} ({some(figure.n_queries or 0, 'query', 'queries')})"
     yield "a method that abstains always, never or at random has a difference of 0"
     yield "queries without a moment count in no other figure of this audit"
 

@@ -18,7 +18,8 @@ from truemoment.cli.meta.options import (
     system_options,
     workers_option,
 )
-from truemoment.cli.options import files_of, seed_option
+from truemoment.cli.options import seed_option
+from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
 
 if TYPE_CHECKING:

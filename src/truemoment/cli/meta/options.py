@@ -16,11 +16,9 @@ import click
 from truemoment.cli.options import (
     MOST_RESAMPLES,
     STANDARD_OUTPUT,
-    DataOptions,
     NamedFile,
     PredictionOptions,
     data_options,
-    files_of,
     fit_options,
     followed,
     measuring_options,
@@ -33,6 +31,7 @@ from truemoment.cli.options import (
     write_json,
     write_text,
 )
+from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.exceptions import MissingFileError, UsageError
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ class SystemOptions:
     """Which systems were asked for, see :func:`system_options`."""
 
     words: tuple[str, ...]
-    data: DataOptions
+    data: AnnotationSource
     protocol: str | None
     measures: str | None
     how: PredictionOptions
@@ -154,7 +153,7 @@ class SystemOptions:
         annotations = self._annotations(needed=len(saved) < len(files) or self.population or self.baselines)
         fitted_on = None
         if annotations is not None and (self.population or self.baselines):
-            fitted_on = self.data.to_fit_on(annotations, self.fit_split, self.fit_annotations)
+            fitted_on = self.data.training(annotations, self.fit_split, self.fit_annotations)
         answers: dict[str, Predictions] = {}
         simulated: tuple[str, ...] = ()
         blind: tuple[str, ...] = ()
@@ -406,7 +405,7 @@ def system_options(function: F) -> F:
     ) -> Any:  # noqa: ANN401 - a command's own
         chosen = SystemOptions(
             systems,
-            DataOptions(dataset, annotations, split, data_dir),
+            AnnotationSource(dataset, annotations, split, data_dir),
             protocol,
             measures,
             how,

@@ -10,9 +10,7 @@ import click
 
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
-    DataOptions,
     data_options,
-    files_of,
     measuring_options,
     output_options,
     refuse_folder,
@@ -21,6 +19,7 @@ from truemoment.cli.options import (
     told_path,
     write_json,
 )
+from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.files import atomic_folder
 
 MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; R@5,IoU=0.5"
@@ -104,9 +103,9 @@ def command(
     asked = parse_measures(MEASURES if measures is None else measures)
     asked += tuple(measure for measure in parse_measures("mIoU") if measure not in asked)
     asked_protocol = None if protocol is None else get_protocol(protocol)
-    data = DataOptions(dataset, annotations, split, data_dir)
+    data = AnnotationSource(dataset, annotations, split, data_dir)
     references = data.read()
-    train = data.to_fit_on(references, fit_split, fit_annotations)
+    train = data.training(references, fit_split, fit_annotations)
     for_answers, for_recipes = np.random.default_rng(seed).spawn(2)
     recipes = default_population() if n_variants is None else variants(n_variants, for_recipes)
     show = not quiet and sys.stderr.isatty()

@@ -20,7 +20,8 @@ from truemoment.cli.meta.options import (
     trials_option,
     workers_option,
 )
-from truemoment.cli.options import apart, followed, seed_option
+from truemoment.cli.options import followed, seed_option
+from truemoment.datasets.source import without_queries_of
 from truemoment.exceptions import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _check_apart(validation: Annotations, read: Chosen) -> None:
         raise UsageError(
             "--validation-split: variants are simulated from annotations: give --dataset, or --annotations"
         )
-    apart(validation, read.annotations, "--validation-split")
+    without_queries_of(read.annotations, validation, "--validation-split")
 
 
 def _selection(
@@ -184,7 +185,7 @@ def _selection(
     for_recipes, for_validation, for_test, for_study = rng.spawn(4)
     recipes = variants(n_variants, for_recipes)
     assert read.annotations is not None  # noqa: S101 - else there is no validation split
-    fitted_on = read.fitted_on or chosen.data.to_fit_on(read.annotations, chosen.fit_split, chosen.fit_annotations)
+    fitted_on = read.fitted_on or chosen.data.training(read.annotations, chosen.fit_split, chosen.fit_annotations)
     sides = []
     for split, draws in ((validation, for_validation), (read.annotations, for_test)):
         of_side = simulate_each(recipes, split, draws, fit=fitted_on)

@@ -23,14 +23,13 @@ from truemoment.cli.meta.options import (
 from truemoment.cli.options import (
     NamedFile,
     PredictionOptions,
-    chosen_annotations,
     data_dir_option,
-    files_of,
     followed,
     reading_options,
     seed_option,
     told_path,
 )
+from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.exceptions import UsageError
 
 if TYPE_CHECKING:
@@ -168,7 +167,7 @@ def _annotations(
             f"which annotations? prediction files need --dataset NAME with --{option}split NAME, or "
             f"--{option}annotations FILE"
         )
-    return chosen_annotations(None if own is not None else dataset, own, split, data_dir)
+    return AnnotationSource(None if own is not None else dataset, own, split, data_dir).read()
 
 
 def _sources(side: str, files: Sequence[NamedFile]) -> list[dict[str, str]]:

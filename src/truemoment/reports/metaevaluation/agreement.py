@@ -21,7 +21,7 @@ from truemoment.intervals import Floats, Ints
 from truemoment.measures import why_undefined
 from truemoment.metaevaluation.agreement import Agreement
 from truemoment.metaevaluation.systems import Systems
-from truemoment.reports.drawing import GRID, INK, SMALL, SOFT, Drawing, new_figure, shortened
+from truemoment.reports.drawing import GRID, INK, SMALL, SOFT, new_figure, shortened
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.parts import (
     group_breaks,
@@ -33,7 +33,7 @@ from truemoment.reports.metaevaluation.parts import (
     short_label,
     short_number,
 )
-from truemoment.reports.template import Cell, Table
+from truemoment.reports.model import Cell, Drawing, Table
 from truemoment.reports.text import counted, few, listed, low_to_high, number, percent
 from truemoment.text import one_line
 from truemoment.uncertainty import ROUNDING

@@ -11,10 +11,10 @@ from truemoment.intervals import Floats, Ints
 from truemoment.metaevaluation.ambiguity import Ambiguity, NoiseLevel
 from truemoment.metaevaluation.noise import VARIANCES_S2
 from truemoment.metaevaluation.rankings import order_of_pairs, pairs_of
-from truemoment.reports.drawing import Drawing, shortened
+from truemoment.reports.drawing import shortened
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.parts import heat_map, lines_figure, short_label
-from truemoment.reports.template import Cell, Table
+from truemoment.reports.model import Cell, Drawing, Table
 from truemoment.reports.text import counted, few, number, percent, points
 from truemoment.text import one_line
 from truemoment.uncertainty import ROUNDING

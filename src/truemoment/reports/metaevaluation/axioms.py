@@ -10,21 +10,9 @@ import numpy as np
 from truemoment.intervals import Floats, Ints
 from truemoment.metaevaluation.axioms import AxiomResult, MinimalPair
 from truemoment.metaevaluation.minimal_pairs import Axiom
-from truemoment.reports.drawing import (
-    FLOOR,
-    GRID,
-    INK,
-    METHOD,
-    METHOD_FAINT,
-    OTHER,
-    SMALL,
-    SOFT,
-    Drawing,
-    new_figure,
-    shortened,
-)
+from truemoment.reports.drawing import FLOOR, GRID, INK, METHOD, METHOD_FAINT, OTHER, SMALL, SOFT, new_figure, shortened
 from truemoment.reports.metaevaluation.chapter import Chapter
-from truemoment.reports.template import Cell, Table
+from truemoment.reports.model import Cell, Drawing, Table
 from truemoment.reports.text import counted, few, listed
 from truemoment.text import one_line
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from truemoment.reports.drawing import Drawing
-from truemoment.reports.template import Table
+from truemoment.reports.model import Drawing, Table
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from truemoment.metaevaluation.claims import Claim
 from truemoment.reports.metaevaluation.chapter import Chapter
-from truemoment.reports.template import Cell, Table
+from truemoment.reports.model import Cell, Table
 from truemoment.reports.text import counted
 
 

@@ -16,9 +16,9 @@ import numpy as np
 from truemoment.reports.drawing import shortened
 from truemoment.reports.head import head
 from truemoment.reports.metaevaluation.chapter import Chapter
-from truemoment.reports.tables import TableStyle, escaped, render
-from truemoment.reports.template import Cell, Table
-from truemoment.reports.text import WIDTH, tightened
+from truemoment.reports.model import Cell, Table
+from truemoment.reports.render.tabular import TableStyle, escaped, render, tightened
+from truemoment.reports.text import WIDTH
 from truemoment.text import one_line
 from truemoment.version import __version__ as version
 

@@ -1,7 +1,6 @@
 """The page of the studies of measures: one HTML file, to be opened, printed, cited, or sent.
 
-How it looks stands in ``templates/meta.html.j2``; see :mod:`truemoment.reports.template`. It is made of chapters alone:
-a page of one study and the report of all are the same page.
+It is made of chapters alone: a page of one study and the report of all are the same page.
 """
 
 from __future__ import annotations
@@ -10,10 +9,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from truemoment.reports.drawing import Drawing, inline_svg
+from truemoment.reports.drawing import inline_svg
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.delivery import names_of
-from truemoment.reports.template import Table, render_page
+from truemoment.reports.model import Drawing, Table
+from truemoment.reports.render.pages import render_page
 from truemoment.text import one_line
 from truemoment.version import __version__ as version
 

@@ -16,7 +16,7 @@ from truemoment.metaevaluation.simulation import SimulatedSystem
 from truemoment.metaevaluation.systems import Systems
 from truemoment.reports.head import head
 from truemoment.reports.metaevaluation.chapter import Chapter
-from truemoment.reports.template import Cell, Table
+from truemoment.reports.model import Cell, Table
 
 SCHEMA = "truemoment/population/1"
 

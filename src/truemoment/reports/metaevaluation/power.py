@@ -12,10 +12,9 @@ from truemoment.intervals import Floats
 from truemoment.measures import why_undefined
 from truemoment.metaevaluation.power import DIFFERENCES, FEWEST_UNITS, Power
 from truemoment.metaevaluation.rankings import pairs_of
-from truemoment.reports.drawing import Drawing
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.parts import lines_figure
-from truemoment.reports.template import Cell, Table
+from truemoment.reports.model import Cell, Drawing, Table
 from truemoment.reports.text import counted, few, low_to_high, number, percent
 from truemoment.uncertainty import ROUNDING
 

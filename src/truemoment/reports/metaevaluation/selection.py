@@ -10,10 +10,10 @@ import numpy as np
 
 from truemoment.measures import Measure, why_undefined
 from truemoment.metaevaluation.selection import Selection
-from truemoment.reports.drawing import INK, OTHER, PAPER, SMALL, SOFT, Drawing, new_figure
+from truemoment.reports.drawing import INK, OTHER, PAPER, SMALL, SOFT, new_figure
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.parts import MeasureLook, label_ends, measure_looks, named, short_label
-from truemoment.reports.template import Cell, Table
+from truemoment.reports.model import Cell, Drawing, Table
 from truemoment.reports.text import few, low_to_high, number, percent, points
 from truemoment.uncertainty import ROUNDING
 

@@ -10,10 +10,9 @@ import numpy as np
 from truemoment.intervals import Floats
 from truemoment.measures import why_undefined
 from truemoment.metaevaluation.stability import Stability
-from truemoment.reports.drawing import Drawing
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.parts import lines_figure
-from truemoment.reports.template import Cell, Table
+from truemoment.reports.model import Cell, Drawing, Table
 from truemoment.reports.text import counted, few, listed, number, percent
 from truemoment.uncertainty import ROUNDING
 

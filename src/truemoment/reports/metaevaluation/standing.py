@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from truemoment.intervals import Floats, Ints
-from truemoment.reports.template import Cell
+from truemoment.reports.model import Cell
 from truemoment.reports.text import low_to_high, number
 from truemoment.uncertainty import ROUNDING
 

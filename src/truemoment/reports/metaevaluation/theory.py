@@ -17,10 +17,10 @@ import numpy as np
 
 from truemoment.intervals import TIE, Floats, Ints
 from truemoment.metaevaluation.theory import Errors, Theory, cut_axiou_errors, discounted_recall, recall_errors
-from truemoment.reports.drawing import FLOOR, METHOD, SMALL, SOFT, Drawing, new_figure
+from truemoment.reports.drawing import FLOOR, METHOD, SMALL, SOFT, new_figure
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.parts import legend_of, measure_looks
-from truemoment.reports.template import Cell, Table
+from truemoment.reports.model import Cell, Drawing, Table
 from truemoment.reports.text import number
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import numpy as np
 
 from truemoment.measures import why_undefined
 from truemoment.metaevaluation.ties import Ties
-from truemoment.reports.drawing import FLOOR_FAINT, INK, METHOD, METHOD_FAINT, PAPER, SMALL, Drawing, new_figure
+from truemoment.reports.drawing import FLOOR_FAINT, INK, METHOD, METHOD_FAINT, PAPER, SMALL, new_figure
 from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.parts import short_label
-from truemoment.reports.template import Cell, Table
+from truemoment.reports.model import Cell, Drawing, Table
 from truemoment.reports.text import few, low_to_high, number, percent
 from truemoment.uncertainty import ROUNDING
 

@@ -27,7 +27,7 @@ from truemoment.reports.metaevaluation.standing import (
     columns_of,
     noise_looked_at,
 )
-from truemoment.reports.template import Cell, Table
+from truemoment.reports.model import Cell, Table
 from truemoment.reports.text import counted, few, listed, low_to_high, number, percent, points
 from truemoment.text import one_line
 from truemoment.uncertainty import ROUNDING, interval95

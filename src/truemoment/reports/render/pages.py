@@ -8,9 +8,8 @@ Whatever comes from outside is escaped there and stands in elements of its own d
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,36 +18,6 @@ from truemoment.text import one_line
 from truemoment.version import __version__ as version
 
 TEMPLATES = Path(__file__).parent / "templates"
-
-
-class Cell(NamedTuple):
-    """A cell of a table: its text, smaller text below it, and whether it is marked."""
-
-    text: str
-    below: str = ""
-    marked: bool = False
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table.
-
-    Parameters
-    ----------
-    caption
-        What it shows.
-    headings
-        Of the columns.
-    groups
-        Rows under a heading of their own ("" for none); each row begins with what it is about.
-    text_columns
-        Columns of words, which stand to the left.
-    """
-
-    caption: str
-    headings: tuple[str, ...]
-    groups: tuple[tuple[str, tuple[tuple[Cell, ...], ...]], ...]
-    text_columns: tuple[int, ...] = (0,)
 
 
 def render_page(template: str, **words: Any) -> str:  # noqa: ANN401 - a template takes whatever it names

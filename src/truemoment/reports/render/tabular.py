@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Literal
 
 from truemoment.text import printable, printable_lines
@@ -79,3 +80,16 @@ def render(
 
 def _fit(cell: str, style: TableStyle, write: Callable[[str], str]) -> str:
     return escaped(cell, style) if style == "latex" or isinstance(cell, Escaped) else write(cell)
+
+
+def tightened(text: str) -> str:
+    """Leave two blanks between columns, so that the table fits a terminal."""
+    lines = text.split("\n")
+    table = [line for line in lines if line.strip("- ")]
+    rule = next(line for line in lines if not line.strip("- "))
+    blank = [all(line[at : at + 1] in ("", " ") for line in table) for at in range(len(rule))]
+    kept = []
+    for is_blank, places in groupby(range(len(rule)), blank.__getitem__):
+        run = list(places)
+        kept += sorted(sorted(run, key=lambda at: rule[at])[:2]) if is_blank else run  # where the rule is blank too
+    return "\n".join("".join(line[at : at + 1] for at in kept).rstrip() for line in lines)

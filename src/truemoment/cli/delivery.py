@@ -1,0 +1,70 @@
+"""How a command ends: its report goes to the terminal, its document to JSON, its page and figures to files."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import click
+
+from truemoment.cli.groups import Output, PageOutput
+from truemoment.cli.options import open_page, told_path, write_json, write_text
+from truemoment.documents import as_json
+from truemoment.reports.model import Report
+from truemoment.text import printable
+
+NO_PAGE = PageOutput(html=None, open_it=False, figures=None)
+
+
+def deliver(
+    report: Report,
+    document: Callable[[], Mapping[str, Any]],
+    output: Output,
+    page: PageOutput = NO_PAGE,
+) -> None:
+    """Write a result everywhere the options ask for.
+
+    Parameters
+    ----------
+    report
+        What people read.
+    document
+        Returns what programs read; called only if JSON is asked for.
+    output
+        JSON file, format of the tables, whether notes are left out.
+    page
+        Page and figures.
+    """
+    from truemoment.reports.render import terminal
+
+    if page.html is not None:
+        from truemoment.reports.render import html
+
+        write_text(page.html, html.page(report, command=shlex.join(["truemoment", *sys.argv[1:]])))
+    if page.figures is not None:
+        from truemoment.reports.drawing import save_drawings
+
+        save_drawings(report.drawings, page.figures)
+    if output.json_path is not None:
+        write_json(output.json_path, as_json(document()))
+    if not output.json_only:
+        click.echo("\n".join(_lines(report, output)))
+    if not output.quiet:
+        to_error = output.json_only or output.style is not None
+        closing = terminal.closing(report)
+        if closing:
+            click.echo("\n".join(closing if to_error else ["", *closing]), err=to_error)
+    if page.html is not None:
+        opened = page.open_it and open_page(page.html)
+        if not output.quiet:
+            click.echo(printable(f"page: {told_path(page.html)}{' (opened)' if opened else ''}"), err=output.json_only)
+
+
+def _lines(report: Report, output: Output) -> list[str]:
+    from truemoment.reports.render import latex, markdown, terminal
+
+    if output.style is None:
+        return terminal.body(report)
+    return markdown.lines(report) if output.style == "md" else latex.lines(report)

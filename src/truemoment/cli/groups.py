@@ -1,0 +1,200 @@
+"""Groups of options, each bound to one typed value: a command takes ``data`` rather than four parameters."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
+
+import click
+
+from truemoment.caching import NO_CACHE, Cache
+from truemoment.cli import options
+from truemoment.datasets.source import AnnotationSource
+from truemoment.measures import Measure, parse_measures
+from truemoment.protocols import Protocol, get_protocol
+from truemoment.text import printable
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def bound(name: str, kind: type, *decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """Add options to a command, which takes them as one value.
+
+    Parameters
+    ----------
+    name
+        Name of the command's parameter.
+    kind
+        Dataclass of the value; its fields are the names of the options' parameters.
+    decorators
+        The options, in the order of the help.
+    """
+    names = [field.name for field in fields(kind)]
+
+    def decorate(function: F) -> F:
+        @functools.wraps(function)
+        def command(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - a command's own
+            return function(*args, **{name: kind(**{of: given.pop(of) for of in names})}, **given)
+
+        for option in reversed(decorators):
+            command = option(cast(F, command))
+        return cast(F, command)
+
+    return decorate
+
+
+data_options = bound(
+    "data",
+    AnnotationSource,
+    options.dataset_option,
+    options.annotations_option,
+    options.split_option,
+    options.data_dir_option,
+)
+"""--dataset or --annotations, --split, --data-dir, as ``data``."""
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """What is measured, as the options write it.
+
+    Parameters
+    ----------
+    measures, protocol
+        Text of the options; None for the default.
+    """
+
+    measures: str | None
+    protocol: str | None
+
+    def parsed_measures(self) -> tuple[Measure, ...] | None:
+        """Return the measures; None for the protocol's own."""
+        return None if self.measures is None else tuple(parse_measures(self.measures))
+
+    def parsed_protocol(self) -> Protocol | None:
+        """Return the protocol; None for the dataset's own."""
+        return None if self.protocol is None else get_protocol(self.protocol)
+
+
+measuring_options = bound("measuring", Measuring, options.measuring_options)
+"""--measures and --protocol, as ``measuring``."""
+
+
+@dataclass(frozen=True)
+class Testing:
+    """How intervals and tests are drawn.
+
+    Parameters
+    ----------
+    resamples, permutations, seed
+        Resamples of the videos, swaps of the permutation test, seed of all draws.
+    """
+
+    resamples: int
+    permutations: int
+    seed: int
+
+
+testing_options = bound("testing", Testing, options.testing_options, options.seed_option("all draws"))
+"""--resamples, --permutations and --seed, as ``testing``."""
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """What baselines are fitted on.
+
+    Parameters
+    ----------
+    fit_split, fit_annotations
+        Split or file to fit on; None for the default.
+    no_cache
+        Whether every floor is fitted anew.
+    """
+
+    fit_split: str | None
+    fit_annotations: Path | None
+    no_cache: bool
+
+    def cache(self) -> Cache:
+        """Return the user's cache of floors, which warns once if nothing can be stored, or no cache."""
+        if self.no_cache:
+            return NO_CACHE
+        return Cache.of_user(lambda why: click.echo(printable(f"truemoment: {why}"), err=True))
+
+
+fitting_options = bound("fitting", Fitting, options.train_options, options.no_cache_option)
+"""--fit-split, --fit-annotations and --no-cache, as ``fitting``."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where results go.
+
+    Parameters
+    ----------
+    json_path
+        JSON file; ``-`` for standard output, and nothing else goes there.
+    style
+        Format of the tables on standard output; None for the terminal.
+    quiet
+        Whether notes and progress are left out.
+    """
+
+    json_path: Path | None
+    style: Literal["md", "latex"] | None
+    quiet: bool
+
+    @property
+    def json_only(self) -> bool:
+        """Whether standard output has nothing but JSON."""
+        return self.json_path == options.STANDARD_OUTPUT
+
+    @property
+    def progress(self) -> bool:
+        """Whether progress is shown."""
+        import sys
+
+        return not self.quiet and sys.stderr.isatty()
+
+
+output_options = bound("output", Output, options.output_options)
+"""--json, --table and --quiet, as ``output``."""
+
+
+@dataclass(frozen=True)
+class PageOutput:
+    """The page and the figures of a report.
+
+    Parameters
+    ----------
+    html
+        HTML file of the page; None for none.
+    open_it
+        Whether the page is opened in a browser.
+    figures
+        Folder for the figures as PNG, SVG and PDF; None for none.
+    """
+
+    html: Path | None
+    open_it: bool
+    figures: Path | None
+
+    def refuse(self) -> None:
+        """Refuse options that do not fit together, and a folder that is a file, before any work."""
+        options.refuse_page(self.html, open_it=self.open_it)
+        options.refuse_files({"--figures": self.figures})
+
+
+page_options = bound(
+    "page",
+    PageOutput,
+    click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write the report as a page."),
+    click.option("--open", "open_it", is_flag=True, help="Open the page in a browser."),
+    click.option(
+        "--figures", type=click.Path(path_type=Path), metavar="DIR", help="Save the figures as PNG, SVG and PDF."
+    ),
+)
+"""--html, --open and --figures, as ``page``."""

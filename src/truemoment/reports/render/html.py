@@ -1,0 +1,215 @@
+"""Reports as pages: one HTML file that needs no network and no script, and the same for a notebook without its frame.
+
+The look is in ``templates/report.html.j2`` and ``templates/base.html.j2``. Templates escape text from outside, and put
+it into elements of its own direction.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from truemoment.reports.drawing import inline_svg
+from truemoment.reports.model import (
+    Bar,
+    Block,
+    Details,
+    Drawing,
+    Example,
+    Examples,
+    Finding,
+    Gallery,
+    KeyFigures,
+    Level,
+    Paragraph,
+    Report,
+    Table,
+)
+from truemoment.reports.render.pages import render_page
+from truemoment.reports.words import counted
+
+LEVEL_TITLES: dict[Level, str] = {"serious": "Serious", "warning": "Warnings", "note": "Notes", "good": "Passed"}
+"""What each level of findings is called on a page."""
+
+MOST_ROWS = 16
+"""Longer tables are folded."""
+
+WIDE = 8
+"""Tables of more columns are set smaller."""
+
+BEYOND = 1.3
+"""A time line ends at this multiple of the video's duration at the latest."""
+
+
+def page(report: Report, *, command: str = "") -> str:
+    """Return the page of a report; the same report gives the same text.
+
+    Parameters
+    ----------
+    report
+        What is shown.
+    command
+        The command that makes the page again; "" for none.
+    """
+    return render_page("report.html.j2", **_parts(report), command=command)
+
+
+def fragment(report: Report) -> str:
+    """Return a report without the frame of a page, as notebooks show it."""
+    return render_page("fragment.html.j2", **_parts(report), command="")
+
+
+def _parts(report: Report) -> dict[str, Any]:
+    names = report.anchors
+    return {
+        "report": report,
+        "headline": _split(report.headline),
+        "level_titles": LEVEL_TITLES,
+        "sections": [
+            (name, section, list(_runs(section.blocks, name)))
+            for name, section in zip(names, report.sections, strict=True)
+        ],
+    }
+
+
+def _split(finding: Finding | None) -> tuple[str, str]:
+    """Return the few words of a headline before its figures, and the figures."""
+    if finding is None:
+        return "", ""
+    sentences = " ".join(finding.sentences)
+    words, colon, figures = sentences.partition(": ")
+    return (words, figures[:1].upper() + figures[1:]) if colon and len(words) < 80 else (sentences, "")
+
+
+# --------------------------------------------------------------------------------------------- blocks
+
+
+class _Run(NamedTuple):
+    """Blocks of one kind that follow each other, as the template shows them together."""
+
+    kind: str
+    level: Level | None
+    blocks: list[Any]
+
+
+def _runs(blocks: Iterable[Block], name: str) -> Iterable[_Run]:
+    """Put neighbours of one kind together: figures into columns, findings of a level under its title."""
+    numbered = list(enumerate(blocks, start=1))
+    for (kind, level), of_kind in groupby(numbered, key=lambda pair: _kind(pair[1])):
+        yield _Run(kind, level, [_shown(block, f"{name}-{number}") for number, block in of_kind])
+
+
+def _kind(block: Block) -> tuple[str, Level | None]:
+    return _KINDS[type(block)], block.level if isinstance(block, Finding) else None
+
+
+_KINDS: dict[type, str] = {
+    Finding: "finding",
+    Table: "table",
+    Drawing: "drawing",
+    KeyFigures: "key_figures",
+    Paragraph: "paragraph",
+    Examples: "examples",
+    Gallery: "gallery",
+    Details: "details",
+}
+"""The macro of the template that shows each kind of block."""
+
+
+def _shown(block: Block, name: str) -> Any:  # noqa: ANN401 - what the macro of its kind takes
+    """Return what the template's macro shows of a block."""
+    if isinstance(block, Drawing):
+        return block, inline_svg(block)
+    if isinstance(block, Table):
+        folded = _first_words(block.caption) if block.n_rows > MOST_ROWS else ""
+        folded = f"{folded} ({counted(block.n_rows, 'row')})" if folded else ""
+        return block, f"table-{name}", len(block.headings) > WIDE, folded
+    if isinstance(block, Examples):
+        return [_time_line(example) for example in block.examples]
+    if isinstance(block, Gallery):
+        return [
+            (picture, None if picture.jpeg is None else base64.b64encode(picture.jpeg).decode("ascii"))
+            for picture in block.pictures
+        ]
+    return (block.summary, list(_runs(block.blocks, name))) if isinstance(block, Details) else block
+
+
+def _first_words(caption: str) -> str:
+    """Return a caption up to its first stop."""
+    ends = [at for stop in (". ", "; ", ": ") if (at := caption.find(stop)) > 0]
+    return caption[: min(ends)] if ends else caption.rstrip(".")
+
+
+# ----------------------------------------------------------------------------------------- time lines
+
+
+class _Bar(NamedTuple):
+    """A moment on a time line, in percent of the line.
+
+    Parameters
+    ----------
+    kind, label, times, note
+        Whose it is, which one, its times and remarks in words.
+    left, width
+        Its place; None if it lies beyond the line.
+    past_left, past_width
+        Its part after the end of the video; None if there is none.
+    """
+
+    kind: str
+    label: str
+    times: str
+    note: str
+    left: float | None
+    width: float
+    past_left: float | None
+    past_width: float
+
+
+class _TimeLine(NamedTuple):
+    """An example and its bars, and where the video ends in percent of the line."""
+
+    example: Example
+    end_of_video: float
+    bars: list[_Bar]
+
+
+def _time_line(example: Example) -> _TimeLine:
+    ends = [end for bar in example.bars for end in (bar.start_s, bar.end_s)]
+    line_s = float(np.clip(max(ends, default=0.0), example.duration_s, BEYOND * example.duration_s))
+    bars = [_bar(bar, example.duration_s, line_s) for bar in example.bars]
+    return _TimeLine(example, 100 * example.duration_s / line_s, bars)
+
+
+def _bar(bar: Bar, duration_s: float, line_s: float) -> _Bar:
+    """Lay a moment out on a line of `line_s` seconds; a swapped one lies between its ends, with a remark."""
+    low, high = min(bar.start_s, bar.end_s), max(bar.start_s, bar.end_s)
+    past_end = high > duration_s + 1e-6
+    remarks = [
+        (bar.end_s < bar.start_s, "ends before it starts"),
+        (bar.end_s == bar.start_s, "has no length"),
+        (past_end, "past the end of the video"),
+        (low < 0, "begins before the video"),
+        (high > line_s, "further than is drawn"),
+    ]
+
+    def place(seconds: float) -> float:
+        return 100 * min(max(seconds, 0.0), line_s) / line_s
+
+    left, right, end_of_video = place(low), place(high), place(duration_s)
+    past_left = max(left, end_of_video)
+    is_beyond = low > line_s
+    return _Bar(
+        kind=bar.kind,
+        label=bar.label,
+        times=f"{bar.start_s:,.1f}\u2013{bar.end_s:,.1f} s".replace("-", "\u2212"),
+        note=", ".join(filter(None, [bar.note, *(words for applies, words in remarks if applies)])),
+        left=None if is_beyond else left,
+        width=right - left,
+        past_left=past_left if past_end and not is_beyond else None,
+        past_width=right - past_left,
+    )

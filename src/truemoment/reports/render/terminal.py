@@ -1,0 +1,162 @@
+"""Reports in the terminal: lines of at most 100 columns, tables folded where they are wider."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from truemoment.reports.model import LEVELS, Block, Cell, Finding, Paragraph, Report, Section, Table
+from truemoment.reports.render.tabular import render, tightened
+from truemoment.text import one_line
+
+WIDTH = 100
+"""Columns of a terminal."""
+
+_NAME_WIDTH = 28
+"""Columns of a name in a table that is too wide."""
+
+_MARGIN = max(map(len, LEVELS)) + 2
+
+
+def body(report: Report) -> list[str]:
+    """Return the facts, the headline and the sections, without notes and signature; folded blocks are left out."""
+    lines = _facts(report.facts)
+    if report.headline is not None:
+        lines += ["", *_finding(report.headline)]
+    for section in report.sections:
+        lines += _section(section, titled=len(report.sections) > 1)
+    return lines[1:] if lines[:1] == [""] else lines
+
+
+def closing(report: Report) -> list[str]:
+    """Return the notes and the signature."""
+    notes = [line for note in report.notes for line in _wrapped(note, "note: ")]
+    return [*notes, *([one_line(report.signature)] if report.signature else [])]
+
+
+def _facts(facts: Sequence[tuple[str, str]]) -> list[str]:
+    width = max((len(label) for label, _ in facts), default=0) + 2
+    return [line for label, value in facts for line in _wrapped(value, f"{one_line(label):{width}}")]
+
+
+def _section(section: Section, *, titled: bool) -> list[str]:
+    shown = [_block(block) for block in section.blocks]
+    lines: list[str] = []
+    for number, (block, of_block) in enumerate(zip(section.blocks, shown, strict=True)):
+        follows_finding = number > 0 and isinstance(block, Finding) and isinstance(section.blocks[number - 1], Finding)
+        if of_block:
+            lines += of_block if follows_finding and not block_title(block) else ["", *of_block]
+    if not lines or not titled:
+        return lines
+    title = textwrap.wrap(one_line(section.title), WIDTH)
+    return ["", *title, "=" * max(map(len, title), default=0), *lines[1:]]
+
+
+def block_title(block: Block) -> str:
+    """Return the title of a finding without a level, which stands on a line of its own; else ""."""
+    return block.title if isinstance(block, Finding) and block.level is None else ""
+
+
+def _block(block: Block) -> list[str]:
+    if isinstance(block, Finding):
+        return _finding(block)
+    if isinstance(block, Table):
+        return _table(block)
+    return _wrapped(block.text) if isinstance(block, Paragraph) else []
+
+
+def _finding(finding: Finding) -> list[str]:
+    """Write a finding: its level in a column of its own, or else a dash before each sentence."""
+    if finding.level is not None:
+        return _wrapped(" ".join(finding.sentences), f"{finding.level:{_MARGIN}}")
+    title = textwrap.wrap(one_line(finding.title), WIDTH)
+    return [*title, *(line for sentence in finding.sentences for line in _wrapped(sentence, "- "))]
+
+
+def _wrapped(text: str, begin: str = "") -> list[str]:
+    return textwrap.wrap(
+        one_line(text), WIDTH, initial_indent=begin, subsequent_indent=" " * len(begin), break_on_hyphens=False
+    )
+
+
+# --------------------------------------------------------------------------------------------- tables
+
+
+class _Fit(NamedTuple):
+    """How a table is made to fit: with smaller text in brackets, names in full, headings of a width."""
+
+    below: bool
+    names: bool
+    heading: int
+
+
+_FITS = (
+    _Fit(below=True, names=True, heading=24),
+    _Fit(below=True, names=True, heading=10),
+    _Fit(below=False, names=True, heading=10),
+    _Fit(below=False, names=False, heading=10),
+)
+"""Ways to lay out a table, the fullest first."""
+
+
+def _table(table: Table) -> list[str]:
+    """Lay out a table under its caption: all of it, or what fits, or the columns one below the other."""
+    caption = _wrapped(table.caption)
+    whole = range(len(table.headings))
+    for fit in _FITS:
+        text = _laid_out(table, whole, fit)
+        if _width(text) <= WIDTH:
+            return [*caption, *text.splitlines()]
+    lines = caption
+    for number, columns in enumerate(_folded(table)):
+        lines += [""] if number else []
+        lines += _laid_out(table, columns, _FITS[-1]).splitlines()
+    return lines
+
+
+def _width(text: str) -> int:
+    return max(map(len, text.splitlines()), default=0)
+
+
+def _folded(table: Table) -> list[list[int]]:
+    """Divide the columns into parts that each fit the terminal; every part begins with the first column."""
+    parts: list[list[int]] = []
+    for column in range(1, len(table.headings)):
+        wider = [*parts[-1], column] if parts else [0, column]
+        if parts and _width(_laid_out(table, wider, _FITS[-1])) <= WIDTH:
+            parts[-1] = wider
+        else:
+            parts.append([0, column])
+    return parts or [[0]]
+
+
+def _laid_out(table: Table, columns: Sequence[int], fit: _Fit) -> str:
+    rows: list[list[str]] = []
+    for title, of_group in table.groups:
+        if title:
+            rows.append([one_line(title), *[""] * (len(columns) - 1)])
+        rows += [[_cell(row[column], fit) for column in columns] for row in of_group]
+    marked = {column for column in columns for _, rows in table.groups for row in rows if row[column].marked}
+    headings = [_heading(table.headings[column], fit.heading) for column in columns]
+    numbers = [number for number, column in enumerate(columns) if column not in table.text_columns]
+    if marked:
+        for row in rows:
+            for number in numbers:
+                if columns[number] in marked and row[number] and not row[number].endswith("*"):
+                    row[number] += " "  # so that numbers are aligned beside those with a star
+    return tightened(render(headings, rows, numbers=numbers))
+
+
+def _heading(heading: str, width: int) -> str:
+    words = one_line(heading).replace(",IoU", ", IoU")  # where a measure may be broken
+    return "\n".join(textwrap.wrap(words, width, break_long_words=False, break_on_hyphens=False))
+
+
+def _cell(cell: Cell, fit: _Fit) -> str:
+    """Write a cell on one line: its smaller text in brackets, its mark as a star."""
+    text = one_line(cell.text)
+    if not fit.names and len(text) > _NAME_WIDTH:
+        text = f"{text[: _NAME_WIDTH - 1].rstrip()}…"
+    below = f" ({one_line(cell.below)})" if cell.below and fit.below else ""
+    return f"{text}{below}{'*' if cell.marked else ''}"
