@@ -227,6 +227,30 @@ def _told(value: Any) -> str:
     return text if len(text) <= 160 else f"{text[:157]}..."
 
 
+def drawn_figures(recorded: Any, path: str = "$") -> Iterator[tuple[str, dict[str, float]]]:
+    """Give path, mean and standard error of every figure that is drawn in a golden file."""
+    if isinstance(recorded, dict) and DRAWN in recorded:
+        if _is_number(recorded[DRAWN]):
+            yield path, recorded
+    elif isinstance(recorded, dict):
+        for key, of in recorded.items():
+            yield from drawn_figures(of, f"{path}.{key}")
+    elif isinstance(recorded, list):
+        for i, of in enumerate(recorded):
+            yield from drawn_figures(of, f"{path}[{i}]")
+
+
+def moved(before: Any, after: Any, n_seeds: int) -> list[str]:
+    """Return a line for each drawn figure whose mean over seeds moved by more than 3 standard errors."""
+    old, lines = dict(drawn_figures(before)), []
+    for path, new in drawn_figures(after):
+        if path in old:
+            error = math.hypot(new["standard_error"], old[path]["standard_error"]) / math.sqrt(n_seeds)
+            if abs(new[DRAWN] - old[path][DRAWN]) > 3 * error:
+                lines.append(f"{path}: mean {new[DRAWN]}, before {old[path][DRAWN]}, standard error {error:.3g}")
+    return lines
+
+
 @contextlib.contextmanager
 def away_from_home(cache: Path) -> Iterator[None]:
     """Let commands see no data, and keep what they cache in a folder."""
