@@ -51,6 +51,14 @@ MODEL = (
 )
 TRAINED = "--annotations world.jsonl --features features"
 
+VERBS = (
+    *("", "demo", "audit", "evaluate", "compare", "bias", "resplit", "meta", "humans", "train", "predict", "sweep"),
+    *("variants", "features", "index", "search", "convert", "baseline", "reproduce", "datasets", "datasets list"),
+    *("datasets info", "datasets check", "datasets fetch", "protocols", "protocols list", "protocols show", "measures"),
+    *("measures list", "meta report", "meta axioms", "meta agreement", "meta stability", "meta ambiguity", "meta ties"),
+    *("meta theory", "meta selection", "meta power", "meta population"),
+)
+
 CASES = (
     # What is measured.
     Case("evaluate-example", (f"evaluate {EXAMPLE} {FOUND}",)),
@@ -246,6 +254,7 @@ CASES = (
         needs=("torch", "transformers"),
     ),
     # Lists.
+    Case("options", tuple(f"{verb} --help" for verb in VERBS)),
     Case("measures-list", ("measures list",)),
     Case("protocols-list", ("protocols list",)),
     Case("protocols-show", ("protocols show closer-look",)),

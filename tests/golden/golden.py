@@ -62,7 +62,7 @@ def outcome(case: Case, folder: Path, seed: int = 0) -> dict[str, Any]:
 
 
 def _run(words: str, *, exact_files: bool) -> dict[str, Any]:
-    """Run one command; of what it prints, only names in the first column of a list are kept."""
+    """Run one command; of what it prints, only names of options and those in the first column of a table are kept."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = run(shlex.split(words))
@@ -72,6 +72,8 @@ def _run(words: str, *, exact_files: bool) -> dict[str, Any]:
     if Path("found.json").is_file():
         not_held = NOT_HELD if exact_files else NOT_HELD | {"sha256"}
         kept["json"] = reduced(json.loads(Path("found.json").read_text("utf-8")), not_held)
+    elif words.endswith("--help"):
+        kept["names"] = re.findall(r"(?m)^  (?:-\w, )?(\S+)", out.getvalue().partition("Options:\n")[2])
     elif names := _first_column(out.getvalue()):
         kept["names"] = names
     return kept
