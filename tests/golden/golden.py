@@ -28,6 +28,9 @@ DRAWN = "~drawn"
 TEXT, TEXTS, UNSTABLE = "~text", "~texts", "~not held"
 """What stands for sentences, for lists of them, and for what no seed decides: paths, times, versions."""
 
+NOTHING = "~nothing"
+"""What stands for a key that is not there with every seed."""
+
 SENTENCES = frozenset(
     {"said", "notes", "title", "text", "message", "why", "hint", "headline", "claim", "evidence", "found", "question"}
 )
@@ -145,16 +148,18 @@ def merged(outcomes: Sequence[Any], repeat: Any, seeds: Sequence[int]) -> Any:
     What differs between the first and its repeat is not held; what differs between seeds is drawn.
     """
     first, everything = outcomes[0], [*outcomes, repeat]
-    if all(isinstance(of, dict) and of.keys() == first.keys() for of in everything):
-        return {key: merged([of[key] for of in outcomes], repeat[key], seeds) for key in first}
+    if all(isinstance(of, dict) for of in everything):
+        keys = dict.fromkeys(key for of in everything for key in of)
+        return {key: merged([of.get(key, NOTHING) for of in outcomes], repeat.get(key, NOTHING), seeds) for key in keys}
     if all(isinstance(of, list) and len(of) == len(first) for of in everything):
         return [merged([of[i] for of in outcomes], repeat[i], seeds) for i in range(len(first))]
     if repeat != first:
         return UNSTABLE
     if all(of == first for of in outcomes) or list(outcomes) == list(seeds):
         return first
-    if all(_is_number(of) for of in outcomes):
-        return _drawn_number([float(of) for of in outcomes])
+    numbers = [_number(of) for of in outcomes]
+    if None not in numbers:
+        return _drawn_number(numbers)
     return {DRAWN: sorted({_kind(of) for of in outcomes})}
 
 
@@ -179,7 +184,16 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def _number(value: Any) -> float | None:
+    """Return a number, also one that a table holds as text."""
+    if isinstance(value, str) and re.fullmatch(r"-?\d+\.\d+", value):
+        return float(value)
+    return float(value) if _is_number(value) else None
+
+
 def _kind(value: Any) -> str:
+    if value == NOTHING:
+        return "nothing"
     if value is None or isinstance(value, bool):
         return "null" if value is None else "boolean"
     if _is_number(value):
@@ -192,27 +206,24 @@ def differences(expected: Any, found: Any, path: str = "$") -> Iterator[str]:
     if isinstance(expected, dict) and DRAWN in expected:
         yield from _drawn_differences(expected, found, path)
     elif isinstance(expected, dict) and isinstance(found, dict):
-        for key in expected.keys() | found.keys():
-            if key not in found:
-                yield f"{path}.{key}: found nothing, expected {_told(expected[key])}"
-            elif key not in expected:
-                yield f"{path}.{key}: found {_told(found[key])}, expected no such key"
-        for key in expected:
-            if key in found:
-                yield from differences(expected[key], found[key], f"{path}.{key}")
+        for key, of in expected.items():
+            yield from differences(of, found.get(key, NOTHING), f"{path}.{key}")
+        for key in found.keys() - expected.keys():
+            yield f"{path}.{key}: found {_told(found[key])}, expected no such key"
     elif isinstance(expected, list) and isinstance(found, list):
         if len(expected) != len(found):
             yield f"{path}: found {len(found)} items, expected {len(expected)}: {_told(expected)}"
         for i, (of, other) in enumerate(zip(expected, found, strict=False)):
             yield from differences(of, other, f"{path}[{i}]")
-    elif expected != UNSTABLE and not _same(expected, found):
+    elif (expected != UNSTABLE or found == NOTHING) and not _same(expected, found):
         yield f"{path}: found {_told(found)}, expected {_told(expected)}"
 
 
 def _drawn_differences(expected: dict[str, Any], found: Any, path: str) -> Iterator[str]:
     drawn = expected[DRAWN]
     if _is_number(drawn):
-        if not _is_number(found) or not abs(found - drawn) <= expected["within"]:
+        number = _number(found)
+        if number is None or not abs(number - drawn) <= expected["within"]:
             yield f"{path}: found {_told(found)}, expected {drawn} within {expected['within']} (drawn)"
     elif _kind(found) not in drawn:
         yield f"{path}: found {_told(found)}, expected {drawn} (drawn)"
@@ -225,6 +236,8 @@ def _same(expected: Any, found: Any) -> bool:
 
 
 def _told(value: Any) -> str:
+    if value == NOTHING:
+        return "nothing"
     text = json.dumps(value)
     return text if len(text) <= 160 else f"{text[:157]}..."
 

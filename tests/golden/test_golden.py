@@ -46,6 +46,7 @@ DRAWN = {"~drawn": 0.5, "standard_error": 0.01, "within": 0.03}
         (True, 1, "$: found 1, expected true"),
         (DRAWN, 0.54, "$: found 0.54, expected 0.5 within 0.03 (drawn)"),
         (DRAWN, None, "$: found null, expected 0.5 within 0.03 (drawn)"),
+        ({"a": {"~drawn": ["list", "nothing"]}}, {"a": 1}, "$.a: found 1, expected ['list', 'nothing'] (drawn)"),
         ({"~drawn": ["null", "string"]}, 3, "$: found 3, expected ['null', 'string'] (drawn)"),
     ],
 )
@@ -55,9 +56,9 @@ def test_a_difference_is_told_with_its_place(expected, found, told):
 
 def test_only_what_a_seed_changes_is_drawn():
     """Two seeds and a repeat of the first: mean 2, standard error sqrt(2), bound 3 sqrt(2) sqrt(1 + 1/2) = 5.196..."""
-    runs = [{"fixed": 7, "drawn": 1, "seed": 0, "time": 5}, {"fixed": 7, "drawn": 3, "seed": 1, "time": 5}]
+    runs = [{"fixed": 7, "drawn": 1, "seed": 0, "time": 5}, {"fixed": 7, "drawn": 3, "seed": 1, "time": 5, "why": ""}]
     drawn = {"~drawn": 2.0, "standard_error": 1.41421, "within": 5.19667}  # six digits, rounded upwards
-    expected = {"fixed": 7, "drawn": drawn, "seed": 0, "time": "~not held"}
+    expected = {"fixed": 7, "drawn": drawn, "seed": 0, "time": "~not held", "why": {"~drawn": ["nothing", "string"]}}
     assert merged(runs, runs[0] | {"time": 6}, [0, 1]) == expected
     assert list(differences(expected, runs[0])) == []
 
