@@ -208,10 +208,21 @@ CASES = (
         exact_files=False,
         needs=("torch",),
     ),
-    Case("demo", ("demo --videos 40 --out world --no-open --quiet",), exact_files=False),
+    Case(
+        "demo",
+        (
+            "demo --videos 40 --out world --no-open --quiet",
+            f"evaluate world/seeing-test-iid.jsonl --annotations world/annotations.jsonl --split test-iid {FOUND}",
+        ),
+        exact_files=False,
+    ),
     Case(
         "demo-search",
-        ("demo --search --minutes 1 --out film --no-open --quiet", f"index film/film.mp4 {FOUND}"),
+        (
+            "demo --search --minutes 1 --out film --no-open --quiet",
+            f"index film/film.mp4 {FOUND}",
+            f"evaluate film/found.jsonl --annotations film/film.jsonl {TWO} {FOUND}",
+        ),
         exact_files=False,
         needs=("torch", "transformers", "av"),
     ),

@@ -92,7 +92,7 @@ def _first_column(printed: str) -> list[str]:
             in_table = False
         elif in_table and not line.startswith(" "):
             names.append(line.split("  ")[0])
-    return names
+    return [name for name in names if " " not in name]  # the others are words for people
 
 
 def _files(folder: Path) -> Iterator[str]:
