@@ -173,7 +173,7 @@ def _drawn_number(values: Sequence[float]) -> dict[str, Any]:
     error = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
     farthest = max(abs(value - mean) for value in values)
     within = max(3 * error * math.sqrt(1 + 1 / len(values)), farthest)
-    return {DRAWN: _short(mean), "standard_error": _short(error), "within": _short(within * 1.0001)}
+    return {DRAWN: mean, "standard_error": _short(error), "within": _short(within * 1.0001)}
 
 
 def _short(value: float) -> float:
