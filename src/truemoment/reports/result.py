@@ -11,8 +11,8 @@ from truemoment.documents import as_json
 from truemoment.reports.model import Report
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
+    import pandas as pd
+    import polars as pl
 
 
 class Result(ABC):
@@ -66,13 +66,13 @@ class Result(ABC):
         names = dict.fromkeys(name for row in rows for name in row)
         return {name: [row.get(name) for row in rows] for name in names}
 
-    def to_pandas(self) -> pandas.DataFrame:
+    def to_pandas(self) -> pd.DataFrame:
         """Return the main figures as a pandas data frame; pandas has to be installed."""
         import pandas as pd  # noqa: PLC0415 - an optional package
 
         return pd.DataFrame(self.table())
 
-    def to_polars(self) -> polars.DataFrame:
+    def to_polars(self) -> pl.DataFrame:
         """Return the main figures as a polars data frame; polars has to be installed."""
         import polars as pl  # noqa: PLC0415 - an optional package
 
