@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.auditing import Finding, judge, read_gate, settled
+from truemoment.auditing import AuditFinding, judge, read_gate, settled
 from truemoment.exceptions import UsageError
 from truemoment.measures import parse_measures
 
 FINDINGS = (
-    Finding("sound", "good", "All is well.", holds=True, figure=0.25),
-    Finding("unsound", "serious", "It is not.", holds=False, figure=0.9),
-    Finding("open", "note", "Nobody knows."),
+    AuditFinding("sound", "good", "All is well.", holds=True, figure=0.25),
+    AuditFinding("unsound", "serious", "It is not.", holds=False, figure=0.9),
+    AuditFinding("open", "note", "Nobody knows."),
 )
 FIGURES = {"R@1,IoU=0.5": 0.4, "mIoU": math.nan}
 

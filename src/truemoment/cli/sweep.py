@@ -415,7 +415,7 @@ def _floors(
                 train=splits["train"],
                 seed=place[1],
                 cache=cache,
-                tell=tell,
+                on_status=tell,
             )
             floors, left_out = run_floors(setting)
             notes |= dict.fromkeys(left_out)

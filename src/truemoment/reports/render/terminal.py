@@ -24,8 +24,9 @@ def body(report: Report) -> list[str]:
     lines = _facts(report.facts)
     if report.headline is not None:
         lines += ["", *_finding(report.headline)]
-    for section in report.sections:
-        lines += _section(section, titled=len(report.sections) > 1)
+    sections = [section for section in report.sections if section.has_text]
+    for section in sections:
+        lines += _section(section, titled=len(sections) > 1)
     return lines[1:] if lines[:1] == [""] else lines
 
 
