@@ -26,9 +26,9 @@ def command(source: SystemSource, resamples: int, seed: int, page: PageOutput, o
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.metaevaluation.agreement import agreement
     from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation.agreement import document, section
+    from truemoment.reports.metaevaluation import agreement as reports
     from truemoment.uncertainty import stream
 
     systems = load(source, seed, output, page)
     found = agreement(systems.systems, stream(seed, "agreement"), resamples=resamples, progress=output.progress)
-    finish([StudyReport(section(found), document(found))], output, page, seed=seed, systems=systems)
+    finish([StudyReport.of(reports, found)], output, page, seed=seed, systems=systems)

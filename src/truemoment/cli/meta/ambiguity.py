@@ -44,7 +44,7 @@ def command(
     truemoment meta ambiguity runs/ --dataset charades-sta --split test --annotators human-charades
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation.ambiguity import document, section
+    from truemoment.reports.metaevaluation import ambiguity as reports
     from truemoment.uncertainty import stream
 
     refuse(output, page, noise.files(source.data.data_dir))
@@ -59,6 +59,4 @@ def command(
         workers=workers,
         progress=output.progress,
     )
-    dataset = systems.systems.first.dataset
-    studies = [StudyReport(section(one, dataset), document(one)) for one in found]
-    finish(studies, output, page, seed=seed, systems=systems)
+    finish([StudyReport.of(reports, one) for one in found], output, page, seed=seed, systems=systems)

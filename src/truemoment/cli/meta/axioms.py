@@ -39,7 +39,7 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.metaevaluation.axioms import MEASURES, check_axioms
     from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation.axioms import document, section
+    from truemoment.reports.metaevaluation import axioms as reports
     from truemoment.uncertainty import stream
 
     refuse(output, page)
@@ -51,4 +51,4 @@ def command(
         references=references,
         protocol=measuring.protocol,
     )
-    finish([StudyReport(section(found), document(found))], output, page, seed=seed)
+    finish([StudyReport.of(reports, found)], output, page, seed=seed)

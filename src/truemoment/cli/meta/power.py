@@ -99,7 +99,7 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.metaevaluation.power import power
     from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation.power import document, section
+    from truemoment.reports.metaevaluation import power as reports
     from truemoment.uncertainty import stream
 
     planning.refuse()
@@ -115,4 +115,4 @@ def command(
         comparisons=planning.comparisons,
         progress=output.progress,
     )
-    finish([StudyReport(section(found), document(found))], output, page, seed=seed, systems=systems)
+    finish([StudyReport.of(reports, found)], output, page, seed=seed, systems=systems)

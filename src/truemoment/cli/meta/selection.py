@@ -72,7 +72,7 @@ def command(source: VariantSource, resamples: int, seed: int, page: PageOutput, 
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.metaevaluation.selection import select
     from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation.selection import document, section
+    from truemoment.reports.metaevaluation import selection as reports
     from truemoment.uncertainty import stream
 
     refuse(output, page, source.inputs, source.folders)
@@ -80,4 +80,4 @@ def command(source: VariantSource, resamples: int, seed: int, page: PageOutput, 
         validation, test = source.load(on_status)
     rng = stream(seed, "selection")
     found = select(validation, test.systems, rng, resamples=resamples, progress=output.progress)
-    finish([StudyReport(section(found), document(found))], output, page, seed=seed, systems=test)
+    finish([StudyReport.of(reports, found)], output, page, seed=seed, systems=test)

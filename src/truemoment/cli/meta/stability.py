@@ -51,7 +51,7 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.metaevaluation.stability import stability, units_of
     from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation.stability import document, section
+    from truemoment.reports.metaevaluation import stability as reports
     from truemoment.uncertainty import stream
 
     systems = load(source, seed, output, page)
@@ -65,4 +65,4 @@ def command(
         workers=workers,
         progress=output.progress,
     )
-    finish([StudyReport(section(found), document(found))], output, page, seed=seed, systems=systems)
+    finish([StudyReport.of(reports, found)], output, page, seed=seed, systems=systems)

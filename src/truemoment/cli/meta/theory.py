@@ -57,7 +57,7 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.metaevaluation.theory import theory
     from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation.theory import document, section
+    from truemoment.reports.metaevaluation import theory as reports
     from truemoment.uncertainty import stream
 
     if ranks is not None and ious is not None:
@@ -71,7 +71,7 @@ def command(
         length_norm=length,
         draws=draws,
     )
-    finish([StudyReport(section(found), document(found))], output, page, seed=seed)
+    finish([StudyReport.of(reports, found)], output, page, seed=seed)
 
 
 def _numbers(option: str, text: str) -> list[float]:

@@ -24,9 +24,9 @@ def command(source: SystemSource, resamples: int, seed: int, page: PageOutput, o
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.metaevaluation.ties import ties
     from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation.ties import document, section
+    from truemoment.reports.metaevaluation import ties as reports
     from truemoment.uncertainty import stream
 
     systems = load(source, seed, output, page)
     found = ties(systems.systems, stream(seed, "ties"), resamples=resamples)
-    finish([StudyReport(section(found), document(found))], output, page, seed=seed, systems=systems)
+    finish([StudyReport.of(reports, found)], output, page, seed=seed, systems=systems)

@@ -43,7 +43,6 @@ CONFLICT = 0.5
 N_SHOWN = 40
 """Systems that a figure or a table shows; of more, as many evenly along their order."""
 
-N_CONFLICTS = 10
 _NAME_WIDTH = 22
 
 WHY_NO_TAU = "a measure ties all systems"
@@ -85,10 +84,7 @@ def section(result: Agreement) -> Section:
         )
     blocks.append(systems_table(result))
     if len(result.systems.measures) > 1:
-        blocks.append(agreement_table(result))
-        if conflicts := conflicts_of(result):
-            blocks.append(_conflicts_table(result, conflicts))
-        blocks.append(Details("Kendall's tau-b of each two measures", (tau_table(result),)))
+        blocks += [agreement_table(result), Details("Kendall's tau-b of each two measures", (tau_table(result),))]
     blocks += map(Paragraph, _notes(result))
     return Section("agreement", "Do the measures rank systems alike?", tuple(blocks), "Agreement")
 
@@ -260,26 +256,6 @@ def tau_table(result: Agreement) -> Table:
         for label, row in zip(labels, result.tau, strict=True)
     )
     return Table("Kendall's tau-b between the rankings by each two measures.", ("", *labels), (("", rows),))
-
-
-def _conflicts_table(result: Agreement, conflicts: list[tuple[int, int]]) -> Table:
-    measures = result.systems.measures
-    rows = tuple(
-        tuple(
-            map(
-                Cell,
-                (str(measures[a]), str(measures[b]), number(result.tau[a, b]), low_to_high(result.interval[a, b])),
-            )
-        )
-        for a, b in conflicts[:N_CONFLICTS]
-    )
-    shown = f", the {N_CONFLICTS} lowest of {len(conflicts)}" if len(conflicts) > N_CONFLICTS else ""
-    return Table(
-        f"Measures in conflict: tau and its whole interval lie below {CONFLICT:g}{shown}.",
-        ("measure", "and", "tau", "95 % interval"),
-        (("", rows),),
-        (0, 1),
-    )
 
 
 # ------------------------------------------------------------------------------------------- document

@@ -36,15 +36,15 @@ MODELS = {
 SHOWN_PAIRS = 14
 
 
-def section(result: Ambiguity, dataset: str = "") -> Section:
-    """Return what people read of one model of label noise; for some datasets the paper quotes figures."""
+def section(result: Ambiguity) -> Section:
+    """Return what people read of one model of label noise."""
     return Section(
         f"ambiguity-{result.model}",
         f"How figures change with other annotators: {MODELS.get(result.model, result.model)}",
         (
             Finding(tuple(sentences(result, result.levels[-1]))),
             *_drawings(result),
-            _levels(result, dataset),
+            _levels(result),
             _table(result),
             *map(Paragraph, _notes(result)),
         ),
@@ -54,7 +54,7 @@ def section(result: Ambiguity, dataset: str = "") -> Section:
 
 def sentences(result: Ambiguity, level: NoiseLevel) -> list[str]:
     """Return how far a level of noise moves figures, and whether it changes rankings."""
-    noise = f"With {level.level} (mean IoU {level.mean_iou:.2f} between a label and its noisy copy)"
+    noise = f"With label noise ({level.model}, {level.level}: mean IoU {level.mean_iou:.2f} with the original labels)"
     error = level.rmse.mean(axis=0)
     if not np.isfinite(error).any():
         return [f"{noise}, no measure is defined in every noisy set."]
@@ -65,9 +65,9 @@ def sentences(result: Ambiguity, level: NoiseLevel) -> list[str]:
     return found
 
 
-def _levels(result: Ambiguity, dataset: str) -> Table:
+def _levels(result: Ambiguity) -> Table:
     is_the_papers = [level.level for level in result.levels] == [f"variance {of:g} s²" for of in VARIANCES_S2]
-    quoted = PAPER_IOU.get(dataset, ()) if is_the_papers and result.model != "annotators" else ()
+    quoted = PAPER_IOU.get(result.dataset, ()) if is_the_papers and result.model != "annotators" else ()
     rows = tuple(
         (
             Cell(level.level),

@@ -72,7 +72,7 @@ def sentences(found: Mapping[str, Mapping[Axiom, bool | None]]) -> Iterable[str]
     groups: dict[tuple[bool | None, ...], list[str]] = {}
     for measure, of_measure in found.items():
         groups.setdefault(tuple(of_measure.get(axiom) for axiom in AXIOMS), []).append(measure)
-    for group, measures in groups.items():
+    for group, measures in sorted(groups.items(), key=lambda item: (item[0].count(False), -item[0].count(True))):
         said = [f"{axiom} {OUTCOMES[outcome]}" for axiom, outcome in zip(AXIOMS, group, strict=True)]
         yield f"{few(measures)}: {' and '.join(said)}."
 

@@ -76,7 +76,7 @@ def sentences(result: Power) -> list[str]:
 def _of_all_measures(result: Power) -> list[str]:
     """Return how many pairs all measures separate in the same direction, and pairs on which measures contradict."""
     defined = np.isfinite(result.p_holm).any(axis=0)
-    if defined.sum() < 2:
+    if defined.sum() < 2 or len(result.p_holm) < 2:
         return []
     is_separated: Bools = np.asarray(result.p_holm[:, defined] <= result.level)  # never of NaN
     sign = np.sign(result.whole.difference[:, defined]) * is_separated

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from truemoment.metaevaluation.claims import claims
@@ -31,28 +32,36 @@ class StudyReport(NamedTuple):
     section: Section
     document: dict[str, Any]
 
+    @classmethod
+    def of(cls, study: ModuleType, result: object) -> StudyReport:
+        """Report the result of a study by its module here, e.g. ``agreement``."""
+        return cls(study.section(result), study.document(result))
+
+    @property
+    def sentences(self) -> list[str]:
+        """The findings."""
+        return [one for block in self.section.blocks if isinstance(block, Finding) for one in block.sentences]
+
+    @property
+    def notes(self) -> list[str]:
+        """How the study was done."""
+        return [block.text for block in self.section.blocks if isinstance(block, Paragraph)]
+
 
 def study_reports(studies: Studies) -> list[StudyReport]:
     """Return the report of every study that was made; the paper's claims, which use all studies, come last."""
-    found: list[StudyReport] = []
-    if studies.agreement is not None:
-        found.append(StudyReport(agreement.section(studies.agreement), agreement.document(studies.agreement)))
-    if studies.stability is not None:
-        found.append(StudyReport(stability.section(studies.stability), stability.document(studies.stability)))
-    dataset = studies.systems.first.dataset
-    found += [StudyReport(ambiguity.section(one, dataset), ambiguity.document(one)) for one in studies.ambiguity]
-    if studies.ties is not None:
-        found.append(StudyReport(ties.section(studies.ties), ties.document(studies.ties)))
-    if studies.power is not None:
-        found.append(StudyReport(power.section(studies.power), power.document(studies.power)))
-    if studies.selection is not None:
-        found.append(StudyReport(selection.section(studies.selection), selection.document(studies.selection)))
-    if studies.axioms:
-        found.append(StudyReport(axioms.section(studies.axioms), axioms.document(studies.axioms)))
-    if studies.theory is not None:
-        found.append(StudyReport(theory.section(studies.theory), theory.document(studies.theory)))
-    checked = claims(studies)
-    return [*found, StudyReport(of_claims.section(checked), of_claims.document(checked))]
+    found: list[tuple[ModuleType, object]] = [
+        (agreement, studies.agreement),
+        (stability, studies.stability),
+        *((ambiguity, one) for one in studies.ambiguity),
+        (ties, studies.ties),
+        (power, studies.power),
+        (selection, studies.selection),
+        (axioms, studies.axioms or None),
+        (theory, studies.theory),
+        (of_claims, claims(studies)),
+    ]
+    return [StudyReport.of(study, result) for study, result in found if result is not None]
 
 
 def report(
@@ -153,10 +162,8 @@ def document(
         "studies": {
             name: {
                 "title": study.section.title,
-                "said": [
-                    one for block in study.section.blocks if isinstance(block, Finding) for one in block.sentences
-                ],
-                "notes": notes + [block.text for block in study.section.blocks if isinstance(block, Paragraph)],
+                "said": study.sentences,
+                "notes": [*notes, *study.notes],
             }
             | study.document
             for name, study in zip(names, studies, strict=True)

@@ -100,15 +100,18 @@ def _answers(studies: Studies, ranking: Ranking) -> Iterable[tuple[str, list[str
 
 def _to_select_by(studies: Studies, ranking: Ranking) -> list[str]:
     found = []
-    if ranking.is_decided:
+    if ranking.recommended:
+        are = "is" if len(ranking.recommended) == 1 else "are"
+        by = listed([one.meaning for one in ranking.criteria])
+        found.append(f"{listed(ranking.recommended)} {are} in the best third of the measures by every criterion: {by}.")
+    elif ranking.is_decided:
         best = int(ranking.order[0])
-        by = ranking.in_best_third[:, best].astype(bool)
-        good, other = (
-            [one.meaning for one, is_good in zip(ranking.criteria, by, strict=True) if is_good == of]
-            for of in (True, False)
+        thirds = ranking.in_best_third[:, best]
+        other = [one.meaning for one, is_good in zip(ranking.criteria, thirds, strict=True) if not is_good]
+        found.append(
+            f"{ranking.names[best]} is in the best third of the measures by {thirds.sum()} of {len(thirds)} criteria, but "
+            f"not by {listed(other, 'or')}."
         )
-        behind = f", but not by {listed(other)}" if other else ""
-        found.append(f"{ranking.names[best]} is in the best third of the measures by {listed(good)}{behind}.")
     if studies.selection is not None:
         found += selection.sentences(studies.selection)
     elif found:
