@@ -1,6 +1,7 @@
 """truemoment audit of answers in words: with failures and abstentions, without the frames, on shuffled videos."""
 
 import json
+import shutil
 
 import pytest
 
@@ -19,18 +20,15 @@ def say(start_s, end_s):
 
 
 @pytest.fixture(scope="session")
-def files(tmp_path_factory):
+def files(demo_run, tmp_path_factory):
     """Files of a world of 400 videos: annotations with 40 queries without a moment, and answers in words.
 
     The method that sees answers the test split; of every 20 answers one is refused, one ambiguous, one holds nothing,
     and one wrongly says that there is no such moment. Of queries without a moment it abstains on three of four.
     Without the frames the method that guesses answers.
     """
-    from truemoment.cli import run
-
     folder = tmp_path_factory.mktemp("words")
-    demo = folder / "demo"
-    assert run(["demo", "--out", str(demo), "--videos", "400", "--no-open", "--quiet"]) == 0
+    demo = shutil.copytree(demo_run / "truemoment-demo", folder / "demo")
     lines = [json.loads(line) for line in (demo / "annotations.jsonl").read_text(encoding="utf-8").splitlines()]
     asked = [line for line in lines if line["split"] == "test-ood"]
     nothing = [
