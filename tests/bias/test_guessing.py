@@ -41,9 +41,9 @@ def split():
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    """Keep what floors learn for the tests of this file."""
-    return Cache(tmp_path_factory.mktemp("floors"))
+def cache():
+    """Keep what floors learn; other tests split this world anew too."""
+    return Cache.of_user()
 
 
 @pytest.fixture(scope="module")

@@ -220,6 +220,7 @@ def test_an_empty_cell_is_told_and_the_status_is_1(call, tmp_path):
     assert "Action-Aware Blind (floor)" in out
 
 
+@pytest.mark.usefixtures("few_floors")
 def test_worlds_of_their_own_for_each_seed(call, tmp_path):
     """A prior changes annotations: floors have a figure a value and world."""
     words = ["--dial", "location-prior=0,1", "--seeds", "0,1", "--world", "videos=20,seed=5", "--world-seeds", "each"]
