@@ -48,3 +48,10 @@ def once(run_folder: Path) -> Callable[[str, Callable[[Path], None]], Path]:
         return folder
 
     return filled
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what reads real data or needs the demo."""
+    for item in items:
+        if item.get_closest_marker("data") or "demo_run" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")

@@ -184,6 +184,40 @@ def demo_run(once):
     return once("demo", fill)
 
 
+@pytest.fixture
+def few_floors(monkeypatch):
+    """Leave out the floors that take seconds."""
+    monkeypatch.setattr("truemoment.floors.FLOORS", ("predict-all", "bias-based", "uniform"))
+
+
+EMPTY_PICTURES = {"svg": b'<svg viewBox="0 0 1 1"></svg>', "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-1.4\n"}
+
+
+@pytest.fixture(scope="session")
+def empty_pictures():
+    """Give a context in which figures are built but saved as empty pictures: drawing takes most of a page's time."""
+
+    @contextlib.contextmanager
+    def context():
+        from matplotlib.figure import Figure
+
+        def savefig(_, stream, *, format, **__):  # noqa: A002 - matplotlib's name
+            stream.write(EMPTY_PICTURES[format])
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Figure, "savefig", savefig)
+            yield
+
+    return context
+
+
+@pytest.fixture
+def undrawn(empty_pictures):
+    """Save figures as empty pictures, in a test that does not look at them."""
+    with empty_pictures():
+        yield
+
+
 @pytest.fixture(scope="session")
 def reproduce_once(once, data_dir):
     """Give a `reproduce` that computes a table of the real files once a run, if its other arguments are the default."""

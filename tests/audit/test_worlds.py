@@ -6,6 +6,8 @@ import pytest
 from truemoment.audit.checks import iid_ood_gap, shortcut_share
 from truemoment.audit.checks.changed_videos import shuffled
 
+pytestmark = pytest.mark.slow
+
 
 def finding(found, check):
     return next(f for f in found.findings if f.check == check)

@@ -45,12 +45,6 @@ def fails(call):
 
 
 @pytest.fixture
-def few_floors(monkeypatch):
-    """Leave out the floors that take seconds."""
-    monkeypatch.setattr("truemoment.floors.FLOORS", ("predict-all", "bias-based", "uniform"))
-
-
-@pytest.fixture
 def annotations(tmp_path):
     """Four queries of two videos of 40 s; one in a split of its own."""
     path = tmp_path / "mine.jsonl"

@@ -55,6 +55,7 @@ def test_demo_tells_the_two_methods_apart(demo_run):
     assert "  truemoment-demo/seeing.html\n" in out
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_command_a_demo_gives_is_true(call, demo):
     """The last line of the demo is a command that audits the same answers and writes a page."""
     from truemoment.cli import demo as module
@@ -276,6 +277,7 @@ def small(tmp_path, monkeypatch):
     return ["audit", tmp_path / "answers.jsonl", *data, *few]
 
 
+@pytest.mark.slow
 def test_a_second_audit_fits_nothing_again_and_says_the_same(call, small, tmp_path, monkeypatch):
     """Byte by byte, as does one that keeps nothing."""
     first, again, without = (tmp_path / f"{name}.json" for name in ("first", "again", "without"))
@@ -299,6 +301,7 @@ def test_a_second_audit_fits_nothing_again_and_says_the_same(call, small, tmp_pa
     assert not (tmp_path / "unused").exists()
 
 
+@pytest.mark.slow
 def test_an_unwritable_cache_is_only_warned_about(call, small, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("", encoding="utf-8")
     monkeypatch.setenv("TRUEMOMENT_CACHE", str(tmp_path / "file"))
@@ -308,6 +311,7 @@ def test_an_unwritable_cache_is_only_warned_about(call, small, tmp_path, monkeyp
     assert "blind baselines tried" in out
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_not_what_was_asked_of_other_data(call, small, tmp_path):
     """A training moment more is another training split: its floors are fitted anew."""
     one, other = tmp_path / "one.json", tmp_path / "other.json"

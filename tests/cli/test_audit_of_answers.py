@@ -67,14 +67,15 @@ def arguments(files, *more):
 
 
 @pytest.fixture(scope="session")
-def written(files):
+def written(files, empty_pictures):
     """Give the document and the page of an audit with all that may be given."""
     from truemoment.cli import run
 
     document, page = files / "audit.json", files / "audit.html"
     words = ["--text-only", str(files / "guessing-test-ood.jsonl"), "--json", str(document), "--html", str(page)]
     words += ["--shuffled", str(files / "seeing-test-ood-shuffled.jsonl"), "--quiet"]
-    assert run(arguments(files, *words)) == 0
+    with empty_pictures():
+        assert run(arguments(files, *words)) == 0
     return json.loads(document.read_text(encoding="utf-8")), page.read_text(encoding="utf-8")
 
 

@@ -21,6 +21,8 @@ from truemoment.floors import FLOORS
 from truemoment.records import Annotations
 from truemoment.worlds import make_world
 
+pytestmark = pytest.mark.slow
+
 JSON_MD = Path(__file__).resolve().parents[2] / "docs" / "json.md"
 QUICK = ["--permutations", "99", "--quiet"]
 FILES = {*(f"{split}.jsonl" for split in SPLITS), "datasheet.md", "datasheet.json", "densities.png", "densities.svg"}
@@ -47,9 +49,8 @@ def root(made, tmp_path):
 
 
 @pytest.fixture
-def undrawn(monkeypatch, few_floors):  # noqa: ARG001 - a fixture that uses another one
-    """Leave the figures out too, which take a second."""
-    monkeypatch.setattr("truemoment.reports.drawing.save_drawings", lambda *_: None)
+def undrawn(undrawn, few_floors):
+    """Leave the slow floors out too."""
 
 
 @pytest.fixture

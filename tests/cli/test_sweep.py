@@ -18,6 +18,8 @@ from truemoment.training.results import read_rows
 from truemoment.worlds.interval_rules import LikeliestInterval
 from truemoment.worlds.perception import perfect_perception
 
+pytestmark = pytest.mark.slow
+
 torch = pytest.importorskip("torch", exc_type=ImportError)
 torch.set_num_threads(1)  # as the sweeps here: with more threads the last digits of answers differ
 

@@ -12,6 +12,8 @@ from truemoment.audit.checks import curves, excess_where_blind_misses, slices
 from truemoment.exceptions import InputError, UsageError
 from truemoment.reports import drawing, figures
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def drawn(example):

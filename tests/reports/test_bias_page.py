@@ -13,6 +13,8 @@ from truemoment.reports import bias as report
 from truemoment.reports.bias_figures import drawings
 from truemoment.reports.bias_page import comparison, page
 
+pytestmark = pytest.mark.slow
+
 _spec = importlib.util.spec_from_file_location("audit_page_tests", Path(__file__).with_name("test_page.py"))
 of_audit = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(of_audit)

@@ -12,6 +12,8 @@ import pytest
 from truemoment.exceptions import InputError
 from truemoment.reports.drawing import Drawing, inline_svg, new_figure, save_drawings
 
+pytestmark = pytest.mark.slow
+
 
 def test_numbers_that_a_figure_says_are_not_rounded():
     """Coordinates are written in hundredths to save room; what stands in the text is what was found."""

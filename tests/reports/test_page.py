@@ -15,6 +15,8 @@ from truemoment.reports import audit as report
 from truemoment.reports import page as made
 from truemoment.reports.figures import drawings
 
+pytestmark = pytest.mark.slow
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 VOID = {"meta", "link", "br", "wbr", "img", "use", "path", "rect"}

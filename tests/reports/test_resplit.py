@@ -21,6 +21,8 @@ from truemoment.reports import resplit as report
 from truemoment.reports.drawing import save_drawings
 from truemoment.worlds import make_world
 
+pytestmark = pytest.mark.slow
+
 SOURCE = Source(annotations="../mine_*.jsonl", splits={"all": "0" * 64})
 SETTINGS = {"source": SOURCE, "seed": 7, "permutations": 99}
 
