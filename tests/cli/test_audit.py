@@ -145,15 +145,13 @@ def test_a_fit_split_without_durations_is_refused(call, demo, tmp_path):
 @pytest.mark.parametrize(
     ("gate", "status"),
     [
-        ("better-than-guessing", 0),
         ("better-than-guessing; R@1,IoU=0.5>0.1", 0),
-        ("R@1,IoU=0.5>0.99", 1),
         ("better-than-guessing; mIoU<0.01", 1),
         ("skill>0.1; excess-where-blind-misses>0.1; shortcut-share<0.9", 0),
-        ("skill>0.9", 1),
     ],
 )
 def test_gate(call, demo, gate, status):
+    """How conditions are judged: tests/audit/test_findings.py."""
     came, _, err = call(*arguments(demo, "seeing", "--gate", gate, "--quiet"))
     assert came == status
     told = [line for line in err.splitlines() if line.startswith("gate ")]
