@@ -21,6 +21,8 @@ from truemoment.reports.figures import changed_figure, drawings
 from truemoment.reports.page import page
 from truemoment.worlds import ToyGrounder, make_world
 
+pytestmark = pytest.mark.slow
+
 SOURCE = {"path": "preds.jsonl", "sha256": "ab" * 32}
 
 

@@ -17,6 +17,8 @@ from truemoment.evaluation import evaluate
 from truemoment.floors import FLOORS
 from truemoment.worlds import make_world
 
+pytestmark = pytest.mark.slow
+
 PLACES = {"opens": (0.1, 0.4), "closes": (0.6, 0.9)}
 
 

@@ -10,6 +10,8 @@ import pytest
 from truemoment.audit import judge, read_gate
 from truemoment.reports import audit as report
 
+pytestmark = pytest.mark.slow
+
 FIGURES = {"value", "difference", "p", "p_holm"}
 """Keys under which the document has a measured number, or null."""
 
