@@ -18,6 +18,8 @@ from truemoment.training.results import read_rows
 from truemoment.worlds.interval_rules import LikeliestInterval
 from truemoment.worlds.perception import perfect_perception
 
+pytestmark = pytest.mark.slow
+
 torch = pytest.importorskip("torch", exc_type=ImportError)
 torch.set_num_threads(1)  # as the sweeps here: with more threads the last digits of answers differ
 
@@ -220,6 +222,7 @@ def test_an_empty_cell_is_told_and_the_status_is_1(call, tmp_path):
     assert "Action-Aware Blind (floor)" in out
 
 
+@pytest.mark.usefixtures("few_floors")
 def test_worlds_of_their_own_for_each_seed(call, tmp_path):
     """A prior changes annotations: floors have a figure a value and world."""
     words = ["--dial", "location-prior=0,1", "--seeds", "0,1", "--world", "videos=20,seed=5", "--world-seeds", "each"]

@@ -10,6 +10,8 @@ from truemoment.models.base import Batch, Inputs
 from truemoment.models.mdd import MDD, Confounder, Locations, MDDSettings, Unobserved
 from truemoment.models.tan2d import Tan2D, Tan2DSettings
 
+pytestmark = pytest.mark.slow
+
 N_CLIPS, N_CELLS = 8, 36
 SMALL = MDDSettings(n_clips=N_CLIPS, hidden=16, kernel=3, layers=2, n_actions=7, n_unobserved=5)
 BASE = {"phrases": False, "reconstruct": False, "branches": ()}

@@ -22,6 +22,8 @@ from truemoment.reproduction.mad import FRAME_FILES, SENTENCE_FILES
 from truemoment.searching.chunks import chunked
 from truemoment.worlds.films import FRAMES, SENTENCES, FilmSettings, make_films, write_films
 
+pytestmark = pytest.mark.slow
+
 TABLES = ("mad-2", "mad-3")
 
 

@@ -117,6 +117,7 @@ def test_no_moment_ends_after_its_video(tmp_path, settings):
     assert max(of.end_s for of in found) == 4.2
 
 
+@pytest.mark.slow
 def test_candidates_of_a_first_look(collection):
     """With as many candidates as videos nothing is lost; with fewer, only moments of videos that were left out."""
     index = collection(30, 120)
@@ -147,6 +148,7 @@ def test_videos_are_found_behind_many_pieces_of_one(collection, monkeypatch):
     assert [len(names) for names in chosen] == [10, 10]
 
 
+@pytest.mark.slow
 def test_recall_of_the_first_look(collection):
     index = collection(30, 120)
     vectors = np.random.default_rng(4).standard_normal((8, 16)).astype(np.float32)
