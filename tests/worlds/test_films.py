@@ -10,7 +10,8 @@ import pytest
 
 from truemoment.datasets import load_annotations
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.features import FeatureStore, open_features
+from truemoment.features import FeatureStore
+from truemoment.features.opening import open_features
 from truemoment.features.sentences import SentenceFile, Sentences
 from truemoment.intervals import temporal_iou
 from truemoment.records import Queries

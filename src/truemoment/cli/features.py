@@ -80,7 +80,8 @@ def command(
     truemoment features i3d.hdf5 --dataset charades-sta --split test
     truemoment features clip/ --fps 0.5 --dataset qvhighlights --split val -o clip-mapped
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.features import check, open_features, write_store
+    from truemoment.features import check, write_store
+    from truemoment.features.opening import open_features
     from truemoment.worlds.interval_rules import WITHIN_S
 
     path = Path(source)

@@ -61,7 +61,7 @@ def answer_queries(
     json_path, quiet
         As for all commands.
     """
-    from truemoment.features import open_features
+    from truemoment.features.opening import open_features
     from truemoment.features.sentences import SentenceFile
     from truemoment.io import write_predictions
     from truemoment.proposals import WindowedGrid, read_proposals

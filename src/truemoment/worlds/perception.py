@@ -44,7 +44,6 @@ import numpy.typing as npt
 
 from truemoment.datasets.base import required_file
 from truemoment.exceptions import InputError, UsageError
-from truemoment.features import SIMULATED
 from truemoment.files import read_number, read_text
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.worlds.features import Frames, coverage, frames_of
@@ -57,8 +56,11 @@ CAUTION = (
 )
 """What every result made with these features must say."""
 
+SIMULATED = "perception:"
+"""The text that names these features begins with it; the quality follows."""
+
 FPS = 1.0
-"""Rows a second."""
+"""Rows per second."""
 
 CALIBRATION = (
     (0, 0.0169),
