@@ -16,13 +16,13 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Literal, Protocol, cast, get_args, runtime_checkable
+from typing import Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 
 from truemoment.exceptions import UsageError
-from truemoment.files import read_number
 from truemoment.intervals import Bools, Floats, Ints, frames_to_seconds
+from truemoment.keyed import read_pairs, read_value
 
 Tail = Literal["dropped", "covered"]
 """What becomes of the end of a video that no whole stride reaches."""
@@ -414,7 +414,7 @@ def span_seconds(first: Ints, end: Ints, fps: float, duration_s: float) -> tuple
 
 
 _GRAMMAR = "sparse-map:N, sliding-windows or windowed-grid"
-_OPTIONS = ("window", "stride", "fps", "clips", "tail")
+_OPTIONS = {"window": int, "stride": int, "fps": float, "clips": int, "tail": Tail}
 
 
 def read_proposals(text: str) -> Proposals:
@@ -443,7 +443,7 @@ def read_proposals(text: str) -> Proposals:
         return SlidingWindows()
     name, _, rest = text.partition(":")
     if name == "sparse-map" and rest.isdecimal():
-        return SparseMap(_whole(rest, "clips"))
+        return SparseMap(read_value("clips", rest, int))
     if name.partition("+")[0] != "windowed-grid" or (":" in text and not rest):
         raise UsageError(f"got proposals {text!r}, expected {_GRAMMAR}")
     grids = tuple(map(_read_grid, text.split("+")))
@@ -455,22 +455,8 @@ def _read_grid(text: str) -> WindowedGrid:
     name, colon, rest = text.partition(":")
     if name != "windowed-grid":
         raise UsageError(f"got {text!r} among windowed grids joined by '+', expected windowed-grid")
-    given: dict[str, str] = {}
-    for option in rest.split(",") if colon else ():
-        key, _, value = option.partition("=")
-        if key not in _OPTIONS or key in given:
-            raise UsageError(
-                f"got {option!r} in {text!r}, expected each once of {', '.join(_OPTIONS)}, as in window=128"
-            )
-        given[key] = value
-    window, clips = (_whole(given.get(key, default), key) for key, default in (("window", "128"), ("clips", "64")))
-    stride = _whole(given["stride"], "stride") if "stride" in given else max(window // 2, 1)
-    fps = read_number(given.get("fps", "5"))  # NaN, which is refused, where it is no number
-    tail = cast("Tail", given.get("tail", "dropped"))  # which the grid checks
-    return WindowedGrid(window, stride, fps, clips, tail=tail)
-
-
-def _whole(text: str, what: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
-        raise UsageError(f"got {what} {text[:40]!r}, expected a whole number of up to 9 digits")
-    return int(text)
+    given = read_pairs(rest.split(",") if colon else (), _OPTIONS)
+    read = {key: read_value(key, value, _OPTIONS[key]) for key, value in given.items()}
+    window = read.get("window", 128)
+    stride = read.get("stride", max(window // 2, 1))
+    return WindowedGrid(window, stride, read.get("fps", 5.0), read.get("clips", 64), tail=read.get("tail", "dropped"))

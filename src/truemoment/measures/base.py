@@ -336,12 +336,6 @@ def checked_threshold(threshold: float, name: str) -> None:
         raise MeasureError(f"{name}: got IoU={threshold:g}, expected a threshold from 0 to 1")
 
 
-def print_number(value: float) -> str:
-    """Write a number so that it reads back as itself: short where that is enough."""
-    short = f"{value:g}"
-    return short if float(short) == value else repr(value)
-
-
 def suffix(ref: ReferenceRule | None) -> str:
     """Return the reference rule as the grammar writes it."""
     return "" if ref is None else f"[ref={ref}]"

@@ -21,13 +21,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from truemoment.keyed import print_number
 from truemoment.measures.base import (
     Needs,
     Overlaps,
     Statistic,
     checked_rank,
     checked_threshold,
-    print_number,
     suffix,
 )
 from truemoment.references import ReferenceRule

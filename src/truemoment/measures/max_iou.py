@@ -23,7 +23,8 @@ import numpy as np
 
 from truemoment.exceptions import MeasureError
 from truemoment.intervals import Floats
-from truemoment.measures.base import Needs, Overlaps, Statistic, checked_rank, print_number, suffix
+from truemoment.keyed import print_number
+from truemoment.measures.base import Needs, Overlaps, Statistic, checked_rank, suffix
 from truemoment.references import ReferenceRule
 
 

@@ -22,6 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from truemoment.intervals import Bools
+from truemoment.keyed import print_number
 from truemoment.measures.base import (
     Needs,
     Overlaps,
@@ -29,7 +30,6 @@ from truemoment.measures.base import (
     checked_rank,
     checked_threshold,
     in_length_class,
-    print_number,
     seconds_of,
     suffix,
 )

@@ -13,12 +13,14 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any, get_type_hints
 
 import numpy as np
 
 from truemoment.datasets.base import numbered
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Bools, Floats, Ints
+from truemoment.keyed import read_pairs, read_value
 from truemoment.records import Annotations, as_strings
 from truemoment.worlds.features import Features, frame_features, prototypes
 from truemoment.worlds.grammar import ACTIONS, FREQUENCY, N_CHOICES, OBJECTS, describe
@@ -88,6 +90,21 @@ class WorldSettings:
                 raise UsageError(f"{name}: got {value!r}, expected a whole number, {least} or more")
         if not 0.1 <= self.fps <= 100:
             raise UsageError(f"fps: got {self.fps}, expected 0.1 to 100 frames a second")
+
+
+def read_settings(text: str) -> dict[str, Any]:
+    """Read settings of a world from ``key=value,...``, by field; ``videos`` or ``n-videos`` is short for `n_videos`.
+
+    Examples
+    --------
+    >>> read_settings("videos=40, query-prior=0.3")
+    {'n_videos': 40, 'query_prior': 0.3}
+    """
+    hints = {name.removeprefix("n_"): hint for name, hint in get_type_hints(WorldSettings).items()}
+    names = {name.removeprefix("n_"): name for name in get_type_hints(WorldSettings)}
+    parts = [part.replace("-", "_", part.partition("=")[0].count("-")).strip() for part in text.split(",")]
+    given = read_pairs((part.removeprefix("n_") for part in parts if part), hints)
+    return {names[key]: read_value(key, value, hints[key]) for key, value in given.items()}
 
 
 @dataclass(frozen=True, eq=False)
