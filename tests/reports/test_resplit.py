@@ -13,14 +13,14 @@ from truemoment.bias.guarantees import inspect_split
 from truemoment.bias.guessing import MEASURES, guess_on_split
 from truemoment.bias.shifts import LocationShift, WordShift
 from truemoment.bias.splitting import Plan, resplit
-from truemoment.datasets.resplit_folder import SPLITS, Source
+from truemoment.datasets.resplit_folder import SPLITS, ResplitSource
 from truemoment.records import Annotations
 from truemoment.reports import guessing as guesses
 from truemoment.reports import resplit as report
 from truemoment.reports.drawing import save_drawings
 from truemoment.worlds import make_world
 
-SOURCE = Source(annotations="../mine_*.jsonl", splits={"all": "0" * 64})
+SOURCE = ResplitSource(annotations="../mine_*.jsonl", splits={"all": "0" * 64})
 SETTINGS = {"source": SOURCE, "seed": 7, "permutations": 99}
 
 

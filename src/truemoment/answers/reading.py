@@ -67,7 +67,7 @@ class Reading:
         return f"axis={self.axis},which={self.which},one_sided={self.one_sided},swapped={self.swapped}"
 
 
-class Answer(NamedTuple):
+class ParsedAnswer(NamedTuple):
     """What was read of an answer.
 
     Parameters

@@ -23,7 +23,7 @@ from truemoment.features.hdf5 import HDF5Store
 from truemoment.features.npz import read_features, write_features
 from truemoment.features.own import OwnStore, write_store
 from truemoment.features.resampling import normalise, resample
-from truemoment.features.sentences import SentenceFile, Sentences, SentenceVectors, write_sentences
+from truemoment.features.sentences import SentenceFile, SentenceStore, SentenceVectors, write_sentences
 
 __all__ = [
     "WAYS",
@@ -36,8 +36,8 @@ __all__ = [
     "HDF5Store",
     "OwnStore",
     "SentenceFile",
+    "SentenceStore",
     "SentenceVectors",
-    "Sentences",
     "check",
     "normalise",
     "read_features",

@@ -37,12 +37,12 @@ NAMED = 3
 
 
 @runtime_checkable
-class Sentences(Protocol):
+class SentenceStore(Protocol):
     """Vectors of queries, from wherever they come: a file, memory, or a text encoder.
 
     Examples
     --------
-    >>> isinstance(SentenceVectors({"v#0": np.ones(8, dtype=np.float32)}), Sentences)
+    >>> isinstance(SentenceVectors({"v#0": np.ones(8, dtype=np.float32)}), SentenceStore)
     True
     """
 

@@ -70,7 +70,7 @@ BLOCK_QUERIES = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class ToyCandidates:
     """The moments that the method chooses from, as fractions of the video.
 
     Parameters
@@ -102,7 +102,7 @@ class Candidates:
 
 
 @functools.cache
-def candidates() -> Candidates:
+def candidates() -> ToyCandidates:
     """Every moment of the grid: 528 with 32 steps.
 
     Examples
@@ -120,7 +120,7 @@ def candidates() -> Candidates:
     utility = np.mean([iou > threshold for threshold in UTILITY_THRESHOLDS], axis=0)
     squared = (start[:, None] - start) ** 2 + (end[:, None] - end) ** 2
     smoothing = np.exp(-squared / (2 * SMOOTHING_NORM**2))
-    return Candidates(first, last, iou, utility, smoothing / smoothing.sum(axis=1, keepdims=True))
+    return ToyCandidates(first, last, iou, utility, smoothing / smoothing.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
