@@ -46,11 +46,6 @@ class Axis:
         One of these.
     number
         N (a whole number from 1) or F (above 0); 1 for the others.
-
-    Raises
-    ------
-    UsageError
-        If the number is out of range.
     """
 
     kind: Kind = "seconds"
@@ -100,11 +95,6 @@ def expected() -> str:
 
 def parse_axis(text: str) -> Axis:
     """Read an axis as it prints.
-
-    Raises
-    ------
-    UsageError
-        Naming the axes there are.
 
     Examples
     --------

@@ -212,11 +212,6 @@ def evaluate_constants(
     array, shape (C, M)
         Fractions; NaN where a measure is undefined. A constant never abstains.
 
-    Raises
-    ------
-    ProtocolError, MeasureError
-        As for :func:`evaluate`; also if a duration is unknown, or a measure is of clip ratings.
-
     Examples
     --------
     >>> import numpy as np
@@ -351,11 +346,6 @@ def evaluate_relabelled(
     -------
     array, shape (N, M)
         Fractions, as :func:`evaluate` returns them; NaN where a measure is undefined.
-
-    Raises
-    ------
-    InputError, ProtocolError, MeasureError
-        As for :func:`evaluate`; also if a measure is of clip ratings, or a row gains or loses its moment.
 
     Examples
     --------

@@ -79,11 +79,6 @@ class SlidingWindows:
     overlap
         Share of a window that the next one covers again, 0 to below 1.
 
-    Raises
-    ------
-    UsageError
-        If a length or the overlap is out of range.
-
     Examples
     --------
     >>> start, end = SlidingWindows(lengths=(0.5, 1.0), overlap=0.5).moments(20.0)
@@ -131,11 +126,6 @@ class SparseMap:
     ----------
     n_clips
         N, 1 or more.
-
-    Raises
-    ------
-    UsageError
-        If there is no clip.
 
     Examples
     --------
@@ -198,11 +188,6 @@ class WindowedGrid:
         How many diagonals at each step.
     tail
         "dropped", as published, or "covered".
-
-    Raises
-    ------
-    UsageError
-        If a number is not positive, clips are no whole number of frames or too many, or there is no such tail.
 
     Examples
     --------
@@ -340,11 +325,6 @@ class MultiScale:
     grids
         One or more, of one frame rate.
 
-    Raises
-    ------
-    UsageError
-        If there is none, or their frame rates differ.
-
     Examples
     --------
     >>> import numpy as np
@@ -423,11 +403,6 @@ def read_proposals(text: str) -> Proposals:
     A windowed grid takes options, ``windowed-grid:window=256,stride=128,fps=5,clips=64,tail=covered``: frames of a
     window, frames from one to the next (by default half a window), frames a second, clips a window, and what becomes
     of the tail. Several, joined by ``+``, are used together (:class:`MultiScale`).
-
-    Raises
-    ------
-    UsageError
-        If it is none of these.
 
     Examples
     --------

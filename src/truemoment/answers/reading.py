@@ -35,11 +35,6 @@ class Reading:
     swapped
         A moment that ends before it starts: ``ambiguous``, ``keep`` it (it overlaps nothing), or ``sort`` it.
 
-    Raises
-    ------
-    UsageError
-        If an option has another value.
-
     Examples
     --------
     >>> str(Reading(axis="percent", which="all"))

@@ -94,11 +94,6 @@ class Alignment:
         -------
         tuple of text
             The videos to use.
-
-        Raises
-        ------
-        InputError
-            Naming the first videos that are missing or damaged, or saying which rows a second would fit.
         """
         if self.missing and not skip_missing:
             problem = f"{self._part(len(self.missing))} have no features: {_some(self.missing)}"

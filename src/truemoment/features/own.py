@@ -57,13 +57,6 @@ class OwnStore(FileStore):
         The folder.
     fps
         Rows a second, for a folder that states none.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If there is no such folder, or its files do not fit together.
-    UsageError
-        If it states another number of rows a second.
     """
 
     def __init__(self, path: Path | str, *, fps: float | None = None) -> None:

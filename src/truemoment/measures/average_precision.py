@@ -53,11 +53,6 @@ class AveragePrecisionAt:
     ref
         Reference rule; None for the protocol's.
 
-    Raises
-    ------
-    MeasureError
-        If `k` or `iou` is out of range.
-
     Examples
     --------
     >>> str(AveragePrecisionAt(10, 0.5))
@@ -104,11 +99,6 @@ class MeanAveragePrecision:
     length
         Length class of the references that count: ``short`` (up to 10 s), ``middle`` (longer, up to 30 s)
         or ``long`` (longer, up to 150 s); None for all references.
-
-    Raises
-    ------
-    MeasureError
-        If `iou` is out of range, or there is no such length class.
 
     Examples
     --------

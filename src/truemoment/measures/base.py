@@ -173,11 +173,6 @@ class Overlaps:
 
         :math:`\alpha^s \alpha^e` with :math:`\alpha^* = \max(0, 1 - |p^* - g^*| / d)`, eq. 2.
         Against a merged region its first start and last end are taken; 0 where there is no reference.
-
-        Raises
-        ------
-        MeasureError
-            If references are pooled: answers taken as one have no start and end.
         """
         refs = self.references
         if refs.rule == "pooled":
@@ -206,11 +201,6 @@ class Overlaps:
         ----------
         threshold
             IoU in [0, 1] that makes a hit.
-
-        Raises
-        ------
-        MeasureError
-            If references are pooled.
         """
         if threshold not in self._best_discounted:
             pairs = zip(self.iou_by_reference, self.discount_by_reference, strict=True)

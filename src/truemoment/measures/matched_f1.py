@@ -34,11 +34,6 @@ class MatchedF1:
     iou
         Threshold m in [0, 1].
 
-    Raises
-    ------
-    MeasureError
-        If `iou` is out of range.
-
     Examples
     --------
     >>> str(MatchedF1(0.5))

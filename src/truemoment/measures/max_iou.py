@@ -64,11 +64,6 @@ class AxIoU:
     ref
         Reference rule; None for the protocol's.
 
-    Raises
-    ------
-    MeasureError
-        If `k` is less than 1.
-
     Examples
     --------
     >>> str(AxIoU(10))
@@ -112,11 +107,6 @@ class NCxIoU:
         weights of at least 0 that are scaled to sum to 1.
     ref
         Reference rule; None for the protocol's.
-
-    Raises
-    ------
-    MeasureError
-        If `k` is less than 1, or `p` is no such distribution.
 
     Examples
     --------

@@ -52,11 +52,6 @@ class Recall:
     ref
         Reference rule; None for the protocol's.
 
-    Raises
-    ------
-    MeasureError
-        If `n` or `iou` is out of range, or there is no such length class.
-
     Examples
     --------
     >>> str(Recall(5, 0.7))
@@ -88,13 +83,7 @@ class Recall:
         return self.n
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:
-        """Return 1 where a unit has a hit, else 0; weight 0 where no reference is in the length class.
-
-        Raises
-        ------
-        MeasureError
-            If a length class is asked of references that are merged or pooled.
-        """
+        """Return 1 where a unit has a hit, else 0; weight 0 where no reference is in the length class."""
         answered = overlaps.n_predicted > 0
         if self.length is None:
             best = overlaps.at(overlaps.best_iou, self.n)

@@ -58,15 +58,7 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
 
 
 def get_family(name: str) -> ModelFamily:
-    """Return a family by name.
-
-    Raises
-    ------
-    UsageError
-        Naming the families there are.
-    MissingPackageError
-        If PyTorch is not installed.
-    """
+    """Return a family by name."""
     if name not in FAMILIES:
         raise UsageError(f"unknown model {name!r}, expected one of {', '.join(FAMILIES)}")
     title, module_name, class_name = FAMILIES[name]

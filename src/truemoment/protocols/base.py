@@ -90,11 +90,6 @@ class Protocol:
         What is reported when nothing else is asked for.
     read_in
         For single fields: where each was read, or why it is so.
-
-    Raises
-    ------
-    ProtocolError
-        If a number is out of range.
     """
 
     name: str
@@ -187,13 +182,7 @@ class Protocol:
         return "|".join(part for part in parts if part)
 
     def changed(self, **fields: Any) -> Protocol:  # noqa: ANN401 - the fields have types of their own
-        """Return the protocol with fields changed; its name then lists the changes.
-
-        Raises
-        ------
-        ProtocolError
-            If a number is out of range.
-        """
+        """Return the protocol with fields changed; its name then lists the changes."""
         changes = ",".join(f"{name}={write_value(value)}" for name, value in fields.items())
         return dataclasses.replace(self, name=f"{self.name},{changes}", **fields)
 

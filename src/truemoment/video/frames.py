@@ -92,11 +92,6 @@ class Sampling:
     longest_side
         Pixels; larger pictures are made smaller, smaller ones stay.
 
-    Raises
-    ------
-    UsageError
-        If both or neither of `fps` and `n_frames` are given, or a number is out of range.
-
     Examples
     --------
     >>> Sampling(fps=0.5).times_s(5.0), Sampling(n_frames=2).times_s(5.0)
@@ -119,13 +114,7 @@ class Sampling:
             raise UsageError(f"got a longest side of {self.longest_side}, expected 16 to 8192 pixels")
 
     def times_s(self, duration_s: float) -> Floats:
-        """Return the times asked for in a video of this duration, rising seconds, shape (N,).
-
-        Raises
-        ------
-        InputError
-            If these are more than :data:`MOST_FRAMES`.
-        """
+        """Return the times asked for in a video of this duration, rising seconds, shape (N,)."""
         if self.n_frames is not None:
             return (np.arange(self.n_frames) + 0.5) * (duration_s / self.n_frames)
         assert self.fps is not None  # noqa: S101 - one of the two is given, as checked above
@@ -166,10 +155,6 @@ def sample_frames(path: Path, sampling: Sampling) -> Frames:
         A video file.
     sampling
         Which frames, and how large.
-
-    Returns
-    -------
-    Frames
 
     Raises
     ------
@@ -230,13 +215,6 @@ def stream_frames(
         The time asked for, a whole multiple of 1 / fps.
     pixels : (H, W, 3) uint8
         The picture shown then: upright, with square pixels. It may be the same array as before: do not change it.
-
-    Raises
-    ------
-    UsageError
-        If `fps`, the part or `shortest_side` is out of range.
-    MissingFileError, InputError, MissingPackageError
-        As :func:`sample_frames`.
     """
     if not 0 < fps <= MOST_FPS:
         raise UsageError(f"got {fps:g} frames a second, expected above 0 and up to {MOST_FPS}")
@@ -310,11 +288,6 @@ def duration_of(path: Path) -> float:
     """Return the seconds from the start of a video's clock to the end of its last frame.
 
     It goes through the whole file without decoding it; what else is found then, :func:`outline_of` returns too.
-
-    Raises
-    ------
-    MissingFileError, InputError, MissingPackageError
-        As :func:`outline_of`.
     """
     return outline_of(path).duration_s
 

@@ -197,11 +197,6 @@ class ToyGrounder:
         -------
         ToyGrounder
             A fitted copy.
-
-        Raises
-        ------
-        InputError
-            If a video has no features, or `train` holds no moment with length.
         """
         learned = _Examples.of(train, self.features)
         chosen = None if val is None else _Examples.of(val, self.features)
@@ -221,15 +216,7 @@ class ToyGrounder:
         return dataclasses.replace(self, features=features)
 
     def ground(self, queries: Queries, top: int = 10) -> Predictions:
-        """Answer each query with up to `top` moments; of a video without a duration the frames tell it.
-
-        Raises
-        ------
-        UsageError
-            If the method is not fitted, or `top` is not 1 or more.
-        InputError
-            If a video has no features.
-        """
+        """Answer each query with up to `top` moments; of a video without a duration the frames tell it."""
         if self.model is None:
             raise UsageError("the toy method is not fitted; use what its fit(train, val) returns")
         if top < 1:

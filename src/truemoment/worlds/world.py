@@ -65,11 +65,6 @@ class WorldSettings:
         Numbers a frame, 1 or more.
     seed
         0 or more; the same settings make the same world.
-
-    Raises
-    ------
-    UsageError
-        If a setting is outside its range.
     """
 
     n_videos: int = 600
