@@ -14,7 +14,7 @@ from truemoment.bias.guessing import MEASURES, guess_on_split
 from truemoment.bias.shifts import LocationShift, WordShift
 from truemoment.bias.splitting import Plan, resplit
 from truemoment.caching import Cache
-from truemoment.datasets.resplit_folder import SPLITS, Source
+from truemoment.datasets.resplit_folder import SPLITS, ResplitSource
 from truemoment.records import Annotations
 from truemoment.reports import guessing as guesses
 from truemoment.reports import resplit as report
@@ -23,7 +23,7 @@ from truemoment.worlds import make_world
 
 pytestmark = pytest.mark.slow
 
-SOURCE = Source(annotations="../mine_*.jsonl", splits={"all": "0" * 64})
+SOURCE = ResplitSource(annotations="../mine_*.jsonl", splits={"all": "0" * 64})
 SETTINGS = {"source": SOURCE, "seed": 7, "permutations": 99}
 
 

@@ -13,7 +13,7 @@ from truemoment.cli import run
 from truemoment.comparison import read_published
 from truemoment.datasets import load_annotations
 from truemoment.exceptions import InputError, MissingFileError
-from truemoment.features import open_features
+from truemoment.features.opening import open_features
 from truemoment.features.sentences import SentenceFile
 from truemoment.measures import parse_measure
 from truemoment.proposals import WindowedGrid

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.features.sentences import Sentences
+from truemoment.features.sentences import SentenceStore
 from truemoment.grounders import Grounder
 from truemoment.intervals import temporal_iou
 from truemoment.records import Queries
@@ -166,7 +166,7 @@ def test_zero_shot_on_an_index_answers_alike(index, colours):
     """The grounder of the same formula, on the index as a feature store."""
     queries = Queries(["q0", "q1"], ["a", "c"], np.array([40.0, 60.0]), ["red", "red"])
     sentences = EncodedSentences(colours.Colours())
-    assert isinstance(sentences, Sentences)
+    assert isinstance(sentences, SentenceStore)
     answers = ZeroShot(index, sentences, index.proposals).ground(queries, top=1)
     for q, name in enumerate(("a", "c")):
         found = search_index(index, RED, 1, videos=[name])[0][0]
