@@ -76,7 +76,7 @@ def _run(words: str, *, exact_files: bool) -> dict[str, Any]:
         not_held = NOT_HELD if exact_files else NOT_HELD | {"sha256"}
         kept["json"] = reduced(json.loads(Path("found.json").read_text("utf-8")), not_held)
     elif words.endswith("--help"):
-        kept["names"] = re.findall(r"(?m)^  (?:-\w, )?(\S+)", out.getvalue().partition("Options:\n")[2])
+        kept["names"] = sorted(re.findall(r"(?m)^  (?:-\w, )?(\S+)", out.getvalue().partition("Options:\n")[2]))
     elif names := _first_column(out.getvalue()):
         kept["names"] = names
     return kept
