@@ -26,7 +26,7 @@ from truemoment.bias.distances import SplitDistance, split_distance
 from truemoment.bias.grids import Grid
 from truemoment.bias.guarantees import Inspection, Promise, inspect_split
 from truemoment.bias.guessing import Guessing, guess_on_split
-from truemoment.bias.information import OfVerb, VerbInformation, verb_information
+from truemoment.bias.information import VerbDivergence, VerbInformation, verb_information
 from truemoment.bias.locations import Locations, length_shares
 from truemoment.bias.shifts import LocationShift, Ranking, WordShift
 from truemoment.bias.splitting import Plan, Resplit, resplit
@@ -46,7 +46,6 @@ __all__ = [
     "LocationShift",
     "Locations",
     "LongTail",
-    "OfVerb",
     "Overlap",
     "Plan",
     "Promise",
@@ -54,6 +53,7 @@ __all__ = [
     "Resplit",
     "SplitDistance",
     "Survey",
+    "VerbDivergence",
     "VerbInformation",
     "VerbUse",
     "Vocabulary",

@@ -32,7 +32,7 @@ OTHER_VERB, NO_VERB = "other verb", "no verb"
 
 
 @dataclass(frozen=True)
-class OfVerb:
+class VerbDivergence:
     """How far the locations of one verb's queries lie from all others'.
 
     Parameters
@@ -82,7 +82,7 @@ class VerbInformation:
         Verbs that are labels of their own.
     n_cells
         Location cells.
-    of_verb
+    by_verb
         Each of the verbs, the most frequent first.
     """
 
@@ -93,7 +93,7 @@ class VerbInformation:
     p_value: float
     n_verbs: int
     n_cells: int
-    of_verb: tuple[OfVerb, ...]
+    by_verb: tuple[VerbDivergence, ...]
 
 
 def verb_information(
@@ -167,8 +167,8 @@ def verb_information(
         p_value=p_value(raw, by_chance),
         n_verbs=len(names),
         n_cells=n_cells,
-        of_verb=tuple(
-            OfVerb(
+        by_verb=tuple(
+            VerbDivergence(
                 verb=name,
                 n_queries=int(n_queries[at]),
                 bits=float(raw_of_verb[at] - verb_by_chance[:, at].mean()),
