@@ -212,7 +212,7 @@ def test_one_moment_and_empty_sentences(engine):
 
 
 def test_nothing_to_survey_is_refused(engine):
-    with pytest.raises(UsageError, match="a survey of no split"):
+    with pytest.raises(UsageError, match="got no split to survey"):
         survey({}, np.random.default_rng(0), engine)
 
 
@@ -224,7 +224,7 @@ def test_a_part_of_a_verb_is_its_queries_moments(surveyed):
         for point, query in zip(split.points.tolist(), split.locations.value.query.tolist(), strict=True)
         if verb in split.verbs[query]
     ]
-    assert split.of_verb(verb).tolist() == expected
+    assert split.points_of_verb(verb).tolist() == expected
 
 
 def gridded(split, *, stray=False):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import sys
 import webbrowser
@@ -17,6 +16,7 @@ import click
 
 from truemoment.answers.reading import OneSided, Reading, Swapped, Which
 from truemoment.caching import NO_CACHE, Cache
+from truemoment.documents import json_text
 from truemoment.exceptions import UsageError
 from truemoment.files import atomic_write
 from truemoment.inputs import will_write
@@ -24,7 +24,7 @@ from truemoment.io import MatchReport, read_predictions
 from truemoment.io.base import OnNegative
 from truemoment.io.matching import OnUnknown
 from truemoment.records import Annotations, Predictions
-from truemoment.text import printable, printable_json, printable_lines
+from truemoment.text import printable, printable_lines
 from truemoment.training.epochs import epoch_folders
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -407,7 +407,7 @@ def told_path(path: Path) -> str:
 
 def write_json(path: Path, document: dict[str, Any]) -> None:
     """Write a JSON document to a file, complete or not at all, or to standard output."""
-    text = printable_json(json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False)) + "\n"
+    text = json_text(document)
     if path == STANDARD_OUTPUT:
         click.echo(text, nl=False)
         return

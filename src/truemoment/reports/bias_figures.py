@@ -351,7 +351,7 @@ def densities_figure(drawn: Sequence[DrawnSplit], *, of_length: bool = False) ->
             axes.set_axis_off()
         for number, (axes, one) in enumerate(zip(panels, drawn, strict=False)):
             axes.set_title(f"{shortened(one.name, 18)} ({len(one.split.points):,})", fontsize=SMALL)
-            _density(axes, one.split.points, of_length=of_length)
+            draw_locations(axes, one.split.points, of_length=of_length)
             constant = one.split.constant.value
             if constant is not None and not of_length:
                 axes.plot(constant.start_norm, constant.end_norm, "o", ms=8, mfc="none", mec=FLOOR, mew=1.6)
@@ -363,19 +363,19 @@ def densities_figure(drawn: Sequence[DrawnSplit], *, of_length: bool = False) ->
     return figure
 
 
-def _density(axes: Axes, points: Floats, *, of_length: bool) -> None:
-    """Draw a density on a square of its own, or say that there are too few moments."""
+def draw_locations(axes: Axes, points: Floats, *, of_length: bool = False) -> None:
+    """Draw the density of moments on a square, or a dot a moment if there are few."""
     axes.set_aspect("equal")
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
     axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
     axes.set_yticks([0, 0.5, 1], ["0", "0.5", "1"])
     axes.plot([0, 1], [1, 0] if of_length else [0, 1], color=SOFT, linewidth=0.7)
-    if len(points) < FEW:
+    if len(points) >= FEW:
+        draw_density(axes, points, of_duration=of_length)
+    elif len(points):  # a line without points and without clipping would break the layout
         height = points[:, 1] - points[:, 0] if of_length else points[:, 1]
         axes.plot(points[:, 0], height, ".", color=METHOD, ms=4, clip_on=False)
-    else:
-        draw_density(axes, points, of_duration=of_length)
 
 
 def _verbs_with_moments(survey: Survey, most: int) -> list[tuple[str, Floats]]:
@@ -432,7 +432,7 @@ def verb_shift_figure(train: SplitSurvey, test: SplitSurvey, verbs: Sequence[str
         for row, split in zip(panels, (train, test), strict=True):
             for axes, verb in zip(row, verbs, strict=True):
                 points = split.points_of_verb(verb)
-                _density(axes, points, of_length=False)
+                draw_locations(axes, points)
                 axes.set_title(f"{shortened(one_line(verb), 10)} ({len(points):,})", fontsize=SMALL)
             row[0].set_ylabel(f"{shortened(one_line(split.name), 16)}\nend")
         for axes in panels[1]:

@@ -11,9 +11,9 @@ def lines(report: Report) -> list[str]:
     """Return the headline and the sections, without facts, notes and signature."""
     written = [] if report.headline is None else _finding(report.headline)
     for section in report.sections:
-        if len(report.sections) > 1:
-            written += [rf"\section*{{{_text(section.title)}}}", ""]
-        written += [line for block in section.blocks for line in _block(block)]
+        of_section = [line for block in section.blocks for line in _block(block)]
+        title = [rf"\section*{{{_text(section.title)}}}", ""] if len(report.sections) > 1 and of_section else []
+        written += [*title, *of_section]
     return written[:-1] if written[-1:] == [""] else written
 
 
