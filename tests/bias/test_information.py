@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.bias.information import _Deal as Deal
+from truemoment.bias.information import _Exchange as Deal
 from truemoment.bias.information import equal_cells, mutual_information_bits, verb_information
 from truemoment.bias.locations import Locations
 from truemoment.exceptions import UsageError

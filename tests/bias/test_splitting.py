@@ -566,7 +566,7 @@ def spread(n_videos, length=lambda v: 3.0 + v % 3):
         (spread(10, lambda v: 11.0 + v % 3), Plan(), "own: no video reaches test-ood; videos with a moment of 0.5"),
         (spread(5), Plan(ood=0.6, val=0.1), "own: test-ood leaves 1 videos, expected 3 or more for train, val"),
         (spread(5), Plan(ood=0.3, val=0.5, iid=0.1), "own: nothing is left for train"),
-        (spread(10), Plan(shifts=(WordShift(),)), "own: none of the words stands in 5 queries"),
+        (spread(10), Plan(shifts=(WordShift(),)), "own: none of the words is in at least 5 queries"),
         (
             Annotations.from_rows(
                 [
@@ -576,7 +576,7 @@ def spread(n_videos, length=lambda v: 3.0 + v % 3):
                 ]
             ),
             Plan(marked=0.05, longest_norm=None),
-            "own: no video reaches test-ood; in none are half of the queries marked, expected a larger share",
+            "own: no video reaches test-ood; no video has half of its queries marked, expected a larger share",
         ),
     ],
 )

@@ -245,5 +245,5 @@ def test_a_constant_of_train_that_is_refused_says_why(engine):
     splits = {"train": gridded("train", stray=True), "test": gridded("test")}
     train, test = survey(splits, np.random.default_rng(0), engine, **QUICK).splits
     assert train.grid is None
-    assert "lie on a grid of 5 s and 1 does not" in train.constant.why
+    assert "are on a grid of 5 s and 1 is not" in train.constant.why
     assert test.constant_of_train.why == train.constant.why
