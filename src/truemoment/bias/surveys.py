@@ -8,7 +8,7 @@ distance to another one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Generic, TypeVar
 
@@ -281,29 +281,48 @@ def survey(
     """
     if not annotations_by_split:
         raise UsageError("got no split to survey, expected one or more")
+    found = _survey(annotations_by_split, rng, engine, _Settings(permutations, draws, n_verbs, top_verbs, on_status))
+    return replace(found, title=title or found.dataset, notes=tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Settings:
+    permutations: int
+    draws: int
+    n_verbs: int
+    top_verbs: int
+    on_status: Callable[[str], None]
+
+
+def _survey(
+    annotations_by_split: Mapping[str, Annotations], rng: np.random.Generator, engine: Engine, settings: _Settings
+) -> Survey:
     dataset = next(iter(annotations_by_split.values())).dataset
     reader = engine if isinstance(engine, Remembered) else Remembered(engine)
     of_splits, of_pairs, of_verbs = rng.spawn(3)
 
-    on_status(f"{dataset}: reading the sentences")
+    def on_status(step: str) -> None:
+        settings.on_status(f"{dataset}: {step}")
+
+    on_status("reading the sentences")
     statistics = dataset_statistics(annotations_by_split, reader)
     verbs_by_split = {name: verbs_of(split.queries.sentence, reader) for name, split in annotations_by_split.items()}
     together, verbs_together = _together(annotations_by_split, verbs_by_split)
     parts: list[tuple[str, Annotations, Sequence[Sequence[str]]]]
     parts = [(name, split, verbs_by_split[name]) for name, split in annotations_by_split.items()]
     parts += [("", together, verbs_together)] if len(parts) > 1 else []
-    surveyed = _survey_splits(parts, of_splits, draws, lambda name: on_status(f"{dataset}: locations of {name}"))
+    surveyed = _survey_splits(parts, of_splits, settings.draws, on_status)
     splits, whole = surveyed[: len(annotations_by_split)], surveyed[-1]
-    pairs = _survey_pairs(splits, of_pairs, permutations, lambda names: on_status(f"{dataset}: {names}"))
-    on_status(f"{dataset}: verbs")
-    use = verb_use(verbs_by_split, top_verbs)
+    pairs = _survey_pairs(splits, of_pairs, settings.permutations, on_status)
+    on_status("verbs")
+    use = verb_use(verbs_by_split, settings.top_verbs)
     has_verbs = any(counts for counts in use.counts.values())
-    information = _information(whole, of_verbs, n_verbs, draws)
-    on_status(f"{dataset}: words")
+    information = _information(whole, of_verbs, settings.n_verbs, settings.draws)
+    on_status("words")
     words = statistics.whole.sentences.vocabulary
     return Survey(
         dataset=dataset,
-        title=title or dataset,
+        title=dataset,
         splits=tuple(splits),
         whole=whole,
         pairs=pairs,
@@ -314,9 +333,8 @@ def survey(
         shared=_shared(statistics, [split.name for split in splits]),
         uniqueness=_attempt(lambda: tuple(uniqueness(together))),
         engine=reader.name,
-        permutations=permutations,
-        draws=draws,
-        notes=tuple(notes),
+        permutations=settings.permutations,
+        draws=settings.draws,
     )
 
 
@@ -357,12 +375,12 @@ def _survey_splits(
     draws: int,
     on_status: Callable[[str], None],
 ) -> list[SplitSurvey]:
-    """Survey each split, and all together ("") if they are the last part; later ones are hit by train's constant."""
+    """Survey each split, and all together ("") as the last part; the constant of train is scored on later splits."""
     surveyed: list[SplitSurvey] = []
     train: SurveyPart[ConstantBias] = SurveyPart(None, "there is no split train before this one")
     streams = rng.spawn(max(len(parts), 2))  # one for all splits together, even where there is only one
     for (name, split, verbs), own in zip(parts, streams, strict=False):
-        on_status(name or "all splits")
+        on_status(f"locations of {name or 'all splits'}")
         surveyed.append(_survey_of_split(name, split, verbs, train, own, draws=draws))
         if name == "train":
             train = surveyed[-1].constant
