@@ -94,11 +94,11 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
-    from truemoment.cli.compare import source_of
     from truemoment.diagnosis.agreement import Annotators, boundary_alpha, moment_alpha, pairwise_iou
     from truemoment.diagnosis.human_study import study_humans
     from truemoment.diagnosis.humans import measures_of_one_answer, same_queries
     from truemoment.evaluation import chosen_protocol
+    from truemoment.files import source_of
     from truemoment.protocols import get_protocol
     from truemoment.reports import humans as report
 
