@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,21 +18,13 @@ from truemoment.evaluation import asked_measures, chosen_protocol, evaluate
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import source_of
 from truemoment.floors import MOST_ANSWERS, NETWORK, Setting
-from truemoment.io import MatchReport, read_predictions
+from truemoment.io import MatchReport, Reader, read_predictions
 from truemoment.measures import Measure
 from truemoment.network_row import HitsBesideNetwork, NetworkRow, run_network, why_no_network
-from truemoment.protocols import Protocol as Convention
+from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
 from truemoment.scores import Scores
 from truemoment.uncertainty import stream
-
-
-class Reader(Protocol):
-    """Reads a prediction file, as :func:`truemoment.io.read_predictions` does."""
-
-    def __call__(self, path: Path, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
-        """Return the predictions, and how the rows matched the queries."""
-        ...
 
 
 class FileRun(NamedTuple):
@@ -109,7 +101,7 @@ def compare_files(
     train: Annotations | None = None,
     network: bool = True,
     measures: str | Sequence[Measure | str] | None = None,
-    protocol: str | Convention | None = None,
+    protocol: str | Protocol | None = None,
     against: str | None = None,
     published: Path | None = None,
     resamples: int = 1000,
@@ -266,7 +258,7 @@ def _longest(predictions: Predictions) -> int:
 
 def _common_measures(
     measures: str | Sequence[Measure | str] | None,
-    protocol: Convention,
+    protocol: Protocol,
     annotations: Annotations,
     answers: Sequence[Predictions],
 ) -> tuple[tuple[Measure, ...], list[str]]:

@@ -26,7 +26,7 @@ from truemoment.baselines import ActionAware, PriorOnly, Uniform
 from truemoment.comparison import PublishedFigure
 from truemoment.diagnosis.agreement import Annotators
 from truemoment.diagnosis.conclusions import SystemScores, system_scores
-from truemoment.diagnosis.humans import Way, by_agreement, human_scores, same_queries
+from truemoment.diagnosis.humans import Reference, by_agreement, human_scores, same_queries
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import MissingFileError
 from truemoment.grounders import Grounder
@@ -310,7 +310,7 @@ def several_references(figures: Sequence[PublishedFigure], setting: Setting) -> 
     runs: dict[str, list[SystemScores]] = {}
     for figure in figures:
         here = marked[figure.dataset]
-        measure, _, way = figure.measure.partition(",ref=")
+        measure, _, rule = figure.measure.partition(",ref=")
         if here is None or figure.method not in ("Human", "Action-Aware Blind"):
             yield unchecked(figure)
             continue
@@ -320,7 +320,9 @@ def several_references(figures: Sequence[PublishedFigure], setting: Setting) -> 
             continue
         if figure.dataset not in runs:
             runs[figure.dataset] = _blind_on_marked(figure.dataset, here.annotators, measure, setting)
-        scores = [of_run.ways["nearest" if way == "nearest" else "representative"] for of_run in runs[figure.dataset]]
+        scores = [
+            of_run.scores["nearest" if rule == "nearest" else "representative"] for of_run in runs[figure.dataset]
+        ]
         yield beside(
             figure,
             [of_run.value(measure) for of_run in scores],
@@ -334,13 +336,13 @@ def _people_against_people(
     figure: PublishedFigure, measure: str, annotators: Annotators, setting: Setting
 ) -> Reproduced:
     (rng,) = setting.rng.spawn(1)
-    way: Way = "nearest" if figure.measure.endswith("nearest") else "representative"
-    scores = human_scores(annotators, way, measure, get_protocol("default"), duplicates="published")
-    kept = "kept" if way == "nearest" else "out"
+    reference: Reference = "nearest" if figure.measure.endswith("nearest") else "representative"
+    scores = human_scores(annotators, reference, measure, get_protocol("default"), duplicates="published")
+    kept = "kept" if reference == "nearest" else "out"
     return beside(
         figure,
         scores.drawn(rng, setting.runs)[:, 0].tolist(),
-        tolerance=PEOPLE_TOLERANCE[way] if setting.runs >= RUNS_TO_JUDGE else None,
+        tolerance=PEOPLE_TOLERANCE[reference] if setting.runs >= RUNS_TO_JUDGE else None,
         reason=f"drawn at random; {figure.note}; identical moments {kept}, as in the authors' notebook",
         signature=f"{measure}|{scores.scores.signature()}",
     )
