@@ -323,17 +323,17 @@ def _percents(values: Floats, protocol: Protocol) -> list[str]:
 
 def conclusions_table(conclusions: Sequence[Conclusion]) -> Table:
     """Return the table of conclusions: differences in points, marked where significant."""
-    references = [one.reference for one in conclusions[0].differences]
-    against = ["one annotator" if reference == "another" else reference for reference in references]
-    rows = []
+    against = [one.reference for one in conclusions[0].differences]
+    groups: dict[str, list[tuple[Cell, ...]]] = {}
     for of in conclusions:
         differences = [Cell(points(one.difference, sign="+"), marked=one.significant) for one in of.differences]
         drawn = low_to_high((of.drawn.min(), of.drawn.max()), 1, times=100, sign="+") or UNDEFINED
         texts = _row(drawn, number(100 * of.drawn_alike, 0), of.confirmation)
-        rows.append((Cell(of.measure), Cell(f"{of.first} - {of.second}"), *differences, *texts))
-    headings = ("measure", "systems", *against, "drawn", "alike, %", "verdict")
+        groups.setdefault(of.measure, []).append((Cell(f"{of.first} - {of.second}"), *differences, *texts))
+    headings = ("systems", *against, "drawn", "alike, %", "verdict")
     caption = "Differences between systems, in percentage points"
-    return Table(caption, headings, (("", tuple(rows)),), text_columns=(0, 1, len(headings) - 1))
+    rows = tuple((measure, tuple(of_measure)) for measure, of_measure in groups.items())
+    return Table(caption, headings, rows, text_columns=(0, len(headings) - 1))
 
 
 def notes(files: AnnotatedFiles) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from itertools import groupby
 from typing import Any
 
 from truemoment.reports.model import Block, Cell, Finding, Report, Section, Table
@@ -111,37 +112,45 @@ def _blocks(of: ReproducedTable) -> tuple[Block, ...]:
 
 def _judged(caption: str, rows: Sequence[Reproduced], reasons: Sequence[str]) -> Table:
     columns: dict[str, list[str]] = {
-        "dataset": [row.dataset for row in rows],
-        "split": [row.split for row in rows],
-        "method": [row.method for row in rows],
         "measure": [_measure(row) for row in rows],
+        "method": [row.method for row in rows],
         "published": [_number(row.published, row) for row in rows],
         "ours": [_number(row.printed, row) + ("" if row.spread is None else f" ± {row.spread:.2f}") for row in rows],
         "runs": [str(row.runs) if row.runs > 1 else "" for row in rows],
         "difference": [_number(row.difference, row, sign="+") for row in rows],
         "tolerance": ["" if row.tolerance is None else f"{row.tolerance:f}" for row in rows],
-        "": [row.status.upper() if row.status == "outside" else row.status for row in rows],
-        "why": [_letter(reasons.index(row.reason)) if row.reason else "" for row in rows],
+        "status": [
+            (row.status.upper() if row.status == "outside" else row.status)
+            + (f" ({_letter(reasons.index(row.reason))})" if row.reason else "")
+            for row in rows
+        ],
     }
     filled = {heading: cells for heading, cells in columns.items() if any(cells)}
-    words = ("dataset", "split", "method", "measure", "", "why")
-    return Table(
-        caption,
-        tuple(filled),
-        (("", tuple(tuple(map(Cell, row)) for row in zip(*filled.values(), strict=True))),),
-        text_columns=tuple(at for at, heading in enumerate(filled) if heading in words),
-    )
+    words = tuple(at for at, heading in enumerate(filled) if heading in ("measure", "method", "status"))
+    return Table(caption, tuple(filled), _by_place(rows, zip(*filled.values(), strict=True)), text_columns=words)
 
 
 def _unchecked(caption: str, rows: Sequence[Reproduced]) -> Table:
-    """Return a row a method and split, a column a measure."""
+    """Return a row a method, a column a measure."""
     measures = list(dict.fromkeys(_measure(row) for row in rows))
     lines: dict[tuple[str, str, str], dict[str, str]] = {}
+    first: dict[tuple[str, str, str], Reproduced] = {}
     for row in rows:
-        lines.setdefault((row.dataset, row.split, row.method), {})[_measure(row)] = _number(row.published, row)
-    cells = [(*place, *(figures.get(measure, "") for measure in measures)) for place, figures in lines.items()]
-    headings = ("dataset", "split", "method", *measures)
-    return Table(caption, headings, (("", tuple(tuple(map(Cell, row)) for row in cells)),), text_columns=(0, 1, 2))
+        place = (row.dataset, row.split, row.method)
+        first.setdefault(place, row)
+        lines.setdefault(place, {})[_measure(row)] = _number(row.published, row)
+    cells = [(place[-1], *(figures.get(measure, "") for measure in measures)) for place, figures in lines.items()]
+    return Table(caption, ("method", *measures), _by_place(list(first.values()), cells))
+
+
+def _by_place(
+    rows: Sequence[Reproduced], cells: Iterable[tuple[str, ...]]
+) -> tuple[tuple[str, tuple[tuple[Cell, ...], ...]], ...]:
+    """Group rows of cells by dataset and split, in order."""
+    groups = groupby(
+        zip(rows, cells, strict=True), key=lambda one: ", ".join(filter(None, (one[0].dataset, one[0].split)))
+    )
+    return tuple((place, tuple(tuple(map(Cell, texts)) for _, texts in group)) for place, group in groups)
 
 
 def _measure(row: Reproduced) -> str:

@@ -141,7 +141,7 @@ def _columns(table: Table) -> range:
 
 def _over_rows(row: tuple[Cell, ...], wide: Sequence[int], room: int) -> list[tuple[Cell, ...]]:
     """Wrap the cells of the wide columns to `room` characters; the other cells are in the first row."""
-    wrapped = {column: textwrap.wrap(one_line(row[column].text), room) for column in wide}
+    wrapped = {column: textwrap.wrap(one_line(row[column].text), room, break_on_hyphens=False) for column in wide}
     n_rows = max(1, *map(len, wrapped.values()))
     first = tuple(cell._replace(text="".join(wrapped[c][:1])) if c in wide else cell for c, cell in enumerate(row))
     others = (
