@@ -76,7 +76,7 @@ def test_a_table_that_comes_out(call, data, two_counts):
         "",
         "Closer Look (Yuan et al. 2021), Table 1",
         "measure             published  ours  difference  tolerance  status",
-        "------------------  ---------  ----  ----------  ---------  ------",
+        "------------------  ---------  ----  ----------  ---------  --------",
         "Charades-CD, val",
         "videos                      2     2           0          0  exact",
         "query-moment pairs          3     3           0          0  exact",

@@ -171,7 +171,7 @@ def _laid_out(table: Table, columns: Sequence[int], fit: _Fit) -> str:
     rows: list[list[str]] = []
     for title, of_group in table.groups:
         if title:
-            rows.append([one_line(title), *[""] * (len(columns) - 1)])
+            rows.append([""] * len(columns))  # its title is put there when columns have their width
         rows += [[_cell(row[column], fit) for column in columns] for row in of_group]
     marked = {column for column in columns for _, rows in table.groups for row in rows if row[column].marked}
     headings = [_heading(table.headings[column], fit.heading) for column in columns]
@@ -181,7 +181,10 @@ def _laid_out(table: Table, columns: Sequence[int], fit: _Fit) -> str:
             for number in numbers:
                 if columns[number] in marked and row[number] and not row[number].endswith("*"):
                     row[number] += " "  # so that numbers are aligned beside those with a star
-    return tightened(render(headings, rows, numbers=numbers))
+    lines = tightened(render(headings, rows, numbers=numbers)).split("\n")
+    titles = iter([one_line(title) for title, _ in table.groups if title])
+    first = len(lines) - len(rows)
+    return "\n".join(line if number < first or line.strip() else next(titles, "") for number, line in enumerate(lines))
 
 
 def _heading(heading: str, width: int) -> str:
