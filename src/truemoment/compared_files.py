@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truemoment.auditing.case import headline_of
 from truemoment.caching import NO_CACHE, Cache
 from truemoment.comparison import Comparison, PublishedFigure, compare, published_beside, read_published
 from truemoment.datasets.source import AnnotationSource
@@ -17,7 +16,7 @@ from truemoment.equal_depth import answers_compared, equal_depths, evaluate_to_d
 from truemoment.evaluation import asked_measures, chosen_protocol, evaluate
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import source_of
-from truemoment.floors import MOST_ANSWERS, NETWORK, Setting
+from truemoment.floors import MOST_ANSWERS, NETWORK, Setting, headline_of
 from truemoment.io import MatchReport, Reader, read_predictions
 from truemoment.measures import Measure
 from truemoment.network_row import HitsBesideNetwork, NetworkRow, run_network, why_no_network
@@ -165,7 +164,7 @@ def compare_files(
         top=answers_compared(common, [*lengths, MOST_ANSWERS], convention),
         seed=int(np.random.default_rng(seed).integers(1 << 62)),  # as in an audit, so that the network is the same
         cache=cache,
-        tell=on_status,
+        on_status=on_status,
     )
     row = None
     if train is not None and not why:

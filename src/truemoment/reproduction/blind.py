@@ -48,7 +48,7 @@ def blind_beside_published(figures: Sequence[PublishedFigure], inputs: TableInpu
         names = list(dict.fromkeys(figure.measure for figure in rows))
         measures = parse_measures("; ".join(names))
         train, test = inputs.load(dataset, "training"), inputs.load(dataset, split)
-        floors = FloorSetting(test, measures, protocol, train=train, cache=inputs.cache, tell=inputs.on_status)
+        floors = FloorSetting(test, measures, protocol, train=train, cache=inputs.cache, on_status=inputs.on_status)
         values: dict[str, dict[str, list[float]]] = {}
         for name in (NETWORK, *BESIDE):
             inputs.on_status(f"{name} on {dataset}, {split}")
