@@ -94,5 +94,13 @@ def show_list(
     words = tuple(column for column in range(len(headings)) if column not in numbers)
     cells = tuple(tuple(map(Cell, row)) for row in rows)
     table = Table(caption, tuple(headings), (("", cells),), text_columns=words)
-    report = Report(title=caption, sections=(Section("list", caption, (table,)),))
+    show(Report(title=caption, sections=(Section("list", caption, (table,)),)), style)
+
+
+def show(report: Report, style: Literal["md", "latex"] | None = None) -> None:
+    """Print a report on standard output, as :func:`deliver` does, with its notes and signature."""
+    from truemoment.reports.render import terminal
+
     click.echo("\n".join(_lines(report, style)))
+    if closing := terminal.closing(report):
+        click.echo("\n".join(["", *closing]))
