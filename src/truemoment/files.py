@@ -25,6 +25,7 @@ import msgspec
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.folders import temporary_file, temporary_folder
 from truemoment.inputs import reading, writing
+from truemoment.text import printable
 from truemoment.unpacking import open_gzip
 
 T = TypeVar("T")
@@ -317,6 +318,11 @@ def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file's bytes, in hexadecimal."""
     with reading(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def source_of(path: Path) -> dict[str, str]:
+    """Return the path of a file, as text that JSON and a terminal can show, and the SHA-256 of its bytes."""
+    return {"path": printable(str(path)), "sha256": sha256_of(path)}
 
 
 def _invalid(error: msgspec.ValidationError, data: bytes, path: Path, line: int, field: str) -> InputError:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Protocol
 
 from truemoment.answers.reading import Reading
 from truemoment.axes import SECONDS, Axis
@@ -48,6 +49,7 @@ __all__ = [
     "MatchReport",
     "Parsing",
     "PredictionRows",
+    "Reader",
     "Reading",
     "match",
     "match_rows",
@@ -208,6 +210,14 @@ def read_predictions(
     """
     rows, why = read_rows(path, format, reading=reading, progress=progress)
     return match_rows(rows, why, annotations, on_unknown=on_unknown, on_negative=on_negative, name=name)
+
+
+class Reader(Protocol):
+    """Reads a prediction file, as :func:`read_predictions` does by default."""
+
+    def __call__(self, path: Path, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
+        """Return the predictions, and how the rows matched the queries."""
+        ...
 
 
 def match_rows(
