@@ -18,9 +18,6 @@ from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/audit/2"
 
-TITLES = {check.name: check.title for check in CHECKS}
-"""Title of each check."""
-
 # ------------------------------------------------------------------------------------------- document
 
 
@@ -84,7 +81,8 @@ def in_order(findings: Sequence[AuditFinding]) -> list[AuditFinding]:
 
 
 def _block(finding: AuditFinding) -> Finding:
-    return Finding((finding.verdict,), TITLES.get(finding.check, finding.check), finding.level, finding.evidence)
+    title = next((check.title for check in CHECKS if check.name == finding.check), finding.check)
+    return Finding((finding.verdict,), title, finding.level, finding.evidence)
 
 
 def _sections(audit: Audit) -> Iterator[Section]:
