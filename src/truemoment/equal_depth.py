@@ -45,7 +45,7 @@ def equal_depths(measures: Sequence[Measure], longest: Sequence[int], protocol: 
 
 
 def answers_compared(measures: Sequence[Measure], longest: Sequence[int], protocol: Protocol) -> int:
-    """Return the number of predictions a query of a floor beside several files: as many as any measure looks at in all of them.
+    """Return how many predictions a floor makes beside several files: as many as a measure looks at in all of them.
 
     Examples
     --------
