@@ -21,6 +21,8 @@ from truemoment.protocols import get_protocol
 from truemoment.reports import audit as report
 from truemoment.worlds import ToyGrounder, make_world
 
+pytestmark = pytest.mark.slow
+
 MEASURES = parse_measures("R@1,IoU=0.5; R@5,IoU=0.5; mIoU; F1,IoU=0.5")
 DEFAULT = get_protocol("default")
 

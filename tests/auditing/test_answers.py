@@ -160,6 +160,7 @@ def test_a_coarse_grid_is_left_to_the_pattern(tmp_path):
 # ---- Queries without a moment
 
 
+@pytest.mark.slow
 def test_queries_without_a_moment_change_no_figure(train):
     """The audit of a split is that of its queries with a moment, whatever is said of the others."""
     test = annotated("test", 30, without=15)
@@ -175,6 +176,7 @@ def test_queries_without_a_moment_change_no_figure(train):
     assert with_them.whole.annotations.sha256 == test.sha256
 
 
+@pytest.mark.slow
 def test_every_split_is_held_to_its_queries_with_a_moment():
     test, train = annotated("test", 20, without=5), annotated("train", 40, without=9, seed=1)
     val, iid = annotated("val", 20, without=3, seed=2), annotated("iid", 20, without=2, seed=3)

@@ -16,6 +16,8 @@ from truemoment.floors import DRAWS, FITS, FLOORS, answers_a_query, join_measure
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
 
+pytestmark = pytest.mark.slow
+
 DEFAULT = get_protocol("default")
 
 OF_DENSITIES = {"bias-based", "prior-only", "action-aware"}

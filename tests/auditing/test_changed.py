@@ -21,6 +21,8 @@ from truemoment.reports import audit as report
 from truemoment.reports.render.html import page
 from truemoment.worlds import ToyGrounder, make_world
 
+pytestmark = pytest.mark.slow
+
 SOURCE = {"path": "preds.jsonl", "sha256": "ab" * 32}
 
 

@@ -10,6 +10,8 @@ from truemoment import Annotations, Predictions
 from truemoment.auditing.checks import below_floor, carrying_classes, slices
 from truemoment.diagnosis.slices import Membership
 
+pytestmark = pytest.mark.slow
+
 VERBS = ("opens", "closes", "walks", "sits")
 NAME = "R@1,IoU=0.5"
 

@@ -26,6 +26,7 @@ def test_the_excess_is_that_of_a_loop():
     assert low < value < high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_simulated_methods_are_recovered(share):
     """A method that finds a share t and else guesses as the networks do has the excess of the module's formula.

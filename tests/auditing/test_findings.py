@@ -82,6 +82,7 @@ def test_what_does_not_apply_fails_and_says_so():
     assert outcome[1:] == (False, "uses-video does not apply here")
 
 
+@pytest.mark.slow
 @given(st.text(max_size=40))
 def test_any_text_is_read_or_refused(text):
     try:

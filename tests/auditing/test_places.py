@@ -113,6 +113,7 @@ def test_without_training_moments_or_answers_it_does_not_apply(with_floors):
     assert check.look(with_floors(test, Predictions.from_lists({}), {}, splits=Splits(train=train))) is None
 
 
+@pytest.mark.slow
 def test_a_method_that_spreads_its_answers_as_the_references_is_seldom_warned(with_floors):
     """Answers drawn as references and training moments alike are: in 200 worlds a warning in 2.5 %.
 

@@ -6,6 +6,8 @@ import pytest
 from truemoment.auditing.checks import iid_ood_gap, shortcut_share
 from truemoment.auditing.checks.changed_videos import shuffled
 
+pytestmark = pytest.mark.slow
+
 
 def finding(found, check):
     return next(f for f in found.findings if f.check == check)

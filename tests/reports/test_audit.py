@@ -13,6 +13,8 @@ from truemoment.reports import audit as report
 from truemoment.reports.model import LEVELS
 from truemoment.reports.render import latex, markdown, terminal
 
+pytestmark = pytest.mark.slow
+
 FIGURES = {"value", "difference", "p", "p_holm"}
 """Keys under which the document has a measured number, or null."""
 

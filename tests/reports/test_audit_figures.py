@@ -18,6 +18,8 @@ from truemoment.exceptions import InputError, UsageError
 from truemoment.reports import audit as report
 from truemoment.reports import drawing
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def drawn(example):

@@ -17,6 +17,8 @@ from truemoment.reports.model import Bar
 from truemoment.reports.render import html as render
 from truemoment.reports.render.html import page
 
+pytestmark = pytest.mark.slow
+
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 VOID = {"meta", "link", "br", "wbr", "img", "use", "path", "rect"}

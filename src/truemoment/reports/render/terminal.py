@@ -77,7 +77,12 @@ def _finding(finding: Finding) -> list[str]:
 
 def _wrapped(text: str, begin: str = "") -> list[str]:
     return textwrap.wrap(
-        one_line(text), WIDTH, initial_indent=begin, subsequent_indent=" " * len(begin), break_on_hyphens=False
+        one_line(text),
+        WIDTH,
+        initial_indent=begin,
+        subsequent_indent=" " * len(begin),
+        break_on_hyphens=False,
+        break_long_words=False,  # a path can be copied
     )
 
 
