@@ -56,7 +56,7 @@ class FrameProposals(Proposals, Protocol):
         ...
 
     def spans(self, n_frames: int) -> tuple[Ints, Ints]:
-        """First frame and end frame, (P,) each, of the *distinct* proposals of a video of so many frames.
+        """Return first frame and end frame, (P,) each, of the *distinct* proposals of a video with this many frames.
 
         The end frame is the first one behind. Where windows overlap, one proposal may have several numbers; here it
         stands once, where the first of them would.
@@ -239,7 +239,7 @@ class WindowedGrid:
         return np.asarray(np.ceil(np.asarray(duration_s) * self.fps).astype(np.int64))
 
     def n_windows(self, n_frames: Ints) -> Ints:
-        """How many windows videos of so many frames have."""
+        """Return the number of windows of videos with this many frames."""
         regular = -(-np.maximum(n_frames - self.window_frames, 0) // self.stride_frames)
         return np.asarray(regular + (n_frames > 0) if self.tail == "covered" else regular)
 
@@ -265,7 +265,7 @@ class WindowedGrid:
         """Window by window, in each by diagonals; of copies the first."""
         first, end = self._cell_frames(n_frames)
         at = self._window_frame(np.arange(int(self.n_windows(np.asarray(n_frames)))), n_frames)
-        reach = -(-self.window_frames // self.stride_frames)  # so many windows before may hold the same frames
+        reach = -(-self.window_frames // self.stride_frames)  # number of windows before that can share frames
         new: dict[tuple[int, ...], Ints] = {}
         chosen: list[Ints] = []
         for w in range(len(at)):
@@ -304,7 +304,7 @@ class WindowedGrid:
         return self.cells[0] * frames_a_clip, (self.cells[1] + 1) * frames_a_clip
 
     def _is_new(self, back: tuple[int, ...]) -> Bools:
-        """Which cells (P,) are not also cells of the windows that start so many frames before."""
+        """Return which cells (P,) are not cells of the windows that start this many frames before."""
         first, last = self.cells
         held = np.zeros((self.n_clips, self.n_clips), dtype=bool)
         held[first, last] = True

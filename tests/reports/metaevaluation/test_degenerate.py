@@ -9,6 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from truemoment.reports.metaevaluation.chapter import Chapter
+from truemoment.reports.metaevaluation.chapters import chapters_of
 
 from truemoment.measures import Measure, lower_is_better
 from truemoment.metaevaluation.agreement import agreement
@@ -23,8 +25,6 @@ from truemoment.metaevaluation.theory import Theory, theory
 from truemoment.metaevaluation.ties import ties
 from truemoment.reports.drawing import save_drawings
 from truemoment.reports.metaevaluation import delivery
-from truemoment.reports.metaevaluation.chapter import Chapter
-from truemoment.reports.metaevaluation.chapters import chapters_of
 from truemoment.reports.metaevaluation.verdict import verdict
 
 pytestmark = pytest.mark.slow

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from truemoment.reports.metaevaluation.page import MOST_ROWS, page, signature
 
 from truemoment.metaevaluation.agreement import agreement
 from truemoment.metaevaluation.axioms import check_axioms
@@ -24,7 +25,6 @@ from truemoment.reports.metaevaluation import power as power_chapter
 from truemoment.reports.metaevaluation import stability as stability_chapter
 from truemoment.reports.metaevaluation import ties as ties_chapter
 from truemoment.reports.metaevaluation.agreement import chapter
-from truemoment.reports.metaevaluation.page import MOST_ROWS, page, signature
 from truemoment.reports.metaevaluation.verdict import verdict
 
 pytestmark = pytest.mark.slow

@@ -6,14 +6,14 @@ import json
 
 import numpy as np
 import pytest
+from truemoment.reports.metaevaluation.chapter import Chapter
+from truemoment.reports.metaevaluation.delivery import document
 
 from truemoment import get_protocol, parse_measures
 from truemoment.metaevaluation.systems import Systems
 from truemoment.metaevaluation.ties import ties
 from truemoment.records import as_strings
 from truemoment.reports.drawing import inline_svg, save_drawings
-from truemoment.reports.metaevaluation.chapter import Chapter
-from truemoment.reports.metaevaluation.delivery import document
 from truemoment.reports.metaevaluation.ties import chapter
 from truemoment.scores import Scores
 

@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pytest
+from truemoment.reports.metaevaluation.standing import FEWEST_COLUMNS, FEWEST_MEASURES, columns_of, noise_looked_at
 
 from truemoment.metaevaluation.agreement import agreement
 from truemoment.metaevaluation.ambiguity import Ambiguity, NoiseLevel
@@ -16,7 +17,6 @@ from truemoment.metaevaluation.selection import Selection, select
 from truemoment.metaevaluation.stability import Stability
 from truemoment.metaevaluation.studies import Studies
 from truemoment.metaevaluation.ties import Ties
-from truemoment.reports.metaevaluation.standing import FEWEST_COLUMNS, FEWEST_MEASURES, columns_of, noise_looked_at
 from truemoment.reports.metaevaluation.verdict import verdict
 
 MEASURES = "R@1,IoU=0.5; R@5,IoU=0.5; R@10,IoU=0.5; AxIoU@1; AxIoU@5; AxIoU@10"
