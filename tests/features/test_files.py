@@ -159,8 +159,8 @@ HOSTILE = {
     "whole numbers": (np.zeros((5, 4), dtype=np.int64), "got numbers of type int64"),
     "complex": (np.zeros((5, 4), dtype=np.complex64), "got numbers of type complex64"),
     "fields": (np.zeros((5, 4), dtype=[("x", "f4")]), "got numbers of type [('x', '<f4')]"),
-    "not finite": (np.array([[1, 2], [np.nan, 1], [np.inf, 1]], dtype=np.float32), "2 of 3 rows hold numbers"),
-    "beyond float32": (np.array([[1e300, 2.0]]), "1 of 1 rows hold numbers that are not finite"),
+    "not finite": (np.array([[1, 2], [np.nan, 1], [np.inf, 1]], dtype=np.float32), "2 of 3 rows have numbers"),
+    "beyond float32": (np.array([[1e300, 2.0]]), "1 of 1 rows have numbers that are not finite"),
 }
 
 

@@ -73,7 +73,7 @@ def read_rows(array: Any) -> Frames:  # noqa: ANN401 - an array, or a dataset th
     with np.errstate(over="ignore"):  # beyond float32 is not finite, and told below
         rows: Frames = np.asarray(array[...]).reshape(found).astype(np.float32, copy=False)
     if wrong := count_not_finite(rows):
-        raise InputError(f"{wrong} of {len(rows)} rows hold numbers that are not finite")
+        raise InputError(f"{wrong} of {len(rows)} rows have numbers that are not finite")
     return rows
 
 

@@ -1,9 +1,8 @@
-"""Rendered scenes: pictures of shapes on a ground, and films of such scenes with known moments.
+"""Rendered scenes: pictures of shapes on a ground, and videos of such scenes with known moments.
 
-A film is a row of shots. Some of them show what a sentence of its annotations says, a few of those twice; the others
-are distractors, many of which differ from an event in one respect only. Where a moment starts and ends is exact to the
-frame. Things move, but no sentence can be told from another by motion alone: a method that looks at single pictures
-cannot see which way a thing goes.
+A video is a sequence of shots. Some show what a sentence of the annotations describes, a few of those twice; the others
+are distractors, many of which differ from an event in one respect. Start and end of a moment are exact to the frame.
+Things move, but no two sentences differ by motion alone: a method that sees single pictures cannot see its direction.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ ENTERING_S = 0.25
 
 
 def draw_picture(scene: Scene, at: float = 1.0, height: int = 120, width: int = 160) -> Pixels:
-    """Draw a scene after a share `at` of its time, (H, W, 3)."""
+    """Return the picture of a scene after a share `at` of its time, (H, W, 3)."""
     return _pixels(_draw_things(draw_ground(scene, height, width), scene, at))
 
 
@@ -70,7 +69,7 @@ def _pixels(canvas: Canvas) -> Pixels:
 
 
 def draw_ground(scene: Scene, height: int, width: int) -> Canvas:
-    """Draw the ground of a scene, (H, W, 3)."""
+    """Return the ground of a scene, (H, W, 3)."""
     rng = np.random.default_rng(scene.texture)
     x, y = _grid(height, width)
     fine = rng.random((height, width), np.float32) - 0.5
@@ -122,18 +121,7 @@ def _smooth_noise(rng: np.random.Generator, height: int, width: int, cells: int)
 
 
 def _draw_things(canvas: Canvas, scene: Scene, at: float, entering: float = 0.0) -> Canvas:
-    """Draw the things of a scene onto its ground, which is not changed.
-
-    Parameters
-    ----------
-    canvas : (H, W, 3)
-    scene
-        What is there.
-    at
-        The share of the scene's time that is over.
-    entering
-        The share of its time in which a thing that comes in grows.
-    """
+    """Return a ground with the things of a scene; `entering` is the share of time in which a new thing grows."""
     canvas = canvas.copy()
     height, width = canvas.shape[:2]
     for thing in scene.things:
@@ -195,17 +183,7 @@ def _distance(shape: str, u: Canvas, v: Canvas) -> Canvas:
 
 @dataclass(frozen=True)
 class Shot:
-    """A part of a film without a cut.
-
-    Parameters
-    ----------
-    scene
-        What it shows.
-    n_frames
-        How long.
-    event
-        Number of the sentence that it makes true; None for a distractor.
-    """
+    """A part of a video without a cut; `event` is the number of its sentence, None for a distractor."""
 
     scene: Scene
     n_frames: int
@@ -213,23 +191,13 @@ class Shot:
 
     @property
     def first_frame(self) -> int:
-        """The frame from which on all its things are there."""
+        """The first frame in which all its things are visible."""
         return round(max(thing.enters for thing in self.scene.things) * self.n_frames)
 
 
 @dataclass(frozen=True)
 class SceneVideo:
-    """What a film shows, before it is drawn.
-
-    Parameters
-    ----------
-    shots
-        In their order.
-    descriptions, sentences
-        Of each event: what is said of it, and how.
-    fps
-        Frames a second.
-    """
+    """The content of a video before it is rendered: shots in order, and the description and sentence of each event."""
 
     shots: tuple[Shot, ...]
     descriptions: tuple[Description, ...]
@@ -238,7 +206,7 @@ class SceneVideo:
 
     @property
     def n_frames(self) -> int:
-        """How long it is."""
+        """Number of frames."""
         return sum(shot.n_frames for shot in self.shots)
 
     def annotations(self, video_id: str) -> Annotations:
@@ -259,22 +227,21 @@ class SceneVideo:
 def plan_film(
     rng: np.random.Generator, minutes: float = 5.0, *, fps: int = 12, n_events: int | None = None
 ) -> SceneVideo:
-    """Draw what a film shows: shots of 4 to 9 s, a third of them or so events.
+    """Draw the content of a video: shots of 4 to 9 s, about a third of them events.
 
-    Each sentence is true of its own moments and of no other: of an event's shot from when all its things are there, and
-    of every other shot never. A quarter of the events is shown twice, each time anew; half of the distractors differ
-    from an event in one respect.
+    Each sentence is true of its own moments and of no other. A quarter of the events are shown twice, drawn anew; half
+    of the distractors differ from an event in one respect.
 
     Parameters
     ----------
     rng
-        Draws everything.
+        Random generator.
     minutes
-        How long, to the frame.
+        Duration, exact to the frame.
     fps
-        Frames a second.
+        Frames per second.
     n_events
-        How many sentences; None for one to about four shots.
+        Number of sentences; None for one per about four shots.
     """
     if not 0.1 <= minutes <= 600:
         raise UsageError(f"got a film of {minutes:g} minutes, expected 0.1 to 600")
@@ -370,23 +337,18 @@ def render_film(
     width: int = 160,
     n_events: int | None = None,
 ) -> Annotations:
-    """Write a film of rendered scenes as an MP4 file, and return which sentence is true when.
+    """Write a video of rendered scenes as MP4, and return its annotations, a row per moment.
 
     Parameters
     ----------
     path
-        The file to write, complete or not at all; its name without the suffix is the video id.
+        File to write; its name without the suffix is the video id, and queries are ``VIDEO#0``, ``VIDEO#1`` ...
     rng
-        Draws everything; the same state gives the same film.
+        Random generator; the same state gives the same video.
     minutes, fps, n_events
-        As of :func:`plan_film`.
+        As in :func:`plan_film`.
     height, width
         Pixels, even numbers.
-
-    Returns
-    -------
-    Annotations
-        A row a moment; queries are called ``VIDEO#0``, ``VIDEO#1`` ...
 
     Examples
     --------
@@ -423,7 +385,7 @@ PAN = 1 / 8
 
 
 def film_frames(film: SceneVideo, height: int, width: int) -> Iterator[Pixels]:
-    """Draw all frames of a film, (H, W, 3) each."""
+    """Yield all frames of a video, (H, W, 3) each."""
     for shot in film.shots:
         slide = int(width * PAN)
         ground = draw_ground(shot.scene, height, width + slide)
