@@ -160,7 +160,7 @@ class Queries:
             raise InputError("expected columns of one length", field="Queries")
         repeated = _first_repeated(self.query_id)
         if repeated is not None:
-            raise InputError(f"{repeated!r} stands twice, expected each query once", field="query_id")
+            raise InputError(f"{repeated!r} appears twice, expected each query once", field="query_id")
 
     def __len__(self) -> int:
         return len(self.query_id)
@@ -428,7 +428,7 @@ class Annotations:
             raise InputError(f"{self.dataset}/{self.split} has no query {unknown!r}", field="query_id")
         repeated = _first_repeated(ids)
         if repeated is not None:
-            raise InputError(f"{repeated!r} stands twice, expected each query once", field="query_id")
+            raise InputError(f"{repeated!r} appears twice, expected each query once", field="query_id")
         query = np.array([index[query_id] for query_id in ids], dtype=np.int64)
         return self.select_rows(positions_in_lists(self.offsets, query))
 
@@ -561,7 +561,7 @@ class Predictions:
         object.__setattr__(self, "query_id", as_strings(self.query_id, "query_id"))
         repeated = _first_repeated(self.query_id)
         if repeated is not None:
-            raise InputError(f"{repeated!r} stands twice, expected each query once", field="query_id")
+            raise InputError(f"{repeated!r} appears twice, expected each query once", field="query_id")
         n_moments = len(np.asarray(self.start_s))
         for name in ("start_s", "end_s", "score"):
             object.__setattr__(self, name, _as_times(getattr(self, name), name, n_moments))

@@ -62,7 +62,7 @@ class TestUsage:
     def test_a_split_that_the_file_lacks(self, evaluate_fails, annotations):
         assert (
             evaluate_fails("--split", "dev")
-            == f"{annotations}: holds no query of split 'dev'; splits there: test, train"
+            == f"{annotations}: has no queries of split 'dev'; splits there: test, train"
         )
 
     @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ class TestWhichAnnotations:
             ),
             (
                 ["--dataset", "tacos", "--split", "val", "--data-dir", "/no/such"],
-                "/no/such is no folder, expected the one that holds a folder for each dataset",
+                "/no/such is not a folder, expected a folder with one folder per dataset",
             ),
         ],
     )
@@ -270,7 +270,7 @@ TOO_MANY = os.strerror(errno.EMFILE)
         ),
         (
             ValueError("embedded null byte"),
-            "a path that stands in a file holds a character NUL, which no name of a file does",
+            "a path that stands in a file contains a NUL character, which no name of a file does",
         ),
     ],
 )

@@ -76,7 +76,7 @@ def line(qid, query="a door", **about):
     return json.dumps({"qid": qid, "vid": "v", "query": query, **about, "pred_relevant_windows": [[1, 2]]}) + "\n"
 
 
-OWN = "its ids are none of the annotations', so rows go by video and sentence"
+OWN = "its ids are not in the annotations, so rows are matched by video and sentence"
 
 
 def test_numbers_of_the_files_own(matched):

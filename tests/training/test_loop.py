@@ -215,7 +215,7 @@ class TestDamage:
     def test_a_key_twice_in_the_description_is_refused(self, run):
         path = run / "run.json"
         path.write_text(path.read_text().replace('"seed":', '"seed": 7, "seed":'))
-        with pytest.raises(InputError, match=r"run\.json: field seed: 'seed' stands twice"):
+        with pytest.raises(InputError, match=r"run\.json: field seed: 'seed' appears twice"):
             load_grounder(run)
 
     def test_weights_that_are_not_finite_are_refused(self, run):
@@ -223,7 +223,7 @@ class TestDamage:
         tensors = checkpoints.read_tensors(path)
         name = next(iter(tensors))
         checkpoints.write_tensors(path, tensors | {name: torch.full_like(tensors[name], float("nan"))})
-        with pytest.raises(InputError, match=rf"best\.safetensors: holds numbers that are not finite, in {name}"):
+        with pytest.raises(InputError, match=rf"best\.safetensors: has numbers that are not finite, in {name}"):
             load_grounder(run)
 
     @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def data_folder(data_dir: str | Path | None = None, *, must_exist: bool = True) 
         raise UsageError("where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA")
     folder = Path(given)
     if must_exist and not folder.is_dir():
-        raise UsageError(f"{folder} is no folder, expected the one that holds a folder for each dataset")
+        raise UsageError(f"{folder} is not a folder, expected a folder with one folder per dataset")
     return folder
 
 

@@ -187,7 +187,7 @@ def refuse_repeated_id(ids: Iterable[str], path: Path, field: str) -> None:
     count = Counter(ids)
     twice = next((name for name, times in count.items() if times > 1), None)
     if twice is not None:
-        raise InputError(f"{twice!r} stands twice, expected each query once", path=path, field=field)
+        raise InputError(f"{twice!r} appears twice, expected each query once", path=path, field=field)
 
 
 def checked_seconds(value: float, found: str | None, *, path: Path, line: int, field: str) -> float:

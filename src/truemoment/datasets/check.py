@@ -41,7 +41,9 @@ class CheckReport:
     sha256: dict[str, str] = field(default_factory=dict)
 
 
-def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], None] = lambda _: None) -> CheckReport:
+def check_dataset(
+    dataset: Dataset, data_dir: Path, *, on_status: Callable[[str], None] = lambda _: None
+) -> CheckReport:
     """Check whatever splits of a dataset are there.
 
     Parameters
@@ -50,7 +52,7 @@ def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], Non
         What to check.
     data_dir
         The folder that holds one folder a dataset.
-    tell
+    on_status
         Called with a line before each step, for progress.
     """
     folder = data_dir / dataset.name
@@ -62,7 +64,7 @@ def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], Non
     read: dict[str, Annotations] = {}
     missing: list[str] = []
     for split in dataset.splits:
-        tell(f"reading {dataset.name} {split.name}")
+        on_status(f"reading {dataset.name} {split.name}")
         try:
             annotations = read[split.name] = dataset.read(folder, split.name)
         except MissingFileError as error:
@@ -79,7 +81,7 @@ def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], Non
     findings = [finding for annotations in read.values() for finding in find_faults(annotations)]
     for one, other in itertools.combinations(read.values(), 2):
         if one.split not in dataset.split(other.split).merges:
-            tell(f"comparing {one.split} with {other.split}")
+            on_status(f"comparing {one.split} with {other.split}")
             findings += find_shared(one, other, train=one.split == "train")
     problems += unexpected(findings, dataset.name, read)
     counts = {name: (annotations.n_queries, annotations.n_videos) for name, annotations in read.items()}

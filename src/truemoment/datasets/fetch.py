@@ -23,7 +23,7 @@ MOST_BYTES = 64 << 20
 
 
 def fetch(
-    dataset: Dataset, data_dir: Path, *, progress: bool = False, tell: Callable[[str], None] = lambda _: None
+    dataset: Dataset, data_dir: Path, *, progress: bool = False, on_status: Callable[[str], None] = lambda _: None
 ) -> list[Path]:
     """Download the annotation files of a dataset that are not there yet.
 
@@ -38,7 +38,7 @@ def fetch(
         The folder that holds (or will hold) one folder a dataset.
     progress
         Show a bar on standard error.
-    tell
+    on_status
         Called with a line a file.
 
     Returns
@@ -65,7 +65,7 @@ def fetch(
                     path=path,
                     hint="move it away to have it fetched",
                 )
-            tell(f"{path}: there already")
+            on_status(f"{path}: there already")
         elif os.path.lexists(path):
             raise DownloadError("is a folder or a broken link", path=path, hint="move it away to have the file fetched")
         else:
@@ -73,7 +73,7 @@ def fetch(
                 _download(file, folder, progress=progress)
             except OSError as error:
                 raise DownloadError(f"cannot be written ({error.strerror})", path=path) from None
-            tell(f"{path}: fetched from {file.url}")
+            on_status(f"{path}: fetched from {file.url}")
         there.append(path)
     return there
 

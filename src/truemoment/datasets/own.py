@@ -97,7 +97,7 @@ def read(path: Path, split: str | None = None) -> Annotations:
         )
     if not rows:
         known = ", ".join(sorted({str(entry.split) for _, entry in entries if entry.split is not None}))
-        problem = "holds no query" + (f" of split {split!r}" if split else "")
+        problem = "has no queries" + (f" of split {split!r}" if split else "")
         raise InputError(problem, path=path, hint=f"splits there: {known}" if known else None)
     return Annotations.from_rows(rows, dataset=as_text(path.name), split=split or "all")
 

@@ -128,9 +128,9 @@ class QueryFinder:
         if len(rows) == 1:
             return rows[0]
         if not rows:
-            raise InputError(f"got {sentence[:60]!r} of video {video_id!r}, which {self._called} lacks")
+            raise InputError(f"got {sentence[:60]!r} of video {video_id!r}, which is not in {self._called}")
         ids = ", ".join(self.queries.query_id[rows])
-        raise InputError(f"got {sentence[:60]!r}, which stands for several queries of {self._called}: {ids}")
+        raise InputError(f"got {sentence[:60]!r}, which matches several queries of {self._called}: {ids}")
 
 
 def with_workers(

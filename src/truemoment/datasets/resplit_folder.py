@@ -103,7 +103,7 @@ def dataset_of(folder: Path) -> Dataset:
     source = sheet.source.dataset or Path(sheet.source.annotations or "").name
 
     def refused(_: Path, split: str) -> Annotations:
-        raise InputError(f"{split} holds queries of {source}, expected that to be asked for", path=folder)
+        raise InputError(f"{split} holds queries of {source}, expected that dataset", path=folder)
 
     return Dataset(
         name=str(folder),
@@ -141,7 +141,7 @@ def read(folder: Path, split: str, load: Load) -> Annotations:
     keep = np.zeros(len(number), dtype=bool)
     path = folder / f"{split}.jsonl"
     if not path.is_file():
-        raise InputError("is missing, though the datasheet tells of it", path=path, hint="split again")
+        raise InputError("is missing, expected as in the datasheet", path=path, hint="split again")
     for line, entry in read_json_lines(path, ResplitLine):
         at = number.get(entry.query_id)
         if at is None or whole.queries.video_id[at] != entry.video_id:
@@ -153,7 +153,7 @@ def read(folder: Path, split: str, load: Load) -> Annotations:
     part = replace(whole.select_queries(keep), dataset=as_text(folder.resolve().name), split=split)
     if part.sha256 != sheet.splits[split].sha256:
         raise InputError(
-            f"holds {part.n_queries:,} queries that are not those the datasheet tells of", path=path, hint="split again"
+            f"holds {part.n_queries:,} queries that differ from the datasheet", path=path, hint="split again"
         )
     return part
 

@@ -100,12 +100,12 @@ def sniff(path: Path) -> tuple[Format, str]:
         raise InputError(
             f"looks like {' and like '.join(f'{f.name} ({why})' for f, why in found)}",
             path=path,
-            hint="say which with --format",
+            hint="name it with --format",
         )
     if path.suffix.lower() in (".csv", ".tsv") and table.lacks_headings(head):  # so that it is said which
         return table.FORMAT, f"its name ends in {path.suffix}"
     raise InputError(
-        f"looks like none of the formats {', '.join(FORMATS)}", path=path, line=1, hint="say which with --format"
+        f"looks like none of the formats {', '.join(FORMATS)}", path=path, line=1, hint="name it with --format"
     )
 
 
@@ -158,13 +158,13 @@ def read_rows(
         from truemoment.io.parsed_answers import parse_rows, reading_of  # noqa: PLC0415 - its patterns take time
 
         said = reading_of(rows)
-        note = f"; read as its first line says ({said})" if reading is None and said is not None else ""
+        note = f"; read as its first line states ({said})" if reading is None and said is not None else ""
         return parse_rows(rows, reading or said or Reading(), progress=progress), why + note
     asked = (reading or Reading()).on
     if rows.counts_frames:
         return replace(rows, axis=_frame_rate(rows, asked), counts_frames=False), why
     if rows.axis is not None and asked not in (SECONDS, rows.axis):
-        raise UsageError(f"{path}: {rows.format} says that it is on the axis {rows.axis}, got --axis {asked}")
+        raise UsageError(f"{path}: {rows.format} states the axis {rows.axis}, got --axis {asked}")
     return replace(rows, axis=rows.axis or asked), why
 
 
@@ -172,9 +172,9 @@ def _frame_rate(rows: PredictionRows, asked: Axis) -> Axis:
     """Return the axis that frame numbers are on, which must be said."""
     if asked.kind != "fps":
         raise InputError(
-            f"counts frames and does not say how many a second has, got --axis {asked}",
+            f"has frame numbers without a frame rate, got --axis {asked}",
             path=rows.path,
-            hint="say so with --axis fps=F",
+            hint="give the rate with --axis fps=F",
         )
     return asked
 
@@ -322,7 +322,7 @@ def write_predictions(
     queries = annotations.queries
     stranger = next((query_id for query_id in predictions.query_id if query_id not in queries.index), None)
     if stranger is not None:
-        raise InputError(f"predictions answer query {stranger!r}, which the annotations lack", path=path)
+        raise InputError(f"predictions answer query {stranger!r}, which is not in the annotations", path=path)
     row = [queries.index[query_id] for query_id in predictions.query_id]
     header: dict[str, object] = {
         "dataset": annotations.dataset,

@@ -415,7 +415,7 @@ def in_seconds(rows: PredictionRows, duration_s: Floats | None = None) -> tuple[
         row = int(np.searchsorted(rows.offsets, int(np.flatnonzero(unknown)[0]), side="right")) - 1
         what = f"is on the axis {axis}" if axis.needs_duration else "runs to the end of the video"
         raise InputError(
-            f"the answer to {rows.place(row)} {what}, and how long the video is is not known",
+            f"the answer to {rows.place(row)} {what}, and the duration of the video is unknown",
             path=rows.path,
             line=rows.line_of(row),
             hint="give --dataset, or --annotations with duration_s",

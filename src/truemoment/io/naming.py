@@ -74,7 +74,7 @@ def _without_own_numbers(rows: PredictionRows, queries: Queries) -> tuple[Predic
         return rows, ""
     if any(query_id in queries.index for query_id in rows.query_id):
         bare = all(sentence is None for sentence in rows.sentence) and all(str(i).isdigit() for i in rows.query_id)
-        return rows, "; it says no more of its queries than numbers, which may count them in an order of its own" * bare
+        return rows, "; it names queries by numbers only, which may follow an order of its own" * bare
     if None in rows.video_id or None in rows.sentence:
         return rows, ""
     known = {(video, plain_text(said)) for video, said in zip(queries.video_id, queries.sentence, strict=True)}
@@ -82,4 +82,6 @@ def _without_own_numbers(rows: PredictionRows, queries: Queries) -> tuple[Predic
     if not any((video, plain_text(sentence or "")) in known for video, sentence in names):
         return rows, ""
     nameless: list[str | None] = [None] * len(rows)
-    return replace(rows, query_id=nameless), "; its ids are none of the annotations', so rows go by video and sentence"
+    return replace(
+        rows, query_id=nameless
+    ), "; its ids are not in the annotations, so rows are matched by video and sentence"

@@ -106,7 +106,7 @@ def _checked_columns(pyarrow: Any, schema: Any, path: Path) -> list[str]:  # noq
         )
     twice = next((name for name in (*TEXTS, "moments") if names.count(name) > 1), None)
     if twice is not None:
-        raise InputError("stands twice, expected each column once", path=path, field=twice)
+        raise InputError("appears twice, expected each column once", path=path, field=twice)
     types = pyarrow.types
     for name in TEXTS:
         kind = schema.field(name).type if name in names else pyarrow.string()

@@ -472,7 +472,7 @@ class TwoTowers:
         preparation = Preparation.read(folder)
         if not any(folder.glob(WEIGHTS[0])):
             raise MissingFileError(
-                f"{folder}: holds no weights as safetensors; other forms of weights can run code and are not opened"
+                f"{folder}: has no weights as safetensors; other formats can run code and are not opened"
             )
         on = _device_of(device)
         with _quiet():
@@ -678,7 +678,7 @@ def _model_of(folder: Path, kind: str, config: Any) -> Any:  # noqa: ANN401 - tr
         raise InputError(f"has no weights {missing[0]}{more}", path=folder)
     broken = next((name for name, tensor in model.state_dict().items() if not torch.isfinite(tensor).all()), None)
     if broken is not None:
-        raise InputError(f"{broken} holds numbers that are not finite", path=folder)
+        raise InputError(f"{broken} has numbers that are not finite", path=folder)
     return model
 
 

@@ -318,7 +318,7 @@ def read_actions(path: Path, n_classes: int) -> dict[str, AnnotatedActions]:
         for record in reader:
             video_id, line = record["id"] or "", reader.line_num
             if not video_id or video_id in found:
-                raise InputError(f"got {video_id!r}, expected an id that stands once", path=path, line=line, field="id")
+                raise InputError(f"got {video_id!r}, expected each id once", path=path, line=line, field="id")
             duration_s = read_number(record["length"])
             if not 0 < duration_s <= LONGEST_VIDEO_S:
                 raise InputError(
@@ -371,7 +371,7 @@ def _read(folder: Path) -> tuple[int, dict[str, AnnotatedActions], dict[str, Ann
     train, test = (read_actions(path, n_classes) for path in paths)
     both = sorted(train.keys() & test.keys())
     if both:
-        raise InputError(f"holds video {both[0]!r}, which is a training video too", path=paths[1], field="id")
+        raise InputError(f"has video {both[0]!r}, which is a training video too", path=paths[1], field="id")
     return n_classes, train, test
 
 

@@ -188,7 +188,7 @@ class ToyGrounder:
         learned = _Examples.of(train, self.features)
         chosen = None if val is None else _Examples.of(val, self.features)
         if len(learned) == 0:
-            raise InputError("holds no moment with length, expected one at least to learn from", field="train")
+            raise InputError("has no moments of positive length, expected at least one", field="train")
         if chosen is None or len(chosen) == 0:
             number = {video_id: at for at, video_id in enumerate(dict.fromkeys(learned.said.video_id))}
             kept = np.array([number[video_id] % 5 == 4 for video_id in learned.said.video_id])
@@ -396,10 +396,10 @@ def _log_prior(model: ToyModel, words: Floats) -> Floats:
 
 
 def _gain(sums: Floats, variance: Floats, n_frames: Floats) -> Floats:
-    r"""Return the profile log-likelihood ratio of each candidate (Q, C), 0 if S <= 0: :math:`-\frac{n}{2} \log(1 - \rho^2)`.
+    r"""Return the profile log-likelihood ratio of each candidate (Q, C): :math:`-\frac{n}{2} \log(1 - \rho^2)`, or 0.
 
     With the mean of all frames at 0 and a share f of them inside, :math:`\rho^2 = (S / n)^2 / (f (1 - f) \sigma^2)`,
-    with S the sum inside. `sums` (Q, N_STEPS + 1) are sums of the relevance before each step of the grid.
+    with S the sum inside, above 0. `sums` (Q, N_STEPS + 1) are sums of the relevance before each step of the grid.
     """
     grid = candidates()
     share = (grid.last - grid.first) / N_STEPS
