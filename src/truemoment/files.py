@@ -65,7 +65,7 @@ def read_text(path: Path) -> str:
 
 
 def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1, field: str = "") -> T:
-    """Decode JSON as a value of a type that msgspec knows; `data` begins at `line` of `path`, as the value of `field`."""
+    """Decode JSON as a value of a type that msgspec knows; it begins at `line` of `path`, as the value of `field`."""
     data = data.removeprefix(BYTE_ORDER_MARK)
     try:
         return msgspec.json.decode(data, type=kind)

@@ -71,7 +71,7 @@ def command_inputs() -> Iterator[None]:
 
 
 def reading(path: P) -> P:
-    """Return the path of an input that is about to be read; from now on it is protected, and everything below a folder."""
+    """Return the path of an input that is about to be read; from now on it is protected, with everything below it."""
     text = str(path)
     if "\0" in text:
         raise InputError("contains a NUL character, expected a path", path=text)

@@ -296,7 +296,7 @@ def frames_to_seconds(frame: npt.ArrayLike, fps: npt.ArrayLike) -> Floats:
 def segments_to_seconds(
     first_segment: npt.ArrayLike, last_segment: npt.ArrayLike, segment_length_s: float | Floats
 ) -> tuple[Floats, Floats]:
-    """Return the seconds of *inclusive* segment indices from 0, as in DiDeMo: ``first * length``, ``(last + 1) * length``.
+    """Return the seconds of *inclusive* segment indices from 0 (DiDeMo): ``first * length``, ``(last + 1) * length``.
 
     Examples
     --------

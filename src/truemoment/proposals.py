@@ -236,7 +236,7 @@ class WindowedGrid:
         return np.asarray(regular + (n_frames > 0) if self.tail == "covered" else regular)
 
     def count(self, duration_s: Floats) -> Ints:
-        """How many windows, times the cells of one."""
+        """Return the number of windows times the cells of one."""
         frames = self.n_frames(duration_s)
         total = np.asarray(self.n_windows(frames) * len(self.cells[0]))
         for few in np.unique(frames[frames < self.window_frames]) if self.tail == "covered" else ():
@@ -244,7 +244,7 @@ class WindowedGrid:
         return total
 
     def moments(self, duration_s: float, number: Ints | None = None) -> tuple[Floats, Floats]:
-        """Window by window, in each by diagonals."""
+        """Return proposals window by window, in each by diagonals."""
         n_frames = int(self.n_frames(np.asarray(duration_s)))
         first, end = self._cell_frames(n_frames)
         if number is None:
@@ -254,7 +254,7 @@ class WindowedGrid:
         return span_seconds(window_frame + first[cell], window_frame + end[cell], self.fps, duration_s)
 
     def spans(self, n_frames: int) -> tuple[Ints, Ints]:
-        """Window by window, in each by diagonals; of copies the first."""
+        """Return distinct proposals window by window, in each by diagonals."""
         first, end = self._cell_frames(n_frames)
         at = self._window_frame(np.arange(int(self.n_windows(np.asarray(n_frames)))), n_frames)
         reach = -(-self.window_frames // self.stride_frames)  # so many windows before may hold the same frames
@@ -271,7 +271,7 @@ class WindowedGrid:
         return window_frame + first[cell], window_frame + end[cell]
 
     def overlapping(self, duration_s: float, start_s: float, end_s: float) -> Ints:
-        """All proposals of the windows that overlap the moment."""
+        """Return all proposals of the windows that overlap the moment."""
         n_frames = int(self.n_frames(np.asarray(duration_s)))
         n_cells, n_windows = len(self._cell_frames(n_frames)[0]), int(self.n_windows(np.asarray(n_frames)))
         # Window w has the frames from w * stride on; the last one may start up to a stride earlier to cover the tail.
@@ -310,12 +310,7 @@ class WindowedGrid:
 
 @dataclass(frozen=True)
 class MultiScale:
-    """Several windowed grids, one behind the other: short windows for short moments, long ones for long moments.
-
-    Parameters
-    ----------
-    grids
-        One or more, of one frame rate.
+    """Several windowed grids of one frame rate: short windows for short moments, long ones for long moments.
 
     Examples
     --------
@@ -336,15 +331,15 @@ class MultiScale:
 
     @property
     def fps(self) -> float:
-        """Frames a second, the same for all."""
+        """Frames per second, the same for all."""
         return self.grids[0].fps
 
     def count(self, duration_s: Floats) -> Ints:
-        """The sum over the grids."""
+        """Return the sum over the grids."""
         return np.asarray(sum(grid.count(duration_s) for grid in self.grids))
 
     def moments(self, duration_s: float, number: Ints | None = None) -> tuple[Floats, Floats]:
-        """Grid by grid."""
+        """Return proposals grid by grid."""
         edges = self._edges(duration_s)
         if number is None:
             number = np.arange(edges[-1])
@@ -355,12 +350,12 @@ class MultiScale:
         return start_s, end_s
 
     def spans(self, n_frames: int) -> tuple[Ints, Ints]:
-        """Grid by grid; of copies the first."""
+        """Return distinct proposals grid by grid."""
         first, end = zip(*(grid.spans(n_frames) for grid in self.grids), strict=True)
         return _distinct(np.concatenate(first), np.concatenate(end))
 
     def overlapping(self, duration_s: float, start_s: float, end_s: float) -> Ints:
-        """Those of each grid."""
+        """Return the proposals of each grid that may overlap."""
         edges = self._edges(duration_s)
         of_grids = (grid.overlapping(duration_s, start_s, end_s) for grid in self.grids)
         return np.concatenate([low + numbers for low, numbers in zip(edges[:-1], of_grids, strict=True)])
@@ -378,10 +373,7 @@ def _distinct(first: Ints, end: Ints) -> tuple[Ints, Ints]:
 
 
 def span_seconds(first: Ints, end: Ints, fps: float, duration_s: float) -> tuple[Floats, Floats]:
-    """Seconds of spans of frames, `end` the first frame behind; none ends after the video.
-
-    The last frame may be cut short by the end of the video. A duration that is not known (NaN) cuts nothing.
-    """
+    """Return spans of frames (`end` exclusive) in seconds, clipped to the duration; a NaN duration clips nothing."""
     return frames_to_seconds(first, fps), np.fmin(frames_to_seconds(end, fps), duration_s)
 
 
@@ -392,9 +384,9 @@ _OPTIONS = {"window": int, "stride": int, "fps": float, "clips": int, "tail": Ta
 def read_proposals(text: str) -> Proposals:
     """Read a scheme: ``sparse-map:N``, ``sliding-windows`` or ``windowed-grid``.
 
-    A windowed grid takes options, ``windowed-grid:window=256,stride=128,fps=5,clips=64,tail=covered``: frames of a
-    window, frames from one to the next (by default half a window), frames a second, clips a window, and what becomes
-    of the tail. Several, joined by ``+``, are used together (:class:`MultiScale`).
+    A windowed grid takes options, ``windowed-grid:window=256,stride=128,fps=5,clips=64,tail=covered``: frames per
+    window, frames between windows (default: half a window), frames per second, clips per window, and treatment of the
+    tail. Several, joined by ``+``, are used together (:class:`MultiScale`).
 
     Examples
     --------
