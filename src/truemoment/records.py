@@ -470,7 +470,7 @@ _ANNOTATION_COLUMNS = ("query_id", "video_id", "duration_s", "sentence", "start_
 
 
 def fault_of_statuses(statuses: Iterable[str], lengths: Ints) -> tuple[int, str] | None:
-    """Return the first row whose status is unknown or contradicts the length of its list, and what is wrong; or None."""
+    """Return the first row whose status is unknown or contradicts its list, and what is wrong; or None."""
     for row, (status, length) in enumerate(zip(statuses, lengths.tolist(), strict=True)):
         if status not in STATUSES or (status == "parsed") != (length > 0):
             expected = f"parsed with moments, or one of {', '.join(STATUSES[1:])} without"

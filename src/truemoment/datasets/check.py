@@ -1,4 +1,4 @@
-"""Checking a dataset: its files against their checksums, its splits against published counts and faults."""
+"""Checking a dataset: files against checksums, splits against published counts and recorded faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from truemoment.records import Annotations
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What a check found.
+    """Result of a check.
 
     Parameters
     ----------
@@ -26,11 +26,11 @@ class CheckReport:
     findings
         Faults and remarks.
     unexpected
-        A line for each thing that differs from what is published or recorded.
+        A line for each difference from published counts and recorded faults.
     missing
-        A line for each split that could not be read because a file is not there.
+        A line for each split whose file is missing.
     sha256
-        Split -> hash of the annotations read.
+        Split -> hash of the annotations.
     """
 
     dataset: str
@@ -44,17 +44,7 @@ class CheckReport:
 def check_dataset(
     dataset: Dataset, data_dir: Path, *, on_status: Callable[[str], None] = lambda _: None
 ) -> CheckReport:
-    """Check whatever splits of a dataset are there.
-
-    Parameters
-    ----------
-    dataset
-        What to check.
-    data_dir
-        The folder that holds one folder a dataset.
-    on_status
-        Called with a line before each step, for progress.
-    """
+    """Check the splits of a dataset whose files exist; `on_status` is called with a line before each step."""
     folder = data_dir / dataset.name
     problems = []
     for file in dataset.files:
@@ -90,7 +80,7 @@ def check_dataset(
 
 
 def check_annotations(annotations: Annotations) -> CheckReport:
-    """Check annotations of your own: nothing is recorded for them, so every fault is unexpected."""
+    """Check your own annotations: no faults are recorded for them, so every fault is unexpected."""
     findings = find_faults(annotations)
     lines = tuple(f"{f.split}: {f.kind}: {f.count} {f.counted}" for f in findings if f.fault)
     counts = {annotations.split: (annotations.n_queries, annotations.n_videos)}

@@ -1,9 +1,8 @@
-"""Matching rows of a prediction file to queries, without guessing in silence.
+"""Matching rows of a prediction file to queries.
 
-A row with a query id is matched by it (a sentence or video, if it has one, is checked). A row without
-one is matched by video and sentence, punctuation replaced by blanks and case folded; else by position
-within the video, when as many such rows name it as it has queries. Each way is counted. What cannot be
-matched is refused or left out, as asked, and counted.
+A row with a query id is matched by it (its sentence or video, if given, is checked). Other rows are matched by video
+and sentence, ignoring punctuation and case; else by position within the video, if it has as many such rows as queries.
+Each way is counted. Unmatched rows are refused or ignored, and counted.
 """
 
 from __future__ import annotations
@@ -158,15 +157,7 @@ def match(
     Returns
     -------
     predictions, report
-        Predictions by query id in the order of the annotations.
-
-    Raises
-    ------
-    MatchError
-        If a row's id contradicts its sentence or video, a query is answered twice, or the query of a row is unknown
-        (unless ignored).
-    InputError
-        If a time is negative (unless clipped) or beyond 1e8 s, or a number is not finite.
+        Predictions in the order of the annotations.
     """
     if on_unknown not in get_args(OnUnknown) or on_negative not in get_args(OnNegative):
         raise UsageError(

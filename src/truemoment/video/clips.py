@@ -239,7 +239,7 @@ def _sound_of(container: InputContainer) -> AudioStream | None:
 def _sound_between(
     path: Path, outline: Outline, start_s: float, end_s: float, like: AudioStream
 ) -> Iterator[tuple[int, Samples]]:
-    """Yield the sound of a part (channels, samples), with the number of its first sample; undecodable sound is left out."""
+    """Yield the sound of a part (channels, samples), with the number of its first sample; faulty sound is left out."""
     import av  # noqa: PLC0415 - only videos need it
 
     rate = like.rate or 48000

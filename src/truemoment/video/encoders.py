@@ -83,7 +83,7 @@ class Encoder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """16 hexadecimal digits of a hash of everything that determines the vectors: weights, preparation, tokenizer."""
+        """16 hexadecimal digits of a hash of weights, preparation and tokenizer."""
         ...
 
     @property
