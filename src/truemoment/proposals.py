@@ -414,7 +414,7 @@ def _read_grid(text: str) -> WindowedGrid:
     name, colon, rest = text.partition(":")
     if name != "windowed-grid":
         raise UsageError(f"got {text!r} among windowed grids joined by '+', expected windowed-grid")
-    given = read_pairs(rest.split(",") if colon else (), _OPTIONS)
+    given = read_pairs(rest.split(",") if colon else (), _OPTIONS, within=f"proposals {text[:60]!r}")
     read = {key: read_value(key, value, _OPTIONS[key]) for key, value in given.items()}
     window = read.get("window", 128)
     stride = read.get("stride", max(window // 2, 1))

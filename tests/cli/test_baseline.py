@@ -353,7 +353,7 @@ def test_repeats_of_what_draws_nothing(fails, name):
         (["--proposals", "sparse-map:0"], "got 0 clips, expected 1 or more"),
         (["--measures", "R@1"], "'R@1': option IoU is missing, expected IoU=..."),
         (["--fit-measure", "R@1"], "'R@1': option IoU is missing, expected IoU=..."),
-        (["--protocol", "default,top"], "'default,top': got 'top', expected FIELD=VALUE"),
+        (["--protocol", "default,top"], "protocol 'default,top': got 'top', expected KEY=VALUE"),
     ],
 )
 def test_mistakes_are_told_before_files_are_read(fails, tmp_path, options, said):

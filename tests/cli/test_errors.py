@@ -26,9 +26,12 @@ class TestUsage:
         ("options", "said"),
         [
             (["--protocol", "mine"], f"unknown protocol 'mine', expected one of {', '.join(PROTOCOLS)}"),
-            (["--protocol", "default,a=b"], f"a: no such field, expected one of {', '.join(CONVENTION_FIELDS)}"),
+            (
+                ["--protocol", "default,a=b"],
+                f"protocol 'default,a=b': got the key 'a', expected one of {', '.join(CONVENTION_FIELDS)}",
+            ),
             (["--protocol", "default,top=x"], "top: got 'x', expected a whole number or none"),
-            (["--protocol", "default,top"], "'default,top': got 'top', expected FIELD=VALUE"),
+            (["--protocol", "default,top"], "protocol 'default,top': got 'top', expected KEY=VALUE"),
             (["--measures", "xyz"], f"'xyz': unknown measure xyz, expected one of {', '.join(FAMILIES)}"),
             (["--measures", "mIoU; R@1"], "'R@1': option IoU is missing, expected IoU=..."),
             (["--measures", " ; "], "' ; ': got no measure, expected some separated by ';'"),
@@ -270,7 +273,7 @@ TOO_MANY = os.strerror(errno.EMFILE)
         ),
         (
             ValueError("embedded null byte"),
-            "a path that stands in a file contains a NUL character, which no name of a file does",
+            "a path that stands in a file holds a character NUL, which no name of a file does",
         ),
     ],
 )

@@ -307,7 +307,7 @@ def test_an_archive_of_several_arrays_needs_one_called_features(tmp_path, tables
     np.savez(folder / "b.npz", x=tables["b"], y=tables["b"])
     store = FolderStore(folder)
     assert np.array_equal(store["a"], tables["a"])
-    assert "holds 'x', 'y', expected 'features' or one array only" in refused(lambda: store["b"])
+    assert "has 'x', 'y', expected 'features' or one array only" in refused(lambda: store["b"])
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_flipped_bytes_are_read_or_refused_but_nothing_else_happens(kind, tmp_pa
         ({"vectors": np.ones((2, 3))}, "query_id"),
         ({"vectors": np.ones((2, 3)), "query_id": b'["a"]'}, r"got shape \(2, 3\) for 1 queries"),
         ({"vectors": np.ones((2, 3)), "query_id": b'["a", "a"]'}, "appears twice"),
-        ({"vectors": np.ones((0, 3)), "query_id": b"[]"}, "holds no vector"),
+        ({"vectors": np.ones((0, 3)), "query_id": b"[]"}, "has no sentence vectors"),
         ({"vectors": np.ones((2, 3)), "query_id": b'{"a": 1}'}, "array"),
         ({"vectors": np.ones(2), "query_id": b'["a", "b"]'}, r"got shape \(2,\)"),
     ],

@@ -164,12 +164,10 @@ def check(
     """
     queries = annotations.queries
     duration_s = {str(name): s for name, s in zip(queries.video_id, queries.duration_s.tolist(), strict=True)}
-    names = frozenset(store)
     missing: list[str] = []
     damaged: dict[str, str] = {}
     off: dict[str, tuple[float, float]] = {}
-    n_rows: dict[str, int] = {}
-    zero_rows: dict[str, int] = {}
+    n_rows, zero_rows = dict[str, int](), dict[str, int]()
     for video_id in progress(list(duration_s)):
         if video_id not in store:
             missing.append(video_id)
@@ -182,10 +180,9 @@ def check(
         n_rows[video_id] = len(rows)
         if zeros := int((~rows.any(axis=1)).sum()):
             zero_rows[video_id] = zeros
-        end_s = ends_elsewhere(store, video_id, duration_s[video_id], tolerance_norm)
-        if end_s is not None:
+        if (end_s := ends_elsewhere(store, video_id, duration_s[video_id], tolerance_norm)) is not None:
             off[video_id] = end_s, duration_s[video_id]
-    absent = frozenset(missing)
+    known = {*store, *missing}
     rates = [n / duration_s[video_id] for video_id, n in n_rows.items() if duration_s[video_id] > 0]
     return Alignment(
         store.name,
@@ -195,7 +192,7 @@ def check(
         MappingProxyType(damaged),
         MappingProxyType(off),
         MappingProxyType(zero_rows),
-        tuple(video_id for video_id in duration_s if video_id not in names and video_id not in absent),
+        tuple(video_id for video_id in duration_s if video_id not in known),
         sum(n_rows.values()),
         float(np.median(rates)) if rates else float("nan"),
         store.fps,

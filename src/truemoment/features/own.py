@@ -16,7 +16,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import IO, Any, Literal, get_args
 
 import msgspec
 import numpy as np
@@ -144,7 +144,8 @@ def write_store(
     if not ids:
         raise InputError("there is no video to write", field="features")
     with atomic_folder(Path(folder)) as made:
-        lengths = _write_rows(made / ROWS, store, progress(ids), dtype)
+        with (made / ROWS).open("wb") as stream:
+            lengths = _write_rows(stream, store, progress(ids), dtype)
         about = _Manifest(
             schema=SCHEMA,
             truemoment=version,
@@ -158,17 +159,16 @@ def write_store(
         (made / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=1) + b"\n")
 
 
-def _write_rows(path: Path, store: FeatureStore, video_ids: Iterable[str], dtype: DType) -> list[int]:
+def _write_rows(stream: IO[bytes], store: FeatureStore, video_ids: Iterable[str], dtype: DType) -> list[int]:
     """Write the rows of the videos as one NPY file; return the number of rows of each."""
     lengths = []
-    with path.open("wb") as stream:
-        stream.write(_header(0, store.n_dimensions, dtype))  # its length does not depend on the number of rows
-        for video_id in video_ids:
-            rows = _cast(store[video_id], video_id, store.n_dimensions, dtype)
-            stream.write(rows.tobytes())
-            lengths.append(len(rows))
-        stream.seek(0)
-        stream.write(_header(sum(lengths), store.n_dimensions, dtype))
+    stream.write(_header(0, store.n_dimensions, dtype))  # its length does not depend on the number of rows
+    for video_id in video_ids:
+        rows = _cast(store[video_id], video_id, store.n_dimensions, dtype)
+        stream.write(rows.tobytes())
+        lengths.append(len(rows))
+    stream.seek(0)
+    stream.write(_header(sum(lengths), store.n_dimensions, dtype))
     return lengths
 
 

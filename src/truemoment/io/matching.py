@@ -159,10 +159,7 @@ def match(
     predictions, report
         Predictions in the order of the annotations.
     """
-    if on_unknown not in get_args(OnUnknown) or on_negative not in get_args(OnNegative):
-        raise UsageError(
-            f"got on_unknown={on_unknown!r}, on_negative={on_negative!r}, expected refuse|ignore, refuse|clip"
-        )
+    _check_options(on_unknown, on_negative)
     queries = annotations.queries
     matcher = _Matcher(rows, queries)
     query_of = matcher.match()
@@ -179,19 +176,23 @@ def match(
         format=rows.format,
         recognised=recognised,
         rows=len(rows),
-        by_id=matcher.by_id,
-        by_text=matcher.by_text,
-        by_position=matcher.by_position,
-        text_differs=matcher.text_differs,
         shared=sum(len(found) for found in query_of if len(found) > 1),
         unmatched=len(unmatched),
         missing=len(queries) - len(answered),
         clipped=_count_negative(rows, row_of[answered]) if on_negative == "clip" else 0,
         axis=str(rows.axis),
         parsing=rows.parsing,
+        **{name: getattr(matcher, name) for name in ("by_id", "by_text", "by_position", "text_differs")},
         **_counts(predictions, queries.duration_s[answered]),
     )
     return predictions, report
+
+
+def _check_options(on_unknown: str, on_negative: str) -> None:
+    if on_unknown not in get_args(OnUnknown) or on_negative not in get_args(OnNegative):
+        raise UsageError(
+            f"got on_unknown={on_unknown!r}, on_negative={on_negative!r}, expected refuse|ignore, refuse|clip"
+        )
 
 
 def _row_of_query(rows: PredictionRows, queries: Queries, query_of: list[list[int]]) -> Ints:

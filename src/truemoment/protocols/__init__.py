@@ -88,7 +88,7 @@ def get_protocol(text: str) -> Protocol:
     name, *changes = (part.strip() for part in text.split(","))
     if name not in PROTOCOLS:
         raise ProtocolError(f"unknown protocol {name!r}, expected one of {', '.join(PROTOCOLS)}")
-    return PROTOCOLS[name].changed(**read_fields(changes)) if changes else PROTOCOLS[name]
+    return PROTOCOLS[name].changed(**read_fields(changes, text)) if changes else PROTOCOLS[name]
 
 
 def protocol_for_dataset(dataset: str) -> Protocol:

@@ -211,7 +211,7 @@ CONVENTION_FIELDS: tuple[str, ...] = tuple(
 _HINTS = {name: hint for name, hint in get_type_hints(Protocol).items() if name in CONVENTION_FIELDS}
 
 
-def read_fields(texts: list[str]) -> dict[str, Any]:
-    """Read changes of fields, each written as ``field=value``."""
-    given = read_pairs(texts, CONVENTION_FIELDS, error=ProtocolError)
+def read_fields(texts: list[str], protocol: str) -> dict[str, Any]:
+    """Read changes of fields, each written as ``field=value``; errors name the protocol's text."""
+    given = read_pairs(texts, CONVENTION_FIELDS, within=f"protocol {protocol!r}", error=ProtocolError)
     return {name: read_value(name, text, _HINTS[name], error=ProtocolError) for name, text in given.items()}

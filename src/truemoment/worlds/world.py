@@ -100,7 +100,7 @@ def read_settings(text: str) -> dict[str, Any]:
     hints = {name.removeprefix("n_"): hint for name, hint in get_type_hints(WorldSettings).items()}
     names = {name.removeprefix("n_"): name for name in get_type_hints(WorldSettings)}
     parts = [part.replace("-", "_", part.partition("=")[0].count("-")).strip() for part in text.split(",")]
-    given = read_pairs((part.removeprefix("n_") for part in parts if part), hints)
+    given = read_pairs((part.removeprefix("n_") for part in parts if part), hints, within="world")
     return {names[key]: read_value(key, value, hints[key]) for key, value in given.items()}
 
 
