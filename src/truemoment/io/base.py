@@ -245,7 +245,10 @@ def flatten(
     *,
     field: str = "moments",
 ) -> Moments:
-    """Return [start, end(, score)] as offsets and columns; missing scores fall by 1 from 0."""
+    """Return rows of [start, end] or [start, end, score] as offsets and columns.
+
+    Without scores the order of a list is the rank: scores fall by 1 from 0.
+    """
     lengths = [len(row) for row in moments]
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
     widths = set(map(len, chain.from_iterable(moments)))
