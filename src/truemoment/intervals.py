@@ -205,7 +205,7 @@ def best_kept(score: Floats, start: npt.NDArray[Any], end: npt.NDArray[Any], *, 
 
     The same moments as by :func:`suppress`, computed lazily: the best thousand or so are ranked, and more only if
     needed. A moment is dropped if its IoU with a kept one is larger than `threshold`, strictly (MAD, Soldan et al.
-    2022, section 4.1: 0.3, over all proposals of a film).
+    2022, section 4.1: 0.3, over all proposals of a video).
 
     Parameters
     ----------

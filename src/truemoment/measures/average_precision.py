@@ -117,7 +117,7 @@ class MeanAveragePrecision:
         return ",".join(["mAP", *options])
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:
-        """Return the average precision of each query, 0 without a reference; weight 0 if none is of the length class."""
+        """Return the average precision of each query, 0 without references; weight 0 if none is of the length."""
         thresholds = MAP_THRESHOLDS if self.iou is None else (self.iou,)
         refs = overlaps.references
         counts = ~np.isnan(refs.start)

@@ -178,7 +178,7 @@ def _distance(shape: str, u: Canvas, v: Canvas) -> Canvas:
     return cast(Canvas, found)
 
 
-# ---- Films
+# ---- Videos
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ class SceneVideo:
         return Annotations.from_rows(rows, dataset="scenes")
 
 
-def plan_film(
+def plan_video(
     rng: np.random.Generator, minutes: float = 5.0, *, fps: int = 12, n_events: int | None = None
 ) -> SceneVideo:
     """Draw the content of a video: shots of 4 to 9 s, about a third of them events.
@@ -244,7 +244,7 @@ def plan_film(
         Number of sentences; None for one per about four shots.
     """
     if not 0.1 <= minutes <= 600:
-        raise UsageError(f"got a film of {minutes:g} minutes, expected 0.1 to 600")
+        raise UsageError(f"got a video of {minutes:g} minutes, expected 0.1 to 600")
     if not 1 <= fps <= 60:
         raise UsageError(f"got {fps} frames a second, expected 1 to 60")
     lengths = _shot_lengths(rng, round(minutes * 60 * fps), fps)
@@ -271,7 +271,7 @@ def plan_film(
 
 
 def _shot_lengths(rng: np.random.Generator, n_frames: int, fps: int) -> list[int]:
-    """Cut a number of frames into shots of 4 to 9 s; a short film is one shot."""
+    """Cut a number of frames into shots of 4 to 9 s; a short video is one shot."""
     lengths: list[int] = []
     while (left := n_frames - sum(lengths)) > 0:
         drawn = int(rng.integers(4 * fps, 9 * fps + 1))
@@ -327,7 +327,7 @@ def _entering(rng: np.random.Generator, scene: Scene, n_frames: int) -> Scene:
     return replace(scene, things=(*scene.things[:-1], late))
 
 
-def render_film(
+def render_video(
     path: Path,
     rng: np.random.Generator,
     minutes: float = 5.0,
@@ -346,47 +346,47 @@ def render_film(
     rng
         Random generator; the same state gives the same video.
     minutes, fps, n_events
-        As in :func:`plan_film`.
+        As in :func:`plan_video`.
     height, width
         Pixels, even numbers.
 
     Examples
     --------
-    >>> film = plan_film(np.random.default_rng(0), minutes=1)
-    >>> film.sentences[1]
+    >>> video = plan_video(np.random.default_rng(0), minutes=1)
+    >>> video.sentences[1]
     'a white ring stays below a purple heart on water'
     """
     try:
         import av  # noqa: PLC0415 - only videos need it
     except ModuleNotFoundError:
-        raise MissingPackageError("av", "search", "rendering a film") from None
+        raise MissingPackageError("av", "search", "rendering a video") from None
     if height % 2 or width % 2 or not 16 <= height <= 2160 or not 16 <= width <= 4096:
         raise UsageError(f"got pictures of {width} x {height}, expected even numbers from 16 to 4096 x 2160")
-    film = plan_film(rng, minutes, fps=fps, n_events=n_events)
+    video = plan_video(rng, minutes, fps=fps, n_events=n_events)
     with atomic_write(path) as stream:
         try:
             with av.open(stream, "w", format="mp4") as container:
-                video = container.add_stream("libx264", rate=fps)
-                video.height, video.width, video.pix_fmt = height, width, "yuv420p"
-                video.codec_context.options = {"preset": "veryfast", "crf": "20", "bf": "0"}
-                video.codec_context.thread_count = 1  # with more, the bytes depend on how many cores there are
-                for number, pixels in enumerate(film_frames(film, height, width)):
+                encoded = container.add_stream("libx264", rate=fps)
+                encoded.height, encoded.width, encoded.pix_fmt = height, width, "yuv420p"
+                encoded.codec_context.options = {"preset": "veryfast", "crf": "20", "bf": "0"}
+                encoded.codec_context.thread_count = 1  # with more, the bytes depend on how many cores there are
+                for number, pixels in enumerate(video_frames(video, height, width)):
                     frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
                     frame.pts, frame.time_base = number, Fraction(1, fps)
-                    container.mux(video.encode(frame))
-                container.mux(video.encode())
+                    container.mux(encoded.encode(frame))
+                container.mux(encoded.encode())
         except av.FFmpegError as error:
-            raise InputError(f"cannot be written as a film ({error})", path=path) from None
-    return film.annotations(path.stem)
+            raise InputError(f"cannot be written as a video ({error})", path=path) from None
+    return video.annotations(path.stem)
 
 
 PAN = 1 / 8
 """How much of a picture's width its ground slides by during a shot, for a camera is never quite still."""
 
 
-def film_frames(film: SceneVideo, height: int, width: int) -> Iterator[Pixels]:
+def video_frames(video: SceneVideo, height: int, width: int) -> Iterator[Pixels]:
     """Yield all frames of a video, (H, W, 3) each."""
-    for shot in film.shots:
+    for shot in video.shots:
         slide = int(width * PAN)
         ground = draw_ground(shot.scene, height, width + slide)
         leftwards = shot.scene.texture % 2
@@ -394,4 +394,4 @@ def film_frames(film: SceneVideo, height: int, width: int) -> Iterator[Pixels]:
             at = number / shot.n_frames
             left = round(slide * (1 - at if leftwards else at))
             seen = ground[:, left : left + width] * np.float32(1 + 0.02 * np.sin(number / 3))
-            yield _pixels(np.clip(_draw_things(seen, shot.scene, at, ENTERING_S * film.fps / shot.n_frames), 0, 1))
+            yield _pixels(np.clip(_draw_things(seen, shot.scene, at, ENTERING_S * video.fps / shot.n_frames), 0, 1))
