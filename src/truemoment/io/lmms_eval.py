@@ -1,11 +1,11 @@
 """Answers of lmms-eval: its samples (JSON Lines), or the submission file of its grounding tasks (one JSON object).
 
 A line of samples has ``doc_id``, ``target`` (the reference, not used), ``filtered_resps`` and perhaps ``resps``: the
-answer, alone or in lists of one. The query stands in ``doc`` (``video`` and ``caption``, or ``video_path`` and
-``query``), where the version wrote it, else in the key ``video>>>caption>>>span`` of what the task handed on. Each line
-is an answer of its own, also where video, caption and time are those of another. A submission is
-``{"video>>>caption>>>span": answer}``, in which such duplicates are already lost. Source: EvolvingLMMs-Lab/lmms-eval,
-``lmms_eval/evaluator.py``, ``lmms_eval/loggers/evaluation_tracker.py``, ``lmms_eval/tasks/charades_sta/utils.py`` and
+answer, alone or in lists of one. The query is in ``doc`` (``video`` and ``caption``, or ``video_path`` and ``query``),
+in versions that write it, else in the key ``video>>>caption>>>span`` of the task's result. Each line is a separate
+answer, even if video, caption and time are those of another. A submission is ``{"video>>>caption>>>span": answer}``, in
+which such duplicates are already lost. Source: EvolvingLMMs-Lab/lmms-eval, ``lmms_eval/evaluator.py``,
+``lmms_eval/loggers/evaluation_tracker.py``, ``lmms_eval/tasks/charades_sta/utils.py`` and
 ``lmms_eval/tasks/timelens/utils.py``.
 """
 

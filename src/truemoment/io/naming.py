@@ -1,7 +1,7 @@
-"""How a file names videos and queries, and how the annotations do.
+"""Names of videos and queries in a file, and in the annotations.
 
-Some formats name a video by its file (``videos/3MSZA.mp4``), some leave out ActivityNet's ``v_``, and some number the
-queries themselves. Which spelling is meant is looked up in the annotations, tried in a fixed order, and said.
+Some formats name a video by its file (``videos/3MSZA.mp4``), some omit ActivityNet's ``v_``, and some number the
+queries themselves. The spelling is looked up in the annotations, in a fixed order, and reported.
 """
 
 from __future__ import annotations
@@ -15,20 +15,7 @@ from truemoment.records import Queries
 
 
 def as_annotated(rows: PredictionRows, format_: Format, queries: Queries) -> tuple[PredictionRows, str]:
-    """Name videos as the annotations do, and drop ids that are the file's own numbers.
-
-    Parameters
-    ----------
-    rows, format_
-        As read, and how.
-    queries
-        Of the annotations.
-
-    Returns
-    -------
-    rows, note
-        What was done, for the reason why the file was read as it was; "" if nothing was.
-    """
+    """Return rows with videos named as in the annotations, without the file's own ids; and a note on it."""
     rows, videos = _with_videos(rows, format_.videos, set(queries.video_id))
     rows, ids = _without_own_numbers(rows, queries) if format_.numbers_queries else (rows, "")
     return rows, videos + ids

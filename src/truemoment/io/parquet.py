@@ -1,7 +1,7 @@
-"""Parquet with the native columns, for large runs: quick to read, small on disk.
+"""Parquet with the native columns, for large runs: fast to read, small on disk.
 
-Columns: ``query_id``, ``video_id`` (text), ``moments``: a list of (start_s, end_s, score), and
-optionally ``sentence`` and ``status``. What native JSON Lines say in their first line stands in the file's metadata.
+Columns: ``query_id``, ``video_id`` (text), ``moments``: a list of (start_s, end_s, score), and optionally ``sentence``
+and ``status``. The first line of native JSON Lines is in the file's metadata.
 """
 
 from __future__ import annotations

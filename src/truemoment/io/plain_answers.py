@@ -1,14 +1,14 @@
-"""Answers in words, plainly: JSON Lines, one JSON object by query, or a table.
+"""Plain answers in words: JSON Lines, one JSON object by query, or a table.
 
 ::
 
     {"truemoment_answers": 1, "model": "..."}
     {"query_id": "YSKX3#0", "answer": "The door opens from 2.5 to 7 seconds."}
 
-A line has ``answer`` beside ``query_id``, or beside ``video_id`` and ``sentence``; the first line may say what the file
-is, and other keys are passed over. The object is ``{QUERY_ID: answer}``. The table (CSV or TSV) has one column
-``answer``, ``prediction``, ``response`` or ``output``, beside the headings of :mod:`truemoment.io.table`. An answer
-that is null (or empty, in a table) is none: it counts as failed.
+A line has ``answer`` and ``query_id``, or ``video_id`` and ``sentence``; other keys are ignored. The first line may
+describe the file. The object is ``{QUERY_ID: answer}``. The table (CSV or TSV) has one column ``answer``,
+``prediction``, ``response`` or ``output``, beside the headings of :mod:`truemoment.io.table`. A null (or empty, in a
+table) answer counts as failed.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """JSON Lines of Time-R1, also for TVGBench: ``qid``, ``pred`` [start, end], ``target``, ``duration``, ``output_text``.
 
-`target` is the reference and is not used. `output_text` is what the model said, and `pred` what Time-R1's own reader
-made of it (nulls where it found nothing). Where every line has the text, the text is read; else `pred`, whose nulls
-count as failed. In TVGBench's annotation file `answer` ("13.4-28.1") is the reference, never a prediction. Video and
-sentence are read where they stand beside (``video`` or ``path``, ``sentence`` or ``question``), which Time-R1 itself
-does not write: its ids number the queries in its own order. Source: xiaomi-research/time-r1, ``evaluate.py`` and
-``src/vllm_inference/data/data_loader.py``.
+`target` is the reference and is not used. `output_text` is the model's answer, and `pred` Time-R1's own reading of it
+(nulls if it found nothing). If every line has the text, the text is read; else `pred`, whose nulls count as failed. In
+TVGBench's annotation file `answer` ("13.4-28.1") is the reference, never a prediction. Video and sentence are optional
+(``video`` or ``path``, ``sentence`` or ``question``); Time-R1 does not write them: its ids number the queries in its
+own order. Source: xiaomi-research/time-r1, ``evaluate.py`` and ``src/vllm_inference/data/data_loader.py``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """TimeLens' JSON or JSON Lines: objects keyed ``video>>>query>>>span`` with ``timestamps`` and ``answers``.
 
-The span in the key is the reference and is not used. `answers` is what the model said; `timestamps` what TimeLens' own
-reader made of it, rounded to the data set's unit, and filled with a moment behind the video's end where it found
-nothing. Where every entry has the text, the text is read; else `timestamps`, in their order. A query that stands on two
-lines is two answers. Source: TencentARC/TimeLens, ``evaluation/eval_dataloader.py`` and ``compute_metrics.py``.
+The span in the key is the reference and is not used. `answers` is the model's answer; `timestamps` TimeLens' own
+reading of it, rounded to the dataset's unit, and filled with a moment after the video's end if it found nothing. If
+every entry has the text, the text is read; else `timestamps`, in their order. A query on two lines is two answers.
+Source: TencentARC/TimeLens, ``evaluation/eval_dataloader.py`` and ``compute_metrics.py``.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""UniTime's JSON: a list with an entry a query, as its ``inference.py`` writes it.
+"""UniTime's JSON: a list with an entry per query, as its ``inference.py`` writes it.
 
-``[{"qid": 7, "id": VIDEO, "annos": [{"query": ..., "window": ...}], "duration": ..., "pred_relevant_windows":
-[[start, end], ...]}]``. `annos` holds the reference, of which only the sentence is read; moments have no score there
-but may have one. ``[[-1, -1]]`` says that no number was found in the model's answer: it counts as failed, not as a
-moment. Numbers in `qid` are of UniTime's own annotation files, so rows may go by video and sentence. Where `vid` and
-`query` stand in the entry itself, as in moment_detr's lines, they are read. Source: Lzq5/UniTime, ``inference.py`` and
-``eval_metrics.py``.
+``[{"qid": 7, "id": VIDEO, "annos": [{"query": ..., "window": ...}], "duration": ..., "pred_relevant_windows": [[start,
+end], ...]}]``. `annos` contains the reference, of which only the sentence is read; moments may have a score. ``[[-1,
+-1]]`` means that the model's answer had no number: it counts as failed. Numbers in `qid` are of UniTime's own
+annotation files, so rows may be matched by video and sentence. `vid` and `query` in the entry itself, as in
+moment_detr's lines, are read too. Source: Lzq5/UniTime, ``inference.py`` and ``eval_metrics.py``.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """VideoMind's JSON: a list of entries with ``pred`` [[start, end], ...] and ``conf`` [confidence, ...].
 
-The list of moments stands by rank, also after the verifier has re-ordered it, and evaluation takes it so; the
-confidences are the grounder's. They are read as scores where they fall along every list, else the order is the rank.
-`span` is the reference and is not used. The video is `vid`, else the file's name in `video_path`; the sentence is
-`query`, else `question`. An entry without `pred` was answered without grounding: no answer. Where no answer could be
-read (`grounder_success` false) VideoMind writes filler, the whole video or five equal windows, and evaluates that as an
-answer; here such an entry counts as failed, since the model did not say it. Source:
-yeliudev/VideoMind, ``videomind/eval/infer_auto.py`` and ``eval_auto.py``.
+The list of moments is ranked, also after the verifier has re-ordered it; the confidences are the grounder's. They are
+read as scores if they fall along every list, else the order is the rank. `span` is the reference and is not used. The
+video is `vid`, else the file's name in `video_path`; the sentence is `query`, else `question`. An entry without `pred`
+was answered without grounding: no answer. If no answer could be read (`grounder_success` false) VideoMind writes
+filler, the whole video or five equal windows; here such an entry counts as failed. Source: yeliudev/VideoMind,
+``videomind/eval/infer_auto.py`` and ``eval_auto.py``.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Answers of VLMEvalKit as TSV or CSV: ``index``, ``id``, ``video``, ``question``, ``answer``, ``prediction``.
 
-`prediction` is what the model said; `answer` is the reference and is not used. `id` is the query's where it stands;
-`index` only counts rows. Where the annotations know none of the ids, rows go by video and question. VLMEvalKit writes
-XLSX unless told otherwise; such a sheet is saved as TSV first. Sources: the card of OMTG Bench (columns id, video,
-question, answer), the README of Tangent0308/OMTG, and open-compass/VLMEvalKit, ``vlmeval/inference_video.py``
-(column prediction).
+`prediction` is the model's answer; `answer` is the reference and is not used. `id` is the query's, if present; `index`
+only counts rows. If the annotations have none of the ids, rows are matched by video and question. VLMEvalKit writes
+XLSX by default; save such a sheet as TSV first. Sources: the card of OMTG Bench (columns id, video, question, answer),
+the README of Tangent0308/OMTG, and open-compass/VLMEvalKit, ``vlmeval/inference_video.py`` (column prediction).
 """
 
 from __future__ import annotations
