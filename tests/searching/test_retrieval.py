@@ -211,7 +211,9 @@ def test_rows_that_are_not_finite_are_told(index, wrong):
     rows = np.load(path)
     rows[5] = wrong
     np.save(path, rows)
-    with pytest.raises(InputError, match=r"features\.npy: has numbers that are not finite; delete its folder and ind"):
+    with pytest.raises(
+        InputError, match=r"features\.npy: holds numbers that are not finite; delete its folder and ind"
+    ):
         search_index(index, RED, 1)
     assert search_index(index, RED, 1, videos=["b", "c"])
 

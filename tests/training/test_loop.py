@@ -223,7 +223,7 @@ class TestDamage:
         tensors = checkpoints.read_tensors(path)
         name = next(iter(tensors))
         checkpoints.write_tensors(path, tensors | {name: torch.full_like(tensors[name], float("nan"))})
-        with pytest.raises(InputError, match=rf"best\.safetensors: has numbers that are not finite, in {name}"):
+        with pytest.raises(InputError, match=rf"best\.safetensors: holds numbers that are not finite, in {name}"):
             load_grounder(run)
 
     @pytest.mark.parametrize(

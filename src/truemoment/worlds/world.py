@@ -89,8 +89,10 @@ class WorldSettings:
             raise UsageError(f"fps: got {self.fps}, expected 0.1 to 100 frames a second")
 
 
-def read_settings(text: str) -> dict[str, Any]:
+def read_settings(text: str, *, within: str = "world") -> dict[str, Any]:
     """Read settings of a world from ``key=value,...``, by field; ``videos`` or ``n-videos`` is short for `n_videos`.
+
+    Errors begin with `within`.
 
     Examples
     --------
@@ -100,8 +102,8 @@ def read_settings(text: str) -> dict[str, Any]:
     hints = {name.removeprefix("n_"): hint for name, hint in get_type_hints(WorldSettings).items()}
     names = {name.removeprefix("n_"): name for name in get_type_hints(WorldSettings)}
     parts = [part.replace("-", "_", part.partition("=")[0].count("-")).strip() for part in text.split(",")]
-    given = read_pairs((part.removeprefix("n_") for part in parts if part), hints, within="world")
-    return {names[key]: read_value(key, value, hints[key]) for key, value in given.items()}
+    given = read_pairs((part.removeprefix("n_") for part in parts if part), hints, within=within)
+    return {names[key]: read_value(f"{within} {key}", value, hints[key]) for key, value in given.items()}
 
 
 @dataclass(frozen=True, eq=False)
