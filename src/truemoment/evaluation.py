@@ -83,7 +83,7 @@ def evaluate(
     (0.0, 1.0)
     """
     asked, pairing = _prepare(annotations, predictions, measures, protocol, on_unknown)
-    sums = _Sums.zeros(len(asked), annotations.n_queries)
+    sums = _MeasureSums.zeros(len(asked), annotations.n_queries)
     touched = dict(pairing.touched)
     for rule, numbers in _by_rule(asked, pairing.protocol).items():
         of_rule = [asked[number] for number in numbers]
@@ -115,7 +115,7 @@ def _prepare(
 
 
 @dataclass(frozen=True, eq=False)
-class _Sums:
+class _MeasureSums:
     """Numerator and weight by measure and query (M, Q), and queries on a threshold by measure (M,)."""
 
     numerator: Floats
@@ -123,7 +123,7 @@ class _Sums:
     on_threshold: Ints
 
     @classmethod
-    def zeros(cls, n_measures: int, n_queries: int) -> _Sums:
+    def zeros(cls, n_measures: int, n_queries: int) -> _MeasureSums:
         shape = n_measures, n_queries
         return cls(np.zeros(shape), np.zeros(shape), np.full(n_measures, -1, dtype=np.int64))
 

@@ -22,7 +22,7 @@ from truemoment.files import decode_json, read_json_lines, read_json_mapping
 from truemoment.io.base import AnswerRows, Format
 from truemoment.io.entries import first_line, is_one_object
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, answer_rows
+from truemoment.io.rows import FileRow, answer_rows
 from truemoment.io.span_keys import PART, TEXT, is_key, split_key
 
 RESPONSES = ("filtered_resps", "resps")
@@ -60,16 +60,16 @@ def _is_submission(path: Path) -> bool:
     return not Head(path, first_line(path)).line_keys & {"doc_id", *RESPONSES} and is_one_object(path)
 
 
-def _submission(path: Path) -> Iterator[Row]:
+def _submission(path: Path) -> Iterator[FileRow]:
     for key, text in read_json_mapping(path, TEXT).items():
         if not is_key(key):
             raise InputError(f"got key {key[:60]!r}, expected video>>>caption>>>span", path=path)
-        yield Row(1, None, *split_key(key), text=text)
+        yield FileRow(1, None, *split_key(key), text=text)
 
 
-def _samples(path: Path, *, progress: bool) -> Iterator[Row]:
+def _samples(path: Path, *, progress: bool) -> Iterator[FileRow]:
     for number, line in read_json_lines(path, dict[str, msgspec.Raw], progress=progress):
-        yield Row(number, None, *_query(line, path, number), text=_text(line, path, number))
+        yield FileRow(number, None, *_query(line, path, number), text=_text(line, path, number))
 
 
 def _query(line: dict[str, msgspec.Raw], path: Path, number: int) -> tuple[str | None, str | None]:

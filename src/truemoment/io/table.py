@@ -17,7 +17,7 @@ from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_number, read_text
 from truemoment.io.base import Format, PredictionRows, listed
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, prediction_rows
+from truemoment.io.rows import FileRow, prediction_rows
 
 Headings = Mapping[str, tuple[str, ...]]
 """Names of headings by what they mean."""
@@ -146,7 +146,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         numbers = tuple(_number(fields[name], name, path, line) for name in ("start", "end", "score") if name in fields)
         lines.setdefault(key, []).append(line)
         moments.setdefault(key, []).append(numbers)
-    rows = [Row(numbers[0], *key, moments[key]) for key, numbers in lines.items()]
+    rows = [FileRow(numbers[0], *key, moments[key]) for key, numbers in lines.items()]
     moment_line = [line for numbers in lines.values() for line in numbers]
     return prediction_rows(path, FORMAT.name, rows, field="", moment_line=moment_line)
 

@@ -17,7 +17,7 @@ from truemoment.exceptions import InputError
 from truemoment.io.base import AnswerRows, Format, PredictionRows
 from truemoment.io.entries import read_entries
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, all_have, answer_rows, prediction_rows
+from truemoment.io.rows import FileRow, all_have, answer_rows, prediction_rows
 
 Pair = tuple[float | None, float | None]
 
@@ -44,7 +44,7 @@ def recognise(head: Head) -> str | None:
 
 def read(path: Path, progress: bool = False) -> PredictionRows | AnswerRows:
     """Read the file; either every line has the model's text or none has."""
-    rows: list[Row] = []
+    rows: list[FileRow] = []
     has_text: list[bool] = []
     for number, line in read_entries(path, TimeR1Line, progress=progress):
         rows.append(_row(line, path, number))
@@ -55,7 +55,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows | AnswerRows:
     return prediction_rows(path, FORMAT.name, rows, field="pred", status=status)
 
 
-def _row(line: TimeR1Line, path: Path, number: int) -> Row:
+def _row(line: TimeR1Line, path: Path, number: int) -> FileRow:
     """Return a line as a row; one without a query or without an answer is refused."""
     if line.pred is msgspec.UNSET and line.output_text is msgspec.UNSET:
         hint = "answer, start and end of TVGBench are the reference, not a prediction"
@@ -68,7 +68,7 @@ def _row(line: TimeR1Line, path: Path, number: int) -> Row:
     moments = [] if start is None or end is None else [(start, end)]
     text = None if line.output_text is msgspec.UNSET else line.output_text
     query_id = None if line.qid is None else str(line.qid)
-    return Row(number, query_id, video_id, sentence, moments, text, "parsed" if moments else "failed")
+    return FileRow(number, query_id, video_id, sentence, moments, text, "parsed" if moments else "failed")
 
 
 FORMAT = Format(

@@ -16,7 +16,7 @@ import msgspec
 from truemoment.io.base import Format, PredictionRows, listed
 from truemoment.io.entries import read_entries, whole_id
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, prediction_rows, write_document
+from truemoment.io.rows import FileRow, prediction_rows, write_document
 
 NOTHING_FOUND = [(-1.0, -1.0)]
 
@@ -52,13 +52,13 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     return prediction_rows(path, FORMAT.name, rows, field="pred_relevant_windows", status=status)
 
 
-def _row(line: int, entry: UniTimeEntry) -> Row:
+def _row(line: int, entry: UniTimeEntry) -> FileRow:
     video_id = entry.id if entry.vid is None else entry.vid
     sentence = entry.annos[0].query if entry.query is None and len(entry.annos) == 1 else entry.query
     if entry.pred_relevant_windows == NOTHING_FOUND:
-        return Row(line, str(entry.qid), video_id, sentence, status="failed")
+        return FileRow(line, str(entry.qid), video_id, sentence, status="failed")
     moments = entry.pred_relevant_windows
-    return Row(line, str(entry.qid), video_id, sentence, moments, status="parsed" if moments else "no answer")
+    return FileRow(line, str(entry.qid), video_id, sentence, moments, status="parsed" if moments else "no answer")
 
 
 def write(path: Path, rows: PredictionRows) -> None:

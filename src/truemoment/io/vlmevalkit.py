@@ -12,7 +12,7 @@ from pathlib import Path
 
 from truemoment.io.base import AnswerRows, Format
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, answer_rows
+from truemoment.io.rows import FileRow, answer_rows
 from truemoment.io.table import Headings, headings, read_table, said_headings
 
 HEADINGS: Headings = {
@@ -33,7 +33,7 @@ def read(path: Path, progress: bool = False) -> AnswerRows:
     """Read the file."""
     del progress  # read in one piece
     rows = [
-        Row(line, of.get("query_id") or None, of["video_id"], of["sentence"], text=of["prediction"] or None)
+        FileRow(line, of.get("query_id") or None, of["video_id"], of["sentence"], text=of["prediction"] or None)
         for line, of in read_table(path, HEADINGS, ("video_id", "sentence", "prediction"))
     ]
     return answer_rows(path, FORMAT.name, rows, field="prediction")
