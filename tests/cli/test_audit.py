@@ -187,7 +187,7 @@ def test_page_and_figures(call, demo, tmp_path):
         (["--open"], "expected the name of a file"),
         (["--html", "-"], "expected the name of a file"),
         (["--figures", __file__], "test_audit.py: is a file, expected a folder"),
-        (["--fit-split", "elsewhere"], "holds no query of split 'elsewhere'"),
+        (["--fit-split", "elsewhere"], "has no queries of split 'elsewhere'"),
         (["--measures", "HIT@1,min=Good"], "needs measures of moments"),
         (["--iid", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
         (["--shuffled", "nowhere.jsonl"], "nowhere.jsonl: no such file"),

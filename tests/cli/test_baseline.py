@@ -356,7 +356,7 @@ def test_repeats_of_what_draws_nothing(fails, name):
         (["--proposals", "sparse-map:0"], "got 0 clips, expected 1 or more"),
         (["--measures", "R@1"], "'R@1': option IoU is missing, expected IoU=..."),
         (["--fit-measure", "R@1"], "'R@1': option IoU is missing, expected IoU=..."),
-        (["--protocol", "default,top"], "'default,top': got 'top', expected FIELD=VALUE"),
+        (["--protocol", "default,top"], "protocol 'default,top': got 'top', expected KEY=VALUE"),
     ],
 )
 def test_mistakes_are_told_before_files_are_read(fails, tmp_path, options, said):
@@ -402,7 +402,7 @@ def test_nothing_to_fit_on(fails, own, tmp_path, name):
 
 def test_a_split_to_fit_on_that_is_not_there(baseline_fails, own):
     said = baseline_fails("bias-based", "--fit-split", "dev")
-    assert said == f"{own}: holds no query of split 'dev'; splits there: test, train"
+    assert said == f"{own}: has no queries of split 'dev'; splits there: test, train"
 
 
 @pytest.mark.parametrize("name", LEARNING)

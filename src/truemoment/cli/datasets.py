@@ -103,7 +103,7 @@ def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path 
         folder = data_folder(data_dir) if name in DATASETS else Path(name).parent
         if name not in DATASETS:  # a folder made by resplit, whose queries lie elsewhere
             dataset = replace(dataset, read=lambda _, split: load_annotations(name, split, data_dir=data_dir))
-        report = check_dataset(dataset, folder, tell=lambda line: None if quiet else click.echo(line, err=True))
+        report = check_dataset(dataset, folder, on_status=lambda line: None if quiet else click.echo(line, err=True))
     if json_path is not None:
         write_json(json_path, _document(report))
     if json_path != STANDARD_OUTPUT:
@@ -180,4 +180,4 @@ def fetch(name: str, data_dir: Path | None, quiet: bool) -> None:
             click.echo(f"  {number}. {step}")
         raise UsageError(f"{name} cannot be downloaded; the steps are printed above")
     tell = (lambda _: None) if quiet else click.echo
-    fetch_dataset(dataset, data_folder(data_dir, must_exist=False), progress=not quiet, tell=tell)
+    fetch_dataset(dataset, data_folder(data_dir, must_exist=False), progress=not quiet, on_status=tell)

@@ -54,7 +54,7 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
     from truemoment.searching.layout import Settings, is_index
     from truemoment.searching.retrieval import EncodedSentences, IndexSearch
     from truemoment.searching.writing import IndexWriter, remove_index
-    from truemoment.worlds.scenes import render_film
+    from truemoment.worlds.scenes import render_video
 
     if not 1 <= minutes <= 120:
         raise UsageError(f"--minutes: got {minutes:g}, expected 1 to 120")
@@ -71,7 +71,7 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
         loader = Loader("scenes")
         encoder = loader.load()
         tell("rendering a film")
-        annotations = render_film(out / FILM, np.random.default_rng(seed), minutes)
+        annotations = render_video(out / FILM, np.random.default_rng(seed), minutes)
         own.write(out / ANNOTATIONS, [annotations])
         tell("looking at the film")
         settings = Settings(

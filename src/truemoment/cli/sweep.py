@@ -179,10 +179,7 @@ def read_world(text: str, dial: Dial) -> WorldSettings:
     from truemoment.worlds import WorldSettings
     from truemoment.worlds.world import read_settings
 
-    try:
-        given = read_settings(text)
-    except UsageError as error:
-        raise UsageError(f"--world: {error}") from None
+    given = read_settings(text, within="--world")
     if DIALS[dial.name] in given:
         raise UsageError(f"--world: {dial.name} is what --dial turns, expected it in one of them")
     settings = WorldSettings(**given)
