@@ -10,7 +10,7 @@ import pytest
 
 from truemoment.metaevaluation.systems import DEFAULT_MEASURES
 from truemoment.reports.drawing import COLOURS, drawing_style, inline_svg
-from truemoment.reports.metaevaluation.parts import (
+from truemoment.reports.metaevaluation.looks import (
     SHARES,
     group_breaks,
     heat_map,
