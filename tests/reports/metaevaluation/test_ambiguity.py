@@ -63,8 +63,8 @@ def test_says_how_far_figures_move_and_who_changes_places() -> None:
     rmse = 100 * np.sqrt(((level.figures - ORIGINAL) ** 2).mean(axis=0)).mean(axis=0)
     assert f"{rmse[1]:.1f}" == "0.7"  # 0.0067 by hand: (0.0079 + 0.0072 + 0.005) / 3
     assert sentences(made(), level) == [
-        "With label noise (shift, variance 4 s²: mean IoU 0.81 with the original labels), the root mean square error of a "
-        f"figure is 0.7 (AxIoU@10) to {rmse[0]:.1f} (R@1,IoU=0.7) points.",
+        "With label noise (shift, variance 4 s²: mean IoU 0.81 with the original labels), the root mean square error "
+        f"of a figure is 0.7 (AxIoU@10) to {rmse[0]:.1f} (R@1,IoU=0.7) points.",
         "Two systems change places in 3.3 % (AxIoU@10) to 13.3 % (R@1,IoU=0.7) of the noisy sets.",
     ]
 
@@ -193,7 +193,10 @@ def test_notes_and_titles_go_with_the_model(shown) -> None:
     def of(model: str, source: str = ""):
         return shown(reports, made(dataclasses.replace(much(), model=model), source=source))
 
-    assert (of("shift").study.section.name, of("annotators").study.section.name) == ("ambiguity-shift", "ambiguity-annotators")
+    assert (of("shift").study.section.name, of("annotators").study.section.name) == (
+        "ambiguity-shift",
+        "ambiguity-annotators",
+    )
     assert "do not follow from its model" in " ".join(of("published").notes)
     assert "do not follow" not in " ".join(of("shift").notes)
     assert "Learned on human-charades/test" in " ".join(of("annotators", "human-charades/test").notes)

@@ -153,4 +153,7 @@ def test_drawings_draw(shown, tmp_path: Path, n_sizes: int) -> None:
 def test_caption_says_how_many_and_which_subsets(shown) -> None:
     first = shown(reports, made()).drawings[0].caption
     assert first == "5,000 pairs of subsets of each size, without shared queries, drawn by query."
-    assert "which may share queries, drawn by video" in shown(reports, made(overlapping=True, unit="video")).drawings[0].caption
+    assert (
+        "which may share queries, drawn by video"
+        in shown(reports, made(overlapping=True, unit="video")).drawings[0].caption
+    )

@@ -1,8 +1,7 @@
-"""The page of studies: what it says, that it needs nothing else, that nothing breaks out of it, how it is laid out."""
+"""The report of one or several studies: its sections and document, and its page."""
 
 from __future__ import annotations
 
-import dataclasses
 import html
 import importlib.util
 import json
@@ -13,19 +12,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from truemoment.documents import as_json
 from truemoment.metaevaluation.agreement import agreement
 from truemoment.metaevaluation.axioms import check_axioms
+from truemoment.metaevaluation.loading import LoadedSystems
 from truemoment.metaevaluation.power import power
 from truemoment.metaevaluation.stability import stability
 from truemoment.metaevaluation.studies import Studies
 from truemoment.metaevaluation.ties import ties
-from truemoment.reports.metaevaluation import axioms as axioms_chapter
-from truemoment.reports.metaevaluation import power as power_chapter
-from truemoment.reports.metaevaluation import stability as stability_chapter
-from truemoment.reports.metaevaluation import ties as ties_chapter
-from truemoment.reports.metaevaluation.agreement import chapter
-from truemoment.reports.metaevaluation.page import MOST_ROWS, page, signature
+from truemoment.reports.metaevaluation import StudyReport, document, report, study_reports
+from truemoment.reports.metaevaluation import axioms as of_axioms
 from truemoment.reports.metaevaluation.verdict import verdict
+from truemoment.reports.render import markdown, terminal
+from truemoment.reports.render.html import page
 
 _spec = importlib.util.spec_from_file_location("audit_page_tests", Path(__file__).parents[1] / "test_page.py")
 of_audit = importlib.util.module_from_spec(_spec)
@@ -45,10 +44,13 @@ NAMES = [
 ]
 
 
-def studied(systems) -> tuple[Studies, list]:
-    """Five studies with few draws, and their chapters."""
+SOURCE = {"name": "ours", "path": "runs/a.jsonl", "sha256": "ab" * 32}
+
+
+def studied(systems) -> Studies:
+    """Five studies with few draws."""
     rng = np.random.default_rng(0)
-    studies = Studies(
+    return Studies(
         systems,
         axioms=check_axioms(MEASURES, rng, pairs=50),
         agreement=agreement(systems, rng, resamples=20),
@@ -56,132 +58,122 @@ def studied(systems) -> tuple[Studies, list]:
         ties=ties(systems, rng, resamples=10),
         power=power(systems, rng, repetitions=3),
     )
-    chapters = [
-        chapter(studies.agreement),
-        stability_chapter.chapter(studies.stability),
-        ties_chapter.chapter(studies.ties),
-        power_chapter.chapter(studies.power),
-        axioms_chapter.chapter(studies.axioms),
-    ]
-    return studies, chapters
 
 
 @pytest.fixture(scope="module")
-def made(make_systems):
-    """Studies of systems with plain names, their chapters, and the answer over all."""
-    studies, chapters = studied(make_systems([f"system {at}" for at in range(6)], MEASURES))
-    return studies, chapters, verdict(studies)
+def studies(make_systems):
+    return studied(make_systems([f"system {at}" for at in range(6)], MEASURES))
 
 
 @pytest.fixture(scope="module")
-def text(made):
-    studies, chapters, answer = made
-    return page(
-        chapters,
-        verdict=answer,
-        scores=studies.systems.first,
-        sources=[{"name": "ours", "path": "runs/a.jsonl", "sha256": "ab" * 32}],
-        seed=7,
-        command="truemoment meta report runs/a.jsonl",
-    )
+def loaded(studies):
+    return LoadedSystems(studies.systems, sources=(SOURCE,), simulated=("system 0",), incomplete=("system 1: late.",))
 
 
 @pytest.fixture(scope="module")
-def single_text(made):
-    studies, chapters, _ = made
-    return page(chapters[:1], scores=studies.systems.first, seed=7)
+def of_all(studies, loaded):
+    """The report of all studies."""
+    return report(study_reports(studies), loaded, seed=7, verdict=verdict(studies))
+
+
+@pytest.fixture(scope="module")
+def of_one(studies, loaded):
+    """The report of the first study."""
+    return report(study_reports(studies)[:1], loaded, seed=7)
 
 
 @pytest.fixture(scope="module")
 def hostile_text(make_systems):
-    studies, chapters = studied(make_systems(NAMES, MEASURES, dataset="<i>data</i>", split='te"st\u202e'))
-    sources = [{"name": NAMES[0], "path": "<script>\u202e\ud800" + "z" * 900, "sha256": "<b>"}, {"name": NAMES[1]}]
-    return page(
-        chapters,
-        verdict=verdict(studies),
-        scores=studies.systems.first,
-        sources=sources,
-        command="truemoment meta report '</code><script>'",
-    )
+    studies = studied(make_systems(NAMES, MEASURES, dataset="<i>data</i>", split='te"st\u202e'))
+    long = {"name": NAMES[0], "path": "<script>\u202e\ud800" + "z" * 900, "sha256": "<b>"}
+    loaded = LoadedSystems(studies.systems, sources=(long,))
+    made = report(study_reports(studies), loaded, verdict=verdict(studies))
+    return page(made, command="truemoment meta report '</code><script>'")
 
 
 @pytest.fixture(scope="module")
-def bare_text(made):
-    """A study without systems."""
-    return page([made[1][-1]], seed=0)
+def bare(studies):
+    """The report of a study without systems."""
+    return report([StudyReport.of(of_axioms, studies.axioms)])
 
 
-EVERY = ["text", "single_text", "hostile_text", "bare_text"]
+def test_the_answer_stands_first_then_the_table_then_a_section_a_study(of_all, studies):
+    names = ["found", "glance", "agreement", "stability", "ties", "power", "axioms", "claims"]
+    assert [section.name for section in of_all.sections] == names
+    assert of_all.headline.sentences == (verdict(studies).headline,)
+    assert of_all.notes == verdict(studies).notes
+
+
+def test_a_report_of_one_study_has_notes_on_the_systems(of_one):
+    assert [section.name for section in of_one.sections] == ["agreement"]
+    assert of_one.headline is None
+    assert of_one.notes == ("Of the 6 systems 1 is simulated (see 'meta population').", "system 1: late.")
+
+
+def test_data_hashes_and_seed_are_named(of_all, studies, bare):
+    assert of_all.facts[0] == ("data", "made-up/test: 80 queries, 40 videos")  # as make_systems draws them
+    assert of_all.signature == f"{studies.systems.first.signature()}|seed:7"
+    assert of_all.hashes == (("ours: runs/a.jsonl", "ab" * 32), ("made-up, test", "cd" * 32))
+    assert (bare.facts, bare.hashes, bare.title) == ((), (), "Axioms")
+    assert bare.signature.endswith("|seed:0")
+
+
+def test_only_terms_of_the_report_are_explained(of_all, bare):
+    assert {"Kendall's tau-b", "Self-agreement", "INV and MON"} <= {term for term, _ in of_all.reading}
+    assert [term for term, _ in bare.reading] == ["Measures in figures", "INV and MON", "Sources"]
+
+
+def test_the_document_says_what_it_is_of(studies, loaded):
+    found = as_json(document(study_reports(studies)[:1], loaded, seed=7))
+    assert (found["schema"], found["dataset"], found["split"]) == ("truemoment/meta/1", "made-up", "test")
+    assert found["annotations"] == {"sha256": "cd" * 32, "n_queries": 80, "n_videos": 40}
+    assert (found["sources"], found["seed"], found["simulated"], found["baselines"]) == ([SOURCE], 7, ["system 0"], [])
+    study = found["studies"]["agreement"]
+    assert study["title"] == "Do the measures rank systems alike?"
+    assert study["said"] == study_reports(studies)[0].sentences
+    assert study["notes"] == [*loaded.notes, *study_reports(studies)[0].notes]
+    assert "verdict" not in found
+    with_verdict = as_json(document(study_reports(studies), loaded, verdict=verdict(studies)))
+    assert with_verdict["studies"]["agreement"]["notes"] == study_reports(studies)[0].notes
+    assert with_verdict["verdict"] == as_json(verdict(studies).document)
+
+
+def test_a_document_without_systems_names_no_data(studies):
+    found = document([StudyReport.of(of_axioms, studies.axioms)])
+    assert set(found) == {"simulated", "baselines", "schema", "truemoment", "sources", "seed", "studies"}
+
+
+def test_two_studies_of_one_name_are_both_kept(studies):
+    twice = [StudyReport.of(of_axioms, studies.axioms)] * 2
+    assert list(document(twice)["studies"]) == report(twice).anchors == ["axioms", "axioms-2"]
+
+
+def test_the_terminal_and_markdown_begin_with_the_answer(of_all):
+    headline = of_all.headline.sentences[0]
+    assert f"- {headline}" in terminal.body(of_all)
+    assert markdown.lines(of_all)[0] == headline.replace("_", "\\_")
+
+
+# ---------------------------------------------------------------------------------------------- the page
+
+
+@pytest.fixture(scope="module")
+def bare_text(bare):
+    return page(bare)
+
+
+EVERY = ["hostile_text", "bare_text"]
 
 
 def flat(text: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
 
 
-def test_the_answer_stands_first_then_the_table_then_a_section_a_study(text):
-    sections = [attrs["id"] for tag, attrs in Reader(text).elements if tag == "section"]
-    assert sections == ["found", "glance", "agreement", "stability", "ties", "power", "axioms", "reading"]
-    assert [tag for tag, _ in Reader(text).elements].count("h1") == 1
-
-
-def test_a_page_of_one_study_is_its_chapter(single_text, bare_text):
-    for made_text, name in ((single_text, "agreement"), (bare_text, "axioms")):
-        assert [attrs["id"] for tag, attrs in Reader(made_text).elements if tag == "section"] == [name, "reading"]
-        assert "Measures at a glance" not in made_text
-
-
-def test_every_sentence_note_and_cell_is_there(text, made):
-    _, chapters, answer = made
-    shown = flat(text)
-    sentences = [answer.headline, *answer.notes, *(sentence for one in answer.answers for sentence in one.said)]
-    sentences += [sentence for one in chapters for sentence in (one.title, *one.said, *one.notes)]
-    for sentence in sentences:
-        assert " ".join(sentence.split()) in shown
-    tables = [answer.glance, *(table for one in chapters for table in one.tables)]
-    assert text.count("<table") == len(tables)
-    for table in tables:
-        for _, rows in table.groups:
-            for cell in (cell for row in rows for cell in row):
-                assert cell.text in shown
-                assert cell.below in shown
-
-
-def test_every_figure_is_there_once(text, made):
-    drawings = [drawing for one in made[1] for drawing in one.drawings]
-    for drawing in drawings:
-        assert text.count(f'id="figure-{drawing.name}"') == 1
-    images = [attrs for tag, attrs in Reader(text).elements if tag == "svg"]
-    assert len(images) == len(drawings) > 5
-    assert all(attrs["role"] == "img" and attrs["aria-label"] for attrs in images)
-
-
-def test_long_tables_are_folded_and_so_are_all_below_an_answer(text, single_text, made):
-    chapters = made[1]
-    assert text.count("<details>") == sum(len(one.tables) for one in chapters)
-    assert "<details>" not in single_text  # no table of six measures or systems is long
-    table = chapters[0].tables[0]
-    rows = tuple(row for _, of in table.groups for row in of) * 6
-    long = dataclasses.replace(table, groups=(("", rows),))
-    assert len(rows) > MOST_ROWS
-    folded = page([dataclasses.replace(chapters[0], tables=(long,))])
-    assert f"({len(rows)} rows)" in flat(folded)
-
-
-def test_what_is_needed_to_make_it_again_stands_at_the_end(text, made):
-    end = text[text.index("<footer>") :]
-    assert html.escape(signature(made[0].systems.first, 7)) in end
-    assert "|seed:7" in end
-    assert "ab" * 32 in end
-    assert "ours: runs/a.jsonl" in end
-    assert "cd" * 32 in end  # of the annotations, as the made-up scores say
-    assert "truemoment meta report runs/a.jsonl" in end
-
-
-def test_only_what_the_page_shows_is_explained(text, bare_text):
-    assert "Kendall&#39;s tau-b" in text
-    assert "Self-agreement" in text
-    assert "Kendall&#39;s tau-b" not in bare_text
-    assert "INV and MON" in bare_text
+def test_every_figure_is_there_once(hostile_text, of_all):
+    for drawing in of_all.drawings:
+        assert hostile_text.count(f'id="figure-{drawing.name}"') == 1
+    images = [attrs for tag, attrs in Reader(hostile_text).elements if tag == "svg"]
+    assert len(images) == len(of_all.drawings) > 5
 
 
 @pytest.mark.parametrize("which", EVERY)
@@ -226,16 +218,6 @@ def test_text_from_outside_cannot_break_out(hostile_text):
     assert "<script>alert(1)</script>" in " ".join(data for _, data in reader.text)
     assert "49" not in [data.strip() for _, data in reader.text]  # of {{ 7 * 7 }}
     assert "alert(1)" not in re.search(r"<style>(.*?)</style>", hostile_text, re.DOTALL)[1]
-
-
-def test_the_same_studies_are_the_same_page(made):
-    assert page(made[1], verdict=made[2]) == page(made[1], verdict=made[2])
-
-
-def test_two_chapters_of_one_name_have_an_anchor_each(made):
-    text = page([made[1][-1], made[1][-1]])
-    sections = [attrs["id"] for tag, attrs in Reader(text).elements if tag == "section"]
-    assert sections == ["axioms", "axioms-2", "reading"]
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on this machine")
