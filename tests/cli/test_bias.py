@@ -39,6 +39,7 @@ def test_tables_for_papers(call, world, style, sign):
     assert sign in out
 
 
+@pytest.mark.slow
 def test_json_page_and_figures(call, world, tmp_path):
     page, document, figures = (tmp_path / name for name in ("bias.html", "bias.json", "figures"))
     status, out, err = call(
@@ -56,6 +57,7 @@ def test_json_page_and_figures(call, world, tmp_path):
     assert "annotations-jsonl-start-end" in names
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_only_json_goes_to_standard_output(call, world, tmp_path):
     words = ["bias", "--annotations", world, "--permutations", "5", "--draws", "5", "--json", "-"]
     status, out, err = call(*words, "--html", tmp_path / "bias.html")

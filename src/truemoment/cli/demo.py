@@ -66,15 +66,13 @@ def command(out: Path, videos: int, searching: bool, minutes: float, seed: int, 
 
         search_demo(out, minutes, seed, no_open=no_open, quiet=quiet)
         return
-    import numpy as np
-
-    from truemoment.auditing import Case, audit
+    from truemoment.auditing import AuditSetup, Controls, Splits, audit
     from truemoment.files import sha256_of
     from truemoment.io import write_predictions
     from truemoment.measures import parse_measures
     from truemoment.protocols import get_protocol
     from truemoment.reports import audit as report
-    from truemoment.reports.page import page
+    from truemoment.reports.render import html
     from truemoment.worlds import make_world, write_world
     from truemoment.worlds.export import FILES
 
@@ -96,26 +94,24 @@ def command(out: Path, videos: int, searching: bool, minutes: float, seed: int, 
             for split, of in answers.items():
                 asked = iid if split == "test-iid" else test
                 write_predictions(out / f"{name}-{split}.jsonl", of, asked)
-            case = Case(
+            setup = AuditSetup(
                 annotations=test,
                 predictions=answers["test-ood"],
                 measures=parse_measures(protocol.measures),
                 protocol=protocol,
-                train=train,
-                selection=val,
-                others=(train, val, iid),
+                splits=Splits(train, val, (train, val, iid)),
                 iid=(iid, answers["test-iid"]),
-                shuffled=answers["test-ood-shuffled"],
+                controls=Controls(shuffled=answers["test-ood-shuffled"]),
                 cache=cache,
             )
-            found = audit(case, np.random.default_rng(seed), _told_of(name, tell))
             path = out / f"{name}-test-ood.jsonl"
-            source = {"path": path.name, "sha256": sha256_of(path)}
+            sources = {"path": path.name, "sha256": sha256_of(path)}
+            found = audit(setup, seed=seed, sources=sources, on_status=_told_of(name, tell))
             tell(f"{name}: writing the page")
             pages.append(out / f"{name}.html")
-            write_text(pages[-1], page(found, source=source, seed=seed, command=_command(out, name, seed)))
+            write_text(pages[-1], html.page(report.report(found), command=_command(out, name, seed)))
             tell("")
-            click.echo(f"\n{name}: {report.headline(found)}")
+            click.echo(f"\n{name}: {found.findings[0].verdict}")
     if not quiet:
         click.echo(
             f"\nwritten to {told_path(out)}: annotations.jsonl, the answers of both methods (*.jsonl), and a page each:"

@@ -17,7 +17,7 @@ from truemoment.text import printable
 
 if TYPE_CHECKING:
     from truemoment.features import FeatureStore
-    from truemoment.features.sentences import Sentences
+    from truemoment.features.sentences import SentenceStore
     from truemoment.records import Annotations
     from truemoment.searching.index import Index
     from truemoment.video.encoders import Encoder
@@ -61,7 +61,7 @@ def answer_queries(
     json_path, quiet
         As for all commands.
     """
-    from truemoment.features import open_features
+    from truemoment.features.opening import open_features
     from truemoment.features.sentences import SentenceFile
     from truemoment.io import write_predictions
     from truemoment.proposals import WindowedGrid, read_proposals
@@ -84,7 +84,7 @@ def answer_queries(
     else:
         store = index
         _refuse_missing(index, reference)
-    of_queries: Sentences
+    of_queries: SentenceStore
     if sentences is not None:
         of_queries = SentenceFile(sentences)
     elif index is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -176,28 +175,16 @@ def command(
 
 def read_world(text: str, dial: Dial) -> WorldSettings:
     """Read ``NAME=VALUE,...``: settings of a world, without the one that the dial is."""
-    from truemoment.files import read_number
     from truemoment.training.sweep import DIALS
     from truemoment.worlds import WorldSettings
+    from truemoment.worlds.world import read_settings
 
-    kinds = {field.name: field.type for field in dataclasses.fields(WorldSettings)}
-    given: dict[str, Any] = {}
-    for part in filter(None, map(str.strip, text.split(","))):
-        name, equals, value = (word.strip() for word in part.partition("="))
-        key = name.replace("-", "_")
-        key = f"n_{key}" if f"n_{key}" in kinds else key
-        if key not in kinds:
-            names = ", ".join(known.removeprefix("n_") for known in kinds)
-            raise UsageError(f"--world: unknown setting {name!r}, expected one of {names}")
-        if key in given:
-            raise UsageError(f"--world: {name} stands twice")
-        if key == DIALS[dial.name]:
-            raise UsageError(f"--world: {name} is what --dial turns, expected it in one of them")
-        number = read_number(value)
-        if not equals or math.isnan(number) or (kinds[key] == "int" and number != int(number)):
-            expected = "a whole number" if kinds[key] == "int" else "a number"
-            raise UsageError(f"--world {name}: got {value!r}, expected {expected}")
-        given[key] = int(number) if kinds[key] == "int" else number
+    try:
+        given = read_settings(text)
+    except UsageError as error:
+        raise UsageError(f"--world: {error}") from None
+    if DIALS[dial.name] in given:
+        raise UsageError(f"--world: {dial.name} is what --dial turns, expected it in one of them")
     settings = WorldSettings(**given)
     if settings.n_videos < LEAST_VIDEOS:
         raise UsageError(f"--world videos: got {settings.n_videos}, expected {LEAST_VIDEOS} or more: four splits")
@@ -415,7 +402,7 @@ def _floors(
                 train=splits["train"],
                 seed=place[1],
                 cache=cache,
-                tell=tell,
+                on_status=tell,
             )
             floors, left_out = run_floors(setting)
             notes |= dict.fromkeys(left_out)

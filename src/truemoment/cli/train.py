@@ -147,7 +147,7 @@ def prepare(
     seed: int,
 ) -> tuple[Any, dict[str, Annotations]]:
     """Read what a run learns from, chooses by and answers."""
-    from truemoment.features import open_features
+    from truemoment.features.opening import open_features
     from truemoment.models import get_family
     from truemoment.training.runs import HELD_OUT, Task, hold_out
 

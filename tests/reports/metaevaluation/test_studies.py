@@ -26,6 +26,8 @@ from truemoment.reports.metaevaluation.verdict import verdict
 from truemoment.reports.render import markdown, terminal
 from truemoment.reports.render.html import page
 
+pytestmark = pytest.mark.slow
+
 _spec = importlib.util.spec_from_file_location("audit_page_tests", Path(__file__).parents[1] / "test_page.py")
 of_audit = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(of_audit)

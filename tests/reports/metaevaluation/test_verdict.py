@@ -225,6 +225,7 @@ def test_self_agreement_is_that_of_the_middle_size(systems):
     assert "self-agreement on 50 queries" in found.glance.headings
 
 
+@pytest.mark.slow
 def test_axioms_are_told_and_are_no_column(systems):
     studies = Studies(systems, axioms=check_axioms(MEASURES, np.random.default_rng(0), pairs=100))
     found = verdict(studies)
