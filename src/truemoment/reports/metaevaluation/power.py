@@ -125,8 +125,8 @@ def _notes(result: Power) -> list[str]:
         factor = number(float(np.median(clustering))) if len(clustering) else "1"
         unit = (
             "The test treats videos as independent. Planned numbers are for test sets with "
-            f"{len(result.systems.first) / result.units[-1]:.1f} queries per video, as here; similar queries of a video "
-            f"multiply them by {factor} (median over measures)."
+            f"{len(result.systems.first) / result.units[-1]:.1f} queries per video, as here; similar queries of a "
+            f"video multiply them by {factor} (median over measures)."
         )
     else:
         unit = (
