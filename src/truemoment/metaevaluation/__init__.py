@@ -2,7 +2,7 @@
 
 ===============================================  =======================================================================
 :mod:`~truemoment.metaevaluation.systems`        per-query statistics of several systems, from which all studies start
-:mod:`~truemoment.metaevaluation.loading`        systems from files, simulated systems, baselines; variants of one system
+:mod:`~truemoment.metaevaluation.loading`        systems from files, simulated ones, baselines; variants of one
 :mod:`~truemoment.metaevaluation.rankings`       how far two rankings agree: Kendall's tau-b
 :mod:`~truemoment.metaevaluation.axioms`         does a measure ignore redundant answers and reward better ones?
 :mod:`~truemoment.metaevaluation.agreement`      which measures rank systems alike
