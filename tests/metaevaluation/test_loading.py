@@ -16,7 +16,12 @@ MEASURES = "mIoU; R@1,IoU=0.5"
 def folder(tmp_path):
     """Six test and six training queries of 40 s, and two prediction files in a folder."""
     rows = [
-        {"video_id": f"{split}{at}", "sentence": "a door opens", "duration_s": 40, "moments": [[at, at + 9 + at * at % 5]]}
+        {
+            "video_id": f"{split}{at}",
+            "sentence": "a door opens",
+            "duration_s": 40,
+            "moments": [[at, at + 9 + at * at % 5]],
+        }
         | {"split": split}
         for split in ("test", "train")
         for at in range(6)

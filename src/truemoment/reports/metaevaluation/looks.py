@@ -235,7 +235,7 @@ def label_ends(axes: Axes, looks: Sequence[MeasureLook], ends: Sequence[tuple[fl
     `ends` has NaN for lines without a label; `height_in` is the height of the panel.
     """
     shown = [number for number, end in enumerate(ends) if np.isfinite(end).all()]
-    places = _apart(
+    places = _without_overlap(
         [float(axes.transLimits.transform(axes.transScale.transform(ends[number]))[1]) for number in shown],
         9.5 / (72 * max(height_in - 0.35, 0.4)),
     )
@@ -253,7 +253,7 @@ def label_ends(axes: Axes, looks: Sequence[MeasureLook], ends: Sequence[tuple[fl
         )
 
 
-def _apart(places: Sequence[float], gap: float) -> list[float]:
+def _without_overlap(places: Sequence[float], gap: float) -> list[float]:
     """Move places from each other until all are `gap` or more apart, about the middle of each cluster."""
     order = sorted(range(len(places)), key=places.__getitem__)
     clusters: list[tuple[float, list[int]]] = []  # middle and members of each run of labels that touch
