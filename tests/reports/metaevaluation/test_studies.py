@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from truemoment.reports.metaevaluation.page import page
 
 from truemoment.documents import as_json
 from truemoment.metaevaluation.agreement import agreement

@@ -6,7 +6,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from truemoment.reports.metaevaluation.standing import FEWEST_MEASURES
 
 from truemoment.metaevaluation.agreement import agreement
 from truemoment.metaevaluation.ambiguity import Ambiguity, NoiseLevel
