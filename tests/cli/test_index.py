@@ -106,12 +106,12 @@ def test_a_damaged_film_with_partial(call, fails, paint):
 
 
 def test_ctrl_c_says_that_it_goes_on(call, films, monkeypatch):
-    def see(shard, encoder, original=extraction.see):
+    def see(shard, encoder, original=extraction.embed):
         if shard.film.video_id == "b":
             raise KeyboardInterrupt
         return original(shard, encoder)
 
-    monkeypatch.setattr(extraction, "see", see)
+    monkeypatch.setattr(extraction, "embed", see)
     status, out, err = call("index", films, "-o", "all.index", "--model", "colours")
     assert (status, out) == (130, "")
     assert err.splitlines() == [

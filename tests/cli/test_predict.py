@@ -269,14 +269,14 @@ def test_answers_that_were_cut_off_are_told(predict, server):
 def test_ctrl_c(predict, server, tmp_path, monkeypatch):
     from truemoment.served import grounder
 
-    take = grounder._Run._take
+    take = grounder._Requests._take
 
     def pressed(run, row, outcome):
         take(run, row, outcome)
         if len(run.raw) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(grounder._Run, "_take", pressed)
+    monkeypatch.setattr(grounder._Requests, "_take", pressed)
     status, out, err = predict("--workers", 1)
     assert (status, out) == (130, "")
     kept = len(lines_of(tmp_path / "out.raw.jsonl")) - 1

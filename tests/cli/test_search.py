@@ -60,7 +60,7 @@ def test_a_video_is_indexed_once(call, films, monkeypatch):
     assert status == 0
     assert err == f"note: looking at {films / 'a.mp4'} once, kept in {films / 'a.mp4.index'}\n"
     assert out.splitlines()[2].split()[1] == "a"
-    monkeypatch.setattr(extraction, "see", None)  # nobody may look at a frame again
+    monkeypatch.setattr(extraction, "embed", None)  # nobody may look at a frame again
     again = call("search", "red", films / "a.mp4")
     assert again == (0, out, "")
 
@@ -469,12 +469,12 @@ def test_the_first_look_is_made_once_for_all_lines(call, index, typed, monkeypat
     table = call("search", "red", index, "--top", "2", "--candidates", "2")[1]
     made = []
 
-    class Counted(retrieval.Corpus):
+    class Counted(retrieval.FirstStage):
         def __init__(self, *given):
             made.append(given)
             super().__init__(*given)
 
-    monkeypatch.setattr(retrieval, "Corpus", Counted)
+    monkeypatch.setattr(retrieval, "FirstStage", Counted)
     typed(b"red\nred\n")
     assert call("search", "-", index, "--top", "2", "--candidates", "2")[1] == 2 * f"\nred\n{table}"
     assert len(made) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
@@ -68,3 +68,10 @@ def _lines(report: Report, output: Output) -> list[str]:
     if output.style is None:
         return terminal.body(report)
     return markdown.lines(report) if output.style == "md" else latex.lines(report)
+
+
+def suggest(why: str, words: Sequence[str], output: Output) -> None:
+    """Write a command that usually comes next, unless notes are left out."""
+    if not output.quiet:
+        to_error = output.json_only or output.style is not None
+        click.echo(f"{printable(why)}\n  {printable(shlex.join(words))}", err=to_error)

@@ -58,6 +58,43 @@ data_options = bound(
 
 
 @dataclass(frozen=True)
+class Learning:
+    """What a recipe is trained on, and what is changed in it.
+
+    Parameters
+    ----------
+    dataset, annotations, data_dir
+        The annotations, as in :class:`AnnotationSource`.
+    features
+        Source of the features; None for a model that sees no video.
+    tests
+        Splits to predict; none for every test split.
+    changes
+        Changes of the recipe, ``KEY=VALUE``.
+    """
+
+    dataset: str | None
+    annotations: Path | None
+    data_dir: Path | None
+    features: str | None
+    tests: tuple[str, ...]
+    changes: tuple[str, ...]
+
+    @property
+    def source(self) -> AnnotationSource:
+        """The annotations."""
+        return AnnotationSource(self.dataset, self.annotations, None, self.data_dir)
+
+    def files(self) -> list[Path | None]:
+        """Return the files that are read."""
+        return [*self.source.files(), options.source_file(self.features)]
+
+
+learning_options = bound("learning", Learning, options.learning_options)
+"""--dataset or --annotations, --data-dir, --features, --test and --set, as ``learning``."""
+
+
+@dataclass(frozen=True)
 class Measuring:
     """What is measured, as the options write it.
 

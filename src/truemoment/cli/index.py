@@ -16,7 +16,7 @@ from truemoment.exceptions import InputError, UsageError
 from truemoment.text import one_line, short_line
 
 if TYPE_CHECKING:
-    from truemoment.searching.building import Progress, Report
+    from truemoment.searching.building import IndexReport, Progress
     from truemoment.searching.engines import Engine
     from truemoment.searching.extraction import Loader
     from truemoment.searching.layout import Settings
@@ -246,7 +246,7 @@ def build(
     workers: int | None,
     partial: bool,
     show: bool,
-) -> tuple[Settings, Report]:
+) -> tuple[Settings, IndexReport]:
     """Build an index, or go on with one, and say how far it came if it is broken off."""
     from truemoment.searching.building import build_index
     from truemoment.searching.extraction import Loader

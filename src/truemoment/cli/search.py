@@ -43,7 +43,7 @@ from truemoment.text import as_text, one_line, short_line
 if TYPE_CHECKING:
     from truemoment.reports.search import Answer
     from truemoment.searching.index import Index
-    from truemoment.searching.retrieval import Corpus
+    from truemoment.searching.retrieval import FirstStage
     from truemoment.video.encoders import Encoder
     from truemoment.video.frames import Outline
 
@@ -406,7 +406,7 @@ def _search(
     exact: bool,
     candidates: int | None,
     videos: list[str] | None,
-    corpus: Corpus | None = None,
+    corpus: FirstStage | None = None,
 ) -> tuple[list[Answer], int]:
     """Search; return what was found, and how many videos were scored."""
     from truemoment.reports.search import Answer
@@ -419,17 +419,17 @@ def _search(
     many = None if exact else candidates or CANDIDATES
     n_videos = len(index if videos is None else videos)
     vectors = encoder.sentences([query])
-    found = search_index(index, vectors, top, apart_s=apart_s, candidates=many, videos=videos, corpus=corpus)[0]
+    found = search_index(index, vectors, top, apart_s=apart_s, candidates=many, videos=videos, first_stage=corpus)[0]
     answers = [Answer(k, of, Path(index.about(of.video_id).path)) for k, of in enumerate(found, start=1)]
     return answers, n_videos if many is None else min(many, n_videos)
 
 
-def _first_look(index: Index, videos: list[str] | None, candidates: int | None) -> Corpus | None:
+def _first_look(index: Index, videos: list[str] | None, candidates: int | None) -> FirstStage | None:
     """Read what the first look at many videos needs; None where there is none."""
-    from truemoment.searching.retrieval import CANDIDATES, Corpus
+    from truemoment.searching.retrieval import CANDIDATES, FirstStage
 
     names = sorted(index if videos is None else videos)
-    return Corpus(index, names) if (candidates or CANDIDATES) < len(names) else None
+    return FirstStage(index, names) if (candidates or CANDIDATES) < len(names) else None
 
 
 def _looked_at(

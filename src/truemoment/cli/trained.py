@@ -34,7 +34,7 @@ def answer(
     from truemoment.features.changed import WAYS, ChangedFeatures
     from truemoment.io import write_predictions
     from truemoment.training.grounder import load_grounder
-    from truemoment.training.loop import unseen
+    from truemoment.training.progress import unseen
     from truemoment.version import __version__
 
     if change is not None and change not in WAYS:

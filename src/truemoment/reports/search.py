@@ -13,10 +13,10 @@ from typing import Any
 
 from truemoment.reports.render.pages import render_page
 from truemoment.reports.render.tabular import TableStyle, escaped, render
-from truemoment.searching.building import Report
+from truemoment.searching.building import IndexReport
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings
-from truemoment.searching.retrieval import Found
+from truemoment.searching.retrieval import FoundMoment
 from truemoment.text import one_line, printable_lines
 from truemoment.version import __version__ as version
 
@@ -44,7 +44,7 @@ class Answer:
     """
 
     rank: int
-    found: Found
+    found: FoundMoment
     path: Path
     thumbnail: Path | None = None
     clip: Path | None = None
@@ -209,7 +209,7 @@ def page(query: str, answers: Sequence[Answer], index: Index, *, command: str = 
 # ------------------------------------------------------------------------------------------------- indexing
 
 
-def index_lines(report: Report, settings: Settings, folder: str, n_videos: int) -> list[str]:
+def index_lines(report: IndexReport, settings: Settings, folder: str, n_videos: int) -> list[str]:
     """Say what building an index came to."""
     plan = report.plan
     hours = sum(report.indexed.values())
@@ -238,7 +238,7 @@ def index_lines(report: Report, settings: Settings, folder: str, n_videos: int) 
     return lines
 
 
-def index_document(report: Report, settings: Settings, folder: str, videos: Mapping[str, float]) -> dict[str, Any]:
+def index_document(report: IndexReport, settings: Settings, folder: str, videos: Mapping[str, float]) -> dict[str, Any]:
     """Return what building an index came to as a JSON document.
 
     Parameters

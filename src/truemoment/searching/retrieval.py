@@ -44,7 +44,7 @@ DECIMALS = 6
 """Of scores: beyond lies rounding, and equal ones are told apart by length."""
 
 
-class Found(NamedTuple):
+class FoundMoment(NamedTuple):
     """A moment that was found."""
 
     video_id: str
@@ -62,9 +62,9 @@ def search_index(
     apart_s: float | None = None,
     candidates: int | None = None,
     videos: Iterable[str] | None = None,
-    corpus: Corpus | None = None,
+    first_stage: FirstStage | None = None,
     follow: Callable[[Sequence[str]], Iterable[str]] = iter,
-) -> list[list[Found]]:
+) -> list[list[FoundMoment]]:
     """Find the best moments of an index for each sentence.
 
     Parameters
@@ -83,7 +83,7 @@ def search_index(
         How many videos a sentence are scored exactly after a first look at all; None: all of them.
     videos
         Which videos; by default all.
-    corpus
+    first_stage
         What the first look needs, if it was made before; by default it is made of the index.
     follow
         Wraps the videos that are scored, e.g. in a progress bar.
@@ -108,10 +108,10 @@ def search_index(
     for_all = range(len(vectors))
     whom: dict[str, Sequence[int]] = dict.fromkeys(asked, for_all)
     if candidates is not None and candidates < len(asked):
-        first_look = corpus or Corpus(index, asked)
+        first_look = first_stage or FirstStage(index, asked)
         chosen = first_look.best_videos(vectors, candidates)
         whom = {name: [s for s in for_all if name in chosen[s]] for name in asked}
-    best: list[list[Found]] = [[] for _ in for_all]
+    best: list[list[FoundMoment]] = [[] for _ in for_all]
     for name in follow([name for name in asked if whom[name]]):
         for s, found in _of_video(index, name, vectors, whom[name], _Wanted(top, nms, apart_s, best)):
             best[s] = sorted([*best[s], *found], key=lambda of: -of.score)[:top]  # sorted() keeps the order of ties
@@ -124,12 +124,12 @@ class _Wanted(NamedTuple):
     top: int
     nms: float
     apart_s: float | None
-    best: list[list[Found]]
+    best: list[list[FoundMoment]]
 
 
 def _of_video(
     index: Index, name: str, vectors: Frames, numbers: Sequence[int], wanted: _Wanted
-) -> Iterator[tuple[int, list[Found]]]:
+) -> Iterator[tuple[int, list[FoundMoment]]]:
     """Score a video for some sentences; nothing comes for those that have better moments already."""
     from truemoment.searching.scoring import span_scores  # noqa: PLC0415 - it asks for its package itself
 
@@ -156,10 +156,16 @@ def _of_video(
                 best_kept(score[order], first[order] - margin, end[order] + margin, threshold=threshold, top=wanted.top)
             ]
             start_s, end_s = span_seconds(first[kept], end[kept], index.settings.fps, about.duration_s)
-            yield s, [Found(name, *of) for of in zip(*(c.tolist() for c in (start_s, end_s, score[kept])), strict=True)]
+            yield (
+                s,
+                [
+                    FoundMoment(name, *of)
+                    for of in zip(*(c.tolist() for c in (start_s, end_s, score[kept])), strict=True)
+                ],
+            )
 
 
-class Corpus:
+class FirstStage:
     """The first look at many videos: the means of their pieces, to be looked up by a sentence.
 
     Parameters
@@ -236,7 +242,7 @@ def first_stage_recall(
     """
     vectors = np.atleast_2d(np.asarray(sentence_vectors, dtype=np.float32))
     exact = search_index(index, vectors, top, nms=nms)
-    chosen = Corpus(index).best_videos(vectors, candidates)
+    chosen = FirstStage(index).best_videos(vectors, candidates)
     hits = [of.video_id in names for found, names in zip(exact, chosen, strict=True) for of in found]
     return sum(hits) / len(hits) if hits else math.nan
 
@@ -304,7 +310,7 @@ class IndexSearch:
         for video_id in rows_of:
             self.index.about(video_id)  # it is there
         vectors = self.sentences.vectors(queries)
-        found: list[list[Found]] = [[] for _ in range(len(queries))]
+        found: list[list[FoundMoment]] = [[] for _ in range(len(queries))]
         for video_id in self.follow(list(rows_of)):
             rows = rows_of[video_id]
             answers = search_index(self.index, vectors[rows], top, nms=self.nms, videos=[video_id])

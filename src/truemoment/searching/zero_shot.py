@@ -73,11 +73,11 @@ class ZeroShot:
     >>> import numpy as np
     >>> from truemoment.features import Features
     >>> from truemoment.features.sentences import SentenceVectors
-    >>> film = np.tile(np.array([0.0, 0.0, 1.0], dtype=np.float32), (300, 1))  # a minute at 5 frames a second
-    >>> film[100:106], film[106:120] = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
+    >>> video = np.tile(np.array([0.0, 0.0, 1.0], dtype=np.float32), (300, 1))  # a minute at 5 frames a second
+    >>> video[100:106], video[106:120] = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
     >>> sentences = SentenceVectors({"q": np.array([3.0, 7.0, 0.0], dtype=np.float32)})
-    >>> asked = Queries(["q"], ["film"], [60.0], ["somebody runs, then falls"])
-    >>> answers = ZeroShot(Features({"film": film}, fps=5.0), sentences).ground(asked, top=1)
+    >>> asked = Queries(["q"], ["video"], [60.0], ["somebody runs, then falls"])
+    >>> answers = ZeroShot(Features({"video": video}, fps=5.0), sentences).ground(asked, top=1)
     >>> answers.start_s, answers.end_s, answers.score.round(4)
     (array([20.]), array([24.]), array([1.]))
     """
@@ -144,7 +144,7 @@ class ZeroShot:
         start_s, end_s, score = (np.concatenate([nothing, *(answer[part] for answer in answers)]) for part in range(3))
         return Predictions(queries.query_id, offsets, start_s, end_s, score, self.name)
 
-    def _best(self, frames: Frames, asked: Frames, found: Candidates, top: int) -> Iterator[tuple[Ints, Floats]]:
+    def _best(self, frames: Frames, asked: Frames, found: CandidateSpans, top: int) -> Iterator[tuple[Ints, Floats]]:
         """For each sentence (S, D) the numbers and scores of the candidates that are kept, best first."""
         means, first, end = joined(frames, found.first, found.end)
         held, spoken, first, end = map(self._placed, (means, asked, first, end))
@@ -207,7 +207,7 @@ class ZeroShot:
             raise InputError(problem, path=self.frames.name)
 
 
-class Candidates(NamedTuple):
+class CandidateSpans(NamedTuple):
     """Proposals of one video, by the rows that stand for them.
 
     Parameters
@@ -227,7 +227,7 @@ class Candidates(NamedTuple):
     compared: tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
-def candidates(proposals: Proposals, n_rows: int, fps: float | None, duration_s: float) -> Candidates:
+def candidates(proposals: Proposals, n_rows: int, fps: float | None, duration_s: float) -> CandidateSpans:
     """Lay a scheme out on the rows of a video.
 
     Parameters
@@ -244,7 +244,7 @@ def candidates(proposals: Proposals, n_rows: int, fps: float | None, duration_s:
 
     Returns
     -------
-    Candidates
+    CandidateSpans
         Distinct ones, none of them beyond the rows or the duration.
 
     Examples
@@ -262,7 +262,7 @@ def candidates(proposals: Proposals, n_rows: int, fps: float | None, duration_s:
         end = np.maximum(np.round(end_s * rate).astype(np.int64), first + 1)
         seen = first < n_rows
         first, end, start_s, end_s = first[seen], np.minimum(end[seen], n_rows), start_s[seen], end_s[seen]
-        return Candidates(first, end, start_s, end_s, (start_s, end_s))
+        return CandidateSpans(first, end, start_s, end_s, (start_s, end_s))
     n_frames = int(np.ceil(duration_s * proposals.fps)) if duration_s > 0 else n_rows
     if fps is None and abs(n_rows - n_frames) > max(TOLERANCE_NORM * n_frames, TOLERANCE_ROWS):
         raise InputError(
@@ -271,4 +271,4 @@ def candidates(proposals: Proposals, n_rows: int, fps: float | None, duration_s:
         )
     first, end = proposals.spans(min(n_frames, n_rows))
     start_s, end_s = span_seconds(first, end, proposals.fps, duration_s if duration_s > 0 else np.nan)
-    return Candidates(first, end, start_s, end_s, (first, end))
+    return CandidateSpans(first, end, start_s, end_s, (first, end))

@@ -84,18 +84,18 @@ class _Choice(msgspec.Struct):
     finish_reason: str | None = None
 
 
-class _Usage(msgspec.Struct):
+class _TokenCounts(msgspec.Struct):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
 
 
-class _Completion(msgspec.Struct):
+class _CompletionBody(msgspec.Struct):
     choices: list[_Choice]
-    usage: _Usage | None = None
+    usage: _TokenCounts | None = None
 
 
 @dataclass(frozen=True)
-class Answer:
+class Completion:
     """What a model said.
 
     Parameters
@@ -187,7 +187,7 @@ class Endpoint:
 
     def ask(
         self, connection: Connection, messages: list[dict[str, Any]], stop: threading.Event | None = None
-    ) -> Answer:
+    ) -> Completion:
         """Ask, again if need be.
 
         Parameters
@@ -234,7 +234,7 @@ class Endpoint:
                 return self._once(connection, body, attempt.retry_state.attempt_number)
         raise EndpointError("was not asked", "transient")
 
-    def _once(self, connection: Connection, body: bytes, tries: int) -> Answer:
+    def _once(self, connection: Connection, body: bytes, tries: int) -> Completion:
         """Make one request."""
         began = time.monotonic()
         headers = {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
@@ -274,9 +274,9 @@ class Endpoint:
         }
         return EndpointError(means.get(status, told), "endpoint" if status in means else "request")
 
-    def _answer_in(self, data: bytes, took_s: float, tries: int) -> Answer:
+    def _answer_in(self, data: bytes, took_s: float, tries: int) -> Completion:
         try:
-            came = msgspec.json.decode(data, type=_Completion)
+            came = msgspec.json.decode(data, type=_CompletionBody)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise EndpointError(f"sent no answer ({self._shown(str(error))})", "transient") from None
         if not came.choices:
@@ -286,8 +286,8 @@ class Endpoint:
         if isinstance(content, list):
             texts = [part.get("text") for part in content if part.get("type") == "text"]
             content = "".join(text for text in texts if isinstance(text, str))
-        usage = came.usage or _Usage()
-        return Answer(
+        usage = came.usage or _TokenCounts()
+        return Completion(
             self._key.hidden_in(content or choice.message.refusal or "", IN_ANSWER),
             None if choice.finish_reason is None else self._shown(choice.finish_reason),
             _count(usage.prompt_tokens),

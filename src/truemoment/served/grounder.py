@@ -60,7 +60,7 @@ class Unanswered:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class CollectedAnswers:
     """What came of asking queries.
 
     Parameters
@@ -198,7 +198,7 @@ class ServedModel:
         """
         return self.read(self.ask(queries), top)[0]
 
-    def read(self, asked: Asked, top: int = 1) -> tuple[Predictions, Parsing | None]:
+    def read(self, asked: CollectedAnswers, top: int = 1) -> tuple[Predictions, Parsing | None]:
         """Read answers as moments, as the prompt says they are to be read.
 
         Parameters
@@ -236,7 +236,7 @@ class ServedModel:
             query_id, offsets, start_s, end_s, read.score[kept], name=self.name, status=status
         ), read.parsing
 
-    def ask(self, queries: Queries) -> Asked:
+    def ask(self, queries: Queries) -> CollectedAnswers:
         """Ask what is not answered yet.
 
         Parameters
@@ -246,7 +246,7 @@ class ServedModel:
 
         Returns
         -------
-        Asked
+        CollectedAnswers
 
         Raises
         ------
@@ -264,7 +264,7 @@ class ServedModel:
             ids = queries.query_id.tolist()
             todo = [row for row, key in enumerate(keys) if key is not None and raw.find(ids[row], key) is None]
             failed = {row: why_not[queries.video_id[row]] for row, key in enumerate(keys) if key is None}
-            run = _Run(self, queries, keys, _by_video(todo, queries), raw)
+            run = _Requests(self, queries, keys, _by_video(todo, queries), raw)
             if todo:
                 failed |= run.go()
             answers = {ids[row]: raw.answers[ids[row]] for row in range(len(ids)) if row not in failed}
@@ -272,7 +272,7 @@ class ServedModel:
         unanswered = tuple(Unanswered(ids[row], queries.video_id[row], failed[row]) for row in sorted(failed))
         if not answers and unanswered:
             raise InputError(f"no query could be asked: {unanswered[0].why}", path=self.raw)
-        return Asked(
+        return CollectedAnswers(
             queries,
             answers,
             frozenset(ids[row] for row in todo if row not in failed),
@@ -379,11 +379,11 @@ class _FrameStore:
                 self._frames.pop(video_id, None)
 
 
-Outcome = tuple[RawAnswer, int] | BaseException
+_Collected = tuple[RawAnswer, int] | BaseException
 """An answer and the requests it took, or why there is none."""
 
 
-class _Run:
+class _Requests:
     """One run over the queries that are not answered yet."""
 
     def __init__(
@@ -400,7 +400,7 @@ class _Run:
         self._in_a_row = 0
         self._answered = False
         self._waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-        self._done: queue.SimpleQueue[tuple[int, Outcome]] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[tuple[int, _Collected]] = queue.SimpleQueue()
         self._stop = threading.Event()
 
     def go(self) -> dict[int, str]:
@@ -441,7 +441,7 @@ class _Run:
                 self._take(*self._done.get())
                 bar.update()
 
-    def _take(self, row: int, outcome: Outcome) -> None:
+    def _take(self, row: int, outcome: _Collected) -> None:
         """Keep an answer, or note why there is none; stop where it makes no sense to go on."""
         if isinstance(outcome, tuple):
             answer, n_requests = outcome
@@ -471,7 +471,7 @@ class _Run:
                     row = self._waiting.get_nowait()
                 except queue.Empty:
                     return
-                outcome: Outcome
+                outcome: _Collected
                 try:
                     outcome = self._ask(connection, row)
                 except BaseException as error:  # told or raised by the thread that collects

@@ -11,7 +11,7 @@ import numpy as np
 
 from truemoment.io.base import Parsing
 from truemoment.records import Annotations
-from truemoment.served.grounder import Asked
+from truemoment.served.grounder import CollectedAnswers
 from truemoment.served.raw import RawAnswer
 from truemoment.version import __version__
 
@@ -63,7 +63,7 @@ class Told:
 
     name: str
     annotations: Annotations
-    asked: Asked
+    asked: CollectedAnswers
     parsing: Parsing | None
     made_by: Mapping[str, Any]
     price: Price | None

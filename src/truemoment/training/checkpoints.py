@@ -37,7 +37,7 @@ SCHEMA = "truemoment/run/1"
 Width = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
 
 
-class Source(msgspec.Struct, frozen=True):
+class UsedAnnotations(msgspec.Struct, frozen=True):
     """Annotations that a run learned from or chose by.
 
     Parameters
@@ -89,8 +89,8 @@ class Run(msgspec.Struct, frozen=True):
 
     recipe: Recipe
     seed: int
-    train: Source
-    val: Source
+    train: UsedAnnotations
+    val: UsedAnnotations
     features: str
     features_name: str
     n_dimensions: Width

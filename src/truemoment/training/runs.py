@@ -24,13 +24,15 @@ from truemoment.models import get_family
 from truemoment.records import Annotations
 from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
+from truemoment.training.epoch_data import TrainingData
 from truemoment.training.epochs import epoch_folders
 from truemoment.training.grounder import TrainedGrounder, load_grounder, read_vocabulary, write_vocabulary
 from truemoment.training.hardware import commit, hardware
-from truemoment.training.loop import Follow, TrainingData, source_of, train, unseen
+from truemoment.training.loop import source_of, train
+from truemoment.training.progress import Follow, unseen
 from truemoment.training.recipes import Recipe
 from truemoment.training.results import Row
-from truemoment.training.vocabulary import Vocabulary, make_vocabulary, text_encoder_of, with_commit
+from truemoment.training.vocabulary import TokenVocabulary, make_vocabulary, text_encoder_of, with_commit
 from truemoment.version import __version__
 
 MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; dR@1,IoU=0.5; dR@1,IoU=0.7; mIoU; AxIoU@10"
@@ -51,7 +53,7 @@ FIT_FOR_A_FILE = re.compile(r"[\w][\w .+-]{0,79}")
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class TrainingTask:
     """What is to be trained.
 
     Parameters
@@ -100,7 +102,7 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class TrainingResult:
     """What a run came to.
 
     Parameters
@@ -160,14 +162,14 @@ def hold_out(train: Annotations, seed: int) -> tuple[Annotations, Annotations]:
 
 
 def perform(
-    task: Task,
+    task: TrainingTask,
     folder: Path,
     tests: Mapping[str, Annotations],
     *,
     measures: str = MEASURES,
     follow: Follow = unseen,
-    tell: Callable[[Epoch], None] = lambda _: None,
-) -> Result:
+    on_epoch: Callable[[Epoch], None] = lambda _: None,
+) -> TrainingResult:
     """Train, answer the test splits with the epoch chosen, measure and keep all of it in the run's folder.
 
     A folder that holds the same run is gone on with; one that holds another is refused.
@@ -182,7 +184,7 @@ def perform(
         Test splits by name; answers go to ``FOLDER/SPLIT.jsonl``.
     measures
         What is measured on them.
-    follow, tell
+    follow, on_epoch
         As for :func:`truemoment.training.loop.train`.
     """
     refuse_names((task.val.split, *tests))
@@ -194,7 +196,7 @@ def perform(
         recipe=task.recipe,
         seed=task.seed,
         train=source_of(task.train),
-        val=checkpoints.Source(
+        val=checkpoints.UsedAnnotations(
             task.val.dataset, task.val.split, task.val.sha256, task.val.n_queries, task.val.n_videos
         ),
         features=task.features,
@@ -211,16 +213,16 @@ def perform(
         with processes.main_process_first():
             _claim(folder, run, vocabulary, tests)
         data = TrainingData(task.recipe, task.train, task.val, task.store, vocabulary, task.seed)
-        history = train(data, folder, follow=follow, tell=tell)
+        history = train(data, folder, follow=follow, on_epoch=on_epoch)
         if not processes.is_main_process:
-            return Result(folder, run, history, 0)
+            return TrainingResult(folder, run, history, 0)
         grounder = dataclasses.replace(load_grounder(folder, store=task.store), follow=follow)
         rows = tuple(
             row
             for split, of in tests.items()
             for row in _answer(grounder, of, folder / f"{split}.jsonl", measures, history)
         )
-        result = Result(folder, run, history, grounder.network.model.n_parameters(), rows)
+        result = TrainingResult(folder, run, history, grounder.network.model.n_parameters(), rows)
         checkpoints.write_document(folder / "result.json", document(result))
         return result
 
@@ -234,7 +236,7 @@ def refuse_names(splits: Iterable[str]) -> None:
             )
 
 
-def _claim(folder: Path, run: checkpoints.Run, vocabulary: Vocabulary, tests: Iterable[str]) -> None:
+def _claim(folder: Path, run: checkpoints.Run, vocabulary: TokenVocabulary, tests: Iterable[str]) -> None:
     """Write what a run is asked for, or check that this folder holds the very same."""
     refuse_links(
         folder,
@@ -291,7 +293,7 @@ def _answer(grounder: TrainedGrounder, of: Annotations, path: Path, measures: st
     ]
 
 
-def document(result: Result) -> dict[str, Any]:
+def document(result: TrainingResult) -> dict[str, Any]:
     """Return a result as JSON."""
     return {
         "schema": "truemoment/training/1",
