@@ -167,6 +167,10 @@ class Queries:
         if repeated is not None:
             raise InputError(f"{repeated!r} stands twice, expected each query once", field="query_id")
 
+    def first(self, count: int | None) -> Queries:
+        """Return the first queries; all of them for None."""
+        return Queries(self.query_id[:count], self.video_id[:count], self.duration_s[:count], self.sentence[:count])
+
     def __len__(self) -> int:
         return len(self.query_id)
 

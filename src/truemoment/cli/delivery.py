@@ -39,16 +39,7 @@ def deliver(
     """
     from truemoment.reports.render import terminal
 
-    if page.html is not None:
-        from truemoment.reports.render import html
-
-        write_text(page.html, html.page(report, command=shlex.join(["truemoment", *sys.argv[1:]])))
-    if page.figures is not None:
-        from truemoment.reports.drawing import save_drawings
-
-        save_drawings(report.drawings, page.figures)
-    if output.json_path is not None:
-        write_json(output.json_path, as_json(document()))
+    write_files(report, document, output, page)
     if not output.json_only:
         click.echo("\n".join(_lines(report, output)))
     if not output.quiet:
@@ -60,6 +51,33 @@ def deliver(
         opened = page.open_it and open_page(page.html)
         if not output.quiet:
             click.echo(printable(f"page: {told_path(page.html)}{' (opened)' if opened else ''}"), err=output.json_only)
+
+
+def deliver_log(report: Report, document: Callable[[], Mapping[str, Any]], output: Output) -> None:
+    """Write the result of a command whose report is a log of its work: ``--quiet`` leaves it out."""
+    if output.quiet:
+        write_files(report, document, output)
+    else:
+        deliver(report, document, output)
+
+
+def write_files(
+    report: Report,
+    document: Callable[[], Mapping[str, Any]],
+    output: Output,
+    page: PageOutput = NO_PAGE,
+) -> None:
+    """Write the files of a result, as :func:`deliver` does, and print nothing."""
+    if page.html is not None:
+        from truemoment.reports.render import html
+
+        write_text(page.html, html.page(report, command=shlex.join(["truemoment", *sys.argv[1:]])))
+    if page.figures is not None:
+        from truemoment.reports.drawing import save_drawings
+
+        save_drawings(report.drawings, page.figures)
+    if output.json_path is not None:
+        write_json(output.json_path, as_json(document()))
 
 
 def _lines(report: Report, output: Output) -> list[str]:

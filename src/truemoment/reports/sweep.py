@@ -46,7 +46,7 @@ def table(result: SweepResult) -> Table:
 def _rows(tables: Mapping[Curve, Floats]) -> tuple[tuple[Cell, ...], ...]:
     rows = []
     for curve, of in tables.items():
-        several, complete = of.shape[1] > 1, np.isfinite(of).all(axis=1)
+        several, complete = of.shape[1] > 1, [bool(np.isfinite(row).all()) for row in of]
         figures = [
             Cell(_score(mean, spread if several else math.nan), marked=math.isfinite(mean) and not whole)
             for mean, spread, whole in zip(*mean_and_spread(of), complete, strict=True)

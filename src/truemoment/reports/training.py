@@ -64,10 +64,8 @@ def report(result: TrainingResult) -> Report:
             ("epoch", f"{chosen} ({points(best.val[measure], 2)} on {result.run.val.split})"),
             *((("caution", result.run.notes[-1]),) if result.run.forced else ()),  # shown with --quiet too
         ),
-        sections=(
-            Section("tests", "Test splits", (Table("", ("measure, %", *splits), (("", rows),)),) if rows else ()),
-        ),
-        notes=result.run.notes,
+        sections=(Section("tests", "Test splits", (table,) if rows else ()),),
+        notes=result.run.notes[:-1] if result.run.forced else result.run.notes,
     )
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from truemoment.reports.model import LEVELS, Block, Cell, Finding, Paragraph, Report, Section, Table
 from truemoment.reports.render.tabular import render, tightened
+from truemoment.reports.words import shortened
 from truemoment.text import one_line
 
 WIDTH = 100
@@ -156,7 +157,7 @@ def _heading(heading: str, width: int) -> str:
 def _cell(cell: Cell, fit: _Fit) -> str:
     """Write a cell on one line: its smaller text in brackets, its mark as a star."""
     text = one_line(cell.text)
-    if not fit.names and len(text) > _NAME_WIDTH:
-        text = f"{text[: _NAME_WIDTH - 1].rstrip()}…"
+    if not fit.names:
+        text = shortened(text, _NAME_WIDTH)
     below = f" ({one_line(cell.below)})" if cell.below and fit.below else ""
     return f"{text}{below}{'*' if cell.marked else ''}"
