@@ -78,7 +78,7 @@ def main(names: list[str]) -> None:
             sentence_neighbours.NEAREST = 128
             setting = Setting(test, MEASURES, protocol, train=train, cache=Cache.of_user())
             floors, _ = run_floors(setting)
-            oracle = run_ceilings(test, MEASURES, protocol, top=1, tell=lambda _: None)[0].scores
+            oracle = run_ceilings(test, MEASURES, protocol, top=1)[0].scores
             errors = np.array([floor.standard_error for floor in floors])[:, :1]
             network = next(floor for floor in floors if floor.name == NETWORK)
             value = 100 * network.scores.value(MEASURES[0])

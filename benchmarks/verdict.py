@@ -25,15 +25,16 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.auditing.checks.excess_where_blind_misses import excess
-from truemoment.auditing.floors import NETWORK, Setting, run_ceilings, run_floors
+from truemoment.auditing.floors import run_ceilings
 from truemoment.auditing.verdict import judge_floors
 from truemoment.baselines import Choices, make_baseline
 from truemoment.caching import Cache
 from truemoment.datasets import load_annotations
 from truemoment.evaluation import evaluate
+from truemoment.floors import NETWORK, Setting, run_floors
 from truemoment.intervals import Floats, Ints
 from truemoment.measures import parse_measures
+from truemoment.network_row import excess
 from truemoment.protocols import get_protocol
 from truemoment.records import numbers_of
 from truemoment.scores import Scores
@@ -70,7 +71,7 @@ class Split:
         floors, _ = run_floors(setting)
         self.floors, self.titles = [floor.scores for floor in floors], [floor.title for floor in floors]
         self.errors = np.array([floor.standard_error for floor in floors])[:, :1]
-        self.oracle = run_ceilings(annotations, MEASURES, setting.protocol, top=5, tell=lambda _: None)[0].scores
+        self.oracle = run_ceilings(annotations, MEASURES, setting.protocol, top=5)[0].scores
         self.guesses = [network(setting, seed).numerator[0] for seed in range(100, 104)]
         self.pair = [network(setting, seed).numerator[0] for seed in (200, 201)]
         video = numbers_of(annotations.queries.video_id)

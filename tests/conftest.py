@@ -7,24 +7,27 @@ computed in float64 is the rounded value of the exact quotient and compares with
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import importlib
+import io
+import json
 import math
 import os
 import shutil
 import sys
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
-
-# Test processes run side by side, one a core; threads of their own would only wait for each other.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
 from truemoment import Annotations, Predictions
+from truemoment.cli import run
 
 settings.register_profile(
     "truemoment",
@@ -167,15 +170,78 @@ class Slow:
         return max(relevances[:k], default=Fraction(0))
 
 
-@pytest.fixture(scope="session", autouse=True)
-def cache_of_tests(tmp_path_factory):
-    """Keep what audits fit in a folder of the tests, which processes side by side share; the user's is not touched."""
-    folder = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        folder = folder.parent
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TRUEMOMENT_CACHE", os.environ.get("TRUEMOMENT_CACHE") or str(folder / "cache"))
+@pytest.fixture(scope="session")
+def demo_run(once):
+    """Folder in which `truemoment demo --videos 400 --no-open` was run: truemoment-demo, and printed.txt."""
+
+    def fill(folder):
+        printed, errors = io.StringIO(), io.StringIO()
+        with contextlib.chdir(folder), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(errors):
+            status = run(["demo", "--videos", "400", "--no-open"])
+        assert (status, errors.getvalue()) == (0, "")
+        (folder / "printed.txt").write_text(printed.getvalue(), encoding="utf-8")
+
+    return once("demo", fill)
+
+
+@pytest.fixture
+def few_floors(monkeypatch):
+    """Leave out the floors that take seconds."""
+    monkeypatch.setattr("truemoment.floors.FLOORS", ("predict-all", "bias-based", "uniform"))
+
+
+EMPTY_PICTURES = {"svg": b'<svg viewBox="0 0 1 1"></svg>', "png": b"\x89PNG\r\n\x1a\n", "pdf": b"%PDF-1.4\n"}
+
+
+@pytest.fixture(scope="session")
+def empty_pictures():
+    """Give a context in which figures are built but saved as empty pictures: drawing takes most of a page's time."""
+
+    @contextlib.contextmanager
+    def context():
+        from matplotlib.figure import Figure
+
+        def savefig(_, stream, *, format, **__):  # noqa: A002 - matplotlib's name
+            stream.write(EMPTY_PICTURES[format])
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Figure, "savefig", savefig)
+            yield
+
+    return context
+
+
+@pytest.fixture
+def undrawn(empty_pictures):
+    """Save figures as empty pictures, in a test that does not look at them."""
+    with empty_pictures():
         yield
+
+
+@pytest.fixture(scope="session")
+def reproduce_once(once, data_dir):
+    """Give a `reproduce` that computes a table of the real files once a run, if its other arguments are the default."""
+    from truemoment.reproduction import Reproduced, get_table, reproduce
+
+    decimals = {"published", "printed", "tolerance"}
+
+    def row_of(fields):
+        return Reproduced(**{k: Decimal(v) if k in decimals and v is not None else v for k, v in fields.items()})
+
+    def compute(table, data, rng=None, *, runs=100, engine="lexicon", **more):
+        generator = np.random.default_rng(0)
+        is_default = rng is None or rng.bit_generator.state == generator.bit_generator.state
+        if not (is_default and (runs, engine) == (100, "lexicon") and Path(data).samefile(data_dir)):
+            return reproduce(table, data, rng, runs=runs, engine=engine, **more)
+        table = get_table(table) if isinstance(table, str) else table
+
+        def fill(folder):
+            rows = [dataclasses.asdict(row) for row in reproduce(table, data_dir)]
+            (folder / "rows.json").write_text(json.dumps(rows, default=str), encoding="utf-8")
+
+        return [row_of(row) for row in json.loads((once(f"table-{table.name}", fill) / "rows.json").read_text("utf-8"))]
+
+    return compute
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,8 @@ from truemoment.version import __version__
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all else here
 if TYPE_CHECKING:
+    from truemoment.api.evaluation import evaluate
     from truemoment.datasets import load_annotations, read_own_annotations
-    from truemoment.evaluation import evaluate
     from truemoment.exceptions import TrueMomentError
     from truemoment.grounders import Grounder
     from truemoment.io import read_predictions, write_predictions
@@ -19,18 +19,24 @@ if TYPE_CHECKING:
     from truemoment.records import Annotations, Predictions, Queries
     from truemoment.scores import Scores
 
-_ROOMS = {
-    "datasets": ("load_annotations", "read_own_annotations"),
-    "evaluation": ("evaluate",),
-    "exceptions": ("TrueMomentError",),
-    "grounders": ("Grounder",),
-    "io": ("read_predictions", "write_predictions"),
-    "measures": ("parse_measure", "parse_measures"),
-    "protocols": ("Protocol", "get_protocol"),
-    "records": ("Annotations", "Predictions", "Queries"),
-    "scores": ("Scores",),
+_HOME = {
+    "Annotations": "records",
+    "Grounder": "grounders",
+    "Predictions": "records",
+    "Protocol": "protocols",
+    "Queries": "records",
+    "Scores": "scores",
+    "TrueMomentError": "exceptions",
+    "evaluate": "api.evaluation",
+    "get_protocol": "protocols",
+    "load_annotations": "datasets",
+    "parse_measure": "measures",
+    "parse_measures": "measures",
+    "read_own_annotations": "datasets",
+    "read_predictions": "io",
+    "write_predictions": "io",
 }
-"""Modules of this package, and what each gives to it."""
+"""The module of each public name."""
 
 __all__ = [
     "Annotations",
@@ -55,14 +61,14 @@ if not TYPE_CHECKING:  # a checker of types knows the names from above
 
     def __getattr__(name: str) -> object:
         from importlib import import_module  # noqa: PLC0415 - see the top
+        from importlib.util import find_spec  # noqa: PLC0415 - see the top
 
-        for room, names in _ROOMS.items():
-            if name == room:
-                return import_module(f"truemoment.{room}")
-            if name in names:
-                found = globals()[name] = getattr(import_module(f"truemoment.{room}"), name)
-                return found
+        if name in _HOME:
+            found = globals()[name] = getattr(import_module(f"truemoment.{_HOME[name]}"), name)
+            return found
+        if not name.startswith("_") and find_spec(f"truemoment.{name}") is not None:
+            return import_module(f"truemoment.{name}")
         raise AttributeError(f"module 'truemoment' has no attribute {name!r}")
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *__all__, *_ROOMS})
+        return sorted({*globals(), *__all__})

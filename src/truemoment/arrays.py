@@ -55,15 +55,6 @@ def refusing_damage(
         What the block may raise besides :data:`DAMAGED`.
     field, hint
         What the block reads of the file, and what to do about it.
-
-    Raises
-    ------
-    MissingFileError, MissingPackageError
-        If the block finds no file, or no package to read it with.
-    OutputError
-        If what it reads is to be written too.
-    InputError
-        If it finds anything else wrong. Errors of ours speak for themselves; here they get the file's name.
     """
     try:
         with warnings.catch_warnings():
@@ -84,35 +75,17 @@ def refusing_damage(
 
 
 def map_npy(path: Path) -> Array:
-    """Return the array of an NPY file, memory-mapped and read-only.
-
-    Raises
-    ------
-    OSError, and all of :data:`DAMAGED`
-        If there is no such file, or it is damaged.
-    """
+    """Return the array of an NPY file, memory-mapped and read-only."""
     return np.lib.format.open_memmap(reading(path), mode="r")
 
 
 def read_npz(path: Path, *names: str) -> tuple[Array, ...]:
-    """Return arrays of an NPZ file, in the order of their names.
-
-    Raises
-    ------
-    OSError, and all of :data:`DAMAGED`
-        If there is no such file, it is damaged or holds no such array, or it unpacks to far more than its own size.
-    """
+    """Return arrays of an NPZ file, in the order of their names."""
     return tuple(PackedArray(path, name)[...] for name in names)
 
 
 def names_in_npz(path: Path) -> list[str]:
-    """Return the names of the arrays in an NPZ file.
-
-    Raises
-    ------
-    OSError, and all of :data:`DAMAGED`
-        If there is no such file, or it is damaged.
-    """
+    """Return the names of the arrays in an NPZ file."""
     with _open_npz(path) as archive:
         return list(dict.fromkeys(name.removesuffix(NPY) for name in archive.namelist()))
 
@@ -129,11 +102,6 @@ class PackedArray:
     ----------
     shape, dtype
         Those of the array.
-
-    Raises
-    ------
-    OSError, and all of :data:`DAMAGED`
-        As for :func:`read_npz`; also if the array is of Python objects, or claims another size than it has.
     """
 
     def __init__(self, path: Path, name: str) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Bools, Floats, frames_to_seconds, norm_to_seconds, segments_to_seconds
+from truemoment.keyed import read_value, split_pair
 
 Kind = Literal["seconds", "fraction", "percent", "bins", "frames", "fps"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -45,11 +46,6 @@ class Axis:
         One of these.
     number
         N (a whole number from 1) or F (above 0); 1 for the others.
-
-    Raises
-    ------
-    UsageError
-        If the number is out of range.
     """
 
     kind: Kind = "seconds"
@@ -59,7 +55,7 @@ class Axis:
         """Refuse impossible numbers."""
         in_range = LEAST <= self.number <= MOST
         if self.kind not in KINDS or not in_range or (self.kind != "fps" and self.number != round(self.number)):
-            raise UsageError(f"axis {self.kind}={self.number:g}: expected {expected()}")
+            raise UsageError(f"got axis {self.kind}={self.number:g}, expected {expected()}")
 
     def __str__(self) -> str:
         return f"{self.kind}={self.number:g}" if self.kind in COUNTED else self.kind
@@ -100,23 +96,16 @@ def expected() -> str:
 def parse_axis(text: str) -> Axis:
     """Read an axis as it prints.
 
-    Raises
-    ------
-    UsageError
-        Naming the axes there are.
-
     Examples
     --------
     >>> str(parse_axis("bins=100")), parse_axis("fps=2.5").number
     ('bins=100', 2.5)
     """
-    kind, equals, number = text.strip().partition("=")
-    if kind not in KINDS or bool(equals) != (kind in COUNTED):
-        raise UsageError(f"axis {text!r}: expected {expected()}")
-    try:
-        return Axis(kind, float(number) if equals else 1.0)
-    except ValueError:
-        raise UsageError(f"axis {text!r}: expected {expected()}") from None
+    name, number = split_pair(text)
+    kind = next((kind for kind in KINDS if kind == name), None)
+    if kind is None or (number is not None) != (kind in COUNTED):
+        raise UsageError(f"got axis {text!r}, expected {expected()}")
+    return Axis(kind, 1.0 if number is None else read_value("axis", number, float))
 
 
 def is_coarse(start_s: Floats, end_s: Floats) -> Bools:

@@ -1,9 +1,8 @@
 """evaluate(annotations, predictions, measures, protocol) -> Scores.
 
-The one place where answers meet references. It lines predictions up with queries, applies the
-protocol (and counts what that touches), holds answers against references block by block, and keeps
-one numerator and weight a query and measure. Everything later (intervals, slices, ties, reports)
-starts from :class:`Scores` and never matches again.
+Predictions are aligned with queries, the protocol is applied, predictions are compared with references block by block,
+and one numerator and weight per query and measure are kept. Later steps (intervals, slices, reports) use
+:class:`Scores`; predictions are compared with references only here.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from truemoment.references import ReferenceRule, References, all_references, app
 from truemoment.scores import Scores
 
 BLOCK_MOMENTS = 1 << 17
-"""Moments held against references at a time: small enough to stay in the processor's cache."""
+"""Moments compared with references at a time: small enough for the processor's cache."""
 
 
 def evaluate(
@@ -48,38 +47,31 @@ def evaluate(
     on_unknown: OnUnknown = "refuse",
     progress: bool = False,
 ) -> Scores:
-    """Hold predictions against annotations.
+    """Evaluate predictions against annotations.
 
     Parameters
     ----------
     annotations
-        The references, times as annotated.
+        References, times as annotated.
     predictions
-        Answers by query id. Queries without an answer count as the protocol says, as do those without a reference
-        moment.
+        Predictions by query id. The protocol decides how queries without one, or without a reference, count.
     measures
-        In words (``"R@1,IoU=0.5; mIoU"``) or as values; the protocol's own by default.
+        Texts (``"R@1,IoU=0.5; mIoU"``) or values. Default: those of the protocol.
     protocol
-        A name, a name with fields changed, or a value; by default the dataset's (``default``, and
-        ``moment-detr`` for QVHighlights).
+        A name, a name with changed fields, or a value. Default: ``moment-detr`` for QVHighlights, else ``default``.
     on_unknown
-        What to do with predictions for queries the annotations lack: ``"refuse"`` them, or ``"ignore"``
-        them.
+        ``"refuse"`` or ``"ignore"`` predictions for queries that are not in the annotations.
     progress
         Show a progress bar on standard error.
-
-    Returns
-    -------
-    Scores
 
     Raises
     ------
     InputError
-        If there is no query, predictions name unknown ones, or a clip is rated that its video lacks.
+        If there are no queries, predictions name unknown ones, or a rated clip is outside its video.
     ProtocolError
-        If the protocol is not known, or refuses the predictions.
+        If the protocol is unknown or refuses the predictions.
     MeasureError
-        If a measure cannot be read, or cannot be computed from what is there.
+        If a measure cannot be read, or computed from these data.
 
     Examples
     --------
@@ -90,6 +82,40 @@ def evaluate(
     >>> scores.value("R@1,IoU=0.5"), scores.value("R@5,IoU=0.5")
     (0.0, 1.0)
     """
+    asked, pairing = _prepare(annotations, predictions, measures, protocol, on_unknown)
+    sums = _Sums.zeros(len(asked), annotations.n_queries)
+    touched = dict(pairing.touched)
+    for rule, numbers in _by_rule(asked, pairing.protocol).items():
+        of_rule = [asked[number] for number in numbers]
+        silent, found = _statistics(annotations, pairing, rule, of_rule, progress=progress)
+        touched |= {words: max(n, touched.get(words, 0)) for words, n in _touched_by_group(pairing, rule).items()}
+        counts = _settle_silence(annotations, pairing, silent, touched)
+        for at, query, statistic in found:
+            sums.add(numbers[at], query, statistic, counts, silent)
+    queries = annotations.queries
+    return Scores(
+        measures=asked,
+        protocol=pairing.protocol,
+        query_id=queries.query_id,
+        video_id=queries.video_id,
+        numerator=sums.numerator,
+        weight=sums.weight,
+        on_threshold=sums.on_threshold,
+        touched=touched,
+        dataset=annotations.dataset,
+        split=annotations.split,
+        annotations_sha256=annotations.sha256,
+    )
+
+
+def _prepare(
+    annotations: Annotations,
+    predictions: Predictions,
+    measures: str | Sequence[Measure | str] | None,
+    protocol: str | Protocol | None,
+    on_unknown: OnUnknown,
+) -> tuple[tuple[Measure, ...], _Pairing]:
+    """Return the measures, each once, and the predictions with their references; refuse what cannot be evaluated."""
     protocol = chosen_protocol(protocol, annotations)
     if on_unknown not in get_args(OnUnknown):
         raise UsageError(f"got on_unknown={on_unknown!r}, expected refuse or ignore")
@@ -98,58 +124,46 @@ def evaluate(
     asked = asked_measures(measures, protocol, annotations, predictions)
     row = _rows_of_predictions(annotations, predictions, on_unknown)
     _check_durations(annotations, asked, protocol)
-    task = _Task.prepare(annotations, predictions, row, protocol)
-    touched = dict(task.touched)
-    numerator = np.zeros((len(asked), annotations.n_queries))
-    weight = np.zeros_like(numerator)
-    on_threshold = np.full(len(asked), -1, dtype=np.int64)
-    for rule, rows in _by_rule(asked, protocol).items():
-        measures_of_rule = [asked[i] for i in rows]
-        if rule == "saliency":
-            pair = _saliency_pair(annotations, predictions, row)
-            silent = np.isnan(pair.predicted).all(axis=1) & ~task.without_moment
-            found = _of_ratings(task, pair, measures_of_rule)
-        elif rule == "abstentions":
-            silent = (row < 0) | task.unreadable
-            found = _of_abstentions(task, measures_of_rule)
-        else:
-            silent = task.silent
-            found = _of_moments(task, rule, measures_of_rule, progress=progress)
-        touched |= {words: max(n, touched.get(words, 0)) for words, n in _touched_by_group(task, rule).items()}
-        counts = _settle_silence(annotations, protocol, silent, task.unreadable, touched)
-        for at, query, statistic in found:
-            block, i = slice(int(query[0]), int(query[-1]) + 1), rows[at]
-            unit_counts = counts[query]
-            numerator[i, block] = np.bincount(query - block.start, statistic.numerator * unit_counts)
-            weight[i, block] = np.bincount(query - block.start, statistic.weight * unit_counts)
-            if statistic.margin is not None:
-                stands = (np.abs(statistic.margin) <= _slack(statistic.margin)) & (statistic.weight * unit_counts > 0)
-                stands &= ~silent[query]
-                on_threshold[i] = max(on_threshold[i], 0) + len(np.unique(query[stands]))
-    queries = annotations.queries
-    return Scores(
-        measures=asked,
-        protocol=protocol,
-        query_id=queries.query_id,
-        video_id=queries.video_id,
-        numerator=numerator,
-        weight=weight,
-        on_threshold=on_threshold,
-        touched=touched,
-        dataset=annotations.dataset,
-        split=annotations.split,
-        annotations_sha256=annotations.sha256,
-    )
+    return asked, _Pairing.prepare(annotations, predictions, row, protocol)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sums:
+    """Numerator and weight by measure and query (M, Q), and queries on a threshold by measure (M,)."""
+
+    numerator: Floats
+    weight: Floats
+    on_threshold: Ints
+
+    @classmethod
+    def zeros(cls, n_measures: int, n_queries: int) -> _Sums:
+        shape = n_measures, n_queries
+        return cls(np.zeros(shape), np.zeros(shape), np.full(n_measures, -1, dtype=np.int64))
+
+    def add(self, measure: int, query: Ints, statistic: Statistic, counts: Bools, silent: Bools) -> None:
+        """Add the units of some queries; `counts` and `silent` (Q,) say which queries count, and have no answer."""
+        block = slice(int(query[0]), int(query[-1]) + 1)
+        weight = statistic.weight * counts[query]
+        self.numerator[measure, block] = np.bincount(query - block.start, statistic.numerator * counts[query])
+        self.weight[measure, block] = np.bincount(query - block.start, weight)
+        if statistic.margin is not None:
+            is_tie = (np.abs(statistic.margin) <= _slack(statistic.margin)) & (weight > 0) & ~silent[query]
+            self.on_threshold[measure] = max(self.on_threshold[measure], 0) + len(np.unique(query[is_tie]))
+
+
+def _statistics(
+    annotations: Annotations, pairing: _Pairing, rule: _Group, measures: Sequence[Measure], *, progress: bool
+) -> tuple[Bools, Iterator[tuple[int, Ints, Statistic]]]:
+    """Return which queries have no answer (Q,), and the statistics of a group of measures."""
+    if rule == "saliency":
+        pair = _saliency_pair(annotations, pairing)
+        silent = np.isnan(pair.predicted).all(axis=1) & ~pairing.without_moment
+        return silent, _of_ratings(pairing, pair, measures)
+    return pairing.silent_for(rule), _found(pairing, rule, measures, progress=progress)
 
 
 def chosen_protocol(protocol: str | Protocol | None, annotations: Annotations) -> Protocol:
-    """Return the protocol that is asked for, in words or as a value; None is the dataset's own.
-
-    Raises
-    ------
-    ProtocolError
-        If it is not known.
-    """
+    """Return a protocol by its text or value; None is the default of the dataset."""
     if protocol is None:
         return protocol_for_dataset(annotations.dataset)
     return get_protocol(protocol) if isinstance(protocol, str) else protocol
@@ -161,13 +175,7 @@ def asked_measures(
     annotations: Annotations,
     predictions: Predictions,
 ) -> tuple[Measure, ...]:
-    """Return the measures that are asked for, each once; None are the protocol's, without what nobody rated.
-
-    Raises
-    ------
-    MeasureError
-        If one cannot be read, or there is none.
-    """
+    """Return the requested measures, each once; None are the protocol's, without ratings if there are none."""
     if isinstance(measures, str):
         return parse_measures(measures)
     if measures is not None:
@@ -186,16 +194,16 @@ def evaluate_constants(
     measures: Sequence[Measure | str],
     protocol: str | Protocol | None = None,
 ) -> Floats:
-    """Figures if every query were answered by one and the same share of its video.
+    """Evaluate answers that are the same fraction of the video for every query.
 
     Parameters
     ----------
     annotations
-        The references; every duration is known.
+        References; every duration is known.
     start_norm, end_norm : (C,)
-        C constant answers, as fractions of the video; each stands alone in its list.
+        C constant answers, as fractions of the video; each is the only answer of its list.
     measures
-        M measures of moments, in words or as values.
+        M measures of moments, as texts or values.
     protocol
         As for :func:`evaluate`.
 
@@ -203,11 +211,6 @@ def evaluate_constants(
     -------
     array, shape (C, M)
         Fractions; NaN where a measure is undefined. A constant never abstains.
-
-    Raises
-    ------
-    ProtocolError, MeasureError
-        As for :func:`evaluate`; also if a duration is not known, or a measure is of clip ratings.
 
     Examples
     --------
@@ -238,7 +241,7 @@ def values_of_constants(
     measures: Sequence[Measure | str],
     protocol: str | Protocol | None = None,
 ) -> Floats:
-    """Value of each constant answer on each query: what :func:`evaluate_constants` sums.
+    """Return the value of each constant answer on each query: what :func:`evaluate_constants` sums.
 
     Parameters
     ----------
@@ -249,11 +252,6 @@ def values_of_constants(
     -------
     array, shape (M, C, Q)
         Numerators; 0 where a query has no weight.
-
-    Raises
-    ------
-    InputError, ProtocolError, MeasureError
-        As for :func:`evaluate_constants`.
 
     Examples
     --------
@@ -290,8 +288,10 @@ def _empty_answers(annotations: Annotations) -> Predictions:
     return Predictions(annotations.queries.query_id, offsets, nothing, nothing, nothing)
 
 
-def _constants(annotations: Annotations, start_norm: Floats, end_norm: Floats, protocol: Protocol) -> Iterator[_Task]:
-    """Yield the task of each constant answer, references laid out once."""
+def _constants(
+    annotations: Annotations, start_norm: Floats, end_norm: Floats, protocol: Protocol
+) -> Iterator[_Pairing]:
+    """Yield each constant answer with the references, which are laid out once."""
     queries, duration_s = annotations.queries, _durations(annotations)
     if len(queries) == 0:
         raise InputError(f"{annotations.dataset}/{annotations.split} has no query to evaluate on")
@@ -301,8 +301,8 @@ def _constants(annotations: Annotations, start_norm: Floats, end_norm: Floats, p
             f"a constant share of the video needs every video's duration; that of query {unknown!r} of "
             f"{annotations.dataset}/{annotations.split} is not known"
         )
-    task = _Task.prepare(annotations, _empty_answers(annotations), np.arange(len(queries)), protocol)
-    dtype = task.start.dtype
+    pairing = _Pairing.prepare(annotations, _empty_answers(annotations), np.arange(len(queries)), protocol)
+    dtype = pairing.start.dtype
     for share in zip(start_norm, end_norm, strict=True):
         start, end, _ = _conform(
             share[0] * duration_s,
@@ -312,7 +312,7 @@ def _constants(annotations: Annotations, start_norm: Floats, end_norm: Floats, p
             times=protocol.times,
             clip=protocol.clip_predictions,
         )
-        yield replace(task, start=start.astype(dtype, copy=False), end=end.astype(dtype, copy=False))
+        yield replace(pairing, start=start.astype(dtype, copy=False), end=end.astype(dtype, copy=False))
 
 
 def evaluate_relabelled(
@@ -325,32 +325,27 @@ def evaluate_relabelled(
     protocol: str | Protocol | None = None,
     on_unknown: OnUnknown = "refuse",
 ) -> Floats:
-    """Figures if the references had been marked otherwise: the same answers held against N sets of references.
+    """Evaluate the same predictions against N other sets of references.
 
-    What does not depend on the references is done once, so that a set costs no more than holding answers against it.
+    What does not depend on the references is computed once.
 
     Parameters
     ----------
     annotations
-        Queries, videos, and how many references each query has.
+        Queries, videos, and the number of references per query.
     predictions
-        Answers by query id.
+        Predictions by query id.
     start_s, end_s : (N, A)
-        References of each set, one a row of the annotations; NaN where that row has no moment.
+        References of each set, one per row of the annotations; NaN where that row has no moment.
     measures
-        M measures of moments, in words or as values.
+        M measures of moments, as texts or values.
     protocol, on_unknown
         As for :func:`evaluate`.
 
     Returns
     -------
     array, shape (N, M)
-        Fractions; NaN where a measure is undefined. Each row is as :func:`evaluate` would give it.
-
-    Raises
-    ------
-    InputError, ProtocolError, MeasureError
-        As for :func:`evaluate`; also if a measure is of clip ratings, or a row gains or loses its moment.
+        Fractions, as :func:`evaluate` returns them; NaN where a measure is undefined.
 
     Examples
     --------
@@ -362,14 +357,26 @@ def evaluate_relabelled(
     array([[1.   ],
            [0.333]])
     """
-    protocol = chosen_protocol(protocol, annotations)
-    if on_unknown not in get_args(OnUnknown):
-        raise UsageError(f"got on_unknown={on_unknown!r}, expected refuse or ignore")
-    if annotations.n_queries == 0:
-        raise InputError(f"{annotations.dataset}/{annotations.split} has no query to evaluate on")
-    asked = asked_measures(measures, protocol, annotations, predictions)
-    if any(measure.needs == "saliency" for measure in asked):
-        raise MeasureError("other references rate no clips; ask for measures of moments")
+    asked, pairing = _prepare(annotations, predictions, measures, protocol, on_unknown)
+    _check_relabelled(annotations, start_s, end_s, asked)
+    groups = _by_rule(asked, pairing.protocol)
+    counts = {rule: _settle_silence(annotations, pairing, pairing.silent_for(rule), {}) for rule in groups}
+    figures = np.empty((len(start_s), len(asked)))
+    for n in range(len(start_s)):
+        relabelled = pairing.with_references(annotations, start_s[n], end_s[n])
+        sums = np.zeros((len(asked), 2))
+        for rule, numbers in groups.items():
+            for at, query, statistic in _found(relabelled, rule, [asked[number] for number in numbers]):
+                unit_counts = counts[rule][query]
+                sums[numbers[at]] += statistic.numerator @ unit_counts, statistic.weight @ unit_counts
+        figures[n] = sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
+    return figures[:, _as_asked(measures, asked)]
+
+
+def _check_relabelled(annotations: Annotations, start_s: Floats, end_s: Floats, measures: Sequence[Measure]) -> None:
+    """Refuse references that do not fit the annotations, and measures that use no references."""
+    if any(measure.needs == "saliency" for measure in measures):
+        raise MeasureError("other references have no clip ratings; ask for measures of moments")
     if start_s.ndim != 2 or start_s.shape != end_s.shape or start_s.shape[1] != len(annotations):
         raise InputError(
             f"got other references of shapes {start_s.shape} and {end_s.shape}, expected (N, {len(annotations)})"
@@ -377,49 +384,28 @@ def evaluate_relabelled(
     without = np.isnan(annotations.start_s)
     if any((np.isnan(times) != without).any() for times in (start_s, end_s)):
         raise InputError("other references need a moment wherever the annotations have one, and nowhere else")
-    row = _rows_of_predictions(annotations, predictions, on_unknown)
-    _check_durations(annotations, asked, protocol)
-    task = _Task.prepare(annotations, predictions, row, protocol)
-    groups = _by_rule(asked, protocol)
-    counts = {
-        rule: _settle_silence(
-            annotations,
-            protocol,
-            (row < 0) | task.unreadable if rule == "abstentions" else task.silent,
-            task.unreadable,
-            {},
-        )
-        for rule in groups
-    }
-    figures = np.empty((len(start_s), len(asked)))
-    for n in range(len(start_s)):
-        relabelled = task.with_references(annotations, start_s[n], end_s[n])
-        sums = np.zeros((len(asked), 2))
-        for rule, rows in groups.items():
-            for at, query, statistic in _found(relabelled, rule, [asked[i] for i in rows]):
-                unit_counts = counts[rule][query]
-                sums[rows[at]] += statistic.numerator @ unit_counts, statistic.weight @ unit_counts
-        figures[n] = sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
-    return figures[:, _as_asked(measures, asked)]
 
 
 def _as_asked(measures: Sequence[Measure | str], found: Sequence[Measure]) -> list[int]:
-    """Where each measure asked for stands among those found, each of which stands there once."""
+    """Return the position of each requested measure among the distinct ones."""
     return [found.index(parse_measure(m) if isinstance(m, str) else m) for m in measures]
 
 
-def _found(task: _Task, rule: _Group, measures: Sequence[Measure]) -> Iterator[tuple[int, Ints, Statistic]]:
+def _found(
+    pairing: _Pairing, rule: _Group, measures: Sequence[Measure], *, progress: bool = False
+) -> Iterator[tuple[int, Ints, Statistic]]:
     """Yield (number of the measure, query of each unit, statistic) of measures of moments and abstentions."""
     if rule == "abstentions":
-        return _of_abstentions(task, measures)
-    return _of_moments(task, cast(_OfMoments, rule), measures, progress=False)
+        return _of_abstentions(pairing, measures)
+    return _of_moments(pairing, cast(_OfMoments, rule), measures, progress=progress)
 
 
 @dataclass(frozen=True, eq=False)
-class _Task:
-    """Answers and references in the protocol's order and unit, ready to be held against each other."""
+class _Pairing:
+    """Predictions and references in the protocol's order and unit; `row` is the list of each query, -1 without one."""
 
     predictions: Predictions
+    row: Ints
     start: Floats
     end: Floats
     references: References
@@ -445,8 +431,12 @@ class _Task:
         asked = ~self.without_moment if self.protocol.empty == "drop" else ~(self.without_moment & self.abstains)
         return np.asarray((self.length == 0) & asked)
 
+    def silent_for(self, rule: _Group) -> Bools:
+        """Return which queries have no answer for a group of measures of moments or abstentions, (Q,)."""
+        return (self.row < 0) | self.unreadable if rule == "abstentions" else self.silent
+
     @classmethod
-    def prepare(cls, annotations: Annotations, predictions: Predictions, row: Ints, protocol: Protocol) -> _Task:
+    def prepare(cls, annotations: Annotations, predictions: Predictions, row: Ints, protocol: Protocol) -> _Pairing:
         if protocol.ranking == "score":
             predictions = predictions.ranked_by_score()
         present = row >= 0
@@ -479,6 +469,7 @@ class _Task:
         dtype = np.dtype(protocol.precision)
         return cls(
             predictions,
+            row,
             start.astype(dtype, copy=False),
             end.astype(dtype, copy=False),
             references,
@@ -492,16 +483,15 @@ class _Task:
             unreadable,
         )
 
-    def with_references(self, annotations: Annotations, start_s: Floats, end_s: Floats) -> _Task:
-        """The same answers, held against other references, one a row of the annotations."""
+    def with_references(self, annotations: Annotations, start_s: Floats, end_s: Floats) -> _Pairing:
+        """Return the same predictions with other references, one per row of the annotations."""
         return replace(self, references=_references(annotations, start_s, end_s, self.protocol)[0])
 
     def judged(self, query: Ints, statistic: Statistic) -> Statistic:
-        """Judge the units of queries without a moment as the protocol says, whatever a measure makes of them.
+        """Return a statistic in which queries without a moment count as the protocol defines.
 
-        The one place where abstaining is right: with ``empty=abstain`` such a query scores 1 if the method abstains and
-        0 if not (a missing row, or an answer that could not be read, abstains from nothing); else it has no weight.
-        `query` is that of each unit, (U,).
+        With ``empty=abstain`` such a query scores 1 if the method abstains and 0 if not (a missing row or an unreadable
+        answer is no abstention); else it has no weight. `query` is the query of each unit, (U,).
         """
         if self.all_have_moments:
             return statistic
@@ -577,10 +567,9 @@ class _Task:
         return tables[0], tables[1], tables[2], length
 
 
-def _settle_silence(
-    annotations: Annotations, protocol: Protocol, silent: Bools, unreadable: Bools, touched: dict[str, int]
-) -> Bools:
-    """Refuse queries without an answer, or count what becomes of them, and say which queries count; all (Q,)."""
+def _settle_silence(annotations: Annotations, pairing: _Pairing, silent: Bools, touched: dict[str, int]) -> Bools:
+    """Return which queries count (Q,); queries without an answer are refused or counted in `touched`."""
+    protocol, unreadable = pairing.protocol, pairing.unreadable
     counts = np.ones(len(silent), dtype=bool)
     for field, fate, which, words in (
         ("missing", protocol.missing, silent & ~unreadable, "no answer"),
@@ -603,14 +592,14 @@ def _settle_silence(
     return counts
 
 
-def _touched_by_group(task: _Task, rule: _Group) -> dict[str, int]:
+def _touched_by_group(pairing: _Pairing, rule: _Group) -> dict[str, int]:
     """Count, in words, what becomes of queries without a reference moment in a group of measures."""
-    n_queries = int(task.without_moment.sum())
+    n_queries = int(pairing.without_moment.sum())
     if n_queries == 0 or rule == "abstentions":
         return {}
-    if rule == "saliency" or task.protocol.empty == "drop":
+    if rule == "saliency" or pairing.protocol.empty == "drop":
         return {"no reference moment (left out)": n_queries}
-    abstained = int((task.without_moment & task.abstains).sum())
+    abstained = int((pairing.without_moment & pairing.abstains).sum())
     return {
         "no reference moment (right if abstained)": n_queries,
         "no reference moment and an abstention (right)": abstained,
@@ -665,7 +654,7 @@ def _rows_of_predictions(annotations: Annotations, predictions: Predictions, on_
         known = annotations.queries.index
         some = [query_id for query_id in predictions.query_id if query_id not in known][:3]
         raise InputError(
-            f"predictions name {n_unknown} queries that {annotations.dataset}/{annotations.split} lacks "
+            f"predictions name {n_unknown} queries that are not in {annotations.dataset}/{annotations.split} "
             f"({', '.join(some)}, ...); is it the right split? on_unknown=ignore leaves them out"
         )
     return row
@@ -706,26 +695,28 @@ def _depth(measures: Sequence[Measure]) -> int | None:
 
 
 def _of_moments(
-    task: _Task, rule: _OfMoments, measures: Sequence[Measure], *, progress: bool
+    pairing: _Pairing, rule: _OfMoments, measures: Sequence[Measure], *, progress: bool
 ) -> Iterator[tuple[int, Ints, Statistic]]:
     """Yield (number of the measure, query of each unit, statistic), block by block in order."""
     depth = None if rule == "pooled" else _depth(measures)
-    for overlaps in task.blocks(rule, depth, progress=progress):
+    for overlaps in pairing.blocks(rule, depth, progress=progress):
         query = overlaps.references.query
         for at, measure in enumerate(measures):
-            yield at, query, task.judged(query, cast(OverlapMeasure, measure).per_unit(overlaps))
+            yield at, query, pairing.judged(query, cast(OverlapMeasure, measure).per_unit(overlaps))
 
 
-def _of_abstentions(task: _Task, measures: Sequence[Measure]) -> Iterator[tuple[int, Ints, Statistic]]:
+def _of_abstentions(pairing: _Pairing, measures: Sequence[Measure]) -> Iterator[tuple[int, Ints, Statistic]]:
     """Yield the same of who abstains, all queries at once."""
-    abstentions = Abstentions(task.abstains, ~task.without_moment)
+    abstentions = Abstentions(pairing.abstains, ~pairing.without_moment)
     for at, measure in enumerate(measures):
-        yield at, np.arange(len(task.abstains)), cast(AbstentionMeasure, measure).per_query(abstentions)
+        yield at, np.arange(len(pairing.abstains)), cast(AbstentionMeasure, measure).per_query(abstentions)
 
 
-def _of_ratings(task: _Task, pair: SaliencyPair, measures: Sequence[Measure]) -> Iterator[tuple[int, Ints, Statistic]]:
+def _of_ratings(
+    pairing: _Pairing, pair: SaliencyPair, measures: Sequence[Measure]
+) -> Iterator[tuple[int, Ints, Statistic]]:
     """Yield the same of clip ratings, all queries at once; without a moment no clip is to be found."""
-    asked = ~task.without_moment
+    asked = ~pairing.without_moment
     for at, measure in enumerate(measures):
         numerator, weight, _ = cast(SaliencyMeasure, measure).per_query(pair)
         yield at, np.arange(len(asked)), Statistic(numerator * asked, weight * asked)
@@ -736,8 +727,9 @@ def _slack(margin: Floats) -> float:
     return max(TIE, 4 * float(np.finfo(margin.dtype).eps))
 
 
-def _saliency_pair(annotations: Annotations, predictions: Predictions, row: Ints) -> SaliencyPair:
-    """Lay out predicted and reference clip ratings as tables."""
+def _saliency_pair(annotations: Annotations, pairing: _Pairing) -> SaliencyPair:
+    """Return predicted and reference clip ratings as tables."""
+    predictions = pairing.predictions
     reference = annotations.saliency
     if reference is None or predictions.saliency is None or predictions.saliency_offsets is None:
         side = "annotations" if reference is None else "predictions"
@@ -756,7 +748,7 @@ def _saliency_pair(annotations: Annotations, predictions: Predictions, row: Ints
     rating[owner, reference.clip] = reference.rating
     table = pad(predictions.saliency_offsets, predictions.saliency)
     table = np.vstack([table, np.full((1, table.shape[1]), np.nan)])  # row -1: queries without predictions
-    return SaliencyPair(table[row], rating, n_clips)
+    return SaliencyPair(table[pairing.row], rating, n_clips)
 
 
 def _with_progress(blocks: range, *, show: bool) -> Iterator[int]:

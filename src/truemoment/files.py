@@ -43,15 +43,7 @@ _TEXT = re.compile(rb'"((?:[^"\\]++|\\.)*+)"?\s*(:?)', re.DOTALL)  # one that do
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return the content of `path`; a name ending in ``.gz`` is unpacked.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        If it cannot be read or unpacked.
-    """
+    """Return the content of `path`; a name ending in ``.gz`` is unpacked."""
     try:
         with open_binary(path) as stream:
             return stream.read()
@@ -64,15 +56,7 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_text(path: Path) -> str:
-    """Return the content of `path` as UTF-8 text, a leading byte-order mark removed.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        If it cannot be read or unpacked, or is not UTF-8; then the line is named.
-    """
+    """Return the content of `path` as UTF-8 text, a leading byte-order mark removed."""
     data = read_bytes(path).removeprefix(BYTE_ORDER_MARK)
     try:
         return data.decode("utf-8")
@@ -90,11 +74,6 @@ def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1, field:
         The JSON text, which begins at `line` of `path` and is the value of `field` (or the whole file).
     kind
         Any type msgspec knows: a ``Struct``, ``dict[str, X]``, ``list[X]`` ...
-
-    Raises
-    ------
-    InputError
-        Naming file, line, field, what came and what was expected.
     """
     data = data.removeprefix(BYTE_ORDER_MARK)
     try:
@@ -115,31 +94,14 @@ def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1, field:
 
 
 def read_json(path: Path, kind: type[T]) -> T:
-    """Read a JSON file that holds one value of type `kind`.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming file, line and field of what is not as it must be; also if an object holds a key twice.
-    """
+    """Read a JSON file that holds one value of type `kind`."""
     data = read_bytes(path)
     refuse_repeated_keys(data, path)
     return decode_json(data, kind, path=path)
 
 
 def read_json_mapping(path: Path, kind: type[T]) -> dict[str, T]:
-    """Read a JSON object whose values are all of type `kind`, e.g. one entry a video.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the key at fault and the field below it; also if a key stands twice, since one of the two
-        would be lost.
-    """
+    """Read a JSON object whose values are all of type `kind`, e.g. one entry a video."""
     data = read_bytes(path)
     refuse_repeated_keys(data, path)
     return decode_entries(decode_json(data, dict[str, msgspec.Raw], path=path), kind, data=data, path=path)
@@ -160,11 +122,6 @@ def decode_entries(
         The file's content, to find a line in, and its name.
     within
         Field that holds the object; "" for the file itself.
-
-    Raises
-    ------
-    InputError
-        Naming file, line, key and field of the first value that is not of its type.
     """
     decoder = msgspec.json.Decoder(kind)
     entries = {}
@@ -199,11 +156,6 @@ def refuse_repeated_keys(data: bytes, path: Path, line: int | None = None) -> No
         The JSON text and the file it is from.
     line
         The line that it is, of a file that holds a value a line.
-
-    Raises
-    ------
-    InputError
-        Naming the key.
     """
 
     def check(pairs: list[tuple[str, object]]) -> None:
@@ -217,15 +169,7 @@ def refuse_repeated_keys(data: bytes, path: Path, line: int | None = None) -> No
 
 
 def read_json_lines(path: Path, kind: type[T], *, progress: bool = False) -> Iterator[tuple[int, T]]:
-    """Yield (line number, value of type `kind`) for each line that is not blank.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming file, line and field, at the first line that is not as it must be.
-    """
+    """Yield (line number, value of type `kind`) for each line that is not blank."""
     decoder = msgspec.json.Decoder(kind)
     for number, line in iterate_json_lines(path, progress=progress):
         try:
@@ -236,15 +180,7 @@ def read_json_lines(path: Path, kind: type[T], *, progress: bool = False) -> Ite
 
 
 def iterate_json_lines(path: Path, *, progress: bool = False) -> Iterator[tuple[int, bytes]]:
-    """Yield (line number, line) for each line of JSON that is not blank, not yet decoded.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        If it cannot be read, or an object in a line holds a key twice; then line and key are named.
-    """
+    """Yield (line number, line) for each line of JSON that is not blank, not yet decoded."""
     usual: list[bytes] = []  # keys of the row before, with their colons: of as many colons each is then one of them
     for number, line in enumerate(iterate_lines(path, progress=progress), start=1):
         if line.isspace():
@@ -269,13 +205,6 @@ def iterate_lines(path: Path, *, progress: bool = False) -> Iterator[bytes]:
 
     A name ending in ``.gz`` is unpacked on the way; memory stays bounded by the longest line. With
     `progress` a bar on standard error follows the reading of a large file that is not packed.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        If it is a folder, or cannot be read or unpacked.
     """
     try:
         with open_binary(path) as stream:
@@ -306,13 +235,7 @@ def _followed(stream: IO[bytes], path: Path) -> Iterator[bytes]:
 
 
 def open_binary(path: Path) -> IO[bytes]:
-    """Open `path` for reading; a name ending in ``.gz`` is unpacked on the way.
-
-    Raises
-    ------
-    OSError
-        If it cannot be opened.
-    """
+    """Open `path` for reading; a name ending in ``.gz`` is unpacked on the way."""
     return open_gzip(path) if path.suffix.lower() == ".gz" else reading(path).open("rb")
 
 
@@ -358,15 +281,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """Give a folder to write into that appears under its name only when complete, and only if that is still free.
-
-    Raises
-    ------
-    InputError
-        If it cannot be made, or somebody else has made it and put something into it.
-    OutputError
-        If the command has read it, see :mod:`truemoment.inputs`.
-    """
+    """Give a folder to write into that appears under its name only when complete, and only if that is still free."""
     path = _behind_link(writing(path))
     try:
         with temporary_folder(path.parent) as folder:
@@ -399,13 +314,7 @@ def read_number(text: str | None) -> float:
 
 
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes, in hexadecimal.
-
-    Raises
-    ------
-    OSError
-        If it cannot be read.
-    """
+    """Return the SHA-256 of a file's bytes, in hexadecimal."""
     with reading(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -34,6 +34,9 @@ MOST_ANSWERS = 100
 
 NETWORK = "sentence-network"
 
+HEADLINE = "R@1,IoU=0.5"
+"""The measure of a verdict, where it is among those measured; else the first of them."""
+
 FLOORS = tuple(name for name, of in BASELINES.items() if of.kind == "floor")
 """Every blind baseline there is."""
 
@@ -65,7 +68,7 @@ class Setting:
         Of all draws: each floor's are seeded by its name.
     cache
         Keeps what was learned, and the answers.
-    tell
+    on_status
         Called with what is being done.
     """
 
@@ -79,7 +82,7 @@ class Setting:
     engine: str = "lexicon"
     seed: int = 0
     cache: Cache = NO_CACHE
-    tell: Callable[[str], None] = lambda _: None
+    on_status: Callable[[str], None] = lambda _: None
 
     def key(self, name: str) -> dict[str, Any]:
         """Return all that what a floor learns is computed from, as JSON values."""
@@ -133,7 +136,7 @@ class Floor:
         return tuple(rows)
 
     def _share(self, number: int, share: float) -> None:
-        self.setting.tell(f"floor {self.name}, {100 * (number + share) / FITS:.0f} %")
+        self.setting.on_status(f"floor {self.name}, {100 * (number + share) / FITS:.0f} %")
 
     def _recalled(self, grounder: ExpectedValue, train: Annotations, number: int) -> ExpectedValue:
         """Fit a model of places, or recall the network that was trained before."""
@@ -158,10 +161,10 @@ class Floor:
             "protocol": of.protocol.signature(),
             "top": of.top,
         }
-        packed = of.cache.arrays("answers", key, lambda: pack_answers(self._asked(annotations)))
+        packed = of.cache.arrays("answers", key, lambda: pack_answers(self._predictions(annotations)))
         return unpack_answers(packed, annotations.queries.query_id)
 
-    def _asked(self, annotations: Annotations) -> list[list[Predictions]]:
+    def _predictions(self, annotations: Annotations) -> list[list[Predictions]]:
         of, drawn = self.setting, BASELINES[self.name].random and self.name != NETWORK
         rows = []
         for number in range(DRAWS if drawn else len(self.fitted)):
@@ -270,7 +273,7 @@ def run_floors(setting: Setting) -> tuple[list[BaselineResult], list[str]]:
     for name in FLOORS:
         if BASELINES[name].learns and setting.train is None:
             continue
-        setting.tell(f"floor {name}")
+        setting.on_status(f"floor {name}")
         try:
             found.append(_run_floor(Floor(name, setting)))
         except InputError as error:
@@ -358,6 +361,12 @@ def join_measures(parts: Sequence[tuple[Scores, int]]) -> Scores:
         weight=np.stack([scores.weight[row] for scores, row in parts]),
         on_threshold=np.array([scores.on_threshold[row] for scores, row in parts]),
     )
+
+
+def headline_of(measures: Sequence[Measure]) -> int:
+    """Return the row of the measure that a verdict is about."""
+    names = [str(measure) for measure in measures]
+    return names.index(HEADLINE) if HEADLINE in names else 0
 
 
 def answers_a_query(predictions: Predictions, measures: Sequence[Measure]) -> int:

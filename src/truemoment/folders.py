@@ -38,11 +38,6 @@ def refuse_links(folder: Path, *names: str) -> None:
     *names
         Files and folders of ours in it, e.g. ``"run.json"`` or ``"videos/*/*"``. Each part of a path is checked; a
         part that is ``*`` matches everything there.
-
-    Raises
-    ------
-    InputError
-        Naming the first link.
     """
     for name in names:
         found = [folder]
@@ -75,11 +70,6 @@ def lock(number: int, *, wait: bool) -> bool:
     -------
     bool
         False where files cannot be locked.
-
-    Raises
-    ------
-    BlockingIOError
-        If another process holds the lock, and `wait` is false.
     """
     try:
         import fcntl  # noqa: PLC0415 - not on every system
@@ -94,15 +84,7 @@ def lock(number: int, *, wait: bool) -> bool:
 
 @contextlib.contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Let no other command write a folder; make it if it does not exist, and remove it if nothing is written.
-
-    Raises
-    ------
-    UsageError
-        If another command is writing it.
-    InputError
-        If it cannot be made, or its lock is a link.
-    """
+    """Let no other command write a folder; make it if it does not exist, and remove it if nothing is written."""
     refuse_links(updating(folder), LOCK)
     is_new = not folder.exists()
     try:
@@ -126,11 +108,6 @@ def lock_file(path: Path) -> Iterator[None]:
     """Wait until no other process changes a file that is read and replaced, and let none until the block ends.
 
     The lock is a file beside it: the file itself is another one after each change.
-
-    Raises
-    ------
-    InputError
-        If no lock can be made beside it.
     """
     path = Path(os.path.realpath(updating(path)))
     beside = path.with_name(f"{LOCK}-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:12]}")
@@ -180,13 +157,7 @@ def _release(number: int, path: Path) -> None:
 
 @contextlib.contextmanager
 def temporary_file(folder: Path) -> Iterator[Path]:
-    """Make an empty file in a folder, to be renamed; it is removed otherwise, if need be by the next one that is made.
-
-    Raises
-    ------
-    OSError
-        If it cannot be made.
-    """
+    """Make an empty file in a folder, to be renamed; otherwise it is removed, now or by the next one made."""
 
     def make() -> str:
         number, name = tempfile.mkstemp(dir=folder, prefix=WRITING)
@@ -204,13 +175,7 @@ def temporary_file(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def temporary_folder(folder: Path, prefix: str = WRITING) -> Iterator[Path]:
-    """Make a folder in a folder, to be renamed; it is removed otherwise, if need be by the next one that is made.
-
-    Raises
-    ------
-    OSError
-        If it cannot be made.
-    """
+    """Make a folder in a folder, to be renamed; otherwise it is removed, now or by the next one made."""
     remove_leftovers(folder)
     path, number = _new(lambda: tempfile.mkdtemp(dir=folder, prefix=prefix))
     try:

@@ -71,15 +71,7 @@ def command_inputs() -> Iterator[None]:
 
 
 def reading(path: P) -> P:
-    """Return the path of a file or folder that is about to be read; it is kept, of a folder everything below it.
-
-    Raises
-    ------
-    OutputError
-        If the command is about to write it, or to write into it.
-    InputError
-        If no file can have such a path.
-    """
+    """Return the path of a file or folder that is about to be read; it is kept, of a folder everything below it."""
     text = str(path)
     if "\0" in text:
         raise InputError("holds a character NUL, expected a path", path=text)
@@ -97,13 +89,7 @@ def reading(path: P) -> P:
 
 
 def will_write(path: Path) -> None:
-    """Say which file or folder the command is going to write, so that reading it is refused before any work.
-
-    Raises
-    ------
-    OutputError
-        If it was read already.
-    """
+    """Say which file or folder the command is going to write, so that reading it is refused before any work."""
     if (register := _register.get()) is not None:
         real = os.path.realpath(path)
         register.refuse_read(real, str(path))
@@ -111,13 +97,7 @@ def will_write(path: Path) -> None:
 
 
 def writing(path: P) -> P:
-    """Return the path of a file or folder that is about to be written.
-
-    Raises
-    ------
-    OutputError
-        If it was read, or lies in a folder that was.
-    """
+    """Return the path of a file or folder that is about to be written."""
     register = _register.get()
     if register is None:
         return path

@@ -20,7 +20,7 @@ import numpy as np
 from truemoment.equal_depth import evaluate_to_depths
 from truemoment.evaluation import evaluate
 from truemoment.floors import NETWORK, Floor, Setting, join_measures
-from truemoment.intervals import Floats
+from truemoment.intervals import Bools, Floats
 from truemoment.measures import DiscountedRecall, Measure, Recall
 from truemoment.records import Annotations, Strings, numbers_of
 from truemoment.scores import Scores
@@ -68,37 +68,59 @@ class NetworkRow:
 
     def counts(self) -> tuple[int, int]:
         """Return how many queries the first network misses, and how many it hits."""
-        first = self.hits[0]
-        judged = first.weight[0] > 0
-        return int((first.numerator[0][judged] == 0).sum()), int((first.numerator[0][judged] > 0).sum())
+        return count_hits(self.hits[0])
 
     @property
     def second(self) -> tuple[float, float]:
         """Share of the queries that the first network misses, and of those that it hits, that the second hits."""
-        first, second = (of.numerator[0] for of in self.hits[:2])
-        weight = self.hits[0].weight[0]
-        judged = weight > 0
-        first, second = first[judged] / weight[judged], second[judged] / weight[judged]
-        return _share(second, 1 - first), _share(second, first)
+        return shares_of_hits(self.hits[1:2], self.hits[0])
 
     def beside(self, runs: Sequence[Scores], rng: np.random.Generator, *, resamples: int) -> HitsBesideNetwork:
-        """Compare the hits of a method, the mean over its runs, with those of the first and second network.
+        """Compare the hits of a method, the mean over its runs, with those of the first and second network."""
+        return hits_beside(runs, self.hits[0], self.hits[1], rng, resamples=resamples)
 
-        Parameters
-        ----------
-        runs
-            Scores of each run at `hit`; queries without weight in any of them are left out.
-        rng, resamples
-            Of the interval.
-        """
-        first, second = self.hits[:2]
-        judged = np.logical_and.reduce([of.weight[0] > 0 for of in (*runs, first, second)])
-        own, one, other = (
-            np.mean([of.numerator[0][judged] / of.weight[0][judged] for of in some], axis=0)
-            for some in (runs, [first], [second])
-        )
-        value, ci95 = excess(np.stack([own, one, other], axis=1), first.video_id[judged], rng, resamples=resamples)
-        return HitsBesideNetwork(_share(own, 1 - one), _share(own, one), value, ci95)
+
+def hits_beside(
+    runs: Sequence[Scores], first: Scores, second: Scores, rng: np.random.Generator, *, resamples: int
+) -> HitsBesideNetwork:
+    """Compare the hits of a method with those of two other systems where the first of these misses.
+
+    Parameters
+    ----------
+    runs
+        Scores of each run of the method at one measure, of which the mean counts; queries without weight in any of them
+        are left out.
+    first, second
+        Scores of the other systems at this measure.
+    rng, resamples
+        Random generator and number of resamples of the interval.
+    """
+    judged = _judged([*runs, first, second])
+    hits = np.stack([_mean_hits(of, judged) for of in (runs, [first], [second])], axis=1)
+    value, ci95 = excess(hits, first.video_id[judged], rng, resamples=resamples)
+    return HitsBesideNetwork(*shares_of_hits(runs, first), value, ci95)
+
+
+def shares_of_hits(runs: Sequence[Scores], first: Scores) -> tuple[float, float]:
+    """Return the share of the queries that `first` misses, and of those that it hits, that a method hits."""
+    judged = _judged([*runs, first])
+    own, other = _mean_hits(runs, judged), _mean_hits([first], judged)
+    return _share(own, 1 - other), _share(own, other)
+
+
+def count_hits(first: Scores) -> tuple[int, int]:
+    """Return how many queries a system misses, and how many it hits."""
+    hits = _mean_hits([first], _judged([first]))
+    return int((hits == 0).sum()), int((hits > 0).sum())
+
+
+def _judged(systems: Sequence[Scores]) -> Bools:
+    """Return which queries carry weight in all systems, (Q,)."""
+    return np.asarray(np.logical_and.reduce([of.weight[0] > 0 for of in systems]))
+
+
+def _mean_hits(runs: Sequence[Scores], judged: Bools) -> Floats:
+    return np.asarray(np.mean([of.numerator[0][judged] / of.weight[0][judged] for of in runs], axis=0))
 
 
 def why_no_network(annotations: Annotations, measures: Sequence[Measure], train: Annotations | None) -> str:

@@ -16,13 +16,13 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass
-from typing import Literal, Protocol, cast, get_args, runtime_checkable
+from typing import Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
 
 from truemoment.exceptions import UsageError
-from truemoment.files import read_number
 from truemoment.intervals import Bools, Floats, Ints, frames_to_seconds
+from truemoment.keyed import read_pairs, read_value
 
 Tail = Literal["dropped", "covered"]
 """What becomes of the end of a video that no whole stride reaches."""
@@ -79,11 +79,6 @@ class SlidingWindows:
     overlap
         Share of a window that the next one covers again, 0 to below 1.
 
-    Raises
-    ------
-    UsageError
-        If a length or the overlap is out of range.
-
     Examples
     --------
     >>> start, end = SlidingWindows(lengths=(0.5, 1.0), overlap=0.5).moments(20.0)
@@ -131,11 +126,6 @@ class SparseMap:
     ----------
     n_clips
         N, 1 or more.
-
-    Raises
-    ------
-    UsageError
-        If there is no clip.
 
     Examples
     --------
@@ -198,11 +188,6 @@ class WindowedGrid:
         How many diagonals at each step.
     tail
         "dropped", as published, or "covered".
-
-    Raises
-    ------
-    UsageError
-        If a number is not positive, clips are no whole number of frames or too many, or there is no such tail.
 
     Examples
     --------
@@ -340,11 +325,6 @@ class MultiScale:
     grids
         One or more, of one frame rate.
 
-    Raises
-    ------
-    UsageError
-        If there is none, or their frame rates differ.
-
     Examples
     --------
     >>> import numpy as np
@@ -414,7 +394,7 @@ def span_seconds(first: Ints, end: Ints, fps: float, duration_s: float) -> tuple
 
 
 _GRAMMAR = "sparse-map:N, sliding-windows or windowed-grid"
-_OPTIONS = ("window", "stride", "fps", "clips", "tail")
+_OPTIONS = {"window": int, "stride": int, "fps": float, "clips": int, "tail": Tail}
 
 
 def read_proposals(text: str) -> Proposals:
@@ -423,11 +403,6 @@ def read_proposals(text: str) -> Proposals:
     A windowed grid takes options, ``windowed-grid:window=256,stride=128,fps=5,clips=64,tail=covered``: frames of a
     window, frames from one to the next (by default half a window), frames a second, clips a window, and what becomes
     of the tail. Several, joined by ``+``, are used together (:class:`MultiScale`).
-
-    Raises
-    ------
-    UsageError
-        If it is none of these.
 
     Examples
     --------
@@ -443,7 +418,7 @@ def read_proposals(text: str) -> Proposals:
         return SlidingWindows()
     name, _, rest = text.partition(":")
     if name == "sparse-map" and rest.isdecimal():
-        return SparseMap(_whole(rest, "clips"))
+        return SparseMap(read_value("clips", rest, int))
     if name.partition("+")[0] != "windowed-grid" or (":" in text and not rest):
         raise UsageError(f"got proposals {text!r}, expected {_GRAMMAR}")
     grids = tuple(map(_read_grid, text.split("+")))
@@ -455,22 +430,8 @@ def _read_grid(text: str) -> WindowedGrid:
     name, colon, rest = text.partition(":")
     if name != "windowed-grid":
         raise UsageError(f"got {text!r} among windowed grids joined by '+', expected windowed-grid")
-    given: dict[str, str] = {}
-    for option in rest.split(",") if colon else ():
-        key, _, value = option.partition("=")
-        if key not in _OPTIONS or key in given:
-            raise UsageError(
-                f"got {option!r} in {text!r}, expected each once of {', '.join(_OPTIONS)}, as in window=128"
-            )
-        given[key] = value
-    window, clips = (_whole(given.get(key, default), key) for key, default in (("window", "128"), ("clips", "64")))
-    stride = _whole(given["stride"], "stride") if "stride" in given else max(window // 2, 1)
-    fps = read_number(given.get("fps", "5"))  # NaN, which is refused, where it is no number
-    tail = cast("Tail", given.get("tail", "dropped"))  # which the grid checks
-    return WindowedGrid(window, stride, fps, clips, tail=tail)
-
-
-def _whole(text: str, what: str) -> int:
-    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
-        raise UsageError(f"got {what} {text[:40]!r}, expected a whole number of up to 9 digits")
-    return int(text)
+    given = read_pairs(rest.split(",") if colon else (), _OPTIONS)
+    read = {key: read_value(key, value, _OPTIONS[key]) for key, value in given.items()}
+    window = read.get("window", 128)
+    stride = read.get("stride", max(window // 2, 1))
+    return WindowedGrid(window, stride, read.get("fps", 5.0), read.get("clips", 64), tail=read.get("tail", "dropped"))

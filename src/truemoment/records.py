@@ -58,11 +58,6 @@ def as_strings(values: Iterable[object], name: str) -> Strings:
     Returns
     -------
     object array, shape (N,)
-
-    Raises
-    ------
-    InputError
-        Naming the first row that holds no string.
     """
     items = list(values)
     if set(map(type, items)) - {str}:
@@ -191,11 +186,6 @@ class Saliency:
     clip : (C,) clip numbers from 0
     rating : (C, A) whole numbers 0 (very bad) to 4 (very good), one column an annotator
     clip_length_s : seconds a clip
-
-    Raises
-    ------
-    InputError
-        If shapes do not fit, a number is not whole, a clip number is negative, or a rating is not 0 to 4.
     """
 
     offsets: Ints
@@ -411,11 +401,6 @@ class Annotations:
         rows
             A mask of shape (N,), or positions in the order wanted; those of a query stand together.
 
-        Raises
-        ------
-        InputError
-            If rows of a query are scattered.
-
         Examples
         --------
         >>> moments = [("v#0", 2.0, "ann"), ("v#0", 3.0, "bob"), ("v#1", 7.0, "ann")]
@@ -434,11 +419,6 @@ class Annotations:
 
     def in_order(self, query_ids: Iterable[str]) -> Annotations:
         """Return some queries, all rows of each, in the order wanted.
-
-        Raises
-        ------
-        InputError
-            If there is no such query, or one stands twice.
 
         Examples
         --------
@@ -459,11 +439,6 @@ class Annotations:
     @classmethod
     def joined(cls, parts: Sequence[Annotations], *, split: str = "all") -> Annotations:
         """Return several splits of a dataset as one, in order; clip ratings stay if each part has them alike.
-
-        Raises
-        ------
-        InputError
-            If there is no part, or a query id stands in two.
 
         Examples
         --------

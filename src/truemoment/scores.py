@@ -67,13 +67,7 @@ class Scores:
         return len(set(self.video_id))
 
     def row(self, measure: str | Measure) -> int:
-        """Row of a measure, given as a value or in words.
-
-        Raises
-        ------
-        MeasureError
-            If it cannot be read, or is not among the measures computed.
-        """
+        """Row of a measure, given as a value or in words."""
         names = [str(known) for known in self.measures]
         wanted = str(measure)
         if wanted not in names and isinstance(measure, str):
@@ -84,11 +78,6 @@ class Scores:
 
     def value(self, measure: str | Measure) -> float:
         """Figure of a measure as a fraction; NaN where it is undefined.
-
-        Raises
-        ------
-        MeasureError
-            If it cannot be read, or is not among the measures computed.
 
         Examples
         --------
@@ -102,13 +91,7 @@ class Scores:
         return float(self.numerator[row].sum()) / total if total else float("nan")
 
     def only(self, measures: Sequence[Measure]) -> Scores:
-        """Keep some of the measures, in the order asked for.
-
-        Raises
-        ------
-        MeasureError
-            If one is not among those computed.
-        """
+        """Keep some of the measures, in the order asked for."""
         rows = [self.row(measure) for measure in measures]
         return dataclasses.replace(
             self,
@@ -155,13 +138,7 @@ class Scores:
         return figures
 
     def save(self, path: Path | str) -> None:
-        """Write the statistics as NPZ (no pickle), complete or not at all.
-
-        Raises
-        ------
-        InputError
-            If the file cannot be made.
-        """
+        """Write the statistics as NPZ (no pickle), complete or not at all."""
         for measure in self.measures:
             if parse_measure(str(measure)) != measure:
                 raise MeasureError(f"{measure}: cannot be saved, since the grammar does not read it back as itself")
@@ -189,13 +166,7 @@ class Scores:
 
     @classmethod
     def load(cls, path: Path | str) -> Scores:
-        """Read what :meth:`save` wrote.
-
-        Raises
-        ------
-        MissingFileError, InputError
-            If there is no such file, it is not such a file, or it is damaged.
-        """
+        """Read what :meth:`save` wrote."""
         path = Path(path)
         with refusing_damage(path, "is not a file of saved scores"):
             head, numerator, weight, on_threshold = read_npz(path, "header", "numerator", "weight", "on_threshold")

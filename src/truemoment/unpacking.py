@@ -39,11 +39,6 @@ def refuse_swollen(path: Path, unpacked: int, packed: int, *, free: int) -> None
     free
         Bytes to which it may unpack in any case: :data:`FREE_BYTES` or :data:`FREE_TEXT_BYTES`.
 
-    Raises
-    ------
-    InputError
-        If `unpacked` is more than `free`, and more than :data:`SWOLLEN` times `packed`.
-
     Examples
     --------
     >>> refuse_swollen(Path("a.npz"), 1_000_000, 10, free=FREE_BYTES)
@@ -61,11 +56,6 @@ def open_gzip(path: Path) -> IO[bytes]:
 
     Reading raises :class:`~truemoment.exceptions.InputError` where it does, and ``OSError``, ``EOFError`` or
     ``zlib.error`` where the file is damaged.
-
-    Raises
-    ------
-    OSError
-        If it cannot be opened.
     """
     return io.BufferedReader(_Gunzip(path, reading(path).open("rb")), BLOCK_BYTES)
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions
-from truemoment.auditing import Audit, Case, Results, audit
-from truemoment.auditing.floors import BaselineResult
+from truemoment.auditing import Audit, AuditSetup, Controls, Results, Splits, audit
 from truemoment.caching import Cache
 from truemoment.diagnosis.shuffled import shuffle_features
+from truemoment.floors import BaselineResult
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
 from truemoment.worlds import ToyGrounder, make_world
@@ -38,21 +38,19 @@ def audit_of_world(
     if shuffled:
         frames = shuffle_features(world.features.by_video, np.random.default_rng(seed), segment_rows=4)
         blinded = toy.with_features(dataclasses.replace(world.features, by_video=frames)).ground(test.queries)
-    case = Case(
+    case = AuditSetup(
         annotations=test,
         predictions=toy.ground(test.queries),
         measures=parse_measures("R@1,IoU=0.3; R@1,IoU=0.5; dR@1,IoU=0.5; mIoU; AxIoU@10"),
         protocol=get_protocol("default"),
-        train=train,
-        selection=val,
-        others=(train, val),
+        splits=Splits(train=train, validation=val, others=(train, val)),
         iid=(world.splits["test-iid"], toy.ground(world.splits["test-iid"].queries)) if split == "test-ood" else None,
-        shuffled=blinded,
+        controls=Controls(shuffled=blinded),
         resamples=300,
         permutations=999,
         cache=Cache.of_user(),  # worlds that differ in perception alone have the same annotations, hence floors
     )
-    return audit(case, np.random.default_rng(seed))
+    return audit(case, seed=seed)
 
 
 @pytest.fixture(scope="session")
@@ -116,10 +114,10 @@ def with_floors():
         **more: object,
     ) -> Results:
         fields = {"resamples": 200, "permutations": 99, "cache": Cache.of_user()} | more
-        case = Case(annotations, predictions, parse_measures(measures), get_protocol("default"), **fields)
-        results = Results(case, np.random.default_rng(seed))
+        case = AuditSetup(annotations, predictions, parse_measures(measures), get_protocol("default"), **fields)
+        results = Results(case, seed)
         found = [BaselineResult(name, name, "floor", results.evaluate(of), of) for name, of in floors.items()]
-        results.__dict__["_run"] = tuple(found), ()  # what functools.cached_property would have kept
+        results.__dict__["_floors"] = tuple(found), ()  # what functools.cached_property would have kept
         return results
 
     return make

@@ -7,17 +7,21 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions
-from truemoment.auditing import Case, audit
+from truemoment.auditing import AuditSetup, Splits, audit
 from truemoment.auditing.checks import answer_pattern, skill
-from truemoment.auditing.floors import NETWORK, BaselineResult, human_ceilings
+from truemoment.auditing.floors import human_ceilings
 from truemoment.caching import Cache
 from truemoment.diagnosis.agreement import Annotators
 from truemoment.diagnosis.humans import consensus_scores, human_scores
+from truemoment.documents import as_json
 from truemoment.evaluation import evaluate
+from truemoment.floors import NETWORK, BaselineResult
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
 from truemoment.reports import audit as report
 from truemoment.worlds import ToyGrounder, make_world
+
+pytestmark = pytest.mark.slow
 
 MEASURES = parse_measures("R@1,IoU=0.5; R@5,IoU=0.5; mIoU; F1,IoU=0.5")
 DEFAULT = get_protocol("default")
@@ -41,8 +45,8 @@ def mixed(annotations):
 @pytest.fixture(scope="module")
 def audit_of(world):
     def make(annotations, predictions):
-        more = {"train": world.splits["train"], "resamples": 20, "permutations": 20, "cache": Cache.of_user()}
-        return audit(Case(annotations, predictions, MEASURES, DEFAULT, **more), np.random.default_rng(0))
+        more = {"splits": Splits(world.splits["train"]), "resamples": 20, "permutations": 20, "cache": Cache.of_user()}
+        return audit(AuditSetup(annotations, predictions, MEASURES, DEFAULT, **more), seed=0)
 
     return make
 
@@ -59,8 +63,8 @@ def test_they_are_of_the_queries_that_several_marked(audited):
     names = [rival.name for rival in results.ceilings]
     assert names == ["oracle", "perfect", "human-others", "human-another", "human-consensus"]
     others, another, consensus = results.ceilings[2:]
-    annotators = Annotators.of(results.case.annotations)
-    assert results.n_annotated == len(annotators) == results.case.annotations.n_queries // 2
+    annotators = Annotators.of(results.setup.annotations)
+    assert results.n_annotated == len(annotators) == results.setup.annotations.n_queries // 2
     for rival, way in ((others, "nearest"), (another, "another")):
         alone = human_scores(annotators, way, "R@1,IoU=0.5; mIoU", DEFAULT, duplicates="kept").scores
         for measure in ("R@1,IoU=0.5", "mIoU"):
@@ -80,12 +84,11 @@ def test_they_are_of_the_queries_that_several_marked(audited):
 
 
 def test_they_are_shown(audited):
-    lines = report.lines(audited, source={"path": "preds.jsonl", "sha256": ""}, seed=0)
-    n = audited.results.n_annotated
-    assert f"people as ceilings: on {n} of {2 * n} queries, which several annotated" in lines
-    heading = " ".join(lines[lines.index("") :])
-    assert (heading.count("Annotator"), heading.count("Consensus")) == (2, 1)
-    document = report.document(audited, source={"path": "preds.jsonl", "sha256": ""}, seed=0)
+    shown, n = report.report(audited), audited.results.n_annotated
+    assert f"on {n} of {2 * n} queries, which several people annotated" in dict(shown.facts)["ceilings"]
+    titles = [row[0].text.split()[0] for _, rows in shown.tables[0].groups for row in rows]
+    assert (titles.count("Annotator"), titles.count("Consensus")) == (2, 1)
+    document = as_json(report.document(audited))
     names = [ceiling["name"] for ceiling in document["ceilings"]]
     assert names[2:] == ["human-others", "human-another", "human-consensus"]
     of_people = [entry["ceiling"] for entry in document["human_skill"]]
@@ -101,11 +104,11 @@ def test_the_references_pattern_is_still_that_of_the_references(audited, audit_o
         dataset=plain.dataset,
         split=plain.split,
     )
-    without = audit_of(nameless, audited.results.case.predictions).results
+    without = audit_of(nameless, audited.results.setup.predictions).results
     assert [rival.name for rival in without.ceilings] == ["oracle", "perfect"]
     assert without.n_annotated == 0
     pattern = answer_pattern.reference_pattern
-    assert without.part(pattern) == audited.results.part(pattern)
+    assert without.cached(pattern) == audited.results.cached(pattern)
     # Nothing else is drawn otherwise; but floors that draw their answers draw them for the split, names included.
     drawn = [1 + number for number, floor in enumerate(without.floors) if floor.draws and floor.name != NETWORK]
     assert {without.floors[row - 1].name for row in drawn} == {"prior-only", "action-aware", "uniform", "random-chance"}

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate, read_predictions
-from truemoment.auditing import CHECKS, Case, Results
+from truemoment.auditing import CHECKS, AuditSetup, Controls, Results, Splits
 from truemoment.auditing.checks import changed_videos, conventions
 from truemoment.caching import Cache
 from truemoment.exceptions import ProtocolError, UsageError
@@ -49,7 +49,7 @@ def whole(annotations):
 def audited(annotations, predictions, *, measures="R@1,IoU=0.5; mIoU", protocol=DEFAULT, **more):
     """Give the results of an audit, of which nothing is computed before a check looks at it."""
     more = {"resamples": 50, "permutations": 99, "cache": Cache.of_user()} | more
-    return Results(Case(annotations, predictions, parse_measures(measures), protocol, **more), np.random.default_rng(0))
+    return Results(AuditSetup(annotations, predictions, parse_measures(measures), protocol, **more), 0)
 
 
 def finding(results, check):
@@ -160,31 +160,38 @@ def test_a_coarse_grid_is_left_to_the_pattern(tmp_path):
 # ---- Queries without a moment
 
 
+@pytest.mark.slow
 def test_queries_without_a_moment_change_no_figure(train):
     """The audit of a split is that of its queries with a moment, whatever is said of the others."""
     test = annotated("test", 30, without=15)
     answers = right(test, fault_s=2.0)
-    with_them = audited(test, answers, train=train)
+    with_them = audited(test, answers, splits=Splits(train=train))
     located = test.with_moments()
     keep = np.isin(answers.query_id.astype(str), located.query_id.astype(str))
-    alone = audited(located, answers.select_queries(keep), train=train)
+    alone = audited(located, answers.select_queries(keep), splits=Splits(train=train))
     for check in CHECKS:
         if check.name != "abstention":
             assert check.look(with_them) == check.look(alone), check.name
     assert with_them.scores.annotations_sha256 == located.sha256
-    assert with_them.split.sha256 == test.sha256
+    assert with_them.whole.annotations.sha256 == test.sha256
 
 
+@pytest.mark.slow
 def test_every_split_is_held_to_its_queries_with_a_moment():
     test, train = annotated("test", 20, without=5), annotated("train", 40, without=9, seed=1)
     val, iid = annotated("val", 20, without=3, seed=2), annotated("iid", 20, without=2, seed=3)
     found = audited(
-        test, right(test), train=train, selection=val, others=(train, val), iid=(iid, right(iid)), shuffled=whole(test)
+        test,
+        right(test),
+        splits=Splits(train=train, validation=val, others=(train, val)),
+        iid=(iid, right(iid)),
+        controls=Controls(shuffled=whole(test)),
     )
-    case = found.case
-    assert [of.n_queries for of in (case.annotations, case.train, case.selection, case.iid[0])] == [35, 71, 37, 38]
-    assert len(case.shuffled) == 35
-    assert len(case.iid[1]) == 38
+    setup, splits = found.setup, found.setup.splits
+    located = (setup.annotations, splits.train, splits.validation, setup.iid[0])
+    assert [of.n_queries for of in located] == [35, 71, 37, 38]
+    assert len(setup.controls.shuffled) == 35
+    assert len(setup.iid[1]) == 38
     assert finding(found, "better-than-guessing").holds is True
 
 
@@ -194,32 +201,32 @@ def test_videos_asked_only_for_what_they_lack_are_leaks_too():
     other = Annotations.from_rows(
         [("other#0", asked_nowhere_else, 50.0, "he sits", 1.0, 2.0)], dataset="invented", split="val"
     )
-    leak = finding(audited(test, right(test), train=train, others=(other,)), "leakage")
+    leak = finding(audited(test, right(test), splits=Splits(train=train, others=(other,))), "leakage")
     assert leak.level == "serious"
     assert "val (1 of 20)" in leak.verdict
 
 
 def test_one_that_knows_where_nothing_is_is_told_from_one_that_does_not(train):
     test = annotated("test", 30, without=20)
-    knows = finding(audited(test, right(test), train=train), "abstention")
+    knows = finding(audited(test, right(test), splits=Splits(train=train)), "abstention")
     assert (knows.level, knows.holds, knows.figure) == ("good", True, 1.0)
     assert "The method abstains rightly on 20 of 20 queries without a moment (100.0 %), " in knows.verdict
-    never = finding(audited(test, whole(test), train=train), "abstention")
+    never = finding(audited(test, whole(test), splits=Splits(train=train)), "abstention")
     assert (never.level, never.holds, never.figure) == ("warning", False, 0.0)
     assert "it never abstains" in never.verdict
     always = Predictions.from_lists({q: [] for q in test.queries.query_id})
-    mute = finding(audited(test, always, train=train), "abstention")
+    mute = finding(audited(test, always, splits=Splits(train=train)), "abstention")
     assert (mute.level, mute.holds, mute.figure) == ("warning", False, 0.0)
     assert "not shown to know which query has none" in mute.verdict
 
 
 def test_abstentions_where_every_query_has_a_moment(train):
     test = annotated("test", 30)
-    assert finding(audited(test, right(test), train=train), "abstention") is None
+    assert finding(audited(test, right(test), splits=Splits(train=train)), "abstention") is None
     for silent, level in ((3, "note"), (4, "warning")):  # of 60: 5.0 and 6.7 %
         answers = right(test)
         lists = {q: [] if k < silent else [(1.0, 2.0)] for k, q in enumerate(answers.query_id)}
-        found = finding(audited(test, Predictions.from_lists(lists), train=train), "abstention")
+        found = finding(audited(test, Predictions.from_lists(lists), splits=Splits(train=train)), "abstention")
         assert (found.level, found.figure, found.holds) == (level, None, None)
         assert f"The method answers that there is no such moment for {silent} of 60 queries (" in found.verdict
 
@@ -234,17 +241,19 @@ def test_unread_answers_are_no_abstentions(tmp_path):
 
 def test_a_split_without_any_moment_is_refused():
     test = annotated("test", 5, without=10)
-    with pytest.raises(UsageError, match="no query has a reference moment, and an audit asks where moments are found"):
+    with pytest.raises(UsageError, match="no query has a reference moment, which an audit needs"):
         audited(test, right(test))
     with pytest.raises(UsageError, match="invented/none: no query has a reference moment; name another"):
-        audited(annotated("test", 5), right(annotated("test", 5)), train=annotated("none", 5, without=10))
+        audited(
+            annotated("test", 5), right(annotated("test", 5)), splits=Splits(train=annotated("none", 5, without=10))
+        )
 
 
 def test_a_duration_that_nothing_hangs_on_may_be_unknown(train):
     test = annotated("test", 20, without=2)
     nowhere = np.isnan(test.start_s)
     test = dataclasses.replace(test, duration_s=np.where(nowhere, NAN, test.duration_s))
-    assert finding(audited(test, right(test), train=train), "abstention").figure == 1.0
+    assert finding(audited(test, right(test), splits=Splits(train=train)), "abstention").figure == 1.0
 
 
 # ---- Protocols that drop
@@ -253,7 +262,7 @@ def test_a_duration_that_nothing_hangs_on_may_be_unknown(train):
 @pytest.mark.parametrize(
     ("which", "words"),
     [
-        ("predictions", "could not be read, and"),
+        ("predictions", "could not be read, but"),
         ("shuffled", "on shuffled videos"),
         ("text_only", "without the frames"),
     ],
@@ -261,9 +270,10 @@ def test_a_duration_that_nothing_hangs_on_may_be_unknown(train):
 def test_answers_that_would_be_dropped_are_refused(tmp_path, which, words):
     test = annotated("test", 20)
     unread, _ = read(tmp_path, test, said(test, unread=4))
-    answers = {"predictions": right(test), which: unread}
+    given = {"predictions": right(test), "shuffled": None, "text_only": None, which: unread}
+    answers = given.pop("predictions")
     with pytest.raises(UsageError, match=rf"drops the 4 queries .*{words}.*unreadable=worst"):
-        Case(test, measures=parse_measures("mIoU"), protocol=get_protocol("default,unreadable=drop"), **answers)
+        audited(test, answers, protocol=get_protocol("default,unreadable=drop"), controls=Controls(**given))
 
 
 def test_missing_answers_are_not_unread_ones():
@@ -283,7 +293,12 @@ def test_a_model_that_needs_no_frames_is_not_better_than_guessing(train):
     Both hit every query: an overlap of 8 s of 12 s, and of 7.5 s of 12.5 s.
     """
     test = annotated("test", 30)
-    found = audited(test, right(test, fault_s=2.0), train=train, text_only=right(test, fault_s=2.5))
+    found = audited(
+        test,
+        right(test, fault_s=2.0),
+        splits=Splits(train=train),
+        controls=Controls(text_only=right(test, fault_s=2.5)),
+    )
     blind = finding(found, "text-only")
     assert (blind.level, blind.holds) == ("serious", False)
     assert "100.00 of 100.00 at R@1,IoU=0.5 (100 %)" in blind.verdict
@@ -294,15 +309,15 @@ def test_a_model_that_needs_no_frames_is_not_better_than_guessing(train):
     assert "above text only (no frames) at R@1,IoU=0.5 (100.00 against 100.00)" in verdict.verdict
     share = finding(found, "shortcut-share")
     assert (share.figure, share.holds) == (1.0, False)
-    alone = audited(test, right(test, fault_s=2.0), train=train)
+    alone = audited(test, right(test, fault_s=2.0), splits=Splits(train=train))
     assert finding(alone, "better-than-guessing").holds is True
     assert finding(alone, "text-only") is None
 
 
 def test_text_only_is_one_floor_more_and_changes_no_other(train):
     test = annotated("test", 30)
-    alone = audited(test, right(test), train=train)
-    beside = audited(test, right(test), train=train, text_only=right(test))
+    alone = audited(test, right(test), splits=Splits(train=train))
+    beside = audited(test, right(test), splits=Splits(train=train), controls=Controls(text_only=right(test)))
     assert [floor.name for floor in beside.floors] == [*(floor.name for floor in alone.floors), "text-only"]
     assert set(beside.verdict.strongest) == {len(alone.floors)}  # it has every answer
     for one, other in zip(beside.floors, alone.floors, strict=False):
@@ -312,7 +327,7 @@ def test_text_only_is_one_floor_more_and_changes_no_other(train):
 def test_the_figures_without_frames_are_those_of_the_file(train):
     test = annotated("test", 30)
     without = right(test, fault_s=4.0)
-    found = audited(test, right(test), train=train, text_only=without)
+    found = audited(test, right(test), splits=Splits(train=train), controls=Controls(text_only=without))
     rival = found.floors[found.text_only]
     assert rival.scores.value("mIoU") == evaluate(test, without, "mIoU").value("mIoU")
     assert rival.scores.value("mIoU") == pytest.approx(6 / 14, abs=1e-9)  # 6 s of 14 s
@@ -328,7 +343,12 @@ def test_most_of_the_score_without_frames_is_a_warning(train):
         q: [(s, e) if k % 7 else (0.0, 0.1)]
         for k, (q, s, e) in enumerate(zip(test.query_id, test.start_s, test.end_s, strict=True))
     }
-    blind = finding(audited(test, right(test), train=train, text_only=Predictions.from_lists(lists)), "text-only")
+    blind = finding(
+        audited(
+            test, right(test), splits=Splits(train=train), controls=Controls(text_only=Predictions.from_lists(lists))
+        ),
+        "text-only",
+    )
     assert (blind.level, blind.holds) == ("warning", True)
     assert "(85 %)" in blind.verdict
 
@@ -336,7 +356,9 @@ def test_most_of_the_score_without_frames_is_a_warning(train):
 def test_a_model_that_declines_without_frames_says_little(tmp_path, train):
     test = annotated("test", 30)
     silent, _ = read(tmp_path, test, ["I cannot watch videos."] * 40 + said(test)[40:])
-    blind = finding(audited(test, right(test), train=train, text_only=silent), "text-only")
+    blind = finding(
+        audited(test, right(test), splits=Splits(train=train), controls=Controls(text_only=silent)), "text-only"
+    )
     assert (blind.level, blind.holds) == ("note", True)
     assert "Without them it names a moment for only 20 of 60 queries" in blind.verdict
     assert "answers without the frames: 20 parsed, 40 refused" in blind.evidence
@@ -345,7 +367,9 @@ def test_a_model_that_declines_without_frames_says_little(tmp_path, train):
 def test_too_few_videos_tell_nothing_of_frames(train):
     """Five videos: no p value of a test that swaps videos is below 2 / 2^5 = 0.0625."""
     test = annotated("test", 5)
-    blind = finding(audited(test, right(test), train=train, text_only=whole(test)), "text-only")
+    blind = finding(
+        audited(test, right(test), splits=Splits(train=train), controls=Controls(text_only=whole(test))), "text-only"
+    )
     assert (blind.level, blind.holds) == ("warning", None)
     assert "5 videos are too few" in blind.verdict
 
@@ -353,7 +377,9 @@ def test_too_few_videos_tell_nothing_of_frames(train):
 def test_a_protocol_that_refuses_says_whose_answers():
     test = annotated("test", 20)
     few = Predictions.from_lists({q: [(1.0, 2.0)] for q in test.queries.query_id[:30]})
-    results = audited(test, right(test), text_only=few, protocol=get_protocol("default,missing=refuse"))
+    results = audited(
+        test, right(test), controls=Controls(text_only=few), protocol=get_protocol("default,missing=refuse")
+    )
     with pytest.raises(ProtocolError, match=r"text-only answers: protocol .* refuses"):
         finding(results, "text-only")
 
@@ -367,11 +393,11 @@ def test_shuffled_answers_in_words(tmp_path, train):
     texts = said(test, unread=6)
     texts[6:12] = ["There is no such moment in the video."] * 6
     shuffled, _ = read(tmp_path, test, texts)
-    found = audited(test, right(test), train=train, shuffled=shuffled)
-    moved = found.part(changed_videos.shuffled).displacement
+    found = audited(test, right(test), splits=Splits(train=train), controls=Controls(shuffled=shuffled))
+    moved = found.cached(changed_videos.shuffled).displacement
     assert moved.left_out == {"answered on the original video only": 12}
     assert int(moved.compared.sum()) == 48
-    assert found.part(changed_videos.shuffled).scores.value("R@1,IoU=0.5") == 48 / 60
+    assert found.cached(changed_videos.shuffled).scores.value("R@1,IoU=0.5") == 48 / 60
     evidence = finding(found, "uses-video").evidence
     assert any("could not be read, which count as wrong: 6 (on the original ones: 0)" in line for line in evidence)
 
@@ -381,9 +407,9 @@ def test_shuffled_answers_in_words(tmp_path, train):
 
 def test_a_protocol_for_abstentions_is_no_evaluator_of_its_own():
     test = annotated("test", 20)
-    assert "sets" not in audited(test, right(test)).part(conventions.conventions)
+    assert "sets" not in audited(test, right(test)).cached(conventions.conventions)
     own = audited(test, right(test), measures="SetIoU", protocol=get_protocol("sets"))
-    assert own.part(conventions.conventions)["sets"] == 1.0
+    assert own.cached(conventions.conventions)["sets"] == 1.0
 
 
 def test_some_answers_are_selected():

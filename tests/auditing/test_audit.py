@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate, load_annotations, read_predictions
-from truemoment.auditing import CHECKS, Case, Results, audit
+from truemoment.auditing import CHECKS, AuditSetup, Results, Splits, audit
 from truemoment.auditing.checks import conventions
 from truemoment.auditing.verdict import judge_floors
 from truemoment.baselines import Choices, make_baseline
@@ -15,6 +15,8 @@ from truemoment.exceptions import UsageError
 from truemoment.floors import DRAWS, FITS, FLOORS, answers_a_query, join_measures
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
+
+pytestmark = pytest.mark.slow
 
 DEFAULT = get_protocol("default")
 
@@ -27,12 +29,12 @@ TRIED = f"{len(FLOORS) - len(OF_DENSITIES)} blind baselines tried"
 def case_of(annotations, predictions, **more):
     measures = parse_measures("R@1,IoU=0.3; R@1,IoU=0.5; mIoU")
     more = {"resamples": 50, "permutations": 99, "cache": Cache.of_user()} | more
-    return Case(annotations, predictions, measures, DEFAULT, **more)
+    return AuditSetup(annotations, predictions, measures, DEFAULT, **more)
 
 
 def audited(annotations, predictions, **more):
     """Give the results of an audit, of which nothing is computed before a check looks at it."""
-    return Results(case_of(annotations, predictions, **more), np.random.default_rng(0))
+    return Results(case_of(annotations, predictions, **more), 0)
 
 
 def finding(results, check):
@@ -55,7 +57,7 @@ def audited_split(invented):
 def test_the_strongest_floor_of_the_audited_split_leads(plain_audit):
     """Headline, tiles, share and gate quote one floor: the one with the highest figure on this very split."""
     results = plain_audit.results
-    for m, measure in enumerate(results.case.measures):
+    for m, measure in enumerate(results.setup.measures):
         values = [floor.scores.value(measure) for floor in results.floors]
         assert values[int(results.verdict.strongest[m])] == max(values)
         assert results.strongest_scores.value(measure) == max(values)
@@ -87,10 +89,10 @@ def test_the_floor_chosen_on_validation_is_evidence(plain_audit):
 def test_every_floor_has_its_figure_on_the_validation_split(plain_audit):
     """That is what evaluate gives of the answers of a floor that draws nothing."""
     results = plain_audit.results
-    validation = results.case.selection
+    validation = results.setup.splits.validation
     for name in ("predict-all", "best-constant", "mean-map", "sentence-neighbours"):
         floor = results.floor(name)
-        for m, measure in enumerate(results.case.measures):
+        for m, measure in enumerate(results.setup.measures):
             (methods,) = floor.floor.fitted
             again = evaluate(validation, methods[m].ground(validation.queries, 10), [measure])
             assert again.value(measure) == floor.validated.value(measure)
@@ -100,7 +102,7 @@ def test_a_floor_that_wins_on_the_audited_split_alone_takes_the_title_away(train
     """Every moment of it is the whole video, which no training moment is: PredictAll has 100."""
     rows = [(q, v, 50.0, s, 0.0, 50.0) for q, v, s in zip(test.query_id, test.video_id, test.sentence, strict=True)]
     whole = Annotations.from_rows(rows, dataset="invented", split="test")
-    found = audited(whole, constant(whole, 0.0, 40.0), train=train)
+    found = audited(whole, constant(whole, 0.0, 40.0), splits=Splits(train=train))
     verdict = finding(found, "better-than-guessing")
     assert verdict.holds is False
     assert " PredictAll at R@1,IoU=0.5 (100.00 against 100.00)" in verdict.verdict
@@ -114,7 +116,7 @@ def test_a_floor_that_wins_on_the_audited_split_alone_takes_the_title_away(train
 def test_no_floor_is_better_than_guessing(train, test, name):
     choices = Choices(np.random.default_rng(17), protocol=DEFAULT)
     method = make_baseline(name, choices).fit(train).ground(test.queries, 1)
-    assert finding(audited(test, method, train=train), "better-than-guessing").holds is not True
+    assert finding(audited(test, method, splits=Splits(train=train)), "better-than-guessing").holds is not True
 
 
 def test_without_a_training_split_only_floors_that_learn_nothing_are_run(test, constant):
@@ -128,7 +130,7 @@ def test_without_a_training_split_only_floors_that_learn_nothing_are_run(test, c
 
 
 def test_floors_give_no_more_answers_than_the_method(train, test, constant):
-    found = audited(test, constant(test, 0.0, 10.0), train=train)
+    found = audited(test, constant(test, 0.0, 10.0), splits=Splits(train=train))
     assert {floor.name for floor in found.floors} == set(FLOORS) - OF_DENSITIES
     assert all(floor.predictions.lengths.max() == 1 for floor in found.floors)
 
@@ -136,9 +138,9 @@ def test_floors_give_no_more_answers_than_the_method(train, test, constant):
 @pytest.mark.parametrize(("name", "n"), [("uniform", DRAWS), ("random-chance", DRAWS), ("sentence-network", FITS)])
 def test_a_floor_that_is_drawn_is_the_mean_of_its_draws(plain_audit, name, n):
     floor = plain_audit.results.floor(name)
-    values = np.array([[draw.value(of) for of in plain_audit.results.case.measures] for draw in floor.draws])
+    values = np.array([[draw.value(of) for of in plain_audit.results.setup.measures] for draw in floor.draws])
     assert len(values) == n
-    mean = [floor.scores.value(of) for of in plain_audit.results.case.measures]
+    mean = [floor.scores.value(of) for of in plain_audit.results.setup.measures]
     assert mean == pytest.approx(values.mean(axis=0), abs=1e-12)
     spread = np.sqrt(((values - values.mean(axis=0)) ** 2).sum(axis=0) / (n - 1))
     assert floor.spread == pytest.approx(spread, abs=1e-12)
@@ -153,9 +155,9 @@ def test_the_spread_of_draws_is_in_the_interval(plain_audit):
         results.scores,
         [floor.scores for floor in results.floors],
         results.ceiling("oracle").scores,
-        np.zeros((len(results.floors), len(results.case.measures))),
+        np.zeros((len(results.floors), len(results.setup.measures))),
         results.stream("verdict"),
-        resamples=results.case.resamples,
+        resamples=results.setup.resamples,
     )
     width, width_without = (np.diff(of.against_ci95)[..., 0] for of in (results.verdict, without))
     for number, floor in enumerate(results.floors):
@@ -185,7 +187,7 @@ def test_joined_measures_keep_their_rows(test, constant):
 
 def test_a_constant_answer_is_not_better(train, test, constant):
     """The best constant hits what the first fifth hits (0-15 % is the earliest that does: its IoU is 0.75)."""
-    found = audited(test, constant(test, 0.0, 10.0), train=train)
+    found = audited(test, constant(test, 0.0, 10.0), splits=Splits(train=train))
     verdict = finding(found, "better-than-guessing")
     assert (verdict.level, verdict.holds) == ("serious", False)
     assert verdict.verdict.startswith("Not decided")
@@ -200,7 +202,7 @@ def test_a_constant_answer_is_not_better(train, test, constant):
 
 
 def test_the_right_answer_is_better(train, test, references_as_answers):
-    found = audited(test, references_as_answers(test), train=train)
+    found = audited(test, references_as_answers(test), splits=Splits(train=train))
     verdict = finding(found, "better-than-guessing")
     assert verdict.verdict.startswith(f"Better than the {TRIED}: ")
     assert verdict.level == "good"
@@ -213,7 +215,7 @@ def test_the_right_answer_is_better(train, test, references_as_answers):
 
 def test_nothing_is_undefined_in_silence(train, test, constant):
     """A method without a single hit: shares of its score are undefined, and the words are that."""
-    found = audited(test, constant(test, 48.0, 50.0), train=train)
+    found = audited(test, constant(test, 48.0, 50.0), splits=Splits(train=train))
     share = finding(found, "shortcut-share")
     assert (share.figure, share.holds) == (None, None)
     assert "undefined" in share.verdict
@@ -221,7 +223,7 @@ def test_nothing_is_undefined_in_silence(train, test, constant):
 
 
 def test_silence_is_counted_and_costs(train, test):
-    found = audited(test, Predictions.from_lists({}), train=train)
+    found = audited(test, Predictions.from_lists({}), splits=Splits(train=train))
     assert finding(found, "answer-pattern").verdict == "No query is answered."
     assert found.scores.value("mIoU") == 0
     verdict = finding(found, "better-than-guessing")
@@ -231,18 +233,20 @@ def test_silence_is_counted_and_costs(train, test):
 def test_too_few_videos_show_nothing(train, test, references_as_answers):
     """Five videos: no p value of a test that swaps videos is below 2 / 2^5 = 0.0625."""
     few = test.select_queries(np.isin(test.queries.video_id, [f"test{v}" for v in range(5)]))
-    verdict = finding(audited(few, references_as_answers(few), train=train), "better-than-guessing")
+    verdict = finding(audited(few, references_as_answers(few), splits=Splits(train=train)), "better-than-guessing")
     assert (verdict.level, verdict.holds) == ("warning", None)
     assert verdict.verdict.startswith("Not decided: 5 videos are too few for any difference to be shown; ")
 
 
 def test_a_coarse_grid_is_no_fault_where_references_lie_on_it(train, test, references_as_answers):
     """Every reference lies on multiples of 5 s, and right answers do too."""
-    assert finding(audited(test, references_as_answers(test), train=train), "answer-pattern").holds is True
+    assert (
+        finding(audited(test, references_as_answers(test), splits=Splits(train=train)), "answer-pattern").holds is True
+    )
 
 
 def test_floors_that_cannot_be_fitted_are_named(train, test, constant):
-    found = audited(test, constant(test, 0.0, 10.0), train=train)
+    found = audited(test, constant(test, 0.0, 10.0), splits=Splits(train=train))
     assert {line.partition(" could not be fitted: ")[0] for line in found.left_out} == OF_DENSITIES
     evidence = finding(found, "better-than-guessing").evidence
     assert {f"left out: {line}" for line in found.left_out} <= set(evidence)
@@ -250,30 +254,34 @@ def test_floors_that_cannot_be_fitted_are_named(train, test, constant):
 
 def test_queries_without_a_duration_are_left_out_of_what_floors_learn(train, test, constant):
     unknown = dataclasses.replace(train, duration_s=np.where(np.arange(len(train)) < 3, np.nan, train.duration_s))
-    found = audited(test, constant(test, 0.0, 10.0), train=unknown, selection=train)
-    assert found.left_out[:-3] == ("3 of 80 queries of train have no duration and were left out",)
-    alone = audited(test, constant(test, 0.0, 10.0), train=train.select_queries(np.arange(80) >= 3))
+    found = audited(test, constant(test, 0.0, 10.0), splits=Splits(train=unknown, validation=train))
+    assert found.left_out[:-3] == ("3 of 80 queries of train have no duration",)
+    alone = audited(test, constant(test, 0.0, 10.0), splits=Splits(train=train.select_queries(np.arange(80) >= 3)))
     assert found.floor("best-constant").scores.value("mIoU") == alone.floor("best-constant").scores.value("mIoU")
     nothing = dataclasses.replace(train, duration_s=np.full(len(train), np.nan))
     with pytest.raises(UsageError, match=r"invented/train: no video's duration is known \(duration_s\)"):
-        finding(audited(test, constant(test, 0.0, 10.0), train=nothing), "better-than-guessing")
+        finding(audited(test, constant(test, 0.0, 10.0), splits=Splits(train=nothing)), "better-than-guessing")
 
 
 def test_shared_videos_and_sentences_are_named(train, test, constant):
     rows = [("other#0", test.video_id[0], 50.0, "he sits", 1.0, 2.0)]
     other = Annotations.from_rows(rows, dataset="invented", split="val")
-    leak = finding(audited(test, constant(test, 0.0, 10.0), train=train, others=(train, other)), "leakage")
+    leak = finding(
+        audited(test, constant(test, 0.0, 10.0), splits=Splits(train=train, others=(train, other))), "leakage"
+    )
     assert leak.level == "serious"
     assert "val (1 of 60)" in leak.verdict
-    only_train = finding(audited(test, constant(test, 0.0, 10.0), train=train, others=(train,)), "leakage")
+    only_train = finding(
+        audited(test, constant(test, 0.0, 10.0), splits=Splits(train=train, others=(train,))), "leakage"
+    )
     assert "100 % of its sentences (120 of 120) are verbatim in train" in only_train.verdict
 
 
 def test_the_same_seed_gives_the_same_audit(train, test, constant):
     """Whether the floors are fitted, or recalled from the cache."""
-    case = case_of(test, constant(test, 5.0, 20.0), train=train)
+    case = case_of(test, constant(test, 5.0, 20.0), splits=Splits(train=train))
     fresh = dataclasses.replace(case, cache=NO_CACHE)
-    first, again = (audit(of, np.random.default_rng(3)) for of in (fresh, case))
+    first, again = (audit(of, seed=3) for of in (fresh, case))
     assert first.findings == again.findings
     assert np.array_equal(first.results.ci95, again.results.ci95)
 
@@ -294,19 +302,19 @@ def test_what_is_shared_is_computed_once(test, constant):
         called.append(results)
         return len(called)
 
-    assert (found.part(compute), found.part(compute), called) == (1, 1, [found])
+    assert (found.cached(compute), found.cached(compute), called) == (1, 1, [found])
 
 
 def test_refusals(test, constant):
     unknown = dataclasses.replace(test, duration_s=np.full(len(test), np.nan))
     with pytest.raises(UsageError, match="needs every video's duration"):
         case_of(unknown, constant(test, 0.0, 10.0))
-    with pytest.raises(UsageError, match=r"drops the 120 queries without an answer.*missing=worst"):
-        Case(test, Predictions.from_lists({}), parse_measures("mIoU"), get_protocol("default,missing=drop"))
+    with pytest.raises(UsageError, match=r"drops the 120 queries without a prediction.*missing=worst"):
+        AuditSetup(test, Predictions.from_lists({}), parse_measures("mIoU"), get_protocol("default,missing=drop"))
     with pytest.raises(UsageError, match="got the audited split to fit or choose on"):
-        case_of(test, constant(test, 0.0, 10.0), selection=test)
+        case_of(test, constant(test, 0.0, 10.0), splits=Splits(validation=test))
     with pytest.raises(UsageError, match="needs measures of moments"):
-        Case(test, constant(test, 0.0, 10.0), parse_measures("HIT@1,min=VeryGood"), DEFAULT)
+        AuditSetup(test, constant(test, 0.0, 10.0), parse_measures("HIT@1,min=VeryGood"), DEFAULT)
 
 
 # ---- Real data
@@ -318,17 +326,17 @@ def hao(data_dir):
     train, val = (load_annotations("charades-cd", name, data_dir=data_dir) for name in ("train", "val"))
     file = data_dir / "predictions" / "hao2022_charades_cd_test_ood.json"
     predictions, match = read_predictions(file, annotations)
-    case = Case(
+    case = AuditSetup(
         annotations,
         predictions,
         parse_measures(DEFAULT.measures),
         DEFAULT,
         match=match,
-        others=(train, val),
+        splits=Splits(others=(train, val)),
         resamples=200,
         permutations=999,
     )
-    return Results(case, np.random.default_rng(0))
+    return Results(case, 0)
 
 
 @pytest.mark.data
@@ -344,7 +352,7 @@ def test_the_whole_video_and_faulty_answers_of_a_public_file(hao):
 @pytest.mark.data
 def test_protocol_sensitivity_of_a_public_file(hao):
     """Figures of the README's table, which peers' own evaluators gave."""
-    percent = {name: round(100 * value, 2) for name, value in hao.part(conventions.conventions).items()}
+    percent = {name: round(100 * value, 2) for name, value in hao.cached(conventions.conventions).items()}
     assert (percent["default"], percent["moment-detr"], percent["hidden-challenges"]) == (46.84, 47.32, 46.90)
     assert (percent["2d-tan"], percent["vslnet"]) == (46.61, 47.02)
 
@@ -357,6 +365,6 @@ def test_leaks_of_activitynet_captions(data_dir):
     predictions = Predictions.from_lists(
         {q: [(0.0, d, 1.0)] for q, d in zip(annotations.queries.query_id, annotations.queries.duration_s, strict=True)}
     )
-    leak = finding(audited(annotations, predictions, others=(other,)), "leakage")
+    leak = finding(audited(annotations, predictions, splits=Splits(others=(other,))), "leakage")
     assert leak.level == "serious"
     assert "val_1 (4,885 of 4,885)" in leak.verdict

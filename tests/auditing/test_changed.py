@@ -6,10 +6,11 @@ import re
 import numpy as np
 import pytest
 
-from truemoment.auditing import Case, Results, audit
+from truemoment.auditing import AuditSetup, Controls, Results, Splits, audit
 from truemoment.auditing.checks import better_than_guessing, changed_videos, uses_video, without_right_video
 from truemoment.caching import Cache
 from truemoment.diagnosis.randomised_video import randomised
+from truemoment.documents import as_json
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import UsageError
 from truemoment.features.changed import WAYS
@@ -17,9 +18,10 @@ from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
 from truemoment.records import Predictions
 from truemoment.reports import audit as report
-from truemoment.reports.figures import changed_figure, drawings
-from truemoment.reports.page import page
+from truemoment.reports.render.html import page
 from truemoment.worlds import ToyGrounder, make_world
+
+pytestmark = pytest.mark.slow
 
 SOURCE = {"path": "preds.jsonl", "sha256": "ab" * 32}
 
@@ -30,14 +32,13 @@ def asked_again(perception, n_videos=240):
     train, val, test = (world.splits[name] for name in ("train", "val", "test-iid"))
     toy = ToyGrounder(world.features).fit(train, val)
     changed = randomised(toy, test.queries, top=5, seed=0)
-    return Case(
+    return AuditSetup(
         annotations=test,
         predictions=changed["original"],
         measures=parse_measures("R@1,IoU=0.5; mIoU"),
         protocol=get_protocol("default"),
-        train=train,
-        selection=val,
-        changed=changed,
+        splits=Splits(train=train, validation=val),
+        controls=Controls(changed=changed),
         resamples=100,
         permutations=199,
         cache=Cache.of_user(),
@@ -60,19 +61,19 @@ def seeing():
 
 @pytest.fixture(scope="module")
 def audit_of_seeing(seeing):
-    return audit(seeing, np.random.default_rng(0))
+    return audit(seeing, seed=0)
 
 
 def test_a_method_that_sees_loses_on_every_kind(audit_of_seeing, seeing):
     found = finding(audit_of_seeing, "looks-at-video")
     assert (found.level, found.holds) == ("good", True)
     assert finding(audit_of_seeing, "uses-video").holds is True
-    changed = audit_of_seeing.results.part(changed_videos.changed)
+    changed = audit_of_seeing.results.cached(changed_videos.changed)
     assert tuple(one.way for one in changed.ways) == WAYS[1:]
     assert (changed.n_differing, changed.agrees) == (0, True)
     for one in changed.ways:
         # Each figure is what `evaluate` gives by itself, and the fall is the difference of two.
-        alone = evaluate(seeing.annotations, seeing.changed[one.way], seeing.measures, seeing.protocol)
+        alone = evaluate(seeing.annotations, seeing.controls.changed[one.way], seeing.measures, seeing.protocol)
         own = evaluate(seeing.annotations, seeing.predictions, seeing.measures, seeing.protocol)
         for m, measure in enumerate(seeing.measures):
             assert one.scores.value(measure) == alone.value(measure)
@@ -84,33 +85,33 @@ def test_a_method_that_sees_loses_on_every_kind(audit_of_seeing, seeing):
 
 
 def test_a_method_that_sees_noise_is_not_shown_to_lose():
-    found = audit(asked_again(0.0), np.random.default_rng(0))
+    found = audit(asked_again(0.0), seed=0)
     verdict = finding(found, "looks-at-video")
     assert (verdict.level, verdict.holds) == ("serious", False)
     assert "No loss is shown by these changes: " in verdict.verdict
 
 
 def test_shuffled_answers_come_from_the_model_unless_given(audit_of_seeing, seeing):
-    assert audit_of_seeing.results.part(changed_videos.shuffled).answers is not None
-    shuffled = audit_of_seeing.results.part(changed_videos.shuffled).scores.value("R@1,IoU=0.5")
+    assert audit_of_seeing.results.cached(changed_videos.shuffled).answers is not None
+    shuffled = audit_of_seeing.results.cached(changed_videos.shuffled).scores.value("R@1,IoU=0.5")
     by_way = {
-        one.way: one.scores.value("R@1,IoU=0.5") for one in audit_of_seeing.results.part(changed_videos.changed).ways
+        one.way: one.scores.value("R@1,IoU=0.5") for one in audit_of_seeing.results.cached(changed_videos.changed).ways
     }
     assert shuffled == by_way["shuffled"]
-    given = audit(replaced(seeing, shuffled=seeing.predictions), np.random.default_rng(0))
-    assert given.results.part(changed_videos.shuffled).displacement.share_unchanged == 1
+    given = audit(replaced(seeing, controls=dataclasses.replace(seeing.controls, shuffled=seeing.predictions)), seed=0)
+    assert given.results.cached(changed_videos.shuffled).displacement.share_unchanged == 1
     assert finding(given, "uses-video").holds is False
 
 
 def test_other_draws_stay_as_they_were(audit_of_seeing, seeing):
     """What changed videos draw is drawn apart: the rest of the audit has the intervals it has without them."""
-    without = audit(replaced(seeing, changed={}, shuffled=seeing.changed["shuffled"]), np.random.default_rng(0))
-    assert without.results.part(changed_videos.changed) is None
+    without = audit(replaced(seeing, controls=Controls(shuffled=seeing.controls.changed["shuffled"])), seed=0)
+    assert without.results.cached(changed_videos.changed) is None
     assert finding(without, "looks-at-video") is None
     assert np.array_equal(without.results.ci95, audit_of_seeing.results.ci95)
     assert np.array_equal(
-        without.results.part(changed_videos.shuffled).fall.ci95,
-        audit_of_seeing.results.part(changed_videos.shuffled).fall.ci95,
+        without.results.cached(changed_videos.shuffled).fall.ci95,
+        audit_of_seeing.results.cached(changed_videos.shuffled).fall.ci95,
     )
 
 
@@ -124,18 +125,18 @@ def moved_by(predictions, seconds, n):
 
 
 def n_differing(case):
-    return Results(case, np.random.default_rng(0)).part(changed_videos.changed).n_differing
+    return Results(case, 0).cached(changed_videos.changed).n_differing
 
 
 def test_a_file_that_is_not_the_models_is_told(seeing):
     other = replaced(seeing, predictions=moved_by(seeing.predictions, 1.0, 30))
-    found = audit(other, np.random.default_rng(0))
+    found = audit(other, seed=0)
     verdict = finding(found, "looks-at-video")
     assert (verdict.level, verdict.holds) == ("warning", None)
-    assert "The file is not what the model answers now: 30 of " in verdict.verdict
-    assert found.results.part(changed_videos.changed).n_differing == 30
+    assert "The file differs from what the model predicts now in 30 of " in verdict.verdict
+    assert found.results.cached(changed_videos.changed).n_differing == 30
     assert finding(found, "uses-video") is None  # answers of a model that is not the file's say nothing of the file
-    assert report.document(found, source=SOURCE, seed=0)["changed"]["agrees"] is False
+    assert report.document(found)["changed"]["agrees"] is False
     # One in a hundred may differ, and by less than a thousandth of the video every one.
     near = replaced(seeing, predictions=moved_by(seeing.predictions, 1e-4, 30))
     assert n_differing(near) == 0
@@ -144,30 +145,30 @@ def test_a_file_that_is_not_the_models_is_told(seeing):
 
 
 def test_answers_on_changed_videos_need_the_original(seeing):
-    with pytest.raises(UsageError, match="those on the original too"):
-        replaced(seeing, changed={"frozen": seeing.changed["frozen"]})
+    with pytest.raises(UsageError, match="those on the original ones too"):
+        replaced(seeing, controls=Controls(changed={"frozen": seeing.controls.changed["frozen"]}))
     dropping = get_protocol("default,missing=drop")
-    short = seeing.changed["frozen"].select_queries(np.arange(len(seeing.predictions)) > 0)
+    short = seeing.controls.changed["frozen"].select_queries(np.arange(len(seeing.predictions)) > 0)
     with pytest.raises(UsageError, match="on frozen videos"):
-        replaced(seeing, changed={**seeing.changed, "frozen": short}, protocol=dropping)
+        replaced(seeing, controls=Controls(changed={**seeing.controls.changed, "frozen": short}), protocol=dropping)
 
 
 def test_reports_tell_every_way(audit_of_seeing, seeing):
-    document = report.document(audit_of_seeing, source=SOURCE, seed=0)["changed"]
+    document = as_json(report.document(audit_of_seeing))["changed"]
     assert document["n_differing"] == 0
     assert [way["way"] for way in document["ways"]] == list(WAYS[1:])
-    (frozen,) = (one for one in audit_of_seeing.results.part(changed_videos.changed).ways if one.way == "frozen")
+    (frozen,) = (one for one in audit_of_seeing.results.cached(changed_videos.changed).ways if one.way == "frozen")
     told = next(way for way in document["ways"] if way["way"] == "frozen")
     assert told["measures"][0]["value"] == frozen.scores.value("R@1,IoU=0.5")
     assert told["measures"][0]["fall"]["difference"] == frozen.fall.difference[0]
     assert told["unchanged"]["value"] == frozen.displacement.share_unchanged
     assert told["n_queries"] == seeing.annotations.n_queries
-    (drawn,) = (one for one in drawings(audit_of_seeing) if one.name == "changed")
+    (drawn,) = (one for one in report.report(audit_of_seeing).drawings if one.name == "changed")
     axes = drawn.draw().axes[0]
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names == ["original", "segments shuffled", "played backwards", "frozen", "another video"]
     widths = [bar.get_width() for bar in axes.patches]
-    figures = [seeing.changed[way] for way in WAYS]
+    figures = [seeing.controls.changed[way] for way in WAYS]
     expected = [
         100 * evaluate(seeing.annotations, of, seeing.measures, seeing.protocol).value("R@1,IoU=0.5") for of in figures
     ]
@@ -175,27 +176,28 @@ def test_reports_tell_every_way(audit_of_seeing, seeing):
 
 
 def test_without_a_model_nothing_is_told_of_changed_videos(seeing):
-    found = audit(replaced(seeing, changed={}), np.random.default_rng(0))
-    document = report.document(found, source=SOURCE, seed=0)
+    found = audit(replaced(seeing, controls=Controls(changed={})), seed=0)
+    document = report.document(found)
     assert (document["changed"], document["caution"], document["shuffled"]) == (None, "", None)
-    assert "changed" not in {one.name for one in drawings(found)}
-    with pytest.raises(UsageError, match="no answers on changed videos"):
-        changed_figure(found.results)
+    assert "changed" not in {one.name for one in report.report(found).drawings}
 
 
 def test_a_caution_and_the_model_stand_in_every_report(seeing):
-    source = {**SOURCE, "model": {"path": "runs/a", "name": "toy", "features": "made up"}}
-    found = audit(replaced(seeing, caution="Simulated: <b>not</b> real."), np.random.default_rng(0))
-    said = " ".join(report.lines(found, source=source, seed=0))
-    assert "caution: Simulated: <b>not</b> real." in said
-    assert "model: toy (runs/a), looking at made up" in said
-    text = page(found, source=source, seed=0)
+    sources = {**SOURCE, "model": {"path": "runs/a", "name": "toy", "features": "made up"}}
+    found = audit(
+        replaced(seeing, controls=dataclasses.replace(seeing.controls, caution="Simulated: <b>not</b> real.")),
+        seed=0,
+        sources=sources,
+    )
+    facts = dict(report.report(found).facts)
+    assert (facts["caution"], facts["model"]) == ("Simulated: <b>not</b> real.", "toy (runs/a), features made up")
+    text = page(report.report(found))
     assert "Simulated: &lt;b&gt;not&lt;/b&gt; real." in text
-    assert "toy (runs/a), looking at made up" in text
+    assert "toy (runs/a), features made up" in text
     assert 'id="figure-changed"' in text
     (table,) = re.findall(r"<table(?:(?!</table>).)*played backwards.*?</table>", text, re.DOTALL)
     assert table.count("<tr") == 1 + 5  # headings, original and four ways
-    assert report.document(found, source=source, seed=0)["caution"] == "Simulated: <b>not</b> real."
+    assert report.document(found)["caution"] == "Simulated: <b>not</b> real."
 
 
 # ---- What remains without the right video
@@ -210,7 +212,9 @@ def asked(invented, constant, references_as_answers, with_floors):
     def make(n, **more):
         keep = np.arange(120) < n
         shuffled = Predictions.joined([right.select_queries(keep), constant(test, 45.0, 50.0).select_queries(~keep)])
-        return with_floors(test, right, {"floor": constant(test, 0.0, 10.0)}, shuffled=shuffled, **more)
+        return with_floors(
+            test, right, {"floor": constant(test, 0.0, 10.0)}, controls=Controls(shuffled=shuffled), **more
+        )
 
     return make
 
@@ -228,7 +232,7 @@ def test_what_remains_is_a_share_of_the_score(asked, n, level, holds):
     found = without_right_video.look(results)
     assert (found.level, found.holds, found.figure) == (level, holds, pytest.approx(n / 120))
     assert f"the model still has {100 * n / 120:.2f} of 100.00, 95 % interval" in found.verdict
-    [remaining] = results.part(without_right_video.remaining)
+    [remaining] = results.cached(without_right_video.remaining)
     assert remaining.ci95[0] <= n / 120 <= remaining.ci95[1]
     assert (remaining.ci95[0] < remaining.ci95[1]) == (0 < n < 120)
 
@@ -247,11 +251,12 @@ def test_controls_are_no_blind_baselines(asked):
 
 def test_every_control_stands_beside_the_floor_and_the_worst_leads(audit_of_seeing, seeing):
     found = finding(audit_of_seeing, "without-right-video")
-    remaining = audit_of_seeing.results.part(without_right_video.remaining)
+    remaining = audit_of_seeing.results.cached(without_right_video.remaining)
     assert tuple(one.control.way for one in remaining) == WAYS[1:]
 
     def value(way):
-        return evaluate(seeing.annotations, seeing.changed[way], seeing.measures, seeing.protocol).value("R@1,IoU=0.5")
+        predictions = seeing.controls.changed[way]
+        return evaluate(seeing.annotations, predictions, seeing.measures, seeing.protocol).value("R@1,IoU=0.5")
 
     for one in remaining:
         assert one.share == pytest.approx(value(one.control.way) / value("original"))
@@ -265,5 +270,5 @@ def test_no_score_leaves_nothing_to_keep(asked, constant):
     """A method without a hit has no share to state: the check does not apply."""
     results = asked(0)
     silent = constant(results.annotations, 45.0, 50.0)
-    case = dataclasses.replace(results.case, predictions=silent)
-    assert without_right_video.look(Results(case, np.random.default_rng(0))) is None
+    case = dataclasses.replace(results.setup, predictions=silent)
+    assert without_right_video.look(Results(case, 0)) is None

@@ -10,6 +10,8 @@ from truemoment import Annotations, Predictions
 from truemoment.auditing.checks import below_floor, carrying_classes, slices
 from truemoment.diagnosis.slices import Membership
 
+pytestmark = pytest.mark.slow
+
 VERBS = ("opens", "closes", "walks", "sits")
 NAME = "R@1,IoU=0.5"
 
@@ -175,7 +177,7 @@ def test_the_rest_of_the_queries_is_uncertain_too(split, with_floors, monkeypatc
     for seed in range(400):
         results = with_floors(split, own, {"floor": own}, seed=seed, resamples=100)
         number = np.random.default_rng(seed).permutation(240) % 2
-        results._parts[slices.members] = [Membership("lot", ("one", "other"), number)]
+        results._cache[slices.members] = [Membership("lot", ("one", "other"), number)]
         false += bool(carrying_classes.carrying(results))
     assert false <= (0.05 + 0.033) * 400
 
@@ -186,6 +188,6 @@ def test_few_videos_are_no_class(split, with_floors):
     found = defaultdict(bool)
     for n_videos in (19, 20):
         results = with_floors(split, own, {"floor": own})
-        results._parts[slices.members] = [Membership("first", ("in", "out"), (np.arange(240) >= 4 * n_videos) * 1)]
+        results._cache[slices.members] = [Membership("first", ("in", "out"), (np.arange(240) >= 4 * n_videos) * 1)]
         found[n_videos] = any(one.label == "in" for one in carrying_classes.carrying(results))
     assert (found[19], found[20]) == (False, True)

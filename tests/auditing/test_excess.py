@@ -10,6 +10,7 @@ from truemoment import evaluate
 from truemoment.auditing.checks import excess_where_blind_misses as check
 from truemoment.caching import Cache
 from truemoment.measures import parse_measures
+from truemoment.network_row import excess
 from truemoment.records import Predictions
 
 MEASURE = parse_measures("R@1,IoU=0.5")[0]
@@ -19,12 +20,13 @@ def test_the_excess_is_that_of_a_loop():
     rng = np.random.default_rng(0)
     hits = (rng.random((60, 3)) < 0.5).astype(float)
     video = np.array([f"v{q // 4}" for q in range(60)], dtype=object)
-    value, (low, high) = check.excess(hits, video, np.random.default_rng(1), resamples=200)
+    value, (low, high) = excess(hits, video, np.random.default_rng(1), resamples=200)
     missed = [(own, second) for own, first, second in hits.tolist() if first == 0]
     assert value == pytest.approx(sum(own - second for own, second in missed) / len(missed))
     assert low < value < high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_simulated_methods_are_recovered(share):
     """A method that finds a share t and else guesses as the networks do has the excess of the module's formula.
@@ -40,7 +42,7 @@ def test_simulated_methods_are_recovered(share):
         own, first, second = (rng.random(240) < chance for _ in range(3))
         hits = np.stack([own | (rng.random(240) < share), first, second], axis=1).astype(float)
         truth = share * np.sum((1 - chance) ** 2) / np.sum(1 - chance)
-        _, (low, high) = check.excess(hits, video, rng, resamples=200)
+        _, (low, high) = excess(hits, video, rng, resamples=200)
         covered += low <= truth <= high
         better += low > 0
     assert covered >= 400 * (0.95 - 3 * math.sqrt(0.95 * 0.05 / 400))
@@ -50,11 +52,11 @@ def test_simulated_methods_are_recovered(share):
 def test_hits_are_counted_where_the_networks_of_the_floor_miss(plain_audit):
     """Against loops over the queries, with the answers of the two fitted networks by R@1."""
     results = plain_audit.results
-    found = results.part(check.where_blind_misses)
+    found = results.cached(check.where_blind_misses)
     assert (str(found.measure), found.out_of_fold) == ("R@1,IoU=0.5", False)
     queries = results.annotations.queries
     answers = [network.for_measures([MEASURE])[0].ground(queries) for network in results.networks]
-    tables = [evaluate(results.annotations, of, [MEASURE]) for of in (results.case.predictions, *answers)]
+    tables = [evaluate(results.annotations, of, [MEASURE]) for of in (results.setup.predictions, *answers)]
     hits = np.stack([of.numerator[0] for of in tables], axis=1)
     missed = hits[hits[:, 1] == 0]
     assert (found.n_missed, found.n_hit) == (len(missed), len(hits) - len(missed))
@@ -74,7 +76,7 @@ def test_hits_are_counted_where_the_networks_of_the_floor_miss(plain_audit):
 
 def test_a_method_that_sees_finds_what_the_network_misses(plain_audit):
     [found] = [of for of in plain_audit.findings if of.check == check.NAME]
-    where = plain_audit.results.part(check.where_blind_misses)
+    where = plain_audit.results.cached(check.where_blind_misses)
     assert found.holds is True
     assert found.figure == where.least <= where.excess  # a floor may find more of what the network misses
     missed, hit = 100 * where.where_missed[0], 100 * where.where_hit[0]
@@ -105,15 +107,15 @@ def test_a_floor_that_hits_where_the_networks_miss_has_no_excess(invented, const
     early, late = constant(test, 0.0, 10.0), constant(test, 25.0, 35.0)
     monkeypatch.setattr(check, "_answers", lambda *_: (early, early))
     results = with_floors(test, late, {"early": early, "late": late})
-    found, where = check.look(results), results.part(check.where_blind_misses)
+    found, where = check.look(results), results.cached(check.where_blind_misses)
     assert (where.excess, where.floor.name, where.floor.where_missed, where.floor.excess) == (1.0, "late", 1.0, 0.0)
     assert (found.figure, found.holds, found.level) == (0.0, False, "warning")
-    assert "The closest floor, late, finds 100 %: +0.0 points" in found.verdict
+    assert "The closest floor, late, finds 100 %: 0.0 points" in found.verdict
 
 
 def planted(results, ci95, *, n_missed=50, n_hit=50):
     nothing = np.full(3, math.nan)
-    results._parts[check.where_blind_misses] = check.WhereBlindMisses(
+    results._cache[check.where_blind_misses] = check.WhereBlindMisses(
         measure=MEASURE,
         out_of_fold=False,
         n_missed=n_missed,
@@ -202,7 +204,7 @@ def unfitted(invented, references_as_answers, with_floors, monkeypatch, tmp_path
 def test_networks_out_of_fold_never_answer_a_video_they_learned_from(unfitted):
     """Each query is answered once by each network, and with its own answer."""
     results = unfitted()
-    found = results.part(check.where_blind_misses)
+    found = results.cached(check.where_blind_misses)
     assert found.out_of_fold
     pairs = zip(results.annotations.query_id, results.annotations.start_s, strict=True)
     n_hit = sum(place_of(query_id)[0] == start for query_id, start in pairs)
@@ -214,12 +216,12 @@ def test_networks_out_of_fold_never_answer_a_video_they_learned_from(unfitted):
 
 def test_networks_out_of_fold_are_kept(unfitted):
     """The same audit trains none of them again; one of another seed trains its own."""
-    first = unfitted().part(check.where_blind_misses)
-    again = unfitted().part(check.where_blind_misses)
+    first = unfitted().cached(check.where_blind_misses)
+    again = unfitted().cached(check.where_blind_misses)
     assert Watched.fitted == 2 * check.N_FOLDS
     assert (again.excess, again.n_missed) == (first.excess, first.n_missed)
     assert again.hits.tolist() == first.hits.tolist()
-    unfitted(seed=1).part(check.where_blind_misses)
+    unfitted(seed=1).cached(check.where_blind_misses)
     assert Watched.fitted == 4 * check.N_FOLDS
 
 

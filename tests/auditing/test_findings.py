@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.auditing import Finding, judge, read_gate, settled
+from truemoment.auditing import AuditFinding, judge, read_gate, settled
 from truemoment.exceptions import UsageError
 from truemoment.measures import parse_measures
 
 FINDINGS = (
-    Finding("sound", "good", "All is well.", holds=True, figure=0.25),
-    Finding("unsound", "serious", "It is not.", holds=False, figure=0.9),
-    Finding("open", "note", "Nobody knows."),
+    AuditFinding("sound", "good", "All is well.", holds=True, figure=0.25),
+    AuditFinding("unsound", "serious", "It is not.", holds=False, figure=0.9),
+    AuditFinding("open", "note", "Nobody knows."),
 )
 FIGURES = {"R@1,IoU=0.5": 0.4, "mIoU": math.nan}
 
@@ -82,6 +82,7 @@ def test_what_does_not_apply_fails_and_says_so():
     assert outcome[1:] == (False, "uses-video does not apply here")
 
 
+@pytest.mark.slow
 @given(st.text(max_size=40))
 def test_any_text_is_read_or_refused(text):
     try:

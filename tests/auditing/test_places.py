@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions
+from truemoment.auditing import Splits
 from truemoment.auditing.checks import training_places as check
 
 PLACES = {"early": (0.0, 10.0), "late": (30.0, 38.0), "long": (5.0, 35.0)}
@@ -46,8 +47,8 @@ def moments_of(counts):
 def looked(with_floors):
     def make(answers, references, training):
         test = split_of("test", references)
-        results = with_floors(test, answers_of(test, answers), {}, train=split_of("train", training))
-        return results.part(check.places), check.look(results)
+        results = with_floors(test, answers_of(test, answers), {}, splits=Splits(train=split_of("train", training)))
+        return results.cached(check.places), check.look(results)
 
     return make
 
@@ -100,18 +101,19 @@ def test_answers_that_are_no_moment_of_the_video_have_no_place(with_floors):
         q: [(float(start), float(end))] if n % 2 else faulty[n // 2 % 4]
         for n, (q, start, end) in enumerate(zip(right.query_id, right.start_s, right.end_s, strict=True))
     }
-    results = with_floors(test, Predictions.from_lists(lists), {}, train=train)
+    results = with_floors(test, Predictions.from_lists(lists), {}, splits=Splits(train=train))
     kept = [(start, end) for n, (start, end) in enumerate(zip(right.start_s, right.end_s, strict=True)) if n % 2]
-    found = results.part(check.places)
+    found = results.cached(check.places)
     assert found.to_training == pytest.approx(energy(kept, moments_of({"early": 30, "long": 30})))
 
 
 def test_without_training_moments_or_answers_it_does_not_apply(with_floors):
     test, train = split_of("test", {"early": 20}), split_of("train", {"early": 20})
     assert check.look(with_floors(test, answers_of(test, {"early": 20}), {})) is None
-    assert check.look(with_floors(test, Predictions.from_lists({}), {}, train=train)) is None
+    assert check.look(with_floors(test, Predictions.from_lists({}), {}, splits=Splits(train=train))) is None
 
 
+@pytest.mark.slow
 def test_a_method_that_spreads_its_answers_as_the_references_is_seldom_warned(with_floors):
     """Answers drawn as references and training moments alike are: in 200 worlds a warning in 2.5 %.
 
@@ -126,7 +128,12 @@ def test_a_method_that_spreads_its_answers_as_the_references_is_seldom_warned(wi
             counts.append({"early": early, "late": late, "long": n - early - late})
         test = split_of("test", counts[1])
         results = with_floors(
-            test, answers_of(test, counts[0]), {}, train=split_of("train", counts[2]), resamples=100, seed=seed
+            test,
+            answers_of(test, counts[0]),
+            {},
+            splits=Splits(train=split_of("train", counts[2])),
+            resamples=100,
+            seed=seed,
         )
         warned += check.look(results).holds is False
     assert warned <= 200 * 0.058

@@ -10,6 +10,8 @@ from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
 from truemoment.scores import Scores
 
+pytestmark = pytest.mark.slow
+
 MEASURES = parse_measures("R@1,IoU=0.5")
 RUNS, RESAMPLES = 150, 100
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations
+from truemoment.auditing import Splits
 from truemoment.auditing.checks import better_than_guessing, skill
-from truemoment.auditing.floors import BaselineResult
 from truemoment.auditing.verdict import DRAWS, LITTLE, Verdict, judge_floors
+from truemoment.floors import BaselineResult
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
 from truemoment.scores import Scores
@@ -232,14 +233,14 @@ def told(with_floors, constant):
     def make(own, floors, n_videos=60):
         few = test.select_queries(np.arange(240) < 4 * n_videos)
         answers = constant(few, 0.0, 10.0)
-        results = with_floors(few, answers, {}, train=train)
+        results = with_floors(few, answers, {}, splits=Splits(train=train))
 
         def scores(hits):
             table = np.asarray(hits, dtype=float)[None, : 4 * n_videos]
             return dataclasses.replace(results.evaluate(answers), numerator=table)
 
         floors = [BaselineResult(name, name, "floor", scores(hits), answers) for name, hits in floors.items()]
-        results.__dict__["_run"] = tuple(floors), ()
+        results.__dict__["_floors"] = tuple(floors), ()
         results.__dict__["scores"] = scores(own)
         return better_than_guessing.look(results), skill.look(results)
 

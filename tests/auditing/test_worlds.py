@@ -6,6 +6,8 @@ import pytest
 from truemoment.auditing.checks import iid_ood_gap, shortcut_share
 from truemoment.auditing.checks.changed_videos import shuffled
 
+pytestmark = pytest.mark.slow
+
 
 def finding(found, check):
     return next(f for f in found.findings if f.check == check)
@@ -56,7 +58,7 @@ def test_shortcut_share_falls_and_skill_rises_as_perception_rises(world_audit):
     shares, skills, of_shares, of_skills = [], [], [], []
     for perception in (0, 0.25, 0.5, 0.75, 1):
         results = world_audit(location_prior=0, query_prior=0, perception=perception).results
-        m, share = results.headline, results.part(shortcut_share.shares)
+        m, share = results.headline, results.cached(shortcut_share.shares)
         shares.append(share.value[m])
         of_shares.append(share.ci95[m])
         skills.append(results.verdict.skill[m])
@@ -75,17 +77,17 @@ def test_shortcut_share_rises_with_the_query_prior(world_audit):
     without, with_it = (
         world_audit(location_prior=0, query_prior=query_prior, perception=0.75).results for query_prior in (0, 1)
     )
-    assert without.part(shortcut_share.shares).value[1] < with_it.part(shortcut_share.shares).ci95[1, 0]
+    assert without.cached(shortcut_share.shares).value[1] < with_it.cached(shortcut_share.shares).ci95[1, 0]
 
 
 def test_shuffling_counts_for_a_method_that_sees(plain_audit):
     assert finding(plain_audit, "uses-video").holds is True
-    assert plain_audit.results.part(shuffled).fall.ci95[1, 0] > 0
+    assert plain_audit.results.cached(shuffled).fall.ci95[1, 0] > 0
 
 
 def test_floors_fall_out_of_distribution(plain_audit):
     """The strongest floor of test-ood has more than twice its figure on test-iid."""
     results = plain_audit.results
-    gap, m = results.part(iid_ood_gap.gap), results.headline
+    gap, m = results.cached(iid_ood_gap.gap), results.headline
     assert gap.floor_iid[m] > 2 * results.strongest_scores.value("R@1,IoU=0.5")
     assert "falls by" in finding(plain_audit, "iid-ood-gap").verdict

@@ -42,6 +42,7 @@ def test_they_read_the_words(model):
     assert evaluate(test, fitted.ground(test.queries), "R@1,IoU=0.5").value("R@1,IoU=0.5") > 0.97
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_words_that_tell_nothing_give_what_a_constant_gives(model):
     fitted = ExpectedValue(MODELS[model]()).fit(world(1, shuffled=True))
@@ -63,6 +64,7 @@ def test_the_network_reads_durations():
     assert evaluate(test, answers, "R@1,IoU=0.5").value("R@1,IoU=0.5") > 0.9
 
 
+@pytest.mark.slow
 def test_threads_change_nothing():
     # Figures must not depend on the number of workers: float64, and training on one thread.
     train, test = world(3), world(4)

@@ -55,6 +55,7 @@ def figures(name: str, dials: list[tuple[float, float]]) -> np.ndarray:
     return np.array([[statistics(*dial, seed)[name][0] for dial in dials] for seed in SEEDS])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*OF_LOCATION, OF_VERB])
 def test_nothing_is_found_where_there_is_nothing(name):
     # Over 100 seeds (not run here) 1 to 8 % of the p values were below 0.05, a share of 5 % expected. Of 10, more than
@@ -64,6 +65,7 @@ def test_nothing_is_found_where_there_is_nothing(name):
     assert 0.2 < np.mean(p_values) < 0.8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query_prior", [0.0, 1.0])
 @pytest.mark.parametrize("name", OF_LOCATION)
 def test_location_prior_moves_what_is_of_location(name, query_prior):
@@ -81,6 +83,7 @@ def test_a_quarter_of_location_prior_is_seen(name):
     assert all(statistics(0.25, query_prior, seed)[name][1] < 0.05 for query_prior in (0.0, 1.0) for seed in SEEDS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("location_prior", [0.0, 1.0])
 def test_query_prior_moves_the_information_of_the_verb(location_prior):
     found = figures(OF_VERB, [(location_prior, dial) for dial in DIALS])

@@ -17,6 +17,8 @@ from truemoment.bias.spread import constant_bias, evenness
 from truemoment.cells import region_of
 from truemoment.exceptions import InputError
 
+pytestmark = pytest.mark.slow
+
 
 def marked(moments):
     """Locations of (video, duration, start, end), a query each."""

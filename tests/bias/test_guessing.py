@@ -17,6 +17,8 @@ from truemoment.evaluation import evaluate
 from truemoment.floors import FLOORS
 from truemoment.worlds import make_world
 
+pytestmark = pytest.mark.slow
+
 PLACES = {"opens": (0.1, 0.4), "closes": (0.6, 0.9)}
 
 
@@ -41,9 +43,9 @@ def split():
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory):
-    """Keep what floors learn for the tests of this file."""
-    return Cache(tmp_path_factory.mktemp("floors"))
+def cache():
+    """Keep what floors learn; other tests split this world anew too."""
+    return Cache.of_user()
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,8 @@ from truemoment.exceptions import InputError, UsageError
 from truemoment.language import Token
 from truemoment.worlds import make_world
 
+pytestmark = pytest.mark.slow
+
 NAN = math.nan
 OTHERS = ("train", "val", "test-iid")
 

@@ -18,6 +18,8 @@ from truemoment.bias.starts import placements
 from truemoment.cells import even_moments
 from truemoment.exceptions import InputError, UsageError
 
+pytestmark = pytest.mark.slow
+
 N_REGIONS = N_STEPS**2
 
 

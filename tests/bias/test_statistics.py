@@ -117,6 +117,7 @@ def test_shares_lie_in_0_to_1_and_counts_add_up(videos):
     assert two.videos == one.videos or (math.isnan(one.videos.total_h) and two.videos.n == one.videos.n)
 
 
+@pytest.mark.slow
 @given(VIDEOS)
 def test_a_split_that_repeats_others_changes_nothing(videos):
     a, b = annotations(videos, prefix="a/"), annotations(videos, prefix="b/")

@@ -116,6 +116,7 @@ def test_the_same_seed_gives_the_same_survey(splits, engine):
     assert one.information.value == other.information.value
 
 
+@pytest.mark.slow
 def test_parts_have_draws_of_their_own(splits, engine):
     """Places of a split are drawn alike whatever else is asked: more permutations change no evenness."""
     few, many = (
@@ -126,6 +127,7 @@ def test_parts_have_draws_of_their_own(splits, engine):
         assert (a.evenness.value, a.constant.value) == (b.evenness.value, b.constant.value)
 
 
+@pytest.mark.slow
 def test_dials_move_what_they_should_move(engine):
     even, uneven = (
         survey(

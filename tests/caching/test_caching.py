@@ -243,6 +243,7 @@ for key in np.random.default_rng(seed).permutation(np.repeat(np.arange(12), 8)).
 """
 
 
+@pytest.mark.slow
 def test_commands_side_by_side_disturb_each_other_in_nothing(cache):
     """Four write, read and remove the same twelve entries, with room for five."""
     cache.arrays("answers", {}, Counted())

@@ -78,6 +78,7 @@ def words(files, *more):
     return ["audit", files / "preds.jsonl", *data, *few, *more]
 
 
+@pytest.mark.slow
 def test_the_model_is_asked_again(call, files, loads):
     status, out, err = call(*words(files, "--model", "runs/toy", "--features", "f.npz", "--gate", "looks-at-video"))
     assert (status, err.count("holds")) == (0, 1), err

@@ -1,6 +1,7 @@
 """truemoment audit of answers in words: with failures and abstentions, without the frames, on shuffled videos."""
 
 import json
+import shutil
 
 import pytest
 
@@ -19,18 +20,15 @@ def say(start_s, end_s):
 
 
 @pytest.fixture(scope="session")
-def files(tmp_path_factory):
+def files(demo_run, tmp_path_factory):
     """Files of a world of 400 videos: annotations with 40 queries without a moment, and answers in words.
 
     The method that sees answers the test split; of every 20 answers one is refused, one ambiguous, one holds nothing,
     and one wrongly says that there is no such moment. Of queries without a moment it abstains on three of four.
     Without the frames the method that guesses answers.
     """
-    from truemoment.cli import run
-
     folder = tmp_path_factory.mktemp("words")
-    demo = folder / "demo"
-    assert run(["demo", "--out", str(demo), "--videos", "400", "--no-open", "--quiet"]) == 0
+    demo = shutil.copytree(demo_run / "truemoment-demo", folder / "demo")
     lines = [json.loads(line) for line in (demo / "annotations.jsonl").read_text(encoding="utf-8").splitlines()]
     asked = [line for line in lines if line["split"] == "test-ood"]
     nothing = [
@@ -69,14 +67,15 @@ def arguments(files, *more):
 
 
 @pytest.fixture(scope="session")
-def written(files):
+def written(files, empty_pictures):
     """Give the document and the page of an audit with all that may be given."""
     from truemoment.cli import run
 
     document, page = files / "audit.json", files / "audit.html"
     words = ["--text-only", str(files / "guessing-test-ood.jsonl"), "--json", str(document), "--html", str(page)]
     words += ["--shuffled", str(files / "seeing-test-ood-shuffled.jsonl"), "--quiet"]
-    assert run(arguments(files, *words)) == 0
+    with empty_pictures():
+        assert run(arguments(files, *words)) == 0
     return json.loads(document.read_text(encoding="utf-8")), page.read_text(encoding="utf-8")
 
 

@@ -13,6 +13,8 @@ from truemoment.baselines import BASELINES, Choices, make_baseline
 from truemoment.proposals import SparseMap
 from truemoment.protocols import CONVENTION_FIELDS
 
+pytestmark = pytest.mark.slow
+
 NAMES = tuple(BASELINES)
 RANDOM = tuple(name for name in NAMES if BASELINES[name].random)
 LEARNING = tuple(name for name in NAMES if BASELINES[name].learns)

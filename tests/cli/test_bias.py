@@ -56,6 +56,7 @@ def test_json_page_and_figures(call, world, tmp_path):
     assert "annotations-jsonl-start-end" in names
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_only_json_goes_to_standard_output(call, world, tmp_path):
     words = ["bias", "--annotations", world, "--permutations", "5", "--draws", "5", "--json", "-"]
     status, out, err = call(*words, "--html", tmp_path / "bias.html")

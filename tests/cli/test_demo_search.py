@@ -16,6 +16,8 @@ from truemoment.exceptions import InputError
 pytest.importorskip("transformers")
 pytest.importorskip("av")
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):

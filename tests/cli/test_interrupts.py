@@ -9,7 +9,7 @@ import pytest
 from truemoment.cli import interrupts, run
 from truemoment.cli.group import cli
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")
+pytestmark = [pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them"), pytest.mark.slow]
 
 LINE = "truemoment: interrupted; nothing half-written remains\n"
 

@@ -38,6 +38,7 @@ def test_it_tells_what_the_measures_say(call, words):
     assert max(map(len, out.splitlines())) <= 100
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_json_figures_and_page_are_written(call, words, tmp_path):
     status, out, _ = call(
         *words, "--json", tmp_path / "x.json", "--figures", tmp_path / "figures", "--html", tmp_path / "x.html"

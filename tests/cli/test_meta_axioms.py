@@ -24,6 +24,7 @@ def test_the_usual_measures_are_those_of_the_paper_and_the_open_ones(call):
         assert f"\n{measure} " in out
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_json_figures_and_page(call, tmp_path):
     words = ("--measures", "R@3,IoU=0.5; SetIoU", "--references", "2", "--length", "3", "--protocol", "moment-detr")
     places = ("--figures", tmp_path / "figures", "--html", tmp_path / "axioms.html", "--json", "-")

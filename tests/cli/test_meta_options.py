@@ -203,6 +203,7 @@ def test_a_measure_that_a_file_lacks_is_told_with_the_file(fails):
 # ---------------------------------------------------------------------------------- where results go
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.usefixtures("three_runs")
 def test_json_to_standard_output_and_nothing_else(call, tmp_path):
     """With a page and figures too, of which nothing is said there."""

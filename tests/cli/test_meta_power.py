@@ -31,6 +31,7 @@ def files(tmp_path, monkeypatch):
 WORDS = ("meta", "power", "a.jsonl", "b.jsonl", "c.jsonl", "--annotations", "mine.jsonl", "--measures", "R@1,IoU=0.5")
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_power_is_told_and_written(call, files):
     status, out, err = call(
         *WORDS,

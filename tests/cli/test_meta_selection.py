@@ -50,6 +50,7 @@ def own(sides):
     return sides
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_choices_and_what_they_lose(call, own):
     status, out, err = call(
         *FOLDERS, *DATA, *MEASURES, "--json", "found.json", "--html", "found.html", "--figures", "figures"

@@ -20,6 +20,7 @@ def study(call):
     return run_words
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.usefixtures("three_runs")
 def test_is_told_and_written(call, tmp_path):
     status, out, err = call(

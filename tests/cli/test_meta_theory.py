@@ -31,6 +31,7 @@ def test_the_seed_decides_the_simulation(call):
     assert simulated(1) == simulated(1) != simulated(2)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_figures_and_page_are_written(call, tmp_path):
     page, figures = tmp_path / "theory.html", tmp_path / "figures"
     status, _, _ = call("meta", "theory", "--draws", 100, "--ranks", 3, "--figures", figures, "--html", page)

@@ -21,6 +21,7 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_ties_are_told_and_written(call, files):
     status, out, err = call(
         *("meta", "ties", "a.jsonl", "b.jsonl", "c.jsonl", "--annotations", "mine.jsonl"),

@@ -16,6 +16,8 @@ import pytest
 
 from truemoment import __version__
 
+pytestmark = pytest.mark.slow
+
 MODULE = [sys.executable, "-m", "truemoment"]
 SCRIPT = Path(sysconfig.get_path("scripts")) / "truemoment"
 

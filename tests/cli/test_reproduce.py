@@ -271,7 +271,8 @@ def test_what_people_read_of_random_baselines_and_reasons(call, data, published)
 
 
 @pytest.mark.data
-def test_real_files(call, data_dir):
+def test_real_files(call, reproduce_once, data_dir, monkeypatch):
+    monkeypatch.setattr("truemoment.reproduction.reproduce", reproduce_once)
     # The quick tables; tests/reproduction looks at each figure of all of them.
     status, out, _ = call("reproduce", "closer-look-1", "closer-look-text", "best-constant", "--data-dir", data_dir)
     assert status == 0

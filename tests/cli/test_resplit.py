@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,8 @@ from truemoment.datasets.resplit_folder import SPLITS
 from truemoment.floors import FLOORS
 from truemoment.records import Annotations
 from truemoment.worlds import make_world
+
+pytestmark = pytest.mark.slow
 
 JSON_MD = Path(__file__).resolve().parents[2] / "docs" / "json.md"
 QUICK = ["--permutations", "99", "--quiet"]
@@ -46,15 +49,8 @@ def root(made, tmp_path):
 
 
 @pytest.fixture
-def few_floors(monkeypatch):
-    """Leave out the floors that take seconds."""
-    monkeypatch.setattr("truemoment.floors.FLOORS", ("predict-all", "bias-based", "uniform"))
-
-
-@pytest.fixture
-def undrawn(monkeypatch, few_floors):  # noqa: ARG001 - a fixture that uses another one
-    """Leave the figures out too, which take a second."""
-    monkeypatch.setattr("truemoment.reports.drawing.save_drawings", lambda *_: None)
+def undrawn(undrawn, few_floors):
+    """Leave the slow floors out too."""
 
 
 @pytest.fixture
@@ -630,6 +626,7 @@ def test_all_floors_are_measured_and_what_is_left_is_said(made, call, tmp_path):
     assert re.search(r"^Sentence network +\d", out, re.MULTILINE)
 
 
+@pytest.mark.usefixtures("few_floors")
 def test_the_original_test_of_a_file_stands_beside(call, tmp_path):
     world = make_world(90, location_prior=0.8, seed=3)
     splits = {name: world.splits[name] for name in ("train", "val", "test-iid")}
@@ -652,9 +649,15 @@ def test_the_original_test_of_a_file_stands_beside(call, tmp_path):
 
 def test_floors_are_kept_for_the_next_command_unless_asked_otherwise(resplit, tmp_path, monkeypatch):
     monkeypatch.setenv("TRUEMOMENT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("truemoment.floors.FLOORS", ("uniform", "sentence-network"))
     fitted = []
     fit = SentenceNetwork.fit
-    monkeypatch.setattr(SentenceNetwork, "fit", lambda self, train: fitted.append(1) or fit(self, train))
+
+    def fit_briefly(self, train):
+        fitted.append(1)
+        return fit(replace(self, training=replace(self.training, most_looks=1)), train)
+
+    monkeypatch.setattr(SentenceNetwork, "fit", fit_briefly)
     n_fitted = []
     for name, options in (("none", ["--no-cache"]), ("first", []), ("second", [])):
         assert resplit("-o", tmp_path / name, *options)[0] == 0

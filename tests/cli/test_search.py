@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from truemoment.cli import run
 from truemoment.searching import extraction
 from truemoment.searching.index import Index
 from truemoment.searching.layout import SETTINGS
@@ -18,10 +19,25 @@ from truemoment.video import identity_of
 pytestmark = pytest.mark.usefixtures("in_colours")
 
 
+@pytest.fixture(scope="module")
+def indexed(painted, colours, tmp_path_factory):
+    """An index of the three films where they were made."""
+    folder = tmp_path_factory.mktemp("indexed") / "all.index"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("truemoment.video.encoders.load_encoder", colours.load_encoder)
+        extraction._loaded.cache_clear()
+        assert run(["index", str(painted), "-o", str(folder), "--model", "colours", "--quiet"]) == 0
+    return folder
+
+
 @pytest.fixture
-def index(call, films):
-    """An index of the three films, at ./all.index; films.jsonl says where red and green are."""
-    assert call("index", films, "-o", "all.index", "--model", "colours")[0] == 0
+def index(films, painted, indexed):
+    """A copy of the index, for the films of this test, at ./all.index; films.jsonl says where red and green are."""
+    shutil.copytree(indexed, "all.index")
+    for about in Path("all.index").glob("videos/*/about.json"):
+        text = about.read_text(encoding="utf-8")
+        assert str(painted) in text
+        about.write_text(text.replace(str(painted), str(films)), encoding="utf-8")
     rows = [("a", 40, "red", [20, 28]), ("c", 60, "red", [34, 42]), ("c", 60, "green", [42, 60])]
     Path("films.jsonl").write_text(
         "".join(

@@ -12,6 +12,8 @@ from truemoment.folders import lock_folder  # noqa: E402 - as below
 from truemoment.training.results import read_rows  # noqa: E402 - PyTorch may be missing
 from truemoment.worlds import make_world, write_world  # noqa: E402 - as above
 
+pytestmark = pytest.mark.slow
+
 TINY = [
     "--set=settings.n_clips=8",
     "--set=settings.hidden=16",

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from truemoment import Annotations
-from truemoment.datasets.faults import Finding, find_faults, find_shared, normalised_sentence, unexpected
+from truemoment.datasets.faults import Fault, find_faults, find_shared, normalised_sentence, unexpected
 
 NAN = float("nan")
 
@@ -82,7 +82,7 @@ def test_the_edge_of_each_kind(kind, row):
 def test_no_moment_is_a_kind_of_its_own():
     # A remark, counted in queries: no fault of times, and no moment shared with the other such query of the video.
     (finding,) = find_faults(made(CLEAN, ("p", "v", 30.0, "a", NAN, NAN), ("q", "v", 30.0, "b", NAN, NAN)))
-    assert finding == Finding("no moment", "test", 2, "queries", ("p", "q"), False)
+    assert finding == Fault("no moment", "test", 2, "queries", ("p", "q"), False)
 
 
 def test_queries_without_a_moment_that_stand_twice():
@@ -249,7 +249,7 @@ def test_splits_that_share_nothing():
 
 
 def finding(kind="swapped", split="train", count=2, ids=("b", "a"), *, fault=True):
-    return Finding(kind, split, count, "moments", ids, fault)
+    return Fault(kind, split, count, "moments", ids, fault)
 
 
 def test_the_digest_names_the_queries_whatever_their_order():

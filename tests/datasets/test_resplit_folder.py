@@ -44,12 +44,6 @@ def root(made, tmp_path):
     return Path(shutil.copytree(made, tmp_path / "root"))
 
 
-@pytest.fixture
-def undrawn(monkeypatch):
-    """Leave the figures out, which take a second."""
-    monkeypatch.setattr("truemoment.reports.drawing.save_drawings", lambda *_: None)
-
-
 def sheet_of(folder: Path) -> dict:
     return json.loads((folder / "datasheet.json").read_text(encoding="utf-8"))
 
@@ -100,7 +94,7 @@ def test_relative_absolute_and_here(made, monkeypatch):
     assert get_dataset(".").title == "anew: mine.jsonl, split anew"
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "few_floors")
 def test_lines_that_name_splits_are_split_all_the_same(tmp_path):
     whole = written(tmp_path, by_split=True)
     split_anew(tmp_path / "mine.jsonl", tmp_path / "anew")
@@ -117,7 +111,7 @@ def test_the_file_may_be_moved_into_the_folder_and_the_folder_away(root, tmp_pat
     assert (part.dataset, part.sha256) == ("again", expected)
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "few_floors")
 def test_a_file_named_as_a_split_is_not_taken_for_it(tmp_path):
     written(tmp_path, "train.jsonl")
     split_anew(tmp_path / "train.jsonl", tmp_path / "anew")
@@ -131,7 +125,7 @@ def test_a_file_named_as_a_split_is_not_taken_for_it(tmp_path):
     )
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "few_floors")
 def test_new_words_put_aside_come_back_too(tmp_path):
     # 25 nouns, each in 8 of 200 videos: rare enough to be new.
     nouns = "door cup book phone bag shoe chair table box lamp towel pillow mirror broom sandwich"

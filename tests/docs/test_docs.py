@@ -9,6 +9,7 @@ import dataclasses
 import importlib.util
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -50,16 +51,32 @@ def page_folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def printed_by(page_folder, monkeypatch, request):
+    """Give the runner of a page's commands; the demo and papers' tables, which other tests need too, are made once."""
+
+    def run_command(command, status):
+        if command == "truemoment demo --videos 400 --no-open":
+            demo_run = request.getfixturevalue("demo_run")
+            shutil.copytree(demo_run / "truemoment-demo", page_folder / "truemoment-demo")
+            return refresh.Printed(0, (demo_run / "printed.txt").read_text(encoding="utf-8"))
+        if command.startswith("truemoment reproduce ") and refresh.NEEDS_DATA in command:
+            monkeypatch.setattr("truemoment.reproduction.reproduce", request.getfixturevalue("reproduce_once"))
+        return refresh.printed_by(command, status)
+
+    return run_command
+
+
 @pytest.mark.parametrize(("page", "body"), console_blocks())
-def test_command_lines_print_what_the_page_shows(page, body, request):
+def test_command_lines_print_what_the_page_shows(page, body, page_folder, printed_by, request):
     data = request.getfixturevalue("data_dir").resolve() if refresh.NEEDS_DATA in body else None
-    folder = request.getfixturevalue("page_folder")
+    folder = page_folder
     refresh.lay_out_files(TEXTS[page], folder)
     if data is not None:
         (folder / "data").symlink_to(data)
     status = 0
     for here in refresh.commands_of(body):
-        printed = refresh.printed_by(here.command, status)
+        printed = printed_by(here.command, status)
         status = printed.status
         assert status in (0, 1, 2), f"$ {here.command}\n{printed.errors}"
         if not refresh.agrees(here.shown, printed):

@@ -30,7 +30,7 @@ def test_unknown_predictions_are_refused(one_video):
     with pytest.raises(InputError) as caught:
         evaluate(annotations, predictions, "mIoU")
     assert str(caught.value) == (
-        "predictions name 5 queries that own/all lacks (x0, x1, x2, ...); is it the right split? "
+        "predictions name 5 queries that are not in own/all (x0, x1, x2, ...); is it the right split? "
         "on_unknown=ignore leaves them out"
     )
 

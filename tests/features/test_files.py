@@ -14,10 +14,10 @@ from truemoment.features import (
     FolderStore,
     HDF5Store,
     OwnStore,
-    open_features,
     write_features,
     write_store,
 )
+from truemoment.features.opening import open_features
 
 
 def write_hdf5(path, tables):

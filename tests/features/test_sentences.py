@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, UsageError
-from truemoment.features.sentences import SentenceFile, Sentences, SentenceVectors, write_sentences
+from truemoment.features.sentences import SentenceFile, SentenceStore, SentenceVectors, write_sentences
 from truemoment.records import Queries
 
 WIDTH = 6
@@ -53,7 +53,7 @@ KINDS = ("memory", "npz", "hdf5 0", "hdf5 1", "hdf5 2", "hdf5 groups")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_form_gives_the_same_vectors_in_the_order_asked(kind, tmp_path, vectors):
     found = made(kind, tmp_path, vectors)
-    assert isinstance(found, Sentences)
+    assert isinstance(found, SentenceStore)
     assert found.n_dimensions == WIDTH
     got = found.vectors(asked("20", "7"))
     assert np.array_equal(got, np.stack([vectors["20"], vectors["7"]]))

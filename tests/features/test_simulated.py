@@ -4,7 +4,8 @@ import pytest
 
 from truemoment import load_annotations
 from truemoment.exceptions import UsageError
-from truemoment.features import FeatureStore, check, open_features
+from truemoment.features import FeatureStore, check
+from truemoment.features.opening import open_features
 
 
 @pytest.mark.data

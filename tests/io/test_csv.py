@@ -169,8 +169,8 @@ def test_a_later_moment_of_a_query_names_its_own_line(refused_csv):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (csv(), ": holds no row below its headings"),
-        (csv("", ""), ": holds no row below its headings"),
+        (csv(), ": has no predictions"),
+        (csv("", ""), ": has no predictions"),
         ("", ": is empty, expected predictions"),
         ("\n\n", ": is empty, expected predictions"),
     ],

@@ -213,7 +213,7 @@ MALFORMED = [
     ),
     ("unitime", unitime(pred_relevant_windows=[[1, NAN]]), ":1: got NaN, expected a number"),
     ("unitime", unitime()[:-1], ":1: input data was truncated, expected JSON"),
-    ("unitime", "[]", ": holds no entry, expected one a query"),
+    ("unitime", "[]", ": has no predictions"),
     ("unitime", '[{"qid": 1, "qid": 2}]', ": field qid: 'qid' stands twice, expected each key once"),
     ("unitime", json.dumps([UNITIME, 3], indent=1), ":17: field [1]: got a whole number, expected an object"),
     # CONE
@@ -227,7 +227,7 @@ MALFORMED = [
     ),
     ("cone", cone(predicted_times=[[1, NAN]]), ":2: got NaN, expected a number"),
     ("cone", cone()[:-9], ":2: input data was truncated, expected JSON"),
-    ("cone", "\n", ": is empty, expected a line a query"),
+    ("cone", "\n", ": has no predictions"),
     # Ego4D
     ("ego4d-nlq", ego4d(annotation_uid=...), ":1: field results[1].annotation_uid: is missing"),
     ("ego4d-nlq", ego4d(query_idx=-1), ":1: field results[1].query_idx: got -1, expected a whole number >= 0"),
@@ -238,7 +238,7 @@ MALFORMED = [
     ),
     ("ego4d-nlq", ego4d()[:-2], ":1: input data was truncated, expected JSON"),
     ("ego4d-nlq", ego4d(predicted_times=[[NAN, 1]]), ":1: got NaN, expected a number"),
-    ("ego4d-nlq", '{"results": []}', ": field results: holds no answer"),
+    ("ego4d-nlq", '{"results": []}', ": field results: has no predictions"),
     ("ego4d-nlq", "{}", ":1: field results: is missing"),
     # VideoMind
     ("videomind", videomind(vid=...), ":2: field vid: is missing, expected it or qid"),
@@ -248,7 +248,7 @@ MALFORMED = [
     ("videomind", videomind(conf=["x"]), ":2: field conf[0]: got text, expected a number"),
     ("videomind", videomind(conf=[NAN]), ":2: got NaN, expected a number"),
     ("videomind", videomind()[:-9], ":2: input data was truncated, expected JSON"),
-    ("videomind", "[]", ": holds no entry, expected one a query"),
+    ("videomind", "[]", ": has no predictions"),
     # Time-R1
     (
         "time-r1", time_r1(pred=...),
@@ -259,11 +259,11 @@ MALFORMED = [
     ("time-r1", time_r1(pred=3), ":2: field pred: got a whole number, expected a list or null"),
     (
         "time-r1", time_r1(output_text="1 to 2"),
-        ":1: field output_text: is missing, and 1 other lines have it; expected all or none",
+        ":1: field output_text: is missing, and 1 other entries have it; expected all or none",
     ),
     ("time-r1", time_r1(pred=[NAN, 1]), ":2: got NaN, expected a number"),
     ("time-r1", time_r1()[:-9], ":2: input data was truncated, expected JSON"),
-    ("time-r1", "\n", ": is empty, expected a line a query"),
+    ("time-r1", "\n", ": has no predictions"),
     (
         "time-r1", json.dumps([{"path": "v", "question": "s", "answer": "1-2", "start": None, "duration": 9}]),
         ":1: field pred: is missing; answer, start and end of TVGBench are the reference, not a prediction",
@@ -273,7 +273,7 @@ MALFORMED = [
     ("timelens", timelens(a={}), ":1: field v>>>a>>>[1, 2].answers: is missing, expected it or timestamps"),
     (
         "timelens", timelens(a={"answers": "1 to 2"}, b={"timestamps": [[1, 2]]}),
-        ":1: field v>>>b>>>[1, 2].answers: is missing, and 1 others have it; expected all or none",
+        ":1: field v>>>b>>>[1, 2].answers: is missing, and 1 other entries have it; expected all or none",
     ),
     (
         "timelens", timelens(a={"answers": 3}),
@@ -281,7 +281,7 @@ MALFORMED = [
     ),
     ("timelens", timelens(a={"timestamps": [[NAN, 1]]}), ":1: got NaN, expected a number"),
     ("timelens", timelens(a={"timestamps": [[2, 1]]})[:-3], ":1: input data was truncated, expected JSON"),
-    ("timelens", "{}", ": holds no answer"),
+    ("timelens", "{}", ": has no predictions"),
     # lmms-eval
     ("lmms-eval", sample(doc={"video": "v"}), ":2: field doc.caption: is missing"),
     ("lmms-eval", sample(doc={"caption": "s"}), ":2: field doc.video: is missing"),
@@ -291,7 +291,7 @@ MALFORMED = [
     ("lmms-eval", sample(filtered_resps=["a", "b"]), ":2: field filtered_resps: got 2 responses, expected one"),
     ("lmms-eval", sample(filtered_resps=[[3]]), ":2: field filtered_resps: got 3, expected text"),
     ("lmms-eval", sample()[:-9], ":2: input data was truncated, expected JSON"),
-    ("lmms-eval", "{}", ": holds no answer"),
+    ("lmms-eval", "{}", ": has no predictions"),
     ("lmms-eval", '{"v>>>s>>>[1, 2]": 3}', ":1: field v>>>s>>>[1, 2]: got a whole number, expected text or null"),
     ("lmms-eval", '{"v": "1 to 2"}', ": got key 'v', expected video>>>caption>>>span"),
     # VLMEvalKit
@@ -301,7 +301,7 @@ MALFORMED = [
         "(or video_id, sentence)",
     ),
     ("vlmevalkit", "video\tquestion\tprediction\nv\ts\n", ":2: got 2 values, expected 3 as in the headings"),
-    ("vlmevalkit", "video\tquestion\tprediction\n", ": holds no row below its headings"),
+    ("vlmevalkit", "video\tquestion\tprediction\n", ": has no predictions"),
     ("vlmevalkit", 'video\tquestion\tprediction\nv\ts\t"cut', ":2: unexpected end of data, expected CSV"),
     # answers
     ("answers", '{"query_id": "q"}\n', ":1: field answer: is missing"),
@@ -309,14 +309,14 @@ MALFORMED = [
     ("answers", '{"query_id": "q", "answer": 3}\n', ":1: field answer: got a whole number, expected text or null"),
     ("answers", '{"query_id": "q", "answer": "a"}\n{"que', ":2: input data was truncated, expected JSON"),
     ("answers", '{"truemoment_answers": 2}\n', ":1: field truemoment_answers: got version 2, expected 1"),
-    ("answers", '{"truemoment_answers": 1}\n', ": holds no answer"),
+    ("answers", '{"truemoment_answers": 1}\n', ": has no predictions"),
     ("answers", '{"q": "a", "r": 3}', ":1: field r: got a whole number, expected text or null"),
     ("answers", '{"q": "a", "q": "b"}', ": field q: 'q' stands twice, expected each key once"),
     (
         "answers", "query_id,answer,prediction\nq,a,b\n",
         ":1: got headings answer and prediction, expected one of them",
     ),
-    ("answers", "query_id,answer\n", ": holds no row below its headings"),
+    ("answers", "query_id,answer\n", ": has no predictions"),
     # ActivityNet
     ("activitynet-challenge", segment(label=...), ":1: field results.v[1].label: is missing"),
     ("activitynet-challenge", segment(segment=[1]), ":1: field results.v[1].segment: expected a list of length 2"),
@@ -327,7 +327,7 @@ MALFORMED = [
     ),
     ("activitynet-challenge", segment(score=NAN), ":1: got NaN, expected a number"),
     ("activitynet-challenge", segment()[:-2], ":1: input data was truncated, expected JSON"),
-    ("activitynet-challenge", '{"results": {"v": []}}', ": field results: holds no segment"),
+    ("activitynet-challenge", '{"results": {"v": []}}', ": field results: has no predictions"),
     (
         "activitynet-challenge", '{"results": {"v": [], "v": []}}',
         ": field v: 'v' stands twice, expected each key once",
@@ -349,7 +349,7 @@ MALFORMED = [
     ),
     ("fiftyone", detection(timestamps=[NAN, 1]), ":1: got NaN, expected a number"),
     ("fiftyone", detection()[:-2], ":1: input data was truncated, expected JSON"),
-    ("fiftyone", '{"labels": {"v": null}}', ": holds no detection"),
+    ("fiftyone", '{"labels": {"v": null}}', ": has no predictions"),
     ("fiftyone", "{}", ":1: field labels: is missing"),
     (
         "fiftyone", samples(("ground_truth", detections())),

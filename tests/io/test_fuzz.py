@@ -15,6 +15,8 @@ from truemoment import Annotations
 from truemoment.exceptions import TrueMomentError
 from truemoment.io import FORMATS, read_predictions
 
+pytestmark = pytest.mark.slow
+
 ANNOTATIONS = Annotations.from_rows(
     [
         ("7", "v", 30.0, "A man's dog, barking.", 2.0, 5.0),

@@ -109,7 +109,7 @@ GOOD = line([[1, 2, 3]], qid=9)
         ),
         (
             GOOD + line([], pred_saliency_scores=[1, 2]),
-            ":1: field pred_saliency_scores: is missing, and 1 other lines have it; expected all or none",
+            ":1: field pred_saliency_scores: is missing, and 1 other entries have it; expected all or none",
         ),
         (GOOD + "[]\n", ":2: got a list, expected an object"),
         (GOOD + line([[1, 2, 3]])[:-9], ":2: input data was truncated, expected JSON"),
@@ -159,4 +159,4 @@ def test_another_video_is_never_the_same_query(refused, numbered):
 
 @pytest.mark.parametrize("content", ["", "\n", " \n\n", "\ufeff"])
 def test_empty_files(refused, content, numbered):
-    assert refused(content, format="moment-detr", against=numbered) == ": is empty, expected a line a query"
+    assert refused(content, format="moment-detr", against=numbered) == ": has no predictions"

@@ -156,7 +156,7 @@ def test_bad_headers(refused, said, expected):
 
 @pytest.mark.parametrize("content", ["", "\n", "\n \n\r\n", "\ufeff"])
 def test_a_file_without_a_line_is_refused_also_when_asked_for_by_name(refused, content):
-    assert refused(content, format="native") == ": is empty, expected a line a query"
+    assert refused(content, format="native") == ": has no predictions"
 
 
 # ------------------------------------------------------------------------------------------ malformed

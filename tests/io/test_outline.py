@@ -65,6 +65,7 @@ def naive(value, path=(), found=None):
     return found
 
 
+@pytest.mark.slow
 @given(JSON)
 def test_as_a_walk_over_the_parsed_value(value):
     found = outline(json.dumps(value).encode())

@@ -72,8 +72,8 @@ def test_a_bad_answer_names_its_video(refused, content, said):
         ("[]", ":1: got a list, expected an object"),
         ('{"version": 1}', ":1: field results: is missing"),
         ('{"results": []}', ":1: field results: got a list, expected an object"),
-        ('{"results": {}}', ": field results: holds no answer"),
-        ('{"results": {"v": [], "w": []}}', ": field results: holds no answer"),
+        ('{"results": {}}', ": field results: has no predictions"),
+        ('{"results": {"v": [], "w": []}}', ": field results: has no predictions"),
         (file(v=[answer()])[:-2], ":1: input data was truncated, expected JSON"),
     ],
 )

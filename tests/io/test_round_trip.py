@@ -76,6 +76,7 @@ def test_native(through, world):
     assert [row["query_id"] for row in rows[1:]] == predictions.query_id.tolist()
 
 
+@pytest.mark.slow
 @given(worlds())
 def test_parquet(through, world):
     through(world, "parquet")

@@ -5,7 +5,7 @@ import functools
 import pytest
 
 from truemoment import load_annotations
-from truemoment.language import coverage, get_engine, verb_counts, verbs_of
+from truemoment.language import Remembered, coverage, get_engine, verb_counts, verbs_of
 
 pytestmark = pytest.mark.data
 
@@ -20,13 +20,14 @@ ALL = {
 @pytest.fixture(scope="module")
 def verbs(data_dir):
     """Give the verbs of the sentences of some splits of a dataset, with or without stop words."""
+    engine = Remembered(get_engine())  # splits and datasets share sentences
 
     @functools.cache
     def find(name, splits, keep_stop_words):
         if not (data_dir / name).is_dir():
             pytest.skip(f"no real files in {data_dir / name}")
         sentences = [s for split in splits for s in load_annotations(name, split, data_dir=data_dir).queries.sentence]
-        return verbs_of(sentences, get_engine(), keep_stop_words=keep_stop_words)
+        return verbs_of(sentences, engine, keep_stop_words=keep_stop_words)
 
     return find
 

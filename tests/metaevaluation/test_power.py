@@ -110,6 +110,7 @@ def test_tests_of_all_pairs_are_those_of_a_loop_over_videos(systems):
     assert found.p_holm.tolist() == holm(found.whole.p).tolist()
 
 
+@pytest.mark.slow
 def test_p_values_are_near_those_of_permutations_on_data_of_real_size():
     systems = answered(2, n_systems=6, n_videos=1334, each=3, step=0.01)  # as Charades-STA's test split: 1,334 videos
     numerator, weight = (

@@ -14,6 +14,8 @@ from truemoment.models.blind_tan import LITERAL_ACTIVITYNET, LITERAL_CHARADES, B
 from truemoment.models.losses import scaled_iou
 from truemoment.proposals import SparseMap
 
+pytestmark = pytest.mark.slow
+
 VECTOR = 5
 SMALL = {"n_clips": 8, "hidden": 16, "kernel": 3, "layers": 2, "lstm_layers": 1}
 

@@ -7,8 +7,10 @@ import torch
 
 from truemoment.exceptions import UsageError
 from truemoment.models.base import Batch, Inputs
-from truemoment.models.mdd import MDD, Confounder, Locations, MDDSettings, Unobserved
+from truemoment.models.mdd import MDD, Confounder, LocationDictionary, MDDSettings, Unobserved
 from truemoment.models.tan2d import Tan2D, Tan2DSettings
+
+pytestmark = pytest.mark.slow
 
 N_CLIPS, N_CELLS = 8, 36
 SMALL = MDDSettings(n_clips=N_CLIPS, hidden=16, kernel=3, layers=2, n_actions=7, n_unobserved=5)
@@ -196,7 +198,7 @@ def test_confounders_are_asked_with_the_query_that_is_chosen(batch):
 
 class TestDictionary:
     def test_locations_are_all_cells_of_the_map_and_not_learnt(self):
-        dictionary = Locations(16, 512)
+        dictionary = LocationDictionary(16, 512)
         assert dictionary().shape == (256, 512)
         assert not list(dictionary.parameters())
 

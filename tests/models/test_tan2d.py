@@ -118,6 +118,7 @@ def test_a_fresh_network_costs_about_ln_2():
     assert float(loss) == pytest.approx(math.log(2), abs=0.1)
 
 
+@pytest.mark.slow
 def test_learns_one_batch_by_heart():
     # Specification, check 9: down to the entropy of the soft targets, and the best cell first.
     model, batch = make_model(n_clips=5, hidden=32), make_batch(n_clips=5, n_pairs=6)

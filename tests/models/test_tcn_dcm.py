@@ -10,6 +10,8 @@ from truemoment.models.base import Batch, Inputs
 from truemoment.models.layers.distance_correlation import distance_correlation
 from truemoment.models.tcn_dcm import TCNDCM, LocationAdjustment, TCNDCMSettings
 
+pytestmark = pytest.mark.slow
+
 N_CLIPS, N_CELLS = 8, 36
 SMALL = TCNDCMSettings(n_clips=N_CLIPS, hidden=16, kernel=3, layers=2)
 INPUTS = Inputs(n_dimensions=6, n_vector=5)

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 from truemoment import Annotations, Predictions, evaluate
 from truemoment.intervals import temporal_iou
 
+pytestmark = pytest.mark.slow
+
 # Times in quarters of a second: exact in float64, so exact statements can be tested exactly.
 quarters = st.integers(0, 120)
 moments = st.tuples(quarters, quarters)  # swapped and zero-length ones included

@@ -119,6 +119,7 @@ def slow_split(world, plan):
     return next((ood for (_, ood), n in zip(steps, held, strict=True) if n >= wanted), steps[-1][1])
 
 
+@pytest.mark.slow
 @given(worlds, shares, longest, ties)
 def test_the_procedure_of_the_paper(world, marked, longest_norm, ties):
     plan = Plan(marked=marked, longest_norm=longest_norm, ties=ties)
@@ -140,6 +141,7 @@ def test_the_procedure_of_the_paper(world, marked, longest_norm, ties):
     event("split")
 
 
+@pytest.mark.slow
 @given(worlds, shares, longest, ties, st.integers(0, 3))
 def test_every_query_once_and_every_video_whole(world, marked, longest_norm, ties, seed):
     plan = Plan(marked=marked, longest_norm=longest_norm, ties=ties, val=0.15, iid=0.1)

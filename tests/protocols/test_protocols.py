@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from truemoment import Annotations, Predictions, evaluate
 from truemoment.exceptions import MeasureError, ProtocolError
+from truemoment.keyed import write_value
 from truemoment.measures import parse_measures
 from truemoment.protocols import (
     CONVENTION_FIELDS,
     PROTOCOLS,
     Protocol,
     get_protocol,
-    print_field,
     protocol_for_dataset,
 )
-from truemoment.protocols.base import read_field
+from truemoment.protocols.base import read_fields
 from truemoment.references import REFERENCE_RULES
 
 nan = float("nan")
@@ -124,7 +124,7 @@ def test_every_field_has_another_value_here():
 @pytest.mark.parametrize("field", OTHER_VALUES)
 def test_a_changed_field_reads_back(field):
     changed = PROTOCOLS["default"].changed(**{field: OTHER_VALUES[field]})
-    assert changed.name == f"default,{field}={print_field(OTHER_VALUES[field])}"
+    assert changed.name == f"default,{field}={write_value(OTHER_VALUES[field])}"
     assert get_protocol(changed.name) == changed
     assert getattr(changed, field) == OTHER_VALUES[field]
     assert all(getattr(changed, f) == getattr(PROTOCOLS["default"], f) for f in CONVENTION_FIELDS if f != field)
@@ -190,11 +190,11 @@ def test_small_numbers_show_in_the_signature_as_they_are():
     [
         ("", "unknown protocol '', expected one of default, closer-look"),
         ("Default", "unknown protocol 'Default', expected one of default, closer-look"),
-        ("default,top", "'default,top': got 'top', expected FIELD=VALUE"),
-        ("default,", "'default,': got '', expected FIELD=VALUE"),
-        ("default,colour=red", "colour: no such field, expected one of comparison, tolerance"),
-        ("default,name=mine", "name: no such field"),
-        ("default,measures=mIoU", "measures: no such field"),
+        ("default,top", "got 'top', expected KEY=VALUE"),
+        ("default,", "got '', expected KEY=VALUE"),
+        ("default,colour=red", "got the key 'colour', expected one of comparison, tolerance"),
+        ("default,name=mine", "got the key 'name', expected one of comparison"),
+        ("default,measures=mIoU", "got the key 'measures', expected one of comparison"),
         ("default,comparison=<", "comparison: got '<', expected > or >="),
         ("default,comparison=none", "comparison: got 'none', expected > or >="),
         ("default,tolerance=small", "tolerance: got 'small', expected a number or none"),
@@ -231,9 +231,9 @@ def test_refused_with_a_reason(text, message):
 
 
 @pytest.mark.parametrize("field", CONVENTION_FIELDS)
-def test_read_field_reads_what_print_field_writes(field):
+def test_a_field_is_read_as_it_is_written(field):
     for value in (getattr(PROTOCOLS["default"], field), OTHER_VALUES[field]):
-        assert read_field(field, print_field(value)) == value
+        assert read_fields([f"{field}={write_value(value)}"]) == {field: value}
 
 
 def test_infinite_and_impossible_values_made_by_hand_are_refused():

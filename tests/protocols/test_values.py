@@ -25,7 +25,7 @@ def test_other_values_are_refused(field, value, expected):
 
 
 def test_a_field_changed_twice_is_refused():
-    with pytest.raises(ProtocolError, match="top stands twice"):
+    with pytest.raises(ProtocolError, match="got the key 'top' twice"):
         get_protocol("default,top=1,top=3")
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, get_protocol, parse_measures, read_own_annotations, read_predictions
-from truemoment.auditing import Audit, Case, audit
+from truemoment.auditing import Audit, AuditSetup, Controls, Splits, audit, read_gate
 from truemoment.bias.surveys import Survey, survey
 from truemoment.caching import Cache
 from truemoment.language import get_engine
@@ -35,11 +36,19 @@ HOSTILE = (
 )
 
 
-def audited(annotations: Annotations, predictions: Predictions, measures: str, **more: object) -> Audit:
+def audited(
+    annotations: Annotations,
+    predictions: Predictions,
+    measures: str,
+    *,
+    gate: str = "",
+    sources: Mapping[str, object] = SOURCE,
+    **more: object,
+) -> Audit:
     """Audit with few draws, which is quick and enough to look at."""
     settings = {"resamples": 50, "permutations": 100, "cache": Cache.of_user()} | more
-    case = Case(annotations, predictions, parse_measures(measures), get_protocol("default"), **settings)
-    return audit(case, np.random.default_rng(0))
+    setup = AuditSetup(annotations, predictions, parse_measures(measures), get_protocol("default"), **settings)
+    return audit(setup, seed=0, conditions=read_gate(gate) if gate else (), sources=sources)
 
 
 def renamed(annotations: Annotations, split: str, *, stretched: float) -> Annotations:
@@ -78,11 +87,10 @@ def example() -> Audit:
         predictions,
         "R@1,IoU=0.5; R@5,IoU=0.5; dR@1,IoU=0.5; mIoU; AxIoU@10; R@1,IoU=0.5,length=long",
         match=match,
-        train=train,
-        selection=val,
-        others=(train, val),
+        splits=Splits(train=train, validation=val, others=(train, val)),
         iid=(annotations, predictions),
-        shuffled=reversed_answers,
+        controls=Controls(shuffled=reversed_answers),
+        gate="mIoU>=0.99; mIoU>=0",
     )
 
 
@@ -103,7 +111,14 @@ def hostile() -> Audit:
     annotations = Annotations.from_rows(rows, dataset="<i>data</i>", split='te"st\u202e')
     train = dataclasses.replace(annotations, split='tr"ain<i>\u202e', duration_s=annotations.duration_s * 1.01)
     predictions = Predictions.from_lists(answers, name=r"<b>na$\me$</b> 日本 " + "\u202e" + "y" * 300)
-    return audited(annotations, predictions, "R@1,IoU=0.5; mIoU", train=train, others=(train,), shuffled=predictions)
+    return audited(
+        annotations,
+        predictions,
+        "R@1,IoU=0.5; mIoU",
+        splits=Splits(train=train, others=(train,)),
+        controls=Controls(shuffled=predictions),
+        sources={"path": "<script>\u202e\ud800" + "z" * 900, "sha256": "<b>"},
+    )
 
 
 @pytest.fixture(scope="session")
@@ -127,7 +142,13 @@ def in_words(tmp_path_factory: pytest.TempPathFactory) -> Audit:
     silent = Predictions.from_lists({row[0]: [(0.0, 12.0)] if row[0] < "v5" else [] for row in rows}, name="no frames")
     train = renamed(annotations.with_moments(), "train", stretched=0.5)
     return audited(
-        annotations, answers, "R@1,IoU=0.5; mIoU", match=match, train=train, text_only=silent, shuffled=answers
+        annotations,
+        answers,
+        "R@1,IoU=0.5; mIoU",
+        match=match,
+        splits=Splits(train=train),
+        controls=Controls(text_only=silent, shuffled=answers),
+        sources={**SOURCE, "beside": {"text-only": {"path": "floor.jsonl", "sha256": "cd" * 32}}},
     )
 
 

@@ -7,8 +7,13 @@ import unicodedata
 import numpy as np
 import pytest
 
-from truemoment.auditing import judge, read_gate
+from truemoment.auditing import audit, read_gate
+from truemoment.documents import as_json
 from truemoment.reports import audit as report
+from truemoment.reports.model import LEVELS
+from truemoment.reports.render import latex, markdown, terminal
+
+pytestmark = pytest.mark.slow
 
 FIGURES = {"value", "difference", "p", "p_holm"}
 """Keys under which the document has a measured number, or null."""
@@ -32,17 +37,17 @@ def any_audit(request):
 # ------------------------------------------------------------------------------------------- document
 
 
-def test_the_document_is_json_and_says_why_where_it_is_null(any_audit, source):
-    document = report.document(any_audit, source=source, seed=3)
+def test_the_document_is_json_and_says_why_where_it_is_null(any_audit):
+    document = as_json(report.document(any_audit))
     assert json.loads(json.dumps(document, allow_nan=False)) == document
     nulls = [o for o in every_object(document) if any(o.get(key, 0) is None for key in (*FIGURES, "ci95"))]
     assert all(entry.get("why") for entry in nulls)
     assert all(0 <= o["value"] <= 1 for o in every_object(document["measures"]) if o.get("value") is not None)
 
 
-def test_undefined_is_null_never_zero(bare, source):
+def test_undefined_is_null_never_zero(bare):
     """No reference of the bare world is longer than 30 s, so R@1 of long ones has no query that counts."""
-    document = report.document(bare, source=source, seed=0)
+    document = as_json(report.document(bare))
     for entry in (document["measures"][1], document["floors"][0]["measures"][1]):
         assert (entry["value"], entry["ci95"], entry["n_queries"]) == (None, None, 0)
         assert entry["why"] == "no query has a reference that counts"
@@ -54,8 +59,8 @@ def test_undefined_is_null_never_zero(bare, source):
     assert "0 or undefined" in shortcut[0]["why"]
 
 
-def test_figures_are_those_of_the_scores(example, source):
-    document, results = report.document(example, source=source, seed=0), example.results
+def test_figures_are_those_of_the_scores(example):
+    document, results = as_json(report.document(example)), example.results
     assert document["schema"] == "truemoment/audit/2"
     oracle = next(one for one in document["ceilings"] if one["name"] == "oracle")
     for m, measure in enumerate(["R@1,IoU=0.5", "R@5,IoU=0.5", "dR@1,IoU=0.5", "mIoU", "AxIoU@10"]):
@@ -79,29 +84,29 @@ def test_figures_are_those_of_the_scores(example, source):
             assert against["ci95"][0] >= verdict["difference"]["ci95"][0]  # the lowest lower end is that of the verdict
             assert against["p"] <= verdict["difference"]["p"]  # and its p value the largest
     assert [entry["verdict"] for entry in document["findings"]] == [finding.verdict for finding in example.findings]
-    assert document["predictions"] == source
-    assert document["annotations"]["sha256"] == results.case.annotations.sha256
+    assert document["predictions"] == example.sources
+    assert document["annotations"]["sha256"] == results.setup.annotations.sha256
     assert document["fit"]["split"] == "train"
     assert document["validation"]["split"] == "val"
 
 
-def test_floors_say_what_they_answer_how_often_they_win_and_how_they_are_drawn(example, source):
-    document, results = report.document(example, source=source, seed=0), example.results
+def test_floors_say_what_they_answer_how_often_they_win_and_how_they_are_drawn(example):
+    document, results = as_json(report.document(example)), example.results
     for m in range(5):
         shares = [floor["measures"][m]["strongest_in"] for floor in document["floors"]]
         assert sum(shares) == pytest.approx(1)
         for number, floor in enumerate(document["floors"]):
             entry, of = floor["measures"][m], results.floors[number]
             assert entry["answers"] == of.called(m)
-            assert entry["validation"]["value"] == of.validated.value(results.case.measures[m])
+            assert entry["validation"]["value"] == of.validated.value(results.setup.measures[m])
             assert (entry.get("draws", 0), entry.get("spread")) == (
                 (len(of.draws), float(of.spread[m])) if of.draws else (0, None)
             )
 
 
-def test_parts_of_checks_are_in_the_document(example, source):
+def test_parts_of_checks_are_in_the_document(example):
     """The very numbers that the findings quote."""
-    document = report.document(example, source=source, seed=0)
+    document = as_json(report.document(example))
     figures = {finding.check: finding.figure for finding in example.findings}
     where = document["where_blind_misses"]
     least = min(where["excess"]["value"], where["floor"]["excess"]["value"])
@@ -115,8 +120,8 @@ def test_parts_of_checks_are_in_the_document(example, source):
     assert sum(one["n_queries"] for one in where["by_probability"]) == 120
 
 
-def test_slices_and_errors_add_up(example, source):
-    document = report.document(example, source=source, seed=0)
+def test_slices_and_errors_add_up(example):
+    document = as_json(report.document(example))
     families = {entry["family"] for entry in document["slices"]}
     for family in families:
         assert sum(entry["n_queries"] for entry in document["slices"] if entry["family"] == family) == 120
@@ -124,9 +129,9 @@ def test_slices_and_errors_add_up(example, source):
     assert sum(kind["n_queries"] for kind in kinds) == 120
 
 
-def test_text_only_and_abstentions_are_in_the_document(in_words, source):
+def test_text_only_and_abstentions_are_in_the_document(in_words):
     """Of 36 answers numbers 0, 3, 6 ... 33 are hostile and hold no moment; of the last six, without one, 4 deny."""
-    document = report.document(in_words, source=source, seed=0)
+    document = as_json(report.document(in_words))
     assert document["answers"]["statuses"] == {"parsed": 20, "no answer": 4, "refused": 0, "ambiguous": 0, "failed": 12}
     assert document["shuffled"]["statuses"] == {
         "parsed": 20,
@@ -145,118 +150,109 @@ def test_text_only_and_abstentions_are_in_the_document(in_words, source):
     assert document["abstention"]["worth"]["value"] == 4 / 6
 
 
-def test_what_a_run_without_them_has_not_is_null(example, source):
-    document = report.document(example, source=source, seed=0)
+def test_what_a_run_without_them_has_not_is_null(example):
+    document = as_json(report.document(example))
     assert document["text_only"] is document["abstention"] is document["answers"]["statuses"] is None
     assert document["annotations"]["n_without_moment"] == 0
     assert document["annotations"]["measured_sha256"] == document["annotations"]["sha256"]
 
 
-def test_the_preamble_counts_floors_and_queries_without_a_moment(in_words, source):
-    said = " ".join(" ".join(report.lines(in_words, source=source, seed=0)).split())
+def test_facts_count_floors_and_queries_without_a_moment(in_words):
+    facts = dict(report.report(in_words).facts)
     n = len(in_words.results.floors)
-    assert f"floors (baselines that never see the video): {n}, fitted on train" in said
-    assert "6 more queries without a moment count only where the method abstains" in said
+    assert facts["floors"] == f"{n} baselines that never see the video, fitted on train (30 queries)"
+    assert facts["abstaining"] == "6 more queries without a moment, for this only"
 
 
-def test_the_gate_is_in_the_document(example, source):
-    outcomes = judge(read_gate("mIoU>=0.99"), example.findings, report.figures_by_name(example))
-    [entry] = report.document(example, source=source, seed=0, outcomes=outcomes)["gate"]
-    assert entry == {"condition": "mIoU>=0.99", "passed": False, "why": entry["why"]}
-    assert f"{example.results.scores.value('mIoU'):.4f}" in entry["why"]
+def test_the_gate_is_in_the_document(example):
+    failed, passed = report.document(example)["gate"]
+    assert failed == {"condition": "mIoU>=0.99", "passed": False, "why": failed["why"]}
+    assert f"{example.results.scores.value('mIoU'):.4f}" in failed["why"]
+    assert passed["passed"] is True
 
 
-def test_figures_by_name_and_headline(example, bare):
-    assert report.figures_by_name(example)["mIoU"] == example.results.scores.value("mIoU")
-    assert math.isnan(report.figures_by_name(bare)["R@1,IoU=0.5,length=long"])
-    assert report.headline(example) == example.findings[0].verdict
+def test_a_figure_that_is_undefined_fails_a_gate(bare):
+    """No reference of the bare world is longer than 30 s."""
+    name = "R@1,IoU=0.5,length=long"
+    assert math.isnan(bare.results.scores.value(name))
+    found = audit(bare.results.setup, conditions=read_gate(f"{name}>=0"))
+    assert (found.passed, found.outcomes[0].why) == (False, f"{name} is undefined")
 
 
 # ---------------------------------------------------------------------------------------------- words
 
 
-def test_text_is_wrapped_at_100_columns(any_audit, source):
-    lines = report.lines(any_audit, source=source, seed=0)
-    assert max(map(len, report.table(any_audit).splitlines())) <= 100
-    first = lines.index("") + 1
-    findings = lines[first : lines.index("", first)]
-    assert max(map(len, findings)) <= 100
-    assert lines[-1] == report.closing(any_audit, 0)
-    assert lines[-1].startswith(report.one_line(any_audit.results.scores.signature()))
-
-
-def test_every_finding_is_said_under_its_mark(example, source):
-    said = " ".join(" ".join(report.lines(example, source=source, seed=0)).split())
-    for finding in example.findings:
-        assert " ".join(f"{finding.level} {finding.verdict}".split()) in said
+def test_every_finding_is_reported_under_its_level(example):
+    shown = report.report(example)
+    [findings] = [section for section in shown.sections if section.name == "findings"]
+    of_report = [shown.headline, *findings.blocks]
+    of_audit = report.in_order(example.findings)
+    assert [(of.sentences, of.level, of.evidence) for of in of_report] == [
+        ((of.verdict,), of.level, of.evidence) for of in of_audit
+    ]
+    assert all(of.title for of in of_report)
 
 
 def test_the_main_question_comes_first_then_the_most_serious(example):
     ordered = report.in_order(example.findings)
     assert ordered[0] is example.findings[0]
-    ranks = [report.LEVELS.index(finding.level) for finding in ordered[1:]]
+    ranks = [LEVELS.index(finding.level) for finding in ordered[1:]]
     assert ranks == sorted(ranks)
     assert sorted(map(id, ordered)) == sorted(map(id, example.findings))
 
 
-def test_a_star_marks_the_strongest_floor(example):
+def test_the_strongest_floor_of_each_measure_is_marked(example):
     results = example.results
-    rows = [line.split() for line in report.table(example, style="md").splitlines()[2:]]
-    for m, row in enumerate(rows[:-1]):
-        cells = [cell for cell in row[1:] if cell != "|"][1:]  # the first is the measure
-        assert [cell.endswith(r"\*") for cell in cells].index(True) == 1 + int(results.verdict.strongest[m])
-        assert cells[0] == results.case.protocol.percent(results.scores.value(results.case.measures[m]))
-    assert {cell for cell in rows[-1][2:] if cell != "|"} == {"-"}  # long references: there are none, and no star
+    table = report.report(example).tables[0]
+    rows = [row for _, of_group in table.groups for row in of_group]
+    for m, measure in enumerate(results.setup.measures[:-1]):
+        marked = [row[1 + m].marked for row in rows]
+        assert (marked.count(True), marked.index(True)) == (1, 1 + int(results.verdict.strongest[m]))
+        assert rows[0][1 + m].text == results.setup.protocol.percent(results.scores.value(measure))
+    assert {row[-1].text for row in rows} == {"undefined"}  # long references: there are none
 
 
-def test_columns_that_do_not_fit_a_terminal_are_below(example):
-    """Every system has a column, with its figures, in one of the parts; each part names the measures."""
+def test_every_system_has_a_row(example):
     results = example.results
-    parts = [part.splitlines() for part in report.table(example).split("\n\n")]
-    assert len(parts) > 1
-    cells = []
-    for part in parts:
-        rule = next(number for number, line in enumerate(part) if not line.strip("- "))
-        assert [line.split()[0] for line in part[rule + 1 :]] == [str(measure) for measure in results.case.measures]
-        cells.append([line.split()[1:] for line in part[rule + 1 :]])
+    table = report.report(example).tables[0]
+    assert [title for title, _ in table.groups] == ["Method", "Floors", "Ceilings"]
     systems = [results.scores, *(of.scores for of in (*results.floors, *results.ceilings))]
-    for m, row in enumerate(zip(*cells, strict=True)):
-        shown = [cell.rstrip("*") for part in row for cell in part]
-        assert shown == [report.percent(results, of.value(results.case.measures[m])) for of in systems]
+    rows = [row for _, of_group in table.groups for row in of_group]
+    percent = results.setup.protocol.percent
+    for row, scores in zip(rows, systems, strict=True):
+        assert [cell.text for cell in row[1:-1]] == [percent(scores.value(of)) for of in results.setup.measures[:-1]]
 
 
-def test_plain_columns_stand_two_blanks_apart(example):
-    rule = next(line for line in report.table(example).splitlines() if not line.strip("- "))
-    assert "   " not in rule
-    assert all(set(gap) == {" "} for gap in rule.replace("-", "x").split("x") if gap)
-
-
-@pytest.mark.parametrize("style", ["md", "latex"])
-def test_mark_up_in_names_is_escaped(hostile, source, style):
-    text = "\n".join(report.lines(hostile, source=source | {"path": r"a_b|<i>\cmd{$x$}"}, seed=0, style=style))
-    if style == "md":
-        assert r"a\_b\|\<i\>\\cmd{$x$}" in text
-        assert "<b>" not in text
-    else:
-        assert r"a\_b$|$$<$i$>$\textbackslash{}cmd\{\$x\$\}" in text
-        assert r"na\$\textbackslash{}me\$" in text
+def test_mark_up_in_names_is_escaped(hostile):
+    in_markdown = "\n".join(markdown.lines(report.report(hostile)))
+    assert "<b>" not in in_markdown
+    assert r"\<b\>na$\\me$\</b\>" in in_markdown
+    assert r"na\$\textbackslash{}me\$" in "\n".join(latex.lines(report.report(hostile)))
 
 
 def test_nothing_reaches_the_terminal_that_moves_its_cursor(hostile):
-    text = "".join(report.lines(hostile, source={"path": "a\x1b[2J\u202eb\n\ud800"}, seed=0))
+    shown = report.report(hostile)
+    text = "".join([*terminal.body(shown), *terminal.closing(shown)])
     assert not [c for c in text if unicodedata.category(c) in ("Cc", "Cs")]
     assert "\u202e" not in text
     text.encode("utf-8")
 
 
-def test_the_same_audit_gives_the_same_words(example, source):
-    twice = [json.dumps(report.document(example, source=source, seed=0)) for _ in range(2)]
+def test_the_terminal_leaves_out_what_only_a_page_shows(example):
+    text = "\n".join(terminal.body(report.report(example)))
+    assert "Method, floors and ceilings\n====" in text
+    assert "By class of query" not in text
+    assert "Chosen by a rule" not in text
+
+
+def test_the_same_audit_gives_the_same_words(example):
+    twice = [json.dumps(as_json(report.document(example))) for _ in range(2)]
     assert twice[0] == twice[1]
 
 
-def test_an_interval_that_is_not_finite_is_null(example, source):
+def test_an_interval_that_is_not_finite_is_null(example):
     """Classes of fewer than 2 videos have none (slices.py), and say so."""
-    document = report.document(example, source=source, seed=0)
+    document = as_json(report.document(example))
     few = [entry for entry in document["slices"] if entry["n_videos"] < 2]
     assert all(figure["ci95"] is None for entry in few for figure in entry["measures"])
     many = [entry for entry in document["slices"] if entry["n_videos"] >= 20]

@@ -9,20 +9,27 @@ import numpy as np
 import pytest
 
 from truemoment.auditing.checks import curves, excess_where_blind_misses, slices
+from truemoment.auditing.checks.by_length_figure import by_length_figure
+from truemoment.auditing.checks.curves_figure import curves_figure
+from truemoment.auditing.checks.excess_figure import excess_figure
+from truemoment.auditing.checks.slices_figure import slices_figure
+from truemoment.auditing.checks.verdict_figures import floors_figure
 from truemoment.exceptions import InputError, UsageError
-from truemoment.reports import drawing, figures
+from truemoment.reports import audit as report
+from truemoment.reports import drawing
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def drawn(example):
-    return {one.name: one for one in figures.drawings(example)}
+    return {one.name: one for one in report.report(example).drawings}
 
 
 @pytest.fixture
-def two_drawings(monkeypatch):
-    """Let there be two figures only, which is quicker."""
-    every = figures.drawings
-    monkeypatch.setattr(figures, "drawings", lambda audit: every(audit)[:2])
+def two_drawings(example):
+    """Two figures only, which is quicker."""
+    return report.report(example).drawings[:2]
 
 
 def test_all_figures_of_a_full_audit_are_there(drawn):
@@ -35,14 +42,13 @@ def test_all_figures_of_a_full_audit_are_there(drawn):
 
 
 def test_what_does_not_apply_is_not_there(bare):
-    names = {one.name for one in figures.drawings(bare)}
+    names = {one.name for one in report.report(bare).drawings}
     assert "displacement" not in names
     assert "slices-video-length" not in names  # one video is one class, which compares with nothing
 
 
-@pytest.mark.usefixtures("two_drawings")
-def test_figures_are_saved_in_three_formats(example, tmp_path):
-    paths = figures.save_figures(example, tmp_path / "new" / "folder")
+def test_figures_are_saved_in_three_formats(two_drawings, tmp_path):
+    paths = drawing.save_drawings(two_drawings, tmp_path / "new" / "folder")
     assert [path.name for path in paths] == [
         f"{name}.{end}" for name in ("floors", "measures") for end in ("png", "svg", "pdf")
     ]
@@ -60,18 +66,17 @@ def test_figures_are_saved_in_three_formats(example, tmp_path):
         assert not re.search(rb"20\d\d-\d\d-\d\d|CreationDate", data)
 
 
-@pytest.mark.usefixtures("two_drawings")
-def test_the_same_figure_is_the_same_bytes(example, tmp_path):
-    once, again = (figures.save_figures(example, tmp_path / name) for name in ("once", "again"))
+def test_the_same_figure_is_the_same_bytes(two_drawings, tmp_path):
+    once, again = (drawing.save_drawings(two_drawings, tmp_path / name) for name in ("once", "again"))
     assert [path.read_bytes() for path in once] == [path.read_bytes() for path in again]
 
 
-def test_what_cannot_be_saved_is_told(example, tmp_path):
+def test_what_cannot_be_saved_is_told(two_drawings, tmp_path):
     with pytest.raises(UsageError, match="got figure format 'gif', expected png, svg, pdf"):
-        figures.save_figures(example, tmp_path, formats=["gif"])
+        drawing.save_drawings(two_drawings, tmp_path, formats=["gif"])
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot be made"):
-        figures.save_figures(example, tmp_path / "file")
+        drawing.save_drawings(two_drawings, tmp_path / "file")
 
 
 def test_settings_of_the_user_neither_reach_a_figure_nor_are_changed(drawn):
@@ -84,7 +89,7 @@ def test_settings_of_the_user_neither_reach_a_figure_nor_are_changed(drawn):
 
 def test_names_in_any_script_can_be_drawn(hostile):
     """Warnings are errors here, as that a font lacks a letter; $ must not begin a formula."""
-    for one in figures.drawings(hostile):
+    for one in report.report(hostile).drawings:
         with drawing.drawing_style():
             picture = io.BytesIO()
             one.draw().savefig(picture, format="png", dpi=40)
@@ -96,7 +101,7 @@ def test_names_in_any_script_can_be_drawn(hostile):
 
 def test_bars_are_the_figures(example):
     results = example.results
-    [axes] = figures.floors_figure(results).axes
+    [axes] = floors_figure(results).axes
     rivals = (*results.floors, *results.ceilings)
     shown = [bar.get_width() for bar in axes.patches]
     assert shown == [100 * scores.value("R@1,IoU=0.5") for scores in (results.scores, *(r.scores for r in rivals))]
@@ -106,16 +111,16 @@ def test_bars_are_the_figures(example):
 
 def test_curves_are_r_and_dr(example):
     results = example.results
-    [axes] = figures.curves_figure(results).axes
+    [axes] = curves_figure(results.cached(curves.curves)).axes
     lines = [line.get_ydata() for line in axes.lines if len(line.get_ydata())]
-    for number, (_, of) in enumerate(results.part(curves.curves)):
+    for number, (_, of) in enumerate(results.cached(curves.curves)):
         np.testing.assert_array_equal(lines[2 * number], 100 * of.recall[0])
         np.testing.assert_array_equal(lines[2 * number + 1], 100 * of.discounted[0])
 
 
 def test_hits_are_drawn_by_the_probability_that_the_network_is_right(example):
-    found = example.results.part(excess_where_blind_misses.where_blind_misses)
-    [axes] = figures.where_blind_misses_figure(example.results).axes
+    found = example.results.cached(excess_where_blind_misses.where_blind_misses)
+    [axes] = excess_figure(found.probability, found.hits, found.measure).axes
     lines = {line.get_label(): line for line in axes.lines}
     assert list(lines) == ["the method", "sentence network", "another seed"]
     for line, hits in zip(lines.values(), found.hits.T, strict=True):
@@ -125,30 +130,33 @@ def test_hits_are_drawn_by_the_probability_that_the_network_is_right(example):
 
 def test_text_only_has_a_bar_and_a_curve(in_words):
     results = in_words.results
-    [bars] = figures.floors_figure(results).axes
+    [bars] = floors_figure(results).axes
     assert "text only (no frames)" in [label.get_text() for label in bars.get_yticklabels()]
-    drawn = figures.curves_figure(results)
+    drawn = curves_figure(results.cached(curves.curves))
     [axes], [legend] = drawn.axes, drawn.legends
     assert [text.get_text() for text in legend.get_texts()].count("text only (no frames)") == 1
-    colours = {line.get_color() for line in axes.lines if line.get_label() in dict(results.part(curves.curves))}
-    assert len(colours) == len(results.part(curves.curves))
+    colours = {line.get_color() for line in axes.lines if line.get_label() in dict(results.cached(curves.curves))}
+    assert len(colours) == len(results.cached(curves.curves))
 
 
 def test_hits_and_misses_add_up_to_the_queries(example):
-    own, floor = figures.by_length_figure(example.results).axes
+    own, floor = by_length_figure(
+        example.results.cached(curves.by_length).norm, example.results.cached(curves.floor_by_length).norm
+    ).axes
     for axes in (own, floor):
         assert sum(bar.get_height() for bar in axes.patches) == 120
 
 
 def test_slices_show_method_floor_and_counts(example):
-    [axes] = figures.slices_figure(example.results, "reference length").axes
-    own = [one for one in example.results.part(slices.of_method) if one.family == "reference length"]
+    own, floor = (
+        [one for one in example.results.cached(of) if one.family == "reference length"]
+        for of in (slices.of_method, slices.of_floor)
+    )
+    [axes] = slices_figure(own, floor, 0, example.results.measure).axes
     dots = next(line for line in axes.lines if line.get_label() == "the method")
     np.testing.assert_allclose(dots.get_xdata(), [100 * one.value[0] for one in own])
     assert [one.label for one in own] == [label.get_text() for label in axes.get_yticklabels()]
     assert {f"{one.n_queries:,}" for one in own} <= {text.get_text() for text in axes.texts}
-    with pytest.raises(UsageError, match="got family 'colour', expected one of"):
-        figures.slices_figure(example.results, "colour")
 
 
 def test_cells_cover_their_classes():

@@ -10,6 +10,8 @@ from truemoment.bias.surveys import Part
 from truemoment.reports import bias as report
 from truemoment.reports import bias_page as report_page
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def document(world_survey):

@@ -9,6 +9,8 @@ import pytest
 from truemoment.reports import bias_figures as figures
 from truemoment.reports import drawing
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def drawn(world_survey):

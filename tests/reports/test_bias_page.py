@@ -13,6 +13,8 @@ from truemoment.reports import bias as report
 from truemoment.reports.bias_figures import drawings
 from truemoment.reports.bias_page import comparison, page
 
+pytestmark = pytest.mark.slow
+
 _spec = importlib.util.spec_from_file_location("audit_page_tests", Path(__file__).with_name("test_page.py"))
 of_audit = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(of_audit)
@@ -128,8 +130,9 @@ def test_text_from_outside_cannot_break_out(hostile_text):
     assert "alert(1)" not in re.search(r"<style>(.*?)</style>", hostile_text, re.DOTALL)[1]
 
 
-def test_the_same_surveys_are_the_same_page(world_survey):
-    assert page([world_survey], seed=1) == page([world_survey], seed=1)
+def test_the_same_surveys_are_the_same_page(text, world_survey, placeless_survey):
+    again = page([world_survey, placeless_survey], seed=7, command="truemoment bias --annotations x.jsonl")
+    assert again == text
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium, chromium-browser or google-chrome on this machine")

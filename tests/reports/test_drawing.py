@@ -13,6 +13,8 @@ from truemoment.exceptions import InputError
 from truemoment.reports.drawing import inline_svg, new_figure, save_drawings
 from truemoment.reports.model import Drawing
 
+pytestmark = pytest.mark.slow
+
 
 def test_numbers_that_a_figure_says_are_not_rounded():
     """Coordinates are written in hundredths to save room; what stands in the text is what was found."""

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate
+from truemoment.documents import as_json
 from truemoment.io import MatchReport
 from truemoment.reports import evaluation as report
 from truemoment.uncertainty import bootstrap, interval95
@@ -38,6 +39,12 @@ def made(
     )
 
 
+def rows_of(evaluation) -> list[list[str]]:
+    """Rows of the table, as text."""
+    ((_, rows),) = report.table(evaluation).groups
+    return [[cell.text for cell in row] for row in rows]
+
+
 # ---------------------------------------------------------------------------------------------- notes
 
 
@@ -50,14 +57,14 @@ def test_nothing_to_note():
     [
         ({"swapped": 3}, "3 of 2,000 predicted moments end before they start"),
         ({"zero_length": 5}, "5 of 2,000 predicted moments have zero length"),
-        ({"past_end": 1598}, "1,598 of 2,000 predicted moments end past the end of the video"),
-        ({"clipped": 2}, "2 of 2,000 predicted moments had a negative time lifted to 0"),
-        ({"unmatched": 1200}, "1,200 rows belong to no query and are left out"),
-        ({"missing": 4}, "4 queries have no row"),
-        ({"empty": 4}, "4 queries are answered with no moment"),
-        ({"shared": 2}, "2 queries share their answer with another of the same video and sentence"),
-        ({"reordered": 7}, "7 lists do not stand by falling score"),
-        ({"ties": 1000}, "1,000 lists hold equal scores, ranked in file order"),
+        ({"past_end": 1598}, "1,598 of 2,000 predicted moments end after the end of the video"),
+        ({"clipped": 2}, "2 of 2,000 predicted moments had a negative time, which was set to 0"),
+        ({"unmatched": 1200}, "1,200 rows match no query and are ignored"),
+        ({"missing": 4}, "4 queries have no prediction"),
+        ({"empty": 4}, "4 queries have an empty prediction"),
+        ({"shared": 2}, "2 queries have the same row as another query with the same video and sentence"),
+        ({"reordered": 7}, "7 lists are not sorted by score"),
+        ({"ties": 1000}, "1,000 lists have tied scores, ranked in file order"),
     ],
 )
 def test_each_count_has_its_words(counts, note):
@@ -77,14 +84,14 @@ def test_the_most_serious_comes_first():
     }
     words = [note.split(" ", 1)[1] for note in report.notes(made(**counts))]
     assert words == [
-        "rows belong to no query and are left out",
-        "queries have no row",
-        "queries are answered with no moment",
+        "rows match no query and are ignored",
+        "queries have no prediction",
+        "queries have an empty prediction",
         "of 2 predicted moments end before they start",
-        "of 2 predicted moments end past the end of the video",
-        "queries share their answer with another of the same video and sentence",
-        "lists do not stand by falling score",
-        "lists hold equal scores, ranked in file order",
+        "of 2 predicted moments end after the end of the video",
+        "queries have the same row as another query with the same video and sentence",
+        "lists are not sorted by score",
+        "lists have tied scores, ranked in file order",
     ]
 
 
@@ -99,7 +106,7 @@ def test_what_the_protocol_touched():
     evaluation = made(protocol="default,clip_references=yes", duration_s=9.0)
     # The second reference, 0-10, ends past the 9 s of its video.
     assert report.notes(evaluation) == ["protocol default,clip_references=yes: 1 query with a clipped reference"]
-    assert report.document(evaluation)["touched"] == {"a clipped reference": 1}
+    assert as_json(report.document(evaluation))["touched"] == {"a clipped reference": 1}
 
 
 def of_nothing(protocol, measures="mIoU") -> report.Evaluation:
@@ -132,10 +139,13 @@ def test_queries_without_a_moment_are_counted_aloud():
 def test_each_undefined_figure_has_its_own_reason():
     evaluation = made("CorrectAbstention; FalseAbstention; R@1,IoU=0.5,length=long; mAP,length=long")
     assert report.notes(evaluation) == [
-        "undefined, as no query that counts is without a reference moment: CorrectAbstention",
-        "undefined, as no query has a reference that counts: R@1,IoU=0.5,length=long, mAP,length=long",
+        "undefined, since no query that counts is without a reference moment: CorrectAbstention",
+        "undefined, since no query has a reference that counts: R@1,IoU=0.5,length=long, mAP,length=long",
     ]
-    assert report.document(evaluation)["measures"][0]["why"] == "no query that counts is without a reference moment"
+    assert (
+        as_json(report.document(evaluation))["measures"][0]["why"]
+        == "no query that counts is without a reference moment"
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,11 +153,11 @@ def test_each_undefined_figure_has_its_own_reason():
     [
         (
             {"v#0": [(0, 4)], "w#0": [(0, 5)]},
-            "lists hold at most 1 answer, so R@5,IoU=0.5, AxIoU@10 look no further than that",
+            "each query has at most 1 prediction, so R@5,IoU=0.5, AxIoU@10 use no more than that",
         ),
         (
             {"v#0": [(0, 4)], "w#0": [(0, 5)] * 7},
-            "lists hold at most 7 answers, so AxIoU@10 looks no further than that",
+            "each query has at most 7 predictions, so AxIoU@10 uses no more than that",
         ),
     ],
 )
@@ -166,7 +176,7 @@ def test_lists_that_are_deep_enough():
 def test_undefined_is_null_with_why_and_never_nan():
     # No reference lasts more than 30 s.
     evaluation = made("mIoU; R@1,IoU=0.5,length=long; mAP,length=long", resamples=20)
-    document = report.document(evaluation)
+    document = as_json(report.document(evaluation))
     assert [figure["value"] for figure in document["measures"]] == [0.75, None, None]
     for figure in document["measures"][1:]:
         assert figure["why"] == "no query has a reference that counts"
@@ -174,11 +184,10 @@ def test_undefined_is_null_with_why_and_never_nan():
         assert (figure["n_queries"], figure["n_videos"]) == (0, 0)
     assert "why" not in document["measures"][0]
     json.dumps(document, allow_nan=False)
-    note = "undefined, as no query has a reference that counts: R@1,IoU=0.5,length=long, mAP,length=long"
+    note = "undefined, since no query has a reference that counts: R@1,IoU=0.5,length=long, mAP,length=long"
     assert report.notes(evaluation)[-1] == note
     assert document["notes"] == report.notes(evaluation)
-    rows = [line.split() for line in report.table(evaluation).splitlines()[2:]]
-    assert rows[1][:3] == ["R@1,IoU=0.5,length=long", "-", "-"]
+    assert rows_of(evaluation)[1][:3] == ["R@1,IoU=0.5,length=long", "-", "-"]
 
 
 def test_no_part_of_a_document_is_nan():
@@ -191,7 +200,7 @@ def test_no_part_of_a_document_is_nan():
 
     # Few resamples of two videos, of which one carries no weight: some resamples are undefined.
     evaluation = made("R@1,IoU=0.5,length=short; R@1,IoU=0.5,length=middle; AxIoU@10", resamples=10)
-    assert walk(report.document(evaluation))
+    assert walk(as_json(report.document(evaluation)))
 
 
 # -------------------------------------------------------------------------------------- table and words
@@ -199,45 +208,46 @@ def test_no_part_of_a_document_is_nan():
 
 def test_the_table():
     evaluation = made("mIoU; R@1,IoU=0.5")
-    assert [line.split() for line in report.table(evaluation).splitlines()[2:]] == [
-        ["mIoU", "75.00", "2"],  # IoU 1/2 and 1
-        ["R@1,IoU=0.5", "50.00", "2", "1"],  # 1/2 does not exceed 0.5, and stands on it
+    assert rows_of(evaluation) == [
+        ["mIoU", "75.00", "2", ""],  # IoU 1/2 and 1
+        ["R@1,IoU=0.5", "50.00", "2", "1"],  # 1/2 does not exceed 0.5, and is a tie at the threshold
     ]
-    assert report.table(evaluation, style="md").startswith("| measure")
-    assert report.table(evaluation, style="latex").startswith(r"\begin{tabular}{lrrr}")
 
 
 def test_the_table_with_intervals():
     evaluation = made("mIoU", resamples=200, seed=3)
-    document = report.document(evaluation)
+    document = as_json(report.document(evaluation))
     low, high = document["measures"][0]["ci95"]
     assert (low, high) == (0.5, 1.0)  # either video alone is drawn in half of the resamples
-    assert "50.00 to 100.00" in report.table(evaluation)
+    assert rows_of(evaluation)[0][2] == "50.00 to 100.00"
     assert (document["resamples"], document["seed"]) == (200, 3)
 
 
-def test_the_preamble():
+def test_the_facts():
     evaluation = made(by_id=1, by_text=1200, by_position=3, text_differs=17, rows=1204)
-    assert report.preamble(evaluation) == [
-        "made/test: 2 queries, 2 videos",
-        "preds.jsonl: native (as asked); 1,204 rows, 1 matched by id, 1,200 matched by video and sentence, "
-        "3 matched by position in the video (17 sentences differ in punctuation or case)",
-    ]
-    assert report.preamble(made())[1] == "preds.jsonl: native (as asked); 2 rows, none matched"
+    assert report.report(evaluation).facts == (
+        ("data", "made/test: 2 queries, 2 videos"),
+        (
+            "predictions",
+            "preds.jsonl: native (as asked); 1,204 rows, 1 matched by id, 1,200 matched by video and sentence, "
+            "3 matched by position in the video (17 sentences differ in punctuation or case)",
+        ),
+    )
+    assert report.report(made()).facts[1][1] == "preds.jsonl: native (as asked); 2 rows, none matched"
 
 
-def test_the_closing_line():
+def test_the_signature():
     evaluation = made()
-    assert report.closing(evaluation) == evaluation.scores.signature()
+    assert report.report(evaluation).signature == evaluation.scores.signature()
     with_intervals = dataclasses.replace(evaluation, resamples=1000, seed=4)
-    assert report.closing(with_intervals) == (
+    assert report.report(with_intervals).signature == (
         evaluation.scores.signature() + "|intervals:1000 resamples of videos, seed 4"
     )
 
 
 def test_the_document_holds_all_counts():
     evaluation = made(ties=3)
-    document = report.document(evaluation)
+    document = as_json(report.document(evaluation))
     assert document["match"] == evaluation.match.as_dict()
     assert document["match"]["ties"] == 3
     assert document["predictions"] == {"path": "preds.jsonl", "sha256": "ab" * 32}

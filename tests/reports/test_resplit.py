@@ -13,20 +13,23 @@ from truemoment.bias.guarantees import inspect_split
 from truemoment.bias.guessing import MEASURES, guess_on_split
 from truemoment.bias.shifts import LocationShift, WordShift
 from truemoment.bias.splitting import Plan, resplit
-from truemoment.datasets.resplit_folder import SPLITS, Source
+from truemoment.caching import Cache
+from truemoment.datasets.resplit_folder import SPLITS, ResplitSource
 from truemoment.records import Annotations
 from truemoment.reports import guessing as guesses
 from truemoment.reports import resplit as report
 from truemoment.reports.drawing import save_drawings
 from truemoment.worlds import make_world
 
-SOURCE = Source(annotations="../mine_*.jsonl", splits={"all": "0" * 64})
+pytestmark = pytest.mark.slow
+
+SOURCE = ResplitSource(annotations="../mine_*.jsonl", splits={"all": "0" * 64})
 SETTINGS = {"source": SOURCE, "seed": 7, "permutations": 99}
 
 
 def looked_at(found, original=None):
     """Give a split, what was found of it and what floors reach on it."""
-    guessing = guess_on_split(found, original=original)
+    guessing = guess_on_split(found, original=original, cache=Cache.of_user())
     inspection = inspect_split(found, np.random.default_rng(0), permutations=99)
     return found, guesses.with_guessing(inspection, guessing, found.plan), guessing
 

@@ -272,6 +272,7 @@ def test_the_figure_shows_means_and_spreads(random_sweep):
         assert len(dashed) == len(random_sweep.floors)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("splits", [SPLITS, SPLITS[:1]])
 @pytest.mark.parametrize("n_floors", [7, 13, 24])
 def test_names_of_floors_do_not_cover_each_other_nor_the_panels(n_floors, splits):

@@ -13,7 +13,7 @@ from truemoment.cli import run
 from truemoment.comparison import read_published
 from truemoment.datasets import load_annotations
 from truemoment.exceptions import InputError, MissingFileError
-from truemoment.features import open_features
+from truemoment.features.opening import open_features
 from truemoment.features.sentences import SentenceFile
 from truemoment.measures import parse_measure
 from truemoment.proposals import WindowedGrid
@@ -21,6 +21,8 @@ from truemoment.reproduction import get_table, published_figures, reproduce
 from truemoment.reproduction.mad import FRAME_FILES, SENTENCE_FILES
 from truemoment.searching.chunks import chunked
 from truemoment.worlds.films import FRAMES, SENTENCES, FilmSettings, make_films, write_films
+
+pytestmark = pytest.mark.slow
 
 TABLES = ("mad-2", "mad-3")
 

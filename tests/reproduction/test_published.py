@@ -7,15 +7,15 @@ from itertools import islice
 
 import pytest
 
-from truemoment.reproduction import TABLES, Setting, published_figures, reproduce
+from truemoment.reproduction import TABLES, Setting, published_figures
 
 pytestmark = pytest.mark.data
 
 
 @pytest.fixture(scope="module")
-def rows(data_dir):
+def rows(reproduce_once, data_dir):
     """Compute a table, once."""
-    return functools.cache(lambda name: reproduce(name, data_dir))
+    return functools.cache(lambda name: reproduce_once(name, data_dir))
 
 
 def select(rows, **wanted):

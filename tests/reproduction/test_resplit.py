@@ -6,16 +6,15 @@ import functools
 
 import pytest
 
-from truemoment.reproduction import reproduce
 from truemoment.reproduction.resplit import READINGS
 
 pytestmark = pytest.mark.data
 
 
 @pytest.fixture(scope="module")
-def rows(data_dir):
+def rows(reproduce_once, data_dir):
     """Make both splits again, once, when first asked for."""
-    return functools.cache(lambda: reproduce("closer-look-resplit", data_dir))
+    return functools.cache(lambda: reproduce_once("closer-look-resplit", data_dir))
 
 
 def of_reading(rows, dataset, number):

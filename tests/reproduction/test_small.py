@@ -66,6 +66,7 @@ def test_the_mean_difference_of_bias_based(publish, small_data):
     assert (mean.unit, mean.published, mean.status) == ("points", None, "outside")
 
 
+@pytest.mark.slow
 def test_the_search_finds_the_constant_that_was_published(publish, small_data):
     # The published figures are those of the constant 0-50 %, which is the reference: dR = 1. No setting can do better.
     publish(

@@ -28,6 +28,8 @@ from truemoment.searching.chunks import (
 )
 from truemoment.worlds.films import FilmSettings, make_films
 
+pytestmark = pytest.mark.slow
+
 tenths = st.integers(0, 700)
 
 

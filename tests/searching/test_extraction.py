@@ -30,6 +30,8 @@ from truemoment.searching.index import Index
 from truemoment.searching.writing import IndexWriter, VideoFile
 from truemoment.video.frames import outline_of, stream_frames
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="session")
 def shards(painted):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.features.sentences import Sentences
+from truemoment.features.sentences import SentenceStore
 from truemoment.grounders import Grounder
 from truemoment.intervals import temporal_iou
 from truemoment.records import Queries
@@ -117,6 +117,7 @@ def test_no_moment_ends_after_its_video(tmp_path, settings):
     assert max(of.end_s for of in found) == 4.2
 
 
+@pytest.mark.slow
 def test_candidates_of_a_first_look(collection):
     """With as many candidates as videos nothing is lost; with fewer, only moments of videos that were left out."""
     index = collection(30, 120)
@@ -147,6 +148,7 @@ def test_videos_are_found_behind_many_pieces_of_one(collection, monkeypatch):
     assert [len(names) for names in chosen] == [10, 10]
 
 
+@pytest.mark.slow
 def test_recall_of_the_first_look(collection):
     index = collection(30, 120)
     vectors = np.random.default_rng(4).standard_normal((8, 16)).astype(np.float32)
@@ -164,7 +166,7 @@ def test_zero_shot_on_an_index_answers_alike(index, colours):
     """The grounder of the same formula, on the index as a feature store."""
     queries = Queries(["q0", "q1"], ["a", "c"], np.array([40.0, 60.0]), ["red", "red"])
     sentences = EncodedSentences(colours.Colours())
-    assert isinstance(sentences, Sentences)
+    assert isinstance(sentences, SentenceStore)
     answers = ZeroShot(index, sentences, index.proposals).ground(queries, top=1)
     for q, name in enumerate(("a", "c")):
         found = search_index(index, RED, 1, videos=[name])[0][0]

@@ -202,6 +202,7 @@ class TestDraws:
         if negatives == 1.0:
             assert (drawn.negative == ~draws.always_shown).all()
 
+    @pytest.mark.slow
     def test_starts_are_even_over_all_that_hold_the_moment(self):
         """A.2: uniform in [t_e - W, t_s], and never before the film's start."""
         for (start_s, end_s), expected in (

@@ -10,8 +10,9 @@ import pytest
 
 from truemoment.datasets import load_annotations
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
-from truemoment.features import FeatureStore, open_features
-from truemoment.features.sentences import SentenceFile, Sentences
+from truemoment.features import FeatureStore
+from truemoment.features.opening import open_features
+from truemoment.features.sentences import SentenceFile, SentenceStore
 from truemoment.intervals import temporal_iou
 from truemoment.records import Queries
 from truemoment.worlds import films as module
@@ -50,7 +51,7 @@ def test_blocks_do_not_show(monkeypatch):
 def test_they_are_frames_and_sentences():
     films = small()
     assert isinstance(films, FeatureStore)
-    assert isinstance(films, Sentences)
+    assert isinstance(films, SentenceStore)
     assert (len(films), films.fps, films.n_dimensions, "simulated" in films.name) == (3, 5.0, 64, True)
     assert "simulated-0004" not in films
     for film in films.films.values():
@@ -253,7 +254,7 @@ def test_a_folder_is_written_complete_or_not_at_all(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_films(tmp_path, small(), follow=interrupted)
+        write_films(tmp_path, small(), progress=interrupted)
     assert list(tmp_path.iterdir()) == []
     write_films(tmp_path, small())
     before = Counter(path.name for path in (tmp_path / "mad").iterdir())

@@ -14,7 +14,7 @@ from truemoment.grounders import Grounder
 from truemoment.records import Annotations
 from truemoment.worlds import interval_rules
 from truemoment.worlds.interval_rules import LikeliestInterval, NamedInterval, RandomInterval, interval_share
-from truemoment.worlds.perception import CAUTION, Actions, class_names, perfect_perception
+from truemoment.worlds.perception import CAUTION, AnnotatedActions, class_names, perfect_perception
 
 NAMES = ("Closing a door", "Opening a book", "Holding a cup/glass of something")
 
@@ -22,7 +22,9 @@ NAMES = ("Closing a door", "Opening a book", "Holding a cup/glass of something")
 def actions(*intervals, duration_s=20.0):
     """Make the intervals of a video: (class, start_s, end_s)."""
     klass, start_s, end_s = zip(*intervals, strict=True) if intervals else ((), (), ())
-    return Actions(duration_s, np.array(klass, dtype=np.int64), np.array(start_s, float), np.array(end_s, float))
+    return AnnotatedActions(
+        duration_s, np.array(klass, dtype=np.int64), np.array(start_s, float), np.array(end_s, float)
+    )
 
 
 VIDEOS = {
@@ -89,7 +91,7 @@ def test_the_order_in_which_a_detector_lists_intervals_does_not_count(name):
 
     def backwards(video_id):
         of = intervals(video_id)
-        return Actions(of.duration_s, of.klass[::-1], of.start_s[::-1], of.end_s[::-1])
+        return AnnotatedActions(of.duration_s, of.klass[::-1], of.start_s[::-1], of.end_s[::-1])
 
     sentences = asked("a person sits", "the person closes a book", "somebody opens the door")  # ties for every rule
     assert moments(RULES[name](intervals), sentences, top=3) == moments(RULES[name](backwards), sentences, top=3)

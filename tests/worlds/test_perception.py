@@ -12,7 +12,7 @@ from truemoment.worlds.perception import (
     CALIBRATION,
     CAUTION,
     FPS,
-    Actions,
+    AnnotatedActions,
     Detector,
     Perception,
     average_precision,
@@ -73,7 +73,7 @@ def test_average_precision_is_the_area_below_the_curve(rows):
 
 def test_rows_end_with_the_video_and_are_covered_in_part():
     # Rows 0-1, 1-2 and 2-2.5 s; class 1 from 0.25 to 1.5, class 0 from 2.25 to past the end.
-    of = Actions(2.5, np.array([1, 0]), np.array([0.25, 2.25]), np.array([1.5, 9.0]))
+    of = AnnotatedActions(2.5, np.array([1, 0]), np.array([0.25, 2.25]), np.array([1.5, 9.0]))
     assert FPS == 1.0
     assert row_edges_s(2.5).tolist() == [0, 1, 2, 2.5]
     assert row_coverage(of, 3).tolist() == [[0, 0.75, 0], [0, 0.5, 0], [0.5, 0, 0]]

@@ -7,7 +7,7 @@ Video language models answer with sentences. ``parse_answer(text)`` reads one;
 
 from __future__ import annotations
 
-from truemoment.answers.reading import VERSION, Answer, Reading
+from truemoment.answers.reading import VERSION, ParsedAnswer, Reading
 from truemoment.answers.sentence import parse_answer
 
-__all__ = ["VERSION", "Answer", "Reading", "parse_answer"]
+__all__ = ["VERSION", "ParsedAnswer", "Reading", "parse_answer"]

@@ -21,7 +21,7 @@ MOST_CHARACTERS = 30_000
 """Of a longer part only its beginning and its end are read."""
 
 
-class Part(NamedTuple):
+class Extract(NamedTuple):
     """The part of a text that is looked at.
 
     Parameters
@@ -54,7 +54,7 @@ class Part(NamedTuple):
         return self.begin + first, self.begin + behind
 
 
-def parts(text: str) -> list[Part]:
+def parts(text: str) -> list[Extract]:
     """Return the parts of a text that may be the answer, best first; the next is looked at if one tells nothing.
 
     Parameters
@@ -68,7 +68,7 @@ def parts(text: str) -> list[Part]:
     [' 3 to 4', ' the answer is: 3 to 4']
     """
     if "<" not in text and "boxed" not in text:
-        whole = _shortened(Part(0, text))
+        whole = _shortened(Extract(0, text))
         return [*_behind_mark(whole), whole]
     thought = _last(_THOUGHT_ENDS, text, 0)
     begin = 0 if thought is None else thought.end()
@@ -76,16 +76,16 @@ def parts(text: str) -> list[Part]:
     rest = text[begin:]
     tagged = _tagged(rest)
     timed = _timed(rest)
-    of_times = [] if timed is None else [_shortened(Part(begin, timed, marked=True))]
+    of_times = [] if timed is None else [_shortened(Extract(begin, timed, marked=True))]
     if tagged is not None:
         return [_shortened(tagged._replace(begin=begin + tagged.begin)), *of_times]
-    whole = _shortened(Part(begin, rest))
+    whole = _shortened(Extract(begin, rest))
     if opened is not None:
         return [whole._replace(fault="reasoning that is cut off before an answer")]
     return [*of_times, *_behind_mark(whole), whole]
 
 
-def _shortened(part: Part) -> Part:
+def _shortened(part: Extract) -> Extract:
     """Leave out the middle of a very long part, between two blanks: an answer stands at an end."""
     text = part.text
     if len(text) <= MOST_CHARACTERS:
@@ -101,7 +101,7 @@ def _blank_near(text: str, at: int) -> int:
     return found if found >= 0 else at
 
 
-def _behind_mark(part: Part) -> list[Part]:
+def _behind_mark(part: Extract) -> list[Extract]:
     """Return what stands behind the last "answer:", if there is one."""
     if not any_of(words.ANSWER_WORDS, part.text):
         return []
@@ -112,7 +112,7 @@ def _behind_mark(part: Part) -> list[Part]:
     letter = _LETTER.fullmatch(part.text, at) is not None
     gap_at, gap = (part.gap_at - at, part.gap) if at < part.gap_at else (0, 0)
     begin = part.place(at, at)[0]
-    found = Part(begin, part.text[at:], marked=True, first=True, gap_at=gap_at, gap=gap)
+    found = Extract(begin, part.text[at:], marked=True, first=True, gap_at=gap_at, gap=gap)
     return [found._replace(fault="a letter of an option") if letter else found]
 
 
@@ -123,7 +123,7 @@ def _last(pattern: re.Pattern[str], text: str, begin: int) -> re.Match[str] | No
     return found
 
 
-def _tagged(text: str) -> Part | None:
+def _tagged(text: str) -> Extract | None:
     """Return what stands in the last answer tag or box; one that is not closed runs to the end of the text."""
     opening = closing = None
     for tag in _ANSWER.finditer(text):
@@ -136,7 +136,7 @@ def _tagged(text: str) -> Part | None:
     end = closing.start() if closing is not None else len(text)
     if opening["box"]:
         end = _closing(text, opening.end())
-    return Part(opening.end(), text[opening.end() : end], marked=True)
+    return Extract(opening.end(), text[opening.end() : end], marked=True)
 
 
 def _closing(text: str, begin: int) -> int:

@@ -35,11 +35,6 @@ class Reading:
     swapped
         A moment that ends before it starts: ``ambiguous``, ``keep`` it (it overlaps nothing), or ``sort`` it.
 
-    Raises
-    ------
-    UsageError
-        If an option has another value.
-
     Examples
     --------
     >>> str(Reading(axis="percent", which="all"))
@@ -67,7 +62,7 @@ class Reading:
         return f"axis={self.axis},which={self.which},one_sided={self.one_sided},swapped={self.swapped}"
 
 
-class Answer(NamedTuple):
+class ParsedAnswer(NamedTuple):
     """What was read of an answer.
 
     Parameters

@@ -11,8 +11,8 @@ from truemoment.answers.asides import sort_out
 from truemoment.answers.denials import denies, silence
 from truemoment.answers.groups import alternatives, group
 from truemoment.answers.moments import Moment, find_moments, label_of, whole_video
-from truemoment.answers.part import Part, parts
-from truemoment.answers.reading import Answer, Reading
+from truemoment.answers.part import Extract, parts
+from truemoment.answers.reading import ParsedAnswer, Reading
 from truemoment.answers.times import Time, find_times, plain
 from truemoment.axes import Axis
 from truemoment.records import MAX_TIME_S
@@ -22,7 +22,7 @@ _UNITS_OF |= {"frames": _UNITS_OF["bins"], "fps": _UNITS_OF["bins"]}
 _CALLED = {"s": "seconds", "%": "per cent", "frame": "frames"}
 
 
-def parse_answer(text: str, reading: Reading = Reading()) -> Answer:  # noqa: B008 - a frozen value
+def parse_answer(text: str, reading: Reading = Reading()) -> ParsedAnswer:  # noqa: B008 - a frozen value
     """Read one answer.
 
     Parameters
@@ -34,7 +34,7 @@ def parse_answer(text: str, reading: Reading = Reading()) -> Answer:  # noqa: B0
 
     Returns
     -------
-    Answer
+    ParsedAnswer
         Moments if it was understood, and in any case why it was read as it was.
 
     Examples
@@ -50,7 +50,7 @@ def parse_answer(text: str, reading: Reading = Reading()) -> Answer:  # noqa: B0
     same = plain(text)
     if "~~" in same:
         same = _STRUCK_OUT.sub(lambda struck: " " * len(struck[0]), same)
-    answer = Answer("failed", (), None, "nothing that could be a moment")
+    answer = ParsedAnswer("failed", (), None, "nothing that could be a moment")
     for part in parts(same):
         answer = _read(part, reading)
         if answer.status != "failed":
@@ -58,29 +58,29 @@ def parse_answer(text: str, reading: Reading = Reading()) -> Answer:  # noqa: B0
     return answer
 
 
-def _read(part: Part, reading: Reading) -> Answer:
+def _read(part: Extract, reading: Reading) -> ParsedAnswer:
     """Read a part of a text; positions count from the whole text's beginning."""
     if not part.text.strip():
-        return Answer("failed", (), None, "no text")
+        return ParsedAnswer("failed", (), None, "no text")
     times = find_times(part.text)
     told, aside = sort_out(part.text, find_moments(part.text, times))
     whole = None if told or aside else whole_video(part.text)
     told += [whole] if whole else []
     if part.fault:
-        return Answer("ambiguous", (), _span(part, told), part.fault)
+        return ParsedAnswer("ambiguous", (), _span(part, told), part.fault)
     complete = [moment for moment in told if not moment.one_sided or reading.one_sided == "extend"]
     if complete:
         return _of_moments(part, complete, reading)
     said, _ = silence(part.text)
     if aside and not told and said != "refused":
-        return Answer("ambiguous", (), _span(part, aside[-1:]), aside[-1].fault)
+        return ParsedAnswer("ambiguous", (), _span(part, aside[-1:]), aside[-1].fault)
     if told and not (said and all(moment.unit == "frame" for moment in told)):  # "... from the 8 frames given"
         why = "a start without an end" if math.isinf(told[-1].end) else "an end without a start"
-        return Answer("ambiguous", (), _span(part, told[-1:]), why)
+        return ParsedAnswer("ambiguous", (), _span(part, told[-1:]), why)
     return _of_silence(part, times, reading) if said else _of_loose(part, times, reading)
 
 
-def _of_moments(part: Part, moments: Sequence[Moment], reading: Reading) -> Answer:
+def _of_moments(part: Extract, moments: Sequence[Moment], reading: Reading) -> ParsedAnswer:
     """Choose among the moments of a part, and judge them."""
     groups = group(part.text, moments)
     if reading.which == "all":
@@ -90,25 +90,25 @@ def _of_moments(part: Part, moments: Sequence[Moment], reading: Reading) -> Answ
     return _judged(part, chosen, reading, n_groups=len(groups))
 
 
-def _of_silence(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
+def _of_silence(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
     """Read a text that says there is no moment, or declines, and holds no moment: two loose times may be one."""
     said, span = silence(part.text)
     where = None if span is None else part.place(*span)
     if said == "refused":
-        return Answer("refused", (), where, "declines")
+        return ParsedAnswer("refused", (), where, "declines")
     aside = _of_loose(part, times, reading)
     if aside.status == "parsed" and not _denied(part, aside):
         return aside
-    return Answer("no answer", (), where, "says that there is no such moment")
+    return ParsedAnswer("no answer", (), where, "says that there is no such moment")
 
 
-def _denied(part: Part, answer: Answer) -> bool:
+def _denied(part: Extract, answer: ParsedAnswer) -> bool:
     """Whether a part of a text denies the moment that was read in it."""
     begin, end = answer.span or (part.begin, part.begin)
     return denies(part.text, begin - part.begin, min(end - part.begin, len(part.text)))
 
 
-def _judged(part: Part, moments: Sequence[Moment], reading: Reading, *, n_groups: int) -> Answer:
+def _judged(part: Extract, moments: Sequence[Moment], reading: Reading, *, n_groups: int) -> ParsedAnswer:
     """Return the answer that some moments are, unless something is wrong with them."""
     span = _span(part, moments)
     read = [_ordered(moment, reading) for moment in moments]
@@ -122,11 +122,11 @@ def _judged(part: Part, moments: Sequence[Moment], reading: Reading, *, n_groups
     if not fault and denies(part.text, moments[0].begin, moments[-1].stop):
         fault = "a moment, and that there is none"
     if fault:
-        return Answer("ambiguous", (), span, fault)
+        return ParsedAnswer("ambiguous", (), span, fault)
     how = moments[0].how if len(moments) == 1 else "several moments"
     marked = " marked as the answer" if part.marked else ""
     of = f", the {reading.which} of several" if n_groups > 1 and reading.which != "all" else ""
-    return Answer("parsed", tuple(read), span, f"{how}{marked}{of}")
+    return ParsedAnswer("parsed", tuple(read), span, f"{how}{marked}{of}")
 
 
 def _ordered(moment: Moment, reading: Reading) -> tuple[float, float]:
@@ -155,7 +155,7 @@ def _longest(axis: Axis) -> float:
     return {"fraction": 1.0, "percent": 100.0}.get(axis.kind, MAX_TIME_S)
 
 
-def _of_loose(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
+def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
     """Read a text whose times nothing joins: two of them, rising, are a start and an end."""
     seen = [0, *(time.end for time in times)]
     labels = [
@@ -184,8 +184,8 @@ def _of_loose(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
         why = "beyond the axis"
     span = part.place(found[0].begin, found[-1].end)
     if why:
-        return Answer("ambiguous", (), span, why)
-    return Answer("parsed", ((start_s, end_s),), span, "a start" if math.isinf(end_s) else "two times")
+        return ParsedAnswer("ambiguous", (), span, why)
+    return ParsedAnswer("parsed", ((start_s, end_s),), span, "a start" if math.isinf(end_s) else "two times")
 
 
 def _is_length_of_video(text: str, low: int, time: Time) -> bool:
@@ -194,23 +194,23 @@ def _is_length_of_video(text: str, low: int, time: Time) -> bool:
     return bool(_TELLS_THE_LENGTH.search(before) or _IS_THE_LENGTH.match(text, time.end))
 
 
-def _of_halves(part: Part, times: Sequence[Time], reading: Reading) -> Answer:
+def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
     """Read a text without a single time of its own: half a moment, another axis, or nothing."""
     if not times:
-        return Answer("failed", (), None, "nothing that could be a moment")
+        return ParsedAnswer("failed", (), None, "nothing that could be a moment")
     span = part.place(times[0].begin, times[-1].end)
     others = [time for time in times if time.unit in ("%", "frame")]
     of_frames = bool(others) and others[0].unit == "frame" and len(times) > 1
     if len(others) > 1 or of_frames or (others and _OF_THE_VIDEO.match(part.text, others[0].end)):
-        return Answer("ambiguous", (), span, f"{_CALLED[others[-1].unit]}, and the axis is {reading.on}")
+        return ParsedAnswer("ambiguous", (), span, f"{_CALLED[others[-1].unit]}, and the axis is {reading.on}")
     if any(time.unit == "s" for time in times):
-        return Answer("ambiguous", (), span, "a length without a start")
+        return ParsedAnswer("ambiguous", (), span, "a length without a start")
     rest = part.text[: times[0].begin] + part.text[times[-1].end :]
     if len(times) == 1 and not any(map(str.isalnum, rest)):
-        return Answer("ambiguous", (), span, "a single number")
+        return ParsedAnswer("ambiguous", (), span, "a single number")
     if _CUT_OFF.match(part.text, times[-1].end):
-        return Answer("ambiguous", (), span, "cut off after a start")
-    return Answer("failed", (), None, "nothing that could be a moment")
+        return ParsedAnswer("ambiguous", (), span, "cut off after a start")
+    return ParsedAnswer("failed", (), None, "nothing that could be a moment")
 
 
 _STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
@@ -224,7 +224,7 @@ _OF_THE_VIDEO = re.compile(r"\s*(?:of|into|through|mark|point)\b")
 _CUT_OFF = re.compile(r"\s*(?:-+|to|until|and)\s*\Z")
 
 
-def _span(part: Part, moments: Sequence[Moment]) -> tuple[int, int] | None:
+def _span(part: Extract, moments: Sequence[Moment]) -> tuple[int, int] | None:
     if not moments:
         return None
     return part.place(min(m.begin for m in moments), max(m.stop for m in moments))

@@ -1,4 +1,4 @@
-"""What an audit says: findings, each a sentence with its evidence, and conditions on them."""
+"""What an audit finds: a sentence a check, with its evidence; and conditions on findings, which make a gate."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from truemoment.exceptions import UsageError
-
-Level = Literal["good", "note", "warning", "serious"]
+from truemoment.reports.model import Level
 
 
 @dataclass(frozen=True)
-class Finding:
+class AuditFinding:
     """One thing an audit found.
 
     Parameters
@@ -24,7 +23,7 @@ class Finding:
     check
         Name of the check, as a gate writes it.
     level
-        ``good``, ``note`` (worth knowing), ``warning`` (a reviewer will ask), ``serious`` (a reviewer will object).
+        ``serious``, ``warning``, ``note`` or ``good`` (passed).
     verdict
         One sentence in plain words, figures included.
     evidence
@@ -32,7 +31,7 @@ class Finding:
     figure
         The number the verdict turns on, a fraction; None where there is none.
     holds
-        Whether the check is passed; None where that cannot be told, or is no question of passing.
+        Whether the check passes; None where that is not known, or the check cannot fail.
     """
 
     check: str
@@ -49,7 +48,7 @@ _COMPARE: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
 
 
 class Condition(NamedTuple):
-    """One condition of a gate: a check that must hold, or a figure that must lie on one side of a number."""
+    """One condition of a gate: a check that must pass, or a figure that must lie on one side of a number."""
 
     text: str
     name: str
@@ -58,7 +57,7 @@ class Condition(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a condition."""
+    """Whether a condition of a gate passes, and why."""
 
     condition: Condition
     passed: bool
@@ -97,16 +96,16 @@ def read_gate(text: str) -> tuple[Condition, ...]:
 
 
 def judge(
-    conditions: Sequence[Condition], findings: Sequence[Finding], figures: Mapping[str, float]
+    conditions: Sequence[Condition], findings: Sequence[AuditFinding], figures: Mapping[str, float]
 ) -> tuple[Outcome, ...]:
-    """Hold conditions against what was found. A condition that cannot be told, or does not apply, fails.
+    """Check conditions against findings. A condition that is undecided, or does not apply, fails.
 
     Parameters
     ----------
     conditions
-        As :func:`read_gate` reads them, of checks and measures that there are.
+        As :func:`read_gate` returns them.
     findings
-        Of the audit.
+        Findings of the audit.
     figures
         Figures of the measures by name, fractions.
     """
@@ -125,6 +124,6 @@ def judge(
             passed = finding is not None and finding.holds is True
             why = "" if finding is None else finding.verdict
             if finding is not None and finding.holds is None:
-                why = f"cannot be told: {finding.verdict}"
+                why = f"undecided: {finding.verdict}"
         outcomes.append(Outcome(condition, passed, why))
     return tuple(outcomes)

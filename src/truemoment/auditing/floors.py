@@ -1,4 +1,4 @@
-"""What an audit adds to the floors: the answers of the same model without its frames, and the ceilings."""
+"""The floors of an audit, among them the same model without its frames; and the ceilings."""
 
 from __future__ import annotations
 
@@ -7,54 +7,96 @@ from dataclasses import replace
 
 import numpy as np
 
+from truemoment.auditing.setup import AuditSetup
 from truemoment.baselines import Choices, make_baseline
 from truemoment.diagnosis.agreement import Annotators
 from truemoment.diagnosis.humans import against_another, against_the_others, consensus_against_another
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import ProtocolError, UsageError
-from truemoment.floors import NETWORK, BaselineResult, Floor, Setting, answers_a_query, join_measures, run_floors
+from truemoment.floors import BaselineResult, Setting, answers_a_query, run_floors
 from truemoment.measures import Measure
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
 from truemoment.scores import Scores
 
-__all__ = [
-    "NETWORK",
-    "TEXT_ONLY",
-    "BaselineResult",
-    "Floor",
-    "Setting",
-    "answers_a_query",
-    "human_ceilings",
-    "join_measures",
-    "run_ceilings",
-    "run_floors",
-    "text_only",
-]
-
 TEXT_ONLY = "text-only"
 
 
-def text_only(
-    annotations: Annotations, predictions: Predictions, measures: Sequence[Measure], protocol: Protocol
-) -> BaselineResult:
+def fit_floors(
+    setup: AuditSetup, seed: int, on_status: Callable[[str], None]
+) -> tuple[tuple[BaselineResult, ...], tuple[str, ...]]:
+    """Fit and run every floor.
+
+    Returns
+    -------
+    floors
+        PredictAll first; the same model without its frames last, where its predictions are given.
+    left_out
+        Floors that could not be fitted, and the number of queries without a duration, in words.
+    """
+    train, validation = setup.splits.train, setup.splits.validation
+    setting = Setting(
+        annotations=setup.annotations,
+        measures=setup.measures,
+        protocol=setup.protocol,
+        headline=setup.headline,
+        top=answers_a_query(setup.predictions, setup.measures),
+        train=_of_known_duration(train),
+        validation=_of_known_duration(validation),
+        engine=setup.engine,
+        seed=seed,
+        cache=setup.cache,
+        on_status=on_status,
+    )
+    floors, left_out = run_floors(setting)
+    if setup.controls.text_only is not None:
+        floors.append(_text_only(setup, setup.controls.text_only))
+    return tuple(floors), (*_without_duration(train), *_without_duration(validation), *left_out)
+
+
+def _text_only(setup: AuditSetup, predictions: Predictions) -> BaselineResult:
     """Make a floor of a model's answers to the same prompts without the frames."""
     try:
-        scores = evaluate(annotations, predictions, measures, protocol)
+        scores = evaluate(setup.annotations, predictions, setup.measures, setup.protocol)
     except ProtocolError as error:
         raise ProtocolError(f"text-only answers: {error}") from None
     return BaselineResult(TEXT_ONLY, "text only (no frames)", "floor", scores, predictions)
 
 
+def _of_known_duration(annotations: Annotations | None) -> Annotations | None:
+    """Leave out queries of videos of unknown duration: floors can neither learn from them nor answer them."""
+    if annotations is None:
+        return None
+    known = np.asarray(annotations.queries.duration_s > 0)
+    if not known.any():
+        raise UsageError(
+            f"{annotations.dataset}/{annotations.split}: no video's duration is known (duration_s), and floors learn "
+            "shares of the video; add durations, or fit on another split"
+        )
+    return annotations.select_queries(known)
+
+
+def _without_duration(annotations: Annotations | None) -> list[str]:
+    missing = 0 if annotations is None else int((~(annotations.queries.duration_s > 0)).sum())
+    if annotations is None or not missing:
+        return []
+    return [f"{missing:,} of {annotations.n_queries:,} queries of {annotations.split} have no duration"]
+
+
 def run_ceilings(
-    annotations: Annotations, measures: Sequence[Measure], protocol: Protocol, *, top: int, tell: Callable[[str], None]
+    annotations: Annotations,
+    measures: Sequence[Measure],
+    protocol: Protocol,
+    *,
+    top: int,
+    on_status: Callable[[str], None],
 ) -> list[BaselineResult]:
-    """Run the ceilings: the best cells of 2D-TAN's map, and the references held to the video's length."""
-    tell("ceilings")
+    """Run the ceilings: the best cells of 2D-TAN's map, and the references clipped to the video."""
+    on_status("ceilings")
     oracle = make_baseline("oracle", Choices(references=annotations))
     answers = {
         "oracle": ("Oracle on 16 clips (2D-TAN's map)", oracle.ground(annotations.queries, top)),
-        "perfect": ("References held to the video", _references_within_video(annotations)),
+        "perfect": ("References clipped to the video", _references_within_video(annotations)),
     }
     return [
         BaselineResult(name, title, "ceiling", evaluate(annotations, of, measures, protocol), of)
@@ -65,7 +107,7 @@ def run_ceilings(
 def human_ceilings(
     annotations: Annotations, measures: Sequence[Measure], protocol: Protocol, scores: Scores
 ) -> tuple[list[BaselineResult], int]:
-    """Hold annotators against each other, where several are named: what is left to agree on.
+    """Compare annotators with each other, where several are named: how far people agree.
 
     ``human-others``: a random annotator against the others, as the protocol lets several references count;
     ``human-another``: a random annotator against one other; ``human-consensus``: the consensus of the others against

@@ -141,7 +141,7 @@ def guess(
         engine=engine,
         seed=seed,
         cache=cache,
-        tell=lambda what: tell(f"{what} on {where}{located[0].split}"),
+        on_status=lambda what: tell(f"{what} on {where}{located[0].split}"),
     )
     floors, left_out = run_floors(setting)
     found = [floors]

@@ -39,8 +39,9 @@ from truemoment.bias.starts import Starts, starts_anywhere, starts_on_grid
 from truemoment.cells import region_of
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import TIE, Bools, Floats, Ints, temporal_iou
+from truemoment.keyed import print_number
 from truemoment.measures import parse_measure
-from truemoment.measures.base import HitRule, print_number
+from truemoment.measures.base import HitRule
 
 STEP_NORM = 0.05
 """Grid of starts and ends of constant answers, that of BestConstant."""

@@ -89,11 +89,10 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     import numpy as np
 
-    from truemoment.auditing.case import headline_of
     from truemoment.comparison import compare, published_beside, read_published
     from truemoment.equal_depth import answers_compared, equal_depths, evaluate_to_depths
     from truemoment.evaluation import asked_measures, chosen_protocol, evaluate
-    from truemoment.floors import MOST_ANSWERS, NETWORK, Setting
+    from truemoment.floors import MOST_ANSWERS, NETWORK, Setting, headline_of
     from truemoment.measures import parse_measures
     from truemoment.network_row import run_network, why_no_network
     from truemoment.protocols import get_protocol
@@ -146,7 +145,7 @@ def command(  # noqa: PLR0915 - a third of the statements are imports, made only
         )
         try:
             with followed(show=show) as tell:
-                network = run_network(replace(setting, tell=tell), train, depths)
+                network = run_network(replace(setting, on_status=tell), train, depths)
         except InputError as error:
             why = f"it could not be fitted: {error}"
     if why and against == NETWORK:

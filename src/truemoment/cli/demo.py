@@ -14,7 +14,7 @@ from truemoment.cli.demo_folder import claim
 from truemoment.cli.options import floors_cache, followed, open_page, seed_option, told_path, write_text
 
 if TYPE_CHECKING:
-    from truemoment.auditing import Case
+    from truemoment.auditing import AuditSetup
     from truemoment.records import Predictions
     from truemoment.worlds import World
 
@@ -96,48 +96,44 @@ def _status_of(name: str, on_status: Callable[[str], None]) -> Callable[[str], N
 
 
 def _audit(world: World, name: str, out: Path, seed: int, on_status: Callable[[str], None]) -> Path:
-    """Audit one of the methods, write its predictions and its page, and print the headline; return the page."""
-    import numpy as np
-
+    """Audit one of the methods, write its predictions and its page, and print the verdict; return the page."""
     from truemoment.auditing import audit
     from truemoment.files import sha256_of
     from truemoment.io import write_predictions
     from truemoment.reports import audit as report
-    from truemoment.reports.page import page
+    from truemoment.reports.render import html
 
     predictions = _answers(world, name, seed, on_status)
     for split, of in predictions.items():
         reference = world.splits["test-iid" if split == "test-iid" else "test-ood"]
         write_predictions(out / f"{name}-{split}.jsonl", of, reference)
-    found = audit(_case(world, predictions), np.random.default_rng(seed), on_status)
     path = out / f"{name}-test-ood.jsonl"
-    source = {"path": path.name, "sha256": sha256_of(path)}
+    sources = {"path": path.name, "sha256": sha256_of(path)}
+    found = audit(_setup(world, predictions), seed=seed, sources=sources, on_status=on_status)
     on_status("writing the page")
-    html = out / f"{name}.html"
-    write_text(html, page(found, source=source, seed=seed, command=_command(out, name, seed)))
+    page = out / f"{name}.html"
+    write_text(page, html.page(report.report(found), command=_command(out, name, seed)))
     on_status("")
-    click.echo(f"\n{name}: {report.headline(found)}")
-    return html
+    click.echo(f"\n{name}: {found.findings[0].verdict}")
+    return page
 
 
-def _case(world: World, predictions: dict[str, Predictions]) -> Case:
+def _setup(world: World, predictions: dict[str, Predictions]) -> AuditSetup:
     """Return what is audited."""
-    from truemoment.auditing import Case
+    from truemoment.auditing import AuditSetup, Controls, Splits
     from truemoment.measures import parse_measures
     from truemoment.protocols import get_protocol
 
     protocol = get_protocol("default")
     train, val, iid = (world.splits[split] for split in ("train", "val", "test-iid"))
-    return Case(
+    return AuditSetup(
         annotations=world.splits["test-ood"],
         predictions=predictions["test-ood"],
         measures=parse_measures(protocol.measures),
         protocol=protocol,
-        train=train,
-        selection=val,
-        others=(train, val, iid),
+        splits=Splits(train, val, (train, val, iid)),
         iid=(iid, predictions["test-iid"]),
-        shuffled=predictions["test-ood-shuffled"],
+        controls=Controls(shuffled=predictions["test-ood-shuffled"]),
         cache=floors_cache(),
     )
 

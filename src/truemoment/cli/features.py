@@ -80,7 +80,8 @@ def command(
     truemoment features i3d.hdf5 --dataset charades-sta --split test
     truemoment features clip/ --fps 0.5 --dataset qvhighlights --split val -o clip-mapped
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.features import check, open_features, write_store
+    from truemoment.features import check, write_store
+    from truemoment.features.opening import open_features
     from truemoment.worlds.interval_rules import WITHIN_S
 
     path = Path(source)
@@ -92,7 +93,7 @@ def command(
     reference = data.read() if asked else None
     store = open_features(path if path.exists() else source, data_dir=data_dir, seed=seed, fps=fps)
     show = not quiet and sys.stderr.isatty()
-    found = None if reference is None else check(store, reference, follow=_followed("reading", show=show))
+    found = None if reference is None else check(store, reference, progress=_followed("reading", show=show))
     tell = _teller(quiet=quiet, to_error=json_path == STANDARD_OUTPUT)
     _describe(store, tell)
     share = None
@@ -103,7 +104,7 @@ def command(
         within = f"both ends within {WITHIN_S:g} s"
         tell(f"{100 * share:.2f} % of the moments are an action interval that the features show ({within})", False)
     if out is not None:
-        write_store(out, store, dtype=cast("DType", dtype), follow=_followed("writing", show=show))
+        write_store(out, store, dtype=cast("DType", dtype), progress=_followed("writing", show=show))
         tell(f"written to {told_path(out)}: {len(store):,} videos as {dtype}", False)
     if json_path is not None:
         simulated_seed = seed if source.startswith("perception:") else None

@@ -30,7 +30,7 @@ def bound(name: str, kind: type, *decorators: Callable[[F], F]) -> Callable[[F],
     kind
         Dataclass of the value; its fields are the names of the options' parameters.
     decorators
-        The options, in the order of the help.
+        The options, in the order of the help; none if they are decorators of the command themselves, above this one.
     """
     names = [field.name for field in fields(kind)]
 

@@ -48,31 +48,23 @@ class _Workers:
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path), metavar="INDEX", help="Folder of the index. [default: VIDEO.index]"
 )
-@bound(
-    "options",
-    EncoderOptions,
-    model_option,
-    click.option("--fps", type=float, metavar="F", help=f"Frames per second to embed. [default: {DEFAULT_FPS:g}]"),
-    click.option("--proposals", metavar="SCHEME", help="Candidate moments. [default: windows of about 64 s and 256 s]"),
-    device_option,
-)
+@model_option
+@click.option("--fps", type=float, metavar="F", help=f"Frames per second to embed. [default: {DEFAULT_FPS:g}]")
+@click.option("--proposals", metavar="SCHEME", help="Candidate moments. [default: windows of about 64 s and 256 s]")
 @click.option("--partial", is_flag=True, help="Index the readable part of damaged or truncated videos, with a warning.")
-@bound(
-    "processes",
-    _Workers,
-    click.option(
-        "--engine",
-        type=click.Choice(["local", "ray"]),
-        default="local",
-        show_default=True,
-        help="This machine, or a Ray cluster (environment variable RAY_ADDRESS).",
-    ),
-    click.option(
-        "--workers",
-        type=click.IntRange(1, 10_000),
-        metavar="N",
-        help="Number of worker processes. [default: 1; on a Ray cluster, all cores]",
-    ),
+@device_option
+@click.option(
+    "--engine",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="This machine, or a Ray cluster (environment variable RAY_ADDRESS).",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 10_000),
+    metavar="N",
+    help="Number of worker processes. [default: 1; on a Ray cluster, all cores]",
 )
 @click.option(
     "--json",
@@ -82,6 +74,8 @@ class _Workers:
     help="Write the report as JSON ('-': to standard output, and nothing else goes there).",
 )
 @click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
+@bound("options", EncoderOptions)
+@bound("processes", _Workers)
 def command(
     videos: tuple[Path, ...],
     out: Path | None,

@@ -9,7 +9,6 @@ import sys
 import webbrowser
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
 
@@ -20,10 +19,10 @@ from truemoment.caching import NO_CACHE, Cache
 from truemoment.exceptions import UsageError
 from truemoment.files import atomic_write
 from truemoment.inputs import will_write
-from truemoment.io import MatchReport, read_predictions
 from truemoment.io.base import OnNegative
 from truemoment.io.matching import OnUnknown
-from truemoment.records import Annotations, Predictions
+from truemoment.io.prediction_files import NamedFile as NamedFile  # noqa: PLC0414 - verbs import it from here
+from truemoment.io.prediction_files import PredictionOptions as PredictionOptions  # noqa: PLC0414 - as above
 from truemoment.text import printable, printable_json, printable_lines
 from truemoment.training.epochs import epoch_folders
 
@@ -94,38 +93,6 @@ def measuring_options(function: F) -> F:
     ):
         function = option(function)
     return function
-
-
-@dataclass(frozen=True)
-class PredictionOptions:
-    """How prediction files are read.
-
-    Parameters
-    ----------
-    format
-        A format's name; None for what is recognised.
-    reading
-        How answers in words are read, and what the numbers count; None for what the file says.
-    on_unknown, on_negative
-        What becomes of rows of no query, and of negative times.
-    """
-
-    format: str | None
-    reading: Reading | None
-    on_unknown: OnUnknown
-    on_negative: OnNegative
-
-    def read(self, path: Path, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
-        """Read a prediction file."""
-        return read_predictions(
-            path,
-            annotations,
-            format=self.format,
-            reading=self.reading,
-            on_unknown=self.on_unknown,
-            on_negative=self.on_negative,
-            progress=progress,
-        )
 
 
 READING = {
@@ -327,55 +294,6 @@ def refuse_folder(out: Path) -> None:
         raise UsageError(f"-o {told_path(out)}: is there already, expected a new or empty folder")
     if not out.absolute().parent.is_dir():
         raise UsageError(f"-o {told_path(out)}: cannot be made, {told_path(out.parent)} is no folder")
-
-
-@dataclass(frozen=True)
-class NamedFile:
-    """A prediction file, and what its method is called.
-
-    Parameters
-    ----------
-    name, path
-        The two.
-    given
-        Whether the name was given, or is the file's own.
-    """
-
-    name: str
-    path: Path
-    given: bool
-
-    @classmethod
-    def read(cls, word: str) -> NamedFile:
-        """Read an argument: FILE, whose method is called as it is, or NAME=FILE.
-
-        A word that is the path of a file is taken as one, whatever equals signs stand in it, and so is one with a
-        folder before its first equals sign.
-        """
-        name, equals, file = word.partition("=")
-        is_path = os.path.exists(word)  # noqa: PTH110 - pathlib raises at a word that is too long for a path
-        given = bool(equals) and "/" not in name and os.sep not in name and not is_path
-        path = Path(file if given else word)
-        if given:
-            name = name.strip()
-            if not name or not file:
-                raise UsageError(f"got {word!r}, expected NAME=FILE, or FILE")
-        else:
-            name = cls.own_name(path)
-        return cls.checked(name, path, given=given)
-
-    @classmethod
-    def checked(cls, name: str, path: Path, *, given: bool) -> NamedFile:
-        """Make one of a name that people can read."""
-        if printable(name) != name or not name.strip():
-            hint = "" if given else "; give NAME=FILE"
-            raise UsageError(f"got the name {name!r}, expected printable text{hint}")
-        return cls(name, path, given)
-
-    @staticmethod
-    def own_name(path: Path) -> str:
-        """What the method of a file is called that nobody gave a name."""
-        return path.with_suffix("").stem if path.suffix.lower() == ".gz" else path.stem
 
 
 @contextmanager

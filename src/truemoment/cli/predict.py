@@ -119,108 +119,90 @@ _OF_RUNS = ("endpoint", "dataset", "annotations", "split", "data_dir", "features
 
 @click.command("predict")
 @click.argument("endpoint", metavar="ENDPOINT|RUN")
-@bound(
-    "requests",
-    _Requests,
-    click.option("--model", metavar="NAME", help="Name of the model at the endpoint."),
-    click.option(
-        "--max-tokens",
-        type=click.IntRange(min=1),
-        default=256,
-        show_default=True,
-        metavar="N",
-        help="Maximum number of tokens of an answer.",
-    ),
-    click.option(
-        "--set",
-        "fields",
-        multiple=True,
-        metavar="FIELD=JSON",
-        help="A field of the request; null leaves it out. May be repeated.",
-    ),
-    click.option("--key-variable", metavar="NAME", help="Environment variable with the key. [default: OPENAI_API_KEY]"),
-    click.option(
-        "--workers",
-        type=click.IntRange(1, 256),
-        default=4,
-        show_default=True,
-        metavar="N",
-        help="Number of requests at a time.",
-    ),
-    click.option(
-        "--retries",
-        type=click.IntRange(0, 100),
-        default=6,
-        show_default=True,
-        metavar="N",
-        help="Number of retries of a request that fails.",
-    ),
-    click.option(
-        "--timeout",
-        "timeout_s",
-        type=float,
-        default=120.0,
-        show_default=True,
-        metavar="S",
-        help="Timeout of a request, seconds.",
-    ),
-)
+@click.option("--model", metavar="NAME", help="Name of the model at the endpoint.")
 @data_options
-@bound(
-    "run",
-    _Run,
-    click.option("--features", metavar="SOURCE", help="Features for a RUN, in place of those it was trained on."),
-    click.option(
-        "--change", metavar="WAY", help="Change the videos of a RUN: shuffled, reversed, frozen or other-video."
-    ),
+@click.option("--features", metavar="SOURCE", help="Features for a RUN, in place of those it was trained on.")
+@click.option("--change", metavar="WAY", help="Change the videos of a RUN: shuffled, reversed, frozen or other-video.")
+@click.option("--videos", type=click.Path(path_type=Path), metavar="DIR", help="Folder of videos, VIDEO.mp4 etc.")
+@click.option(
+    "--on-missing-video",
+    type=click.Choice(["refuse", "skip"]),
+    default="refuse",
+    show_default=True,
+    help="Videos without a file.",
 )
-@bound(
-    "frames",
-    _Frames,
-    click.option("--videos", type=click.Path(path_type=Path), metavar="DIR", help="Folder of videos, VIDEO.mp4 etc."),
-    click.option(
-        "--on-missing-video",
-        type=click.Choice(["refuse", "skip"]),
-        default="refuse",
-        show_default=True,
-        help="Videos without a file.",
-    ),
-    click.option(
-        "--prompt",
-        "prompt_name",
-        default="seconds",
-        show_default=True,
-        metavar="NAME|FILE.toml",
-        help="Prompt: seconds, clock, json, text-only, or your own file.",
-    ),
-    click.option("--fps", type=float, metavar="F", help="Frames per second of video. [default: 1]"),
-    click.option("--frames", "n_frames", type=int, metavar="N", help="Frames per video, in place of --fps."),
-    click.option(
-        "--longest-side", type=int, default=448, show_default=True, metavar="PX", help="Longest side of a frame."
-    ),
-    click.option("--shuffled", is_flag=True, help="Shuffle the frames: the randomised-video check."),
+@click.option(
+    "--prompt",
+    "prompt_name",
+    default="seconds",
+    show_default=True,
+    metavar="NAME|FILE.toml",
+    help="Prompt: seconds, clock, json, text-only, or your own file.",
 )
+@click.option("--fps", type=float, metavar="F", help="Frames per second of video. [default: 1]")
+@click.option("--frames", "n_frames", type=int, metavar="N", help="Frames per video, in place of --fps.")
+@click.option("--longest-side", type=int, default=448, show_default=True, metavar="PX", help="Longest side of a frame.")
+@click.option("--shuffled", is_flag=True, help="Shuffle the frames: the randomised-video check.")
 @seed_option("the request, and of the order of --shuffled")
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    default=256,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of tokens of an answer.",
+)
+@click.option(
+    "--set",
+    "fields",
+    multiple=True,
+    metavar="FIELD=JSON",
+    help="A field of the request; null leaves it out. May be repeated.",
+)
+@click.option("--key-variable", metavar="NAME", help="Environment variable with the key. [default: OPENAI_API_KEY]")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="Number of requests at a time.",
+)
+@click.option(
+    "--retries",
+    type=click.IntRange(0, 100),
+    default=6,
+    show_default=True,
+    metavar="N",
+    help="Number of retries of a request that fails.",
+)
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=float,
+    default=120.0,
+    show_default=True,
+    metavar="S",
+    help="Timeout of a request, seconds.",
+)
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Predict the first N queries only.")
 @click.option("--price", metavar="IN,OUT", help="Prices of a million tokens, to report the cost.")
-@bound(
-    "files",
-    _Files,
-    click.option(
-        "--raw", type=click.Path(path_type=Path), metavar="FILE", help="Raw answers. [default: OUT.raw.jsonl]"
-    ),
-    click.option(
-        "-o", "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="Predictions, .jsonl."
-    ),
-    click.option(
-        "--json",
-        "json_path",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Write the report as JSON ('-': to standard output, and nothing else goes there).",
-    ),
-    click.option("--quiet", is_flag=True, help="No report, and no progress on standard error."),
+@click.option("--raw", type=click.Path(path_type=Path), metavar="FILE", help="Raw answers. [default: OUT.raw.jsonl]")
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="Predictions, .jsonl."
 )
+@click.option(
+    "--json",
+    "json_path",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the report as JSON ('-': to standard output, and nothing else goes there).",
+)
+@click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
+@bound("requests", _Requests)
+@bound("run", _Run)
+@bound("frames", _Frames)
+@bound("files", _Files)
 def command(
     endpoint: str,
     requests: _Requests,

@@ -6,7 +6,8 @@ import textwrap
 
 import click
 
-from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol, print_field
+from truemoment.keyed import write_value
+from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol
 
 
 @click.group("protocols")
@@ -37,7 +38,7 @@ def show_protocol(name: str) -> None:
     rows = []
     for field in CONVENTION_FIELDS:
         where = textwrap.wrap(protocol.read_in.get(field, "the source above"))
-        rows.append([field, print_field(getattr(protocol, field)), where[0]])
+        rows.append([field, write_value(getattr(protocol, field)), where[0]])
         rows += [["", "", line] for line in where[1:]]
     click.echo(render(["field", "value", "where it was read, or why"], rows))
     click.echo(f"\nmeasures: {protocol.measures}\nsignature: {protocol.signature()}")

@@ -27,7 +27,7 @@ from truemoment.cli.options import (
     write_text,
 )
 from truemoment.datasets import DATASETS, get_dataset, load_annotations, own, read_own_annotations
-from truemoment.datasets.resplit_folder import DATASHEET, Source, write_members
+from truemoment.datasets.resplit_folder import DATASHEET, ResplitSource, write_members
 from truemoment.datasets.source import files_of
 from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.files import atomic_folder, read_number
@@ -219,7 +219,7 @@ def _share(text: str | None) -> float | None:
 
 def _read(
     dataset: str | None, annotations: Path | None, splits: Sequence[str], data_dir: Path | None, out: Path
-) -> tuple[Source, list[Annotations]]:
+) -> tuple[ResplitSource, list[Annotations]]:
     """Read all that is to be split, and say where it comes from, as seen from the folder."""
     if dataset is not None and annotations is not None:
         raise UsageError("got --dataset and --annotations, expected one of them")
@@ -234,7 +234,7 @@ def _read(
         if as_text(seen_from_folder) != seen_from_folder:
             raise UsageError(f"{told_path(annotations)}: is no text as a name, expected one that a datasheet can hold")
         whole = read_own_annotations(annotations)
-        return Source(annotations=seen_from_folder, splits={"all": whole.sha256}), [whole]
+        return ResplitSource(annotations=seen_from_folder, splits={"all": whole.sha256}), [whole]
     of = get_dataset(dataset or "")
     if of.name not in DATASETS:
         raise UsageError(f"{of.name} is split anew already, expected the dataset it was made of")
@@ -250,11 +250,11 @@ def _read(
             if splits or name == names[0]:
                 raise
             click.echo(f"{of.name}: {name} is not at hand and is left out", err=True)
-    return Source(dataset=of.name, splits={part.split: part.sha256 for part in parts}), parts
+    return ResplitSource(dataset=of.name, splits={part.split: part.sha256 for part in parts}), parts
 
 
 def _original(
-    dataset: str | None, annotations: Path | None, source: Source, data_dir: Path | None
+    dataset: str | None, annotations: Path | None, source: ResplitSource, data_dir: Path | None
 ) -> tuple[Annotations, list[Annotations]] | None:
     """Read the training split and the test splits that were there before, of those that were read; None without."""
     if annotations is not None:

@@ -140,85 +140,69 @@ class _Queries:
 
 @click.command("search")
 @click.argument("words", nargs=-1, metavar='"QUERY" VIDEO|INDEX')
-@bound(
-    "ranking",
-    _Ranking,
-    click.option(
-        "--top",
-        type=click.IntRange(1, 10_000),
-        metavar="K",
-        help=f"Number of moments. [default: {TOP}; {TOP_OF_QUERIES} for each query of a dataset]",
-    ),
-    click.option(
-        "--apart",
-        "apart_s",
-        type=float,
-        metavar="S",
-        help="Minimum time between two moments, seconds. [default: 5]",
-    ),
-    click.option(
-        "--candidates",
-        type=click.IntRange(min=1),
-        metavar="N",
-        help="Number of videos that are scored exactly, after a first stage over all. [default: 20]",
-    ),
-    click.option("--exact", is_flag=True, help="Score all videos exactly."),
+@click.option(
+    "--top",
+    type=click.IntRange(1, 10_000),
+    metavar="K",
+    help=f"Number of moments. [default: {TOP}; {TOP_OF_QUERIES} for each query of a dataset]",
 )
-@bound(
-    "files",
-    _Files,
-    click.option("--clips", type=click.Path(path_type=Path), metavar="DIR", help="Write each moment as a video."),
-    click.option(
-        "--thumbnails", type=click.Path(path_type=Path), metavar="DIR", help="Write a picture of each moment."
-    ),
-    click.option(
-        "--csv",
-        "csv_path",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Write the moments as CSV ('-': to standard output). Text that begins with = + - @ gets a ' before it, "
-        "so that no spreadsheet computes it.",
-    ),
-    click.option("--html", "page", type=click.Path(path_type=Path), metavar="FILE", help="Write a page with pictures."),
+@click.option(
+    "--apart",
+    "apart_s",
+    type=float,
+    metavar="S",
+    help="Minimum time between two moments, seconds. [default: 5]",
 )
-@bound(
-    "video",
-    _Video,
-    model_option,
-    click.option(
-        "--index",
-        "index_path",
-        type=click.Path(path_type=Path),
-        metavar="DIR",
-        help="Folder of a VIDEO's index. [default: beside it]",
-    ),
-    click.option(
-        "--fps", type=float, metavar="F", help="Frames per second of a VIDEO to embed, or rows of a feature file."
-    ),
-    click.option("--partial", is_flag=True, help="Index the readable part of a damaged or truncated VIDEO."),
-    device_option,
+@click.option("--clips", type=click.Path(path_type=Path), metavar="DIR", help="Write each moment as a video.")
+@click.option("--thumbnails", type=click.Path(path_type=Path), metavar="DIR", help="Write a picture of each moment.")
+@click.option(
+    "--csv",
+    "csv_path",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the moments as CSV ('-': to standard output). Text that begins with = + - @ gets a ' before it, "
+    "so that no spreadsheet computes it.",
 )
+@click.option("--html", "page", type=click.Path(path_type=Path), metavar="FILE", help="Write a page with pictures.")
+@click.option(
+    "--candidates",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of videos that are scored exactly, after a first stage over all. [default: 20]",
+)
+@click.option("--exact", is_flag=True, help="Score all videos exactly.")
+@model_option
+@click.option(
+    "--index",
+    "index_path",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder of a VIDEO's index. [default: beside it]",
+)
+@click.option(
+    "--fps", type=float, metavar="F", help="Frames per second of a VIDEO to embed, or rows of a feature file."
+)
+@click.option("--partial", is_flag=True, help="Index the readable part of a damaged or truncated VIDEO.")
+@device_option
 @data_options
-@bound(
-    "queries",
-    _Queries,
-    click.option(
-        "--sentences", type=click.Path(path_type=Path), metavar="FILE", help="Vectors of a dataset's sentences."
-    ),
-    click.option(
-        "--proposals",
-        metavar="SCHEME",
-        help="Candidate moments for a dataset. [default: the index's, or windowed-grid]",
-    ),
-    click.option(
-        "--nms",
-        type=float,
-        metavar="IOU",
-        help="NMS threshold: maximum IoU between two predictions of one query. [default: 0.3]",
-    ),
-    click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Predictions, .jsonl."),
+@click.option("--sentences", type=click.Path(path_type=Path), metavar="FILE", help="Vectors of a dataset's sentences.")
+@click.option(
+    "--proposals",
+    metavar="SCHEME",
+    help="Candidate moments for a dataset. [default: the index's, or windowed-grid]",
 )
+@click.option(
+    "--nms",
+    type=float,
+    metavar="IOU",
+    help="NMS threshold: maximum IoU between two predictions of one query. [default: 0.3]",
+)
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Predictions, .jsonl.")
 @output_options
+@bound("ranking", _Ranking)
+@bound("files", _Files)
+@bound("video", _Video)
+@bound("queries", _Queries)
 def command(
     words: tuple[str, ...],
     ranking: _Ranking,

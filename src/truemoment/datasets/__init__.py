@@ -64,15 +64,7 @@ read_own_annotations = own.read
 
 
 def get_dataset(name: str) -> Dataset:
-    """Return a dataset by name, or one of queries split anew by its folder (``truemoment resplit``).
-
-    Raises
-    ------
-    UsageError
-        Naming the datasets there are.
-    MissingFileError, InputError
-        If a folder is none that ``truemoment resplit`` made.
-    """
+    """Return a dataset by name, or one of queries split anew by its folder (``truemoment resplit``)."""
     if name not in DATASETS and resplit_folder.is_folder(name):
         return resplit_folder.dataset_of(Path(name))
     if name not in DATASETS:
@@ -81,13 +73,7 @@ def get_dataset(name: str) -> Dataset:
 
 
 def data_folder(data_dir: str | Path | None = None, *, must_exist: bool = True) -> Path:
-    """Return the folder that holds the datasets: `data_dir`, else the variable ``TRUEMOMENT_DATA``.
-
-    Raises
-    ------
-    UsageError
-        If neither is given, or (unless it may still be made) it is no folder.
-    """
+    """Return the folder that holds the datasets: `data_dir`, else the variable ``TRUEMOMENT_DATA``."""
     given = data_dir or os.environ.get("TRUEMOMENT_DATA")
     if not given:
         raise UsageError("where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA")

@@ -119,13 +119,7 @@ class Dataset:
     steps: tuple[str, ...] = ()
 
     def split(self, name: str) -> Split:
-        """Return a split by name.
-
-        Raises
-        ------
-        UsageError
-            Naming the splits there are.
-        """
+        """Return a split by name."""
         for split in self.splits:
             if split.name == name:
                 return split

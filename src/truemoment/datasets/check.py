@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from truemoment.datasets.base import Dataset
-from truemoment.datasets.faults import Finding, find_faults, find_shared, unexpected
+from truemoment.datasets.faults import Fault, find_faults, find_shared, unexpected
 from truemoment.exceptions import MissingFileError
 from truemoment.records import Annotations
 
 
 @dataclass(frozen=True)
-class Report:
+class CheckReport:
     """What a check found.
 
     Parameters
@@ -35,13 +35,13 @@ class Report:
 
     dataset: str
     counts: dict[str, tuple[int, int]]
-    findings: tuple[Finding, ...]
+    findings: tuple[Fault, ...]
     unexpected: tuple[str, ...]
     missing: tuple[str, ...] = ()
     sha256: dict[str, str] = field(default_factory=dict)
 
 
-def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], None] = lambda _: None) -> Report:
+def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], None] = lambda _: None) -> CheckReport:
     """Check whatever splits of a dataset are there.
 
     Parameters
@@ -84,13 +84,13 @@ def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], Non
     problems += unexpected(findings, dataset.name, read)
     counts = {name: (annotations.n_queries, annotations.n_videos) for name, annotations in read.items()}
     hashes = {name: annotations.sha256 for name, annotations in read.items()}
-    return Report(dataset.name, counts, tuple(findings), tuple(problems), tuple(missing), hashes)
+    return CheckReport(dataset.name, counts, tuple(findings), tuple(problems), tuple(missing), hashes)
 
 
-def check_annotations(annotations: Annotations) -> Report:
+def check_annotations(annotations: Annotations) -> CheckReport:
     """Check annotations of your own: nothing is recorded for them, so every fault is unexpected."""
     findings = find_faults(annotations)
     lines = tuple(f"{f.split}: {f.kind}: {f.count} {f.counted}" for f in findings if f.fault)
     counts = {annotations.split: (annotations.n_queries, annotations.n_videos)}
     hashes = {annotations.split: annotations.sha256}
-    return Report(annotations.dataset, counts, tuple(findings), lines, sha256=hashes)
+    return CheckReport(annotations.dataset, counts, tuple(findings), lines, sha256=hashes)

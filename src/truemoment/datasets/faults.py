@@ -25,7 +25,7 @@ PAST_END_S = 1e-6
 
 
 @dataclass(frozen=True)
-class Finding:
+class Fault:
     """Something found in a split.
 
     Parameters
@@ -99,7 +99,7 @@ _KINDS = (
 )
 
 
-def find_faults(annotations: Annotations) -> list[Finding]:
+def find_faults(annotations: Annotations) -> list[Fault]:
     """Return what is found within one split, faults first; kinds that do not occur are left out.
 
     Definitions: *past the end* = end > duration + 1e-6 s; *swapped* = end < start; *zero length* = end
@@ -115,20 +115,20 @@ def find_faults(annotations: Annotations) -> list[Finding]:
             if marked.any():
                 ids = tuple(dict.fromkeys(annotations.query_id[marked]))
                 detail = _clipped_detail(annotations, marked) if kind.name == "past the end" else ""
-                findings.append(Finding(kind.name, split, int(marked.sum()), kind.counted, ids, kind.fault, detail))
+                findings.append(Fault(kind.name, split, int(marked.sum()), kind.counted, ids, kind.fault, detail))
     findings += _repeated(annotations)
     findings += _several(annotations)
     return sorted(findings, key=lambda finding: not finding.fault)
 
 
-def find_shared(one: Annotations, other: Annotations, *, train: bool) -> list[Finding]:
+def find_shared(one: Annotations, other: Annotations, *, train: bool) -> list[Fault]:
     """Return what two splits share: videos, and (if `one` is a training split) sentences, verbatim."""
     arrow = f"{one.split} -> {other.split}"
     findings = []
     videos = set(one.video_id)
     shared = tuple(dict.fromkeys(video for video in other.video_id if video in videos))
     if shared:
-        findings.append(Finding("videos in both splits", arrow, len(shared), "videos", shared, True))
+        findings.append(Fault("videos in both splits", arrow, len(shared), "videos", shared, True))
     if train:
         known = set(one.queries.sentence)
         queries = other.queries
@@ -136,7 +136,7 @@ def find_shared(one: Annotations, other: Annotations, *, train: bool) -> list[Fi
         if verbatim:
             share = f"{100 * len(verbatim) / len(queries):.1f} % of {len(queries):,} queries"
             findings.append(
-                Finding("sentence verbatim in train", arrow, len(verbatim), "queries", verbatim, False, share)
+                Fault("sentence verbatim in train", arrow, len(verbatim), "queries", verbatim, False, share)
             )
     return findings
 
@@ -169,7 +169,7 @@ def _moments_of_queries(annotations: Annotations) -> list[tuple[tuple[float, flo
     ]
 
 
-def _repeated(annotations: Annotations) -> list[Finding]:
+def _repeated(annotations: Annotations) -> list[Fault]:
     """Find queries that stand several times, and moments that carry several queries."""
     queries = annotations.queries
     moments = _moments_of_queries(annotations)
@@ -197,11 +197,11 @@ def _repeated(annotations: Annotations) -> list[Finding]:
 
     findings = []
     if duplicates:
-        findings.append(Finding("exact duplicate", split, len(duplicates), "queries", named(duplicates), True))
+        findings.append(Fault("exact duplicate", split, len(duplicates), "queries", named(duplicates), True))
     if conflicting:
         detail = f"{len(conflicting):,} queries"
         findings.append(
-            Finding(
+            Fault(
                 "same query, different times",
                 split,
                 n_conflicts,
@@ -215,7 +215,7 @@ def _repeated(annotations: Annotations) -> list[Finding]:
     if shared:
         several = [row for rows in shared for row in rows]
         findings.append(
-            Finding(
+            Fault(
                 "moment with several queries",
                 split,
                 len(shared),
@@ -228,7 +228,7 @@ def _repeated(annotations: Annotations) -> list[Finding]:
     return findings
 
 
-def _several(annotations: Annotations) -> list[Finding]:
+def _several(annotations: Annotations) -> list[Fault]:
     """Find queries with several references, and annotators who disagree."""
     counts = np.diff(annotations.offsets)
     if not np.any(counts > 1):
@@ -239,7 +239,7 @@ def _several(annotations: Annotations) -> list[Finding]:
     by_annotators = np.any(annotations.annotator != annotations.annotator[heads][owner])
     if not by_annotators:
         ids = tuple(queries.query_id[counts > 1])
-        return [Finding("several moments", split, len(ids), "queries", ids, False)]
+        return [Fault("several moments", split, len(ids), "queries", ids, False)]
     refs = all_references(annotations, annotations.start_s, annotations.end_s)
     differ = np.zeros(len(counts), dtype=bool)
     disjoint = np.zeros(len(counts), dtype=bool)
@@ -252,7 +252,7 @@ def _several(annotations: Annotations) -> list[Finding]:
             low = np.maximum(refs.start[:, r], refs.start[:, earlier])
             disjoint |= present & (np.minimum(refs.end[:, r], refs.end[:, earlier]) <= low)
     return [
-        Finding(
+        Fault(
             kind,
             split,
             int(marked.sum()),
@@ -280,7 +280,7 @@ def known_faults(dataset: str) -> Mapping[str, Mapping[str, Recorded]]:
     return table.get(dataset, {})
 
 
-def unexpected(findings: Iterable[Finding], dataset: str, splits: Iterable[str]) -> list[str]:
+def unexpected(findings: Iterable[Fault], dataset: str, splits: Iterable[str]) -> list[str]:
     """Say, a line each, where faults differ from the recorded ones; remarks are not compared.
 
     Parameters

@@ -48,7 +48,7 @@ _COLUMNS = ("video_id", "description", "start", "end")
 
 
 @dataclass(frozen=True)
-class Marked:
+class MarkedMoment:
     """A row of a file: what one worker marked.
 
     Parameters
@@ -69,7 +69,7 @@ class Marked:
     end_norm: float
 
 
-def read_marked(path: Path) -> Iterator[Marked]:
+def read_marked(path: Path) -> Iterator[MarkedMoment]:
     """Yield the rows of one file."""
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
     try:
@@ -91,7 +91,7 @@ def read_marked(path: Path) -> Iterator[Marked]:
                         field=column,
                     )
             start_norm, end_norm = (value / 100 for value in percent)
-            yield Marked(path, line, record["video_id"], record["description"], start_norm, end_norm)
+            yield MarkedMoment(path, line, record["video_id"], record["description"], start_norm, end_norm)
     except csv.Error as error:
         raise InputError(f"{error}, expected CSV", path=path, line=reader.reader.line_num) from None
 
@@ -134,7 +134,7 @@ class QueryFinder:
 
 
 def with_workers(
-    marked: Iterable[Marked], original: Annotations, video_id_of: Callable[[str], str], *, dataset: str
+    marked: Iterable[MarkedMoment], original: Annotations, video_id_of: Callable[[str], str], *, dataset: str
 ) -> Annotations:
     """Return re-annotations as annotations: queries in file order, a row a worker.
 
@@ -150,7 +150,7 @@ def with_workers(
         Name of the re-annotations.
     """
     finder = QueryFinder(original)
-    of_query: defaultdict[int, list[Marked]] = defaultdict(list)
+    of_query: defaultdict[int, list[MarkedMoment]] = defaultdict(list)
     for row in marked:
         try:
             query = finder.find(video_id_of(row.video_id), row.sentence)
@@ -177,7 +177,7 @@ def with_workers(
     return Annotations.from_rows(rows, dataset=dataset, split=original.split)
 
 
-def read_files(folder: Path, files: Iterable[SourceFile], *, dataset: str) -> list[Marked]:
+def read_files(folder: Path, files: Iterable[SourceFile], *, dataset: str) -> list[MarkedMoment]:
     """Read the rows of all files of a dataset, in order."""
     paths = [required_file(folder, file.name, dataset=dataset) for file in files]
     return [row for path in paths for row in read_marked(path)]

@@ -36,7 +36,7 @@ Load = Callable[[str, str], Annotations]
 """Reads a split of a dataset, both by name."""
 
 
-class Source(msgspec.Struct, omit_defaults=True):
+class ResplitSource(msgspec.Struct, omit_defaults=True):
     """Where the queries of a folder come from.
 
     Parameters
@@ -65,11 +65,11 @@ class Member(msgspec.Struct):
 class Datasheet(msgspec.Struct):
     """What is read of a datasheet; the rest is for people."""
 
-    source: Source
+    source: ResplitSource
     splits: dict[str, Member]
 
 
-class Line(msgspec.Struct):
+class ResplitLine(msgspec.Struct):
     """A line of a split's file."""
 
     query_id: str
@@ -142,7 +142,7 @@ def read(folder: Path, split: str, load: Load) -> Annotations:
     path = folder / f"{split}.jsonl"
     if not path.is_file():
         raise InputError("is missing, though the datasheet tells of it", path=path, hint="split again")
-    for line, entry in read_json_lines(path, Line):
+    for line, entry in read_json_lines(path, ResplitLine):
         at = number.get(entry.query_id)
         if at is None or whole.queries.video_id[at] != entry.video_id:
             came = f"got query {entry.query_id!r} of video {entry.video_id!r}"
@@ -158,7 +158,7 @@ def read(folder: Path, split: str, load: Load) -> Annotations:
     return part
 
 
-def source_annotations(folder: Path, source: Source, load: Load) -> Annotations:
+def source_annotations(folder: Path, source: ResplitSource, load: Load) -> Annotations:
     """Read all that a folder was made of, and refuse it if it has changed."""
     parts = []
     for name, expected in source.splits.items():
@@ -208,4 +208,4 @@ def write_members(folder: Path, members: Mapping[str, Annotations]) -> None:
         queries = part.queries
         with atomic_write(folder / f"{name}.jsonl") as stream:
             for query_id, video_id in zip(queries.query_id, queries.video_id, strict=True):
-                stream.write(encoder.encode(Line(query_id, video_id)) + b"\n")
+                stream.write(encoder.encode(ResplitLine(query_id, video_id)) + b"\n")

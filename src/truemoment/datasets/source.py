@@ -35,15 +35,7 @@ class AnnotationSource:
     data_dir: Path | None = None
 
     def read(self, split: str | None = None) -> Annotations:
-        """Read the split, or another one.
-
-        Raises
-        ------
-        UsageError
-            If neither a dataset nor a file is given, or both, or no split of a dataset.
-        MissingFileError, InputError
-            If a file is missing or malformed.
-        """
+        """Read the split, or another one."""
         split = split or self.split
         if self.dataset is not None and self.annotations is not None:
             raise UsageError("got --dataset and --annotations, expected one of them")
@@ -87,13 +79,6 @@ class AnnotationSource:
             The annotations under test.
         split, file
             Split or file to fit on; the split ``none`` is nothing.
-
-        Raises
-        ------
-        UsageError
-            If both a split and a file are given, or one contains queries under test.
-        MissingFileError, InputError
-            If the given split or file, or a dataset's training split, cannot be read.
         """
         if split is not None and file is not None:
             raise UsageError("got --fit-split and --fit-annotations, expected one of them")
@@ -146,11 +131,6 @@ def without_queries_of(reference: Annotations, other: Annotations, option: str) 
         What is learned or chosen from.
     option
         The option that names it, for the message.
-
-    Raises
-    ------
-    UsageError
-        If it contains queries under test.
     """
     shared = set(other.query_id) & set(reference.query_id) if other.dataset == reference.dataset else set()
     if other.sha256 == reference.sha256 or shared:

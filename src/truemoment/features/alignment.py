@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from truemoment.exceptions import InputError
-from truemoment.features.base import FeatureStore
+from truemoment.features.base import FeatureStore, Frames
 from truemoment.features.reading import count_not_finite
 from truemoment.records import Annotations
 
@@ -94,11 +94,6 @@ class Alignment:
         -------
         tuple of text
             The videos to use.
-
-        Raises
-        ------
-        InputError
-            Naming the first videos that are missing or damaged, or saying which rows a second would fit.
         """
         if self.missing and not skip_missing:
             problem = f"{self._part(len(self.missing))} have no features: {_some(self.missing)}"
@@ -160,9 +155,9 @@ def check(
     annotations: Annotations,
     *,
     tolerance_norm: float = TOLERANCE_NORM,
-    follow: Callable[[list[str]], Iterable[str]] = lambda ids: ids,
+    progress: Callable[[list[str]], Iterable[str]] = lambda ids: ids,
 ) -> Alignment:
-    """Read the features of every video of the annotations and say how they fit.
+    """Read the features of every video of the annotations and report how they fit.
 
     Parameters
     ----------
@@ -171,13 +166,9 @@ def check(
     annotations
         The videos and their durations.
     tolerance_norm
-        How far from the end of the video its rows may end, as a fraction of it; two rows in any case.
-    follow
+        Accepted distance of the last row from the end of the video, as a fraction of it; two rows are always accepted.
+    progress
         Wraps the list of videos, e.g. in a progress bar.
-
-    Returns
-    -------
-    Alignment
 
     Examples
     --------
@@ -189,51 +180,52 @@ def check(
     (('b',), {'a': (60.0, 30.0)}, 2.0)
     """
     queries = annotations.queries
-    duration_s = dict(zip(queries.video_id, queries.duration_s.tolist(), strict=True))
-    ids = [str(video_id) for video_id in duration_s]
+    duration_s = {str(name): s for name, s in zip(queries.video_id, queries.duration_s.tolist(), strict=True)}
     names = frozenset(store)
-    missing, renamed, n_rows = [], [], 0
+    missing: list[str] = []
     damaged: dict[str, str] = {}
     off: dict[str, tuple[float, float]] = {}
+    n_rows: dict[str, int] = {}
     zero_rows: dict[str, int] = {}
-    rates: list[float] = []
-    for video_id in follow(ids):
+    for video_id in progress(list(duration_s)):
         if video_id not in store:
             missing.append(video_id)
             continue
-        if video_id not in names:
-            renamed.append(video_id)
         try:
-            rows = store[video_id]
-            if rows.ndim != 2 or len(rows) == 0 or rows.shape[1] != store.n_dimensions:
-                raise InputError(f"got shape {rows.shape}, expected (rows, {store.n_dimensions})")  # noqa: TRY301 - told as others are
-            if wrong := count_not_finite(rows):
-                raise InputError(f"{wrong} of {len(rows)} rows hold numbers that are not finite")  # noqa: TRY301 - as above
+            rows = _usable_rows(store, video_id)
         except InputError as error:
             damaged[video_id] = error.problem
             continue
-        n_rows += len(rows)
+        n_rows[video_id] = len(rows)
         if zeros := int((~rows.any(axis=1)).sum()):
             zero_rows[video_id] = zeros
-        length_s = duration_s[video_id]
-        if length_s > 0:
-            rates.append(len(rows) / length_s)
-            end_s = ends_elsewhere(store, video_id, length_s, tolerance_norm)
-            if end_s is not None:
-                off[video_id] = end_s, length_s
+        end_s = ends_elsewhere(store, video_id, duration_s[video_id], tolerance_norm)
+        if end_s is not None:
+            off[video_id] = end_s, duration_s[video_id]
+    absent = frozenset(missing)
+    rates = [n / duration_s[video_id] for video_id, n in n_rows.items() if duration_s[video_id] > 0]
     return Alignment(
         store.name,
         f"{annotations.dataset}/{annotations.split}",
-        tuple(ids),
+        tuple(duration_s),
         tuple(missing),
         MappingProxyType(damaged),
         MappingProxyType(off),
         MappingProxyType(zero_rows),
-        tuple(renamed),
-        n_rows,
+        tuple(video_id for video_id in duration_s if video_id not in names and video_id not in absent),
+        sum(n_rows.values()),
         float(np.median(rates)) if rates else float("nan"),
         store.fps,
     )
+
+
+def _usable_rows(store: FeatureStore, video_id: str) -> Frames:
+    rows = store[video_id]
+    if rows.ndim != 2 or len(rows) == 0 or rows.shape[1] != store.n_dimensions:
+        raise InputError(f"got shape {rows.shape}, expected (rows, {store.n_dimensions})")
+    if wrong := count_not_finite(rows):
+        raise InputError(f"{wrong} of {len(rows)} rows have numbers that are not finite")
+    return rows
 
 
 def _some(names: tuple[str, ...]) -> str:

@@ -56,13 +56,7 @@ class FeatureStore(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, video_id: str) -> Frames:
-        """Return the rows of a video (T, D), T at least 1, in order of time.
-
-        Raises
-        ------
-        InputError
-            If the video has none, or they are damaged.
-        """
+        """Return the rows of a video (T, D), T at least 1, in order of time."""
         ...
 
     def edges_s(self, video_id: str, duration_s: float) -> Floats:
@@ -74,11 +68,6 @@ class FeatureStore(Protocol):
             The video.
         duration_s
             Its duration, which the rows cover where the store states no rows a second.
-
-        Raises
-        ------
-        InputError
-            If the video has no rows, or no duration is known where one is needed.
         """
         ...
 
@@ -133,11 +122,6 @@ class Features:
     name
         What to call them in signatures.
 
-    Raises
-    ------
-    InputError
-        If `fps` is not positive, or an array has not a row a frame and the width of the others.
-
     Examples
     --------
     >>> import numpy as np
@@ -173,13 +157,7 @@ class Features:
         object.__setattr__(self, "by_video", MappingProxyType(dict(self.by_video)))
 
     def __getitem__(self, video_id: str) -> Frames:
-        """Return the rows of a video.
-
-        Raises
-        ------
-        InputError
-            If the video has none.
-        """
+        """Return the rows of a video."""
         try:
             return self.by_video[video_id]
         except KeyError:
@@ -200,11 +178,5 @@ class Features:
         return next((frames.shape[1] for frames in self.by_video.values()), 0)
 
     def edges_s(self, video_id: str, duration_s: float) -> Floats:
-        """Return the times at which rows begin and end, (T + 1,); the duration is not looked at.
-
-        Raises
-        ------
-        InputError
-            If the video has no rows.
-        """
+        """Return the times at which rows begin and end, (T + 1,); the duration is not looked at."""
         return edges_of(len(self[video_id]), self.fps, duration_s)

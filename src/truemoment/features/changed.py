@@ -57,11 +57,6 @@ class ChangedFeatures:
     seed
         Of what is drawn, 0 or above.
 
-    Raises
-    ------
-    UsageError
-        If there is no such way or seed.
-
     Examples
     --------
     >>> from truemoment.features import Features
@@ -109,13 +104,7 @@ class ChangedFeatures:
         return len(self.store)
 
     def __getitem__(self, video_id: str) -> Frames:
-        """Return the changed rows of a video, (T, D).
-
-        Raises
-        ------
-        InputError
-            If the video has none, or there is no other video.
-        """
+        """Return the changed rows of a video, (T, D)."""
         rows = self.store[video_id]
         if self.way == "shuffled":
             segment_rows = -(-len(rows) // N_SEGMENTS)
@@ -130,23 +119,11 @@ class ChangedFeatures:
         return rows
 
     def edges_s(self, video_id: str, duration_s: float) -> Floats:
-        """Return the times at which rows begin and end, (T + 1,): those of the video itself.
-
-        Raises
-        ------
-        InputError
-            If the video has no rows, or no duration is known where one is needed.
-        """
+        """Return the times at which rows begin and end, (T + 1,): those of the video itself."""
         return self.store.edges_s(video_id, duration_s)
 
     def other_than(self, video_id: str) -> str:
-        """Return the video that `other-video` shows in place of one: any other of the store, all equally likely.
-
-        Raises
-        ------
-        InputError
-            If there is no other.
-        """
+        """Return the video that `other-video` shows in place of one: any other of the store, all equally likely."""
         own = self._places.get(bare_name(video_id), ())
         n_others = len(self._others) - len(own)
         if n_others < 1:

@@ -28,11 +28,6 @@ class FolderStore(FileStore):
         The folder.
     fps
         Rows a second; None where the rows cover each video evenly.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If there is no such folder, or none with such files; or a video has two.
     """
 
     def __init__(self, path: Path | str, *, fps: float | None = None) -> None:

@@ -35,13 +35,6 @@ class HDF5Store(FileStore):
         The file.
     fps
         Rows a second; None where the rows cover each video evenly.
-
-    Raises
-    ------
-    MissingPackageError
-        If h5py is not installed.
-    MissingFileError, InputError
-        If there is no such file, or it is none of HDF5 with features in it.
     """
 
     def __init__(self, path: Path | str, *, fps: float | None = None) -> None:

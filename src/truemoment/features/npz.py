@@ -21,13 +21,7 @@ from truemoment.text import as_text
 
 
 def write_features(path: Path, features: Features) -> None:
-    """Write frame features as NPZ.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be made.
-    """
+    """Write frame features as NPZ."""
     lengths = [len(features[video_id]) for video_id in features]
     none = np.zeros((0, features.n_dimensions), dtype=np.float32)
     frames = np.concatenate([none, *(features[video_id] for video_id in features)])
@@ -42,13 +36,7 @@ def write_features(path: Path, features: Features) -> None:
 
 
 def read_features(path: Path | str) -> Features:
-    """Read what :func:`write_features` wrote.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If there is no such file, it is not such a file, or it is damaged.
-    """
+    """Read what :func:`write_features` wrote."""
     path = Path(path)
     with refusing_damage(path, "is not a file of frame features"):
         frames, offsets, fps, video_id = read_npz(path, "frames", "offsets", "fps", "video_id")

@@ -57,13 +57,6 @@ class OwnStore(FileStore):
         The folder.
     fps
         Rows a second, for a folder that states none.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If there is no such folder, or its files do not fit together.
-    UsageError
-        If it states another number of rows a second.
     """
 
     def __init__(self, path: Path | str, *, fps: float | None = None) -> None:
@@ -119,21 +112,21 @@ def write_store(
     *,
     video_ids: Iterable[str] | None = None,
     dtype: DType = "float32",
-    follow: Callable[[list[str]], Iterable[str]] = lambda ids: ids,
+    progress: Callable[[list[str]], Iterable[str]] = lambda ids: ids,
 ) -> None:
-    """Write a store in our own format, complete or not at all; memory holds one video at a time.
+    """Write a store in the format of this module, complete or not at all; memory holds one video at a time.
 
     Parameters
     ----------
     folder
-        Where to; it must not be there, or be empty.
+        New or empty folder.
     store
-        What to write.
+        Features to write.
     video_ids
-        Which videos, under these names; by default all, as the store calls them.
+        Videos to write, under these names. Default: all, under the names of the store.
     dtype
         Type of the rows: ``float32``, or ``float16``, which halves the size and keeps 3 digits.
-    follow
+    progress
         Wraps the list of videos, e.g. in a progress bar.
 
     Raises
@@ -159,16 +152,8 @@ def write_store(
     ids = list(dict.fromkeys(store if video_ids is None else video_ids))
     if not ids:
         raise InputError("there is no video to write", field="features")
-    lengths = []
     with atomic_folder(Path(folder)) as made:
-        with (made / ROWS).open("wb") as stream:
-            stream.write(_header(0, store.n_dimensions, dtype))  # its length does not depend on the number of rows
-            for video_id in follow(ids):
-                rows = _cast(store[video_id], video_id, store.n_dimensions, dtype)
-                stream.write(rows.tobytes())
-                lengths.append(len(rows))
-            stream.seek(0)
-            stream.write(_header(sum(lengths), store.n_dimensions, dtype))
+        lengths = _write_rows(made / ROWS, store, progress(ids), dtype)
         about = _Manifest(
             schema=SCHEMA,
             truemoment=version,
@@ -180,6 +165,20 @@ def write_store(
             n_rows=lengths,
         )
         (made / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=1) + b"\n")
+
+
+def _write_rows(path: Path, store: FeatureStore, video_ids: Iterable[str], dtype: DType) -> list[int]:
+    """Write the rows of the videos as one NPY file; return the number of rows of each."""
+    lengths = []
+    with path.open("wb") as stream:
+        stream.write(_header(0, store.n_dimensions, dtype))  # its length does not depend on the number of rows
+        for video_id in video_ids:
+            rows = _cast(store[video_id], video_id, store.n_dimensions, dtype)
+            stream.write(rows.tobytes())
+            lengths.append(len(rows))
+        stream.seek(0)
+        stream.write(_header(sum(lengths), store.n_dimensions, dtype))
+    return lengths
 
 
 def _cast(rows: Frames, video_id: str, width: int, dtype: DType) -> npt.NDArray[Any]:

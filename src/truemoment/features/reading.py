@@ -68,11 +68,6 @@ def read_rows(array: Any) -> Frames:  # noqa: ANN401 - an array, or a dataset th
     ----------
     array
         Something with a shape and a dtype that gives an array for ``[...]``.
-
-    Raises
-    ------
-    InputError
-        If these are not rows of finite floating-point numbers.
     """
     found = refuse_claims(array)
     with np.errstate(over="ignore"):  # beyond float32 is not finite, and told below

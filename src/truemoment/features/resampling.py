@@ -57,16 +57,6 @@ def resample(rows: Frames, n_rows: int) -> Frames:
     -------
     array (T, D) float32
 
-    Raises
-    ------
-    InputError, UsageError
-        If there is no row, or none is asked for.
-
-    References
-    ----------
-    Zhang et al. (2020), "Learning 2D Temporal Adjacent Networks for Moment Localization with Natural Language",
-    section 3.2 (fixed intervals), and the authors' code (microsoft/VideoX), ``average_to_fixed_length``.
-
     Examples
     --------
     >>> resample(np.arange(8, dtype=np.float32)[:, None], 4).ravel()

@@ -37,12 +37,12 @@ NAMED = 3
 
 
 @runtime_checkable
-class Sentences(Protocol):
+class SentenceStore(Protocol):
     """Vectors of queries, from wherever they come: a file, memory, or a text encoder.
 
     Examples
     --------
-    >>> isinstance(SentenceVectors({"v#0": np.ones(8, dtype=np.float32)}), Sentences)
+    >>> isinstance(SentenceVectors({"v#0": np.ones(8, dtype=np.float32)}), SentenceStore)
     True
     """
 
@@ -57,13 +57,7 @@ class Sentences(Protocol):
         ...
 
     def vectors(self, queries: Queries) -> Frames:
-        """Return the vectors of queries, (Q, D), in their order; not normalised.
-
-        Raises
-        ------
-        InputError
-            If queries have none, or one is damaged; then the first are named.
-        """
+        """Return the vectors of queries, (Q, D), in their order; not normalised."""
         ...
 
 
@@ -76,11 +70,6 @@ class SentenceVectors:
         For each query id an array (D,).
     name
         What to call them in signatures.
-
-    Raises
-    ------
-    InputError
-        If an array is no vector of finite numbers, or has not the width of the others.
 
     Examples
     --------
@@ -103,13 +92,7 @@ class SentenceVectors:
         self.by_query: Mapping[str, Frames] = MappingProxyType(checked)
 
     def vectors(self, queries: Queries) -> Frames:
-        """Return the vectors of queries, (Q, D).
-
-        Raises
-        ------
-        InputError
-            If queries have none.
-        """
+        """Return the vectors of queries, (Q, D)."""
         _refuse_missing(queries, self.by_query)
         return _stacked((self.by_query[query_id] for query_id in queries.query_id), len(queries), self.n_dimensions)
 
@@ -123,15 +106,6 @@ class SentenceFile:
     ----------
     path
         The file.
-
-    Raises
-    ------
-    UsageError
-        If the name of the file has another ending.
-    MissingPackageError
-        If h5py is not installed and HDF5 is to be read.
-    MissingFileError, InputError
-        If there is no such file, or it holds no vectors of sentences.
 
     Examples
     --------
@@ -163,13 +137,7 @@ class SentenceFile:
         self.n_dimensions = len(self._read(self._first))
 
     def vectors(self, queries: Queries) -> Frames:
-        """Return the vectors of queries, (Q, D).
-
-        Raises
-        ------
-        InputError
-            If queries have none, or one is damaged; then they are named.
-        """
+        """Return the vectors of queries, (Q, D)."""
         try:
             _refuse_missing(queries, self._known)
         except InputError as error:
@@ -205,13 +173,6 @@ def write_sentences(path: Path, query_ids: Sequence[str], vectors: Frames) -> No
     query_ids
         Q ids, each once.
     vectors : (Q, D)
-
-    Raises
-    ------
-    UsageError
-        If the name has another ending.
-    InputError
-        If ids and vectors do not fit together, or the file cannot be made.
     """
     if path.suffix.lower() != ".npz":
         raise UsageError(f"{path}: expected a name that ends in .npz")

@@ -144,11 +144,6 @@ def read_rows(
         seconds where it says nothing.
     progress
         Show progress on standard error while a large file is read.
-
-    Raises
-    ------
-    MissingFileError, InputError, UsageError
-        If there is no such file, it is not as it must be, or there is no such format.
     """
     path = Path(path)
     if path.exists() and not path.is_file() and not path.is_dir():
@@ -232,11 +227,6 @@ def match_rows(
         As :func:`read_rows` returns them.
     annotations, on_unknown, on_negative, name
         See :func:`truemoment.io.matching.match`.
-
-    Raises
-    ------
-    InputError, MatchError, UsageError
-        As for :func:`read_predictions`.
     """
     made_for = _check_header(rows, annotations, on_unknown)
     rows, note = as_annotated(rows, get_format(rows.format), annotations.queries)
@@ -288,16 +278,6 @@ def write_rows(
         A format's name.
     on_negative
         ``"refuse"`` negative times, or ``"clip"`` them to 0.
-
-    Raises
-    ------
-    UsageError
-        If there is no such format, or it cannot be written.
-    InputError
-        If the format cannot hold these rows, their seconds hang on a duration that is not known, or the file cannot be
-        made.
-    MissingPackageError
-        If the format needs a package that is not installed.
     """
     chosen = get_format(format)
     if chosen.write is None:

@@ -16,16 +16,17 @@ from typing import Annotated
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import atomic_write, decode_json, read_bytes, refuse_repeated_keys
-from truemoment.io.base import Format, PredictionRows, flatten, listed
+from truemoment.files import read_json
+from truemoment.io.base import Format, PredictionRows, listed
 from truemoment.io.cone import ranked
 from truemoment.io.head import Head
+from truemoment.io.rows import Row, prediction_rows, write_document
 
 CHALLENGE = "ego4d_nlq_challenge"
 _ID = re.compile(r"(?P<annotation>.+)_(?P<index>0|[1-9]\d{0,8})", re.ASCII | re.DOTALL)
 
 
-class Answer(msgspec.Struct):
+class NlqResult(msgspec.Struct):
     """An answer to one query."""
 
     annotation_uid: str
@@ -34,14 +35,14 @@ class Answer(msgspec.Struct):
     clip_uid: str | None = None
 
 
-class File(msgspec.Struct):
+class NlqSubmission(msgspec.Struct):
     """The whole file."""
 
-    results: list[Answer]
+    results: list[NlqResult]
 
 
 def recognise(head: Head) -> str | None:
-    """Say why a file looks like a submission to Ego4D's challenge."""
+    """Return why a file looks like a submission to Ego4D's challenge."""
     at = ("results", "[]")
     if head.kind_at(*at, "predicted_times") and head.kind_at(*at, "annotation_uid"):
         return 'its "results" have "annotation_uid" and "predicted_times"'
@@ -51,25 +52,15 @@ def recognise(head: Head) -> str | None:
 def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read the file."""
     del progress  # read in one piece
-    data = read_bytes(path)
-    refuse_repeated_keys(data, path)
-    answers = decode_json(data, File, path=path).results
-    if not answers:
-        raise InputError("holds no answer", path=path, field="results")
-    return PredictionRows(
-        path,
-        FORMAT.name,
-        None,
-        [f"{answer.annotation_uid}_{answer.query_idx}" for answer in answers],
-        [answer.clip_uid for answer in answers],
-        [None] * len(answers),
-        *flatten(path, None, [ranked(answer.predicted_times) for answer in answers], field="predicted_times"),
-        moments_field="predicted_times",
-    )
+    rows = [
+        Row(None, f"{of.annotation_uid}_{of.query_idx}", of.clip_uid, moments=ranked(of.predicted_times))
+        for of in read_json(path, NlqSubmission).results
+    ]
+    return prediction_rows(path, FORMAT.name, rows, field="predicted_times", within="results")
 
 
 def write(path: Path, rows: PredictionRows) -> None:
-    """Write the file, complete or not at all."""
+    """Write the file."""
     results: list[dict[str, object]] = []
     for query_id, video_id, moments in zip(rows.query_id, rows.video_id, listed(rows), strict=True):
         parts = _ID.fullmatch(query_id or "")
@@ -79,8 +70,7 @@ def write(path: Path, rows: PredictionRows) -> None:
             raise InputError(f"format {FORMAT.name} cannot hold {came}, {expected}", path=path)
         about = {"clip_uid": video_id, "annotation_uid": parts["annotation"], "query_idx": int(parts["index"])}
         results.append({**about, "predicted_times": moments})
-    with atomic_write(path) as stream:
-        stream.write(msgspec.json.encode({"version": "1.0", "challenge": CHALLENGE, "results": results}) + b"\n")
+    write_document(path, {"version": "1.0", "challenge": CHALLENGE, "results": results})
 
 
 FORMAT = Format(

@@ -1,4 +1,4 @@
-"""Entries of a JSON list or of JSON Lines: many programs write now the one, now the other."""
+"""Entries of JSON files: of a list or of JSON Lines (many programs write either), and of lists by video."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import msgspec
 
 from truemoment.files import (
     BYTE_ORDER_MARK,
+    decode_entries,
     decode_json,
     iterate_lines,
     read_bytes,
@@ -30,38 +31,53 @@ def read_entries(path: Path, kind: type[T], *, progress: bool = False) -> Iterat
     decoder = msgspec.json.Decoder(kind)
     line, at = 1, 0
     for number, raw in enumerate(decode_json(data, list[msgspec.Raw], path=path)):
-        begins = data.index(bytes(raw), at)
+        text = bytes(raw)
+        begins = data.index(text, at)
         line += data.count(b"\n", at, begins)
-        at = begins
         try:
             entry = decoder.decode(raw)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            decode_json(bytes(raw), kind, path=path, line=line, field=f"[{number}]")  # raises, with the place in words
+            decode_json(text, kind, path=path, line=line, field=f"[{number}]")  # raises with the place in words
             raise
         yield line, entry
-        line += raw_lines(raw)
-        at += len(bytes(raw))
-
-
-def raw_lines(raw: msgspec.Raw) -> int:
-    """How many line ends a value holds."""
-    return bytes(raw).count(b"\n")
+        line += text.count(b"\n")
+        at = begins + len(text)
 
 
 def is_list(path: Path) -> bool:
-    """Whether a file's first character that is no blank opens a JSON list."""
-    for line in iterate_lines(path):
-        if line.strip():
-            return line.lstrip().startswith(b"[")
-    return False
+    """Whether a file begins with a JSON list."""
+    return first_line(path).startswith(b"[")
+
+
+def is_one_object(path: Path) -> bool:
+    """Whether a JSON file is one object rather than an object a line."""
+    lines = (line.strip() for line in iterate_lines(path) if line.strip())
+    first, second = next(lines, None), None
+    if first is not None and first.endswith(b"}"):
+        second = next(lines, None)
+    return second is None or not second.startswith(b"{")
+
+
+def first_line(path: Path) -> bytes:
+    """Return the first line of a file that is not blank."""
+    return next((line.strip() for line in iterate_lines(path) if line.strip()), b"")
+
+
+def read_by_video(path: Path, kind: type[T], *, field: str) -> list[tuple[str, T]]:
+    """Return (video, entry) for each entry of ``{field: {VIDEO: [entry, ...]}}``."""
+    data = read_bytes(path)
+    refuse_repeated_keys(data, path)
+    file = decode_json(data, msgspec.defstruct("ByVideo", [(field, dict[str, msgspec.Raw])]), path=path)
+    lists = decode_entries(getattr(file, field), list[kind], data=data, path=path, within=field)  # type: ignore[valid-type]  # a type to msgspec
+    return [(video_id, entry) for video_id, entries in lists.items() for entry in entries]
 
 
 MOST_DIGITS = 15
-"""Of ids written as whole numbers: every reader of JSON holds these exactly."""
+"""Most digits of an id that is written as a whole number: every reader of JSON reads these exactly."""
 
 
 def whole_id(query_id: str) -> str | int:
-    """Write an id as a whole number where reading it gives the same text again, as numbered ids are written.
+    """Return an id as a whole number if reading that gives the same text again.
 
     Examples
     --------

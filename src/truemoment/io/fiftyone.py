@@ -23,10 +23,11 @@ import msgspec
 
 from truemoment.axes import SECONDS
 from truemoment.exceptions import InputError
-from truemoment.files import atomic_write, decode_entries, decode_json, read_bytes, refuse_repeated_keys
+from truemoment.files import decode_entries, decode_json, read_bytes, refuse_repeated_keys
 from truemoment.intervals import frames_to_seconds
-from truemoment.io.base import Format, PredictionRows, flatten, listed
+from truemoment.io.base import Format, PredictionRows
 from truemoment.io.head import Head
+from truemoment.io.rows import by_video, merged_by_label, prediction_rows, write_document
 
 PREDICTIONS, REFERENCE = "predictions", "ground_truth"
 Frame = Annotated[int, msgspec.Meta(ge=1)]
@@ -45,40 +46,40 @@ class Detection(msgspec.Struct):
 DETECTIONS = cast(type[list[Detection] | None], list[Detection] | None)  # a type to msgspec, not to mypy
 
 
-class Labels(msgspec.Struct):
+class FiftyOneLabels(msgspec.Struct):
     """``labels.json``."""
 
     labels: dict[str, msgspec.Raw]
     classes: list[str] | None = None
 
 
-class Metadata(msgspec.Struct):
+class FiftyOneMetadata(msgspec.Struct):
     """What is known of a video."""
 
     frame_rate: Rate | None = None
 
 
-class Sample(msgspec.Struct):
+class FiftyOneSample(msgspec.Struct):
     """A video of ``samples.json``; its other fields are found by what they hold."""
 
     filepath: str
-    metadata: Metadata | None = None
+    metadata: FiftyOneMetadata | None = None
 
 
-class Samples(msgspec.Struct):
+class FiftyOneSamples(msgspec.Struct):
     """``samples.json``."""
 
     samples: list[msgspec.Raw]
 
 
-class Field(msgspec.Struct):
+class FiftyOneField(msgspec.Struct):
     """A field of a sample."""
 
     cls: str | None = msgspec.field(name="_cls", default=None)
     detections: list[msgspec.Raw] = msgspec.field(default_factory=list)
 
 
-class Found(NamedTuple):
+class PlacedDetection(NamedTuple):
     """A detection, where it stands, and the rate of its video if the file says it."""
 
     video: str
@@ -104,37 +105,26 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     refuse_repeated_keys(data, path)
     top = decode_json(data, dict[str, msgspec.Raw], path=path)
     found = list(_in_samples(data, path) if "samples" in top and "labels" not in top else _in_labels(data, path))
-    if not found:
-        raise InputError("holds no detection", path=path)
     counts_frames = _counts_frames(found, path)
-    lists: dict[tuple[str, str], list[tuple[float, ...]]] = {}
-    for one in found:
-        times = _times(one)
-        score = one.detection.confidence
-        moment = times if score is None else (*times, score)
-        lists.setdefault((one.video, str(one.detection.label)), []).append(moment)
-    return PredictionRows(
+    rows = merged_by_label((one.video, str(one.detection.label), _moment(one)) for one in found)
+    return prediction_rows(
         path,
         FORMAT.name,
-        None,
-        [None] * len(lists),
-        [video for video, _ in lists],
-        [label for _, label in lists],
-        *flatten(path, None, list(lists.values()), field="detections"),
+        rows,
+        field="detections",
         axis=None if counts_frames else SECONDS,
         counts_frames=counts_frames,
-        moments_field="detections",
     )
 
 
-def _in_labels(data: bytes, path: Path) -> Iterator[Found]:
+def _in_labels(data: bytes, path: Path) -> Iterator[PlacedDetection]:
     """Yield the detections of ``labels.json``."""
-    file = decode_json(data, Labels, path=path)
+    file = decode_json(data, FiftyOneLabels, path=path)
     entries = decode_entries(file.labels, DETECTIONS, data=data, path=path, within="labels")
     for video, detections in entries.items():
         for number, detection in enumerate(detections or ()):
             where = f"labels.{video}[{number}]"
-            yield Found(video, _named(detection, file.classes, path, where), where, None)
+            yield PlacedDetection(video, _named(detection, file.classes, path, where), where, None)
 
 
 def _named(detection: Detection, classes: list[str] | None, path: Path, where: str) -> Detection:
@@ -148,31 +138,31 @@ def _named(detection: Detection, classes: list[str] | None, path: Path, where: s
     return msgspec.structs.replace(detection, label=classes[detection.label])
 
 
-def _in_samples(data: bytes, path: Path) -> Iterator[Found]:
+def _in_samples(data: bytes, path: Path) -> Iterator[PlacedDetection]:
     """Yield the detections of ``samples.json``."""
-    file = decode_json(data, Samples, path=path)
+    file = decode_json(data, FiftyOneSamples, path=path)
     chosen = _field(file, path)
     for number, raw in enumerate(file.samples):
         where = f"samples[{number}]"
-        sample = decode_json(bytes(raw), Sample, path=path, field=where)
+        sample = decode_json(bytes(raw), FiftyOneSample, path=path, field=where)
         rate = None if sample.metadata is None else sample.metadata.frame_rate
         for name, field in _fields(raw, path, where):
             for at, detection in enumerate(field.detections if name == chosen else ()):
                 within = f"{where}.{name}.detections[{at}]"
                 read = decode_json(bytes(detection), Detection, path=path, field=within)
-                yield Found(sample.filepath, _named(read, None, path, within), within, rate)
+                yield PlacedDetection(sample.filepath, _named(read, None, path, within), within, rate)
 
 
-def _fields(sample: msgspec.Raw, path: Path, where: str) -> Iterator[tuple[str, Field]]:
+def _fields(sample: msgspec.Raw, path: Path, where: str) -> Iterator[tuple[str, FiftyOneField]]:
     """Yield the fields of a sample that hold temporal detections, by name."""
     for name, raw in decode_json(bytes(sample), dict[str, msgspec.Raw], path=path, field=where).items():
         if bytes(raw).startswith(b"{") and b"TemporalDetections" in bytes(raw):
-            field = decode_json(bytes(raw), Field, path=path, field=f"{where}.{name}")
+            field = decode_json(bytes(raw), FiftyOneField, path=path, field=f"{where}.{name}")
             if field.cls == "TemporalDetections":
                 yield name, field
 
 
-def _field(file: Samples, path: Path) -> str:
+def _field(file: FiftyOneSamples, path: Path) -> str:
     """Name the one field that holds predictions."""
     every = (_fields(raw, path, f"samples[{number}]") for number, raw in enumerate(file.samples))
     names = sorted({name for fields in every for name, _ in fields} - {REFERENCE})
@@ -184,7 +174,7 @@ def _field(file: Samples, path: Path) -> str:
     return names[0]
 
 
-def _counts_frames(found: list[Found], path: Path) -> bool:
+def _counts_frames(found: list[PlacedDetection], path: Path) -> bool:
     """Whether the numbers stay frames, because no rate is known; frames and seconds are not mixed."""
     for one in found:
         if one.detection.support is None and one.detection.timestamps is None:
@@ -196,24 +186,19 @@ def _counts_frames(found: list[Found], path: Path) -> bool:
     return bool(frames)
 
 
-def _times(one: Found) -> tuple[float, float]:
-    """Seconds, or frames from 0 between which the moment lies where the rate is not known."""
+def _moment(one: PlacedDetection) -> tuple[float, ...]:
+    """Return seconds, or frames from 0 if the rate is not known, with the confidence if there is one."""
+    score = () if one.detection.confidence is None else (one.detection.confidence,)
     if one.detection.timestamps is not None:
-        return one.detection.timestamps
+        return *one.detection.timestamps, *score
     first, last = one.detection.support or (1, 1)
     start, end = frames_to_seconds([first - 1, last], 1.0 if one.frame_rate is None else one.frame_rate)
-    return float(start), float(end)
+    return float(start), float(end), *score
 
 
 def write(path: Path, rows: PredictionRows) -> None:
-    """Write ``labels.json`` in seconds, complete or not at all."""
-    labels: dict[str, list[dict[str, object]]] = {}
-    for video_id, sentence, moments in zip(rows.video_id, rows.sentence, listed(rows), strict=True):
-        for moment in moments:
-            detection: dict[str, object] = {"label": sentence, "timestamps": moment[:2]}
-            labels.setdefault(video_id or "", []).append(detection | ({"confidence": moment[2]} if rows.scored else {}))
-    with atomic_write(path) as stream:
-        stream.write(msgspec.json.encode({"labels": labels}) + b"\n")
+    """Write ``labels.json`` in seconds."""
+    write_document(path, {"labels": by_video(rows, sentence="label", times="timestamps", score="confidence")})
 
 
 FORMAT = Format(

@@ -20,7 +20,7 @@ BYTE_ARRAY = 6
 """The type of text."""
 
 
-class Chunk(NamedTuple):
+class ColumnChunk(NamedTuple):
     """The part of a column that lies in one group of rows.
 
     Parameters
@@ -41,7 +41,7 @@ class Chunk(NamedTuple):
     n_bytes: int
 
 
-def read_footer(path: Path) -> list[Chunk]:
+def read_footer(path: Path) -> list[ColumnChunk]:
     """Return the parts of all columns."""
     with reading(path).open("rb") as stream:
         size = stream.seek(-8, 2) + 8
@@ -51,7 +51,9 @@ def read_footer(path: Path) -> list[Chunk]:
         stream.seek(-8 - length, 2)
         footer = _Compact(stream.read(length)).fields()
     about = [chunk[ABOUT] for group in footer[ROW_GROUPS] for chunk in group[COLUMNS]]
-    return [Chunk(b".".join(of[PATH]).decode(), of[KIND] == BYTE_ARRAY, of[N_VALUES], of[UNPACKED]) for of in about]
+    return [
+        ColumnChunk(b".".join(of[PATH]).decode(), of[KIND] == BYTE_ARRAY, of[N_VALUES], of[UNPACKED]) for of in about
+    ]
 
 
 class _Compact:

@@ -18,26 +18,18 @@ from typing import cast
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import (
-    decode_entries,
-    decode_json,
-    iterate_lines,
-    read_bytes,
-    read_json_lines,
-    refuse_repeated_keys,
-)
+from truemoment.files import decode_json, read_json_lines, read_json_mapping
 from truemoment.io.base import AnswerRows, Format
+from truemoment.io.entries import first_line, is_one_object
 from truemoment.io.head import Head
-from truemoment.io.keyed import PART, TEXT, is_key, split_key
-from truemoment.io.timelens import is_one_object
+from truemoment.io.rows import Row, answer_rows
+from truemoment.io.span_keys import PART, TEXT, is_key, split_key
 
 RESPONSES = ("filtered_resps", "resps")
 TEXTS = cast(type[str | list[object] | None], str | list[object] | None)  # a type to msgspec, not to mypy
-Query = tuple[str | None, str | None]
-"""Video and sentence."""
 
 
-class Doc(msgspec.Struct):
+class LmmsEvalDoc(msgspec.Struct):
     """The query of a line."""
 
     video: str | None = None
@@ -59,52 +51,31 @@ def recognise(head: Head) -> str | None:
 
 def read(path: Path, progress: bool = False) -> AnswerRows:
     """Read the file."""
-    lines: list[int] = []
-    queries: list[Query] = []
-    texts: list[str | None] = []
-    for line, query, text in _submission(path) if _is_submission(path) else _samples(path, progress=progress):
-        lines.append(line)
-        queries.append(query)
-        texts.append(text)
-    if not lines:
-        raise InputError("holds no answer", path=path)
-    return AnswerRows(
-        path,
-        FORMAT.name,
-        lines,
-        [None] * len(lines),
-        [video for video, _ in queries],
-        [sentence for _, sentence in queries],
-        texts,
-        text_field="filtered_resps",
-    )
+    rows = _submission(path) if _is_submission(path) else _samples(path, progress=progress)
+    return answer_rows(path, FORMAT.name, list(rows), field="filtered_resps")
 
 
 def _is_submission(path: Path) -> bool:
     """Whether the file is one object, and not a single line of samples."""
-    first = next((line.strip() for line in iterate_lines(path) if line.strip()), b"")
-    return not Head(path, first).line_keys & {"doc_id", *RESPONSES} and is_one_object(path)
+    return not Head(path, first_line(path)).line_keys & {"doc_id", *RESPONSES} and is_one_object(path)
 
 
-def _submission(path: Path) -> Iterator[tuple[int, Query, str | None]]:
-    data = read_bytes(path)
-    refuse_repeated_keys(data, path)
-    raw = decode_json(data, dict[str, msgspec.Raw], path=path)
-    for key, text in decode_entries(raw, TEXT, data=data, path=path).items():
+def _submission(path: Path) -> Iterator[Row]:
+    for key, text in read_json_mapping(path, TEXT).items():
         if not is_key(key):
             raise InputError(f"got key {key[:60]!r}, expected video>>>caption>>>span", path=path)
-        yield 1, split_key(key), text
+        yield Row(1, None, *split_key(key), text=text)
 
 
-def _samples(path: Path, *, progress: bool) -> Iterator[tuple[int, Query, str | None]]:
+def _samples(path: Path, *, progress: bool) -> Iterator[Row]:
     for number, line in read_json_lines(path, dict[str, msgspec.Raw], progress=progress):
-        yield number, _query(line, path, number), _text(line, path, number)
+        yield Row(number, None, *_query(line, path, number), text=_text(line, path, number))
 
 
-def _query(line: dict[str, msgspec.Raw], path: Path, number: int) -> Query:
+def _query(line: dict[str, msgspec.Raw], path: Path, number: int) -> tuple[str | None, str | None]:
     """Return the video and sentence a line answers."""
     if "doc" in line:
-        doc = decode_json(bytes(line["doc"]), Doc, path=path, line=number, field="doc")
+        doc = decode_json(bytes(line["doc"]), LmmsEvalDoc, path=path, line=number, field="doc")
         video = doc.video_path if doc.video is None else doc.video
         sentence = doc.query if doc.caption is None else doc.caption
         for name, value in (("video", video), ("caption", sentence)):

@@ -21,7 +21,7 @@ from truemoment.datasets.faults import PAST_END_S
 from truemoment.exceptions import MatchError, UsageError
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.io.base import OnNegative, Parsing, PredictionRows, checked_times
-from truemoment.records import Annotations, Predictions, Queries, as_strings
+from truemoment.records import Annotations, Predictions, Queries, Strings, as_strings
 
 OnUnknown = Literal["refuse", "ignore"]
 
@@ -42,51 +42,45 @@ LISTS_AT_A_TIME = 4096
 
 @dataclass(frozen=True)
 class MatchReport:
-    """What was read and how it found its queries, in counts.
+    """Counts of what was read and how it was matched.
 
     Parameters
     ----------
     format, recognised
-        How the file was read, and why.
+        Format of the file, and how it was recognised.
     rows
-        Rows read from the file.
+        Rows in the file.
     by_id, by_text, by_position
-        Rows matched in each way; `by_text` counts rows whose sentence equals the annotation's up to
-        punctuation, case and blanks.
+        Rows matched by query id, by the same sentence (up to punctuation, case and blanks), by position in the video.
     text_differs
-        Rows matched by id or text whose sentence is not the annotation's to the letter.
+        Rows matched by id or text whose sentence is not exactly the annotation's.
     shared
         Queries that share one row with another of the same video and sentence.
-    unmatched
-        Rows that belong to no query, left out.
-    missing
-        Queries without a row.
+    unmatched, missing
+        Rows of unknown queries, left out; queries without a row.
     empty
-        Matched rows that answer with no moment: abstentions.
+        Matched rows without a moment: abstentions.
     refused, ambiguous, failed
-        Matched rows whose answer in words could not be read: the model declines; it can be read in more than one way,
-        or tells half a moment; nothing that could be a moment is found.
+        Matched rows whose answer in words could not be read: the model declines; it has several readings or half a
+        moment; it contains no moment.
     moments
         Moments of the matched rows.
     swapped, zero_length, past_end
-        Moments whose end lies before the start, at it, or later than the video's end by more than 1e-6 s.
+        Moments whose end is before the start, at it, or more than 1e-6 s after the end of the video.
     clipped
-        Moments of which a negative time was lifted to 0.
-    ties
-        Queries with two answers of equal score.
-    reordered
-        Queries whose list does not stand by falling score.
+        Moments with a negative time that was raised to 0.
+    ties, reordered
+        Queries with two predictions of equal score, and queries whose list is not sorted by falling score.
     coarse
         Queries whose first moment starts and ends on multiples of 5 s.
     axis
-        What the file's numbers count.
+        Unit of the file's numbers.
     signs
-        What makes the first moments look like something other than seconds, in words.
+        Signs that the first moments are not in seconds, in words.
     parsing
-        How answers in words were read; None where the file holds none.
+        How answers in words were read; None if the file has none.
     told
-        What the file itself says must be said of its answers (``made_by.notes``): that a test split chose the model,
-        or that its features were simulated.
+        Notes in the file itself (``made_by.notes``), e.g. that the features were simulated.
     """
 
     format: str
@@ -149,17 +143,17 @@ def match(
     Parameters
     ----------
     rows
-        As read from a file.
+        Rows as read from a file.
     annotations
-        Whose queries they answer.
+        Annotations whose queries the rows answer.
     recognised
-        Why the file was read as it was, for the report.
+        Why the file was read in its format, for the report.
     on_unknown
-        ``"refuse"`` rows that belong to no query, or ``"ignore"`` them.
+        ``"refuse"`` rows of unknown queries, or ``"ignore"`` them.
     on_negative
         ``"refuse"`` negative times, or ``"clip"`` them to 0.
     name
-        What to call the predictions; the file's name by default.
+        Name of the predictions. Default: the file's name.
 
     Returns
     -------
@@ -169,8 +163,8 @@ def match(
     Raises
     ------
     MatchError
-        If a row's id contradicts its sentence or video, a query is answered twice, or a row belongs to
-        no query (unless ignored).
+        If a row's id contradicts its sentence or video, a query is answered twice, or the query of a row is unknown
+        (unless ignored).
     InputError
         If a time is negative (unless clipped) or beyond 1e8 s, or a number is not finite.
     """
@@ -183,10 +177,34 @@ def match(
     query_of = matcher.match()
     known = queries.duration_s.tolist()
     duration_s = np.array([known[found[0]] if found else 1.0 for found in query_of])  # rows of no query are left out
-    start_s, end_s = checked_times(rows, on_negative=on_negative, duration_s=duration_s)
+    times = checked_times(rows, on_negative=on_negative, duration_s=duration_s)
     unmatched = [row for row in range(len(rows)) if not query_of[row]]
     if unmatched and on_unknown == "refuse":
         raise matcher.unknown(unmatched, annotations)
+    row_of = _row_of_query(rows, queries, query_of)
+    answered = np.flatnonzero(row_of >= 0)
+    predictions = _predictions(rows, row_of[answered], queries.query_id[answered], times=times, name=name)
+    report = MatchReport(
+        format=rows.format,
+        recognised=recognised,
+        rows=len(rows),
+        by_id=matcher.by_id,
+        by_text=matcher.by_text,
+        by_position=matcher.by_position,
+        text_differs=matcher.text_differs,
+        shared=sum(len(found) for found in query_of if len(found) > 1),
+        unmatched=len(unmatched),
+        missing=len(queries) - len(answered),
+        clipped=_count_negative(rows, row_of[answered]) if on_negative == "clip" else 0,
+        axis=str(rows.axis),
+        parsing=rows.parsing,
+        **_counts(predictions, queries.duration_s[answered]),
+    )
+    return predictions, report
+
+
+def _row_of_query(rows: PredictionRows, queries: Queries, query_of: list[list[int]]) -> Ints:
+    """Return the row of each query, -1 without one; a query that is answered twice is refused."""
     row_of = np.full(len(queries), -1, dtype=np.int64)
     for row, found in enumerate(query_of):
         for query in found:
@@ -199,18 +217,23 @@ def match(
                     line=rows.line_of(row),
                 )
             row_of[query] = row
-    answered = np.flatnonzero(row_of >= 0)
-    picked = row_of[answered]
+    return row_of
+
+
+def _predictions(
+    rows: PredictionRows, picked: Ints, query_id: Strings, *, times: tuple[Floats, Floats], name: str | None
+) -> Predictions:
+    """Return the picked rows as predictions for these queries."""
     moments, offsets = _picked(rows.offsets, picked)
     saliency = saliency_offsets = None
     if rows.saliency is not None and rows.saliency_offsets is not None:
         clips, saliency_offsets = _picked(rows.saliency_offsets, picked)
         saliency = rows.saliency[clips]
-    predictions = Predictions(
-        query_id=queries.query_id[answered],
+    return Predictions(
+        query_id=query_id,
         offsets=offsets,
-        start_s=start_s[moments],
-        end_s=end_s[moments],
+        start_s=times[0][moments],
+        end_s=times[1][moments],
         score=rows.score[moments],
         name=name or rows.path.stem,
         saliency_offsets=saliency_offsets,
@@ -218,37 +241,32 @@ def match(
         scored=rows.scored,
         status=None if rows.status is None else as_strings((rows.status[row] for row in picked), "status"),
     )
-    said: Counter[str] = Counter() if predictions.status is None else Counter(predictions.status.tolist())
-    firsts = predictions.offsets[:-1][predictions.lengths > 0]
+
+
+def _count_negative(rows: PredictionRows, picked: Ints) -> int:
+    """Return how many moments of the picked rows have a negative time."""
+    moments, _ = _picked(rows.offsets, picked)
+    return int(((rows.start < 0) | (rows.end < 0))[moments].sum())
+
+
+def _counts(predictions: Predictions, duration_s: Floats) -> dict[str, Any]:
+    """Return the fields of :class:`MatchReport` that count matched answers; `duration_s` has one value a list."""
+    status: Counter[str] = Counter() if predictions.status is None else Counter(predictions.status.tolist())
+    filled = predictions.lengths > 0
+    firsts = predictions.offsets[:-1][filled]
     first_s = predictions.start_s[firsts], predictions.end_s[firsts]
-    report = MatchReport(
-        format=rows.format,
-        recognised=recognised,
-        rows=len(rows),
-        by_id=matcher.by_id,
-        by_text=matcher.by_text,
-        by_position=matcher.by_position,
-        text_differs=matcher.text_differs,
-        shared=sum(len(found) for found in query_of if len(found) > 1),
-        unmatched=len(unmatched),
-        missing=len(queries) - len(answered),
-        empty=int(predictions.abstains.sum()),
-        refused=said["refused"],
-        ambiguous=said["ambiguous"],
-        failed=said["failed"],
-        moments=len(predictions.start_s),
-        swapped=int((predictions.end_s < predictions.start_s).sum()),
-        zero_length=int((predictions.end_s == predictions.start_s).sum()),
-        past_end=count_past_end(predictions, queries.duration_s[answered]),
-        clipped=int(((rows.start < 0) | (rows.end < 0))[moments].sum()) if on_negative == "clip" else 0,
-        ties=count_ties(predictions),
-        reordered=_count_lists(predictions, predictions.rises),
-        coarse=int(is_coarse(*first_s).sum()),
-        axis=str(rows.axis),
-        signs=tuple(signs(*first_s, queries.duration_s[answered][predictions.lengths > 0])),
-        parsing=rows.parsing,
-    )
-    return predictions, report
+    return {
+        "empty": int(predictions.abstains.sum()),
+        **{name: status[name] for name in ("refused", "ambiguous", "failed")},
+        "moments": len(predictions.start_s),
+        "swapped": int((predictions.end_s < predictions.start_s).sum()),
+        "zero_length": int((predictions.end_s == predictions.start_s).sum()),
+        "past_end": count_past_end(predictions, duration_s),
+        "ties": count_ties(predictions),
+        "reordered": _count_lists(predictions, predictions.rises),
+        "coarse": int(is_coarse(*first_s).sum()),
+        "signs": tuple(signs(*first_s, duration_s[filled])),
+    }
 
 
 def count_past_end(predictions: Predictions, duration_s: Floats) -> int:

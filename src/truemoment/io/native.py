@@ -12,16 +12,18 @@ read. The first line may also hold `made_by`, an object that says how the file w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import atomic_write, decode_json, iterate_json_lines
+from truemoment.files import decode_json, iterate_json_lines
 from truemoment.io.base import Format, Moments, PredictionRows, checked_statuses, flatten, join, listed
 from truemoment.io.head import Head
+from truemoment.io.rows import write_lines
 from truemoment.records import Status
 
 VERSION = 1
@@ -30,7 +32,7 @@ ANNOTATED = {"duration_s", "annotators", "split"}
 """Keys of annotations of your own (:mod:`truemoment.datasets.own`), whose moments are no predictions."""
 
 
-class Header(msgspec.Struct):
+class NativeHeader(msgspec.Struct):
     """The first line, if it says anything of the file."""
 
     truemoment: int
@@ -40,7 +42,7 @@ class Header(msgspec.Struct):
     made_by: dict[str, Any] | None = None
 
 
-class ScoredLine(msgspec.Struct):
+class ScoredNativeLine(msgspec.Struct):
     """A line of scored moments; by far the commonest, and the quickest to read."""
 
     moments: list[tuple[float, float, float]]
@@ -50,7 +52,7 @@ class ScoredLine(msgspec.Struct):
     status: Status | None = None
 
 
-class AnyLine(msgspec.Struct):
+class NativeLine(msgspec.Struct):
     """A line whose moments may lack scores."""
 
     moments: list[tuple[float, ...]]
@@ -70,7 +72,7 @@ def recognise(head: Head) -> str | None:
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read a native file, some lines at a time; nothing of a faulty one is used."""
-    quick = msgspec.json.Decoder(ScoredLine)
+    quick = msgspec.json.Decoder(ScoredNativeLine)
     header: dict[str, object] = {}
     numbers: list[int] = []
     ids: list[str | None] = []
@@ -80,14 +82,14 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     blocks: list[Moments] = []
     waiting: list[Sequence[Sequence[float]]] = []
     for number, line in iterate_json_lines(path, progress=progress):
-        entry: ScoredLine | AnyLine
+        entry: ScoredNativeLine | NativeLine
         try:
             entry = quick.decode(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
             if not numbers and not header and b'"truemoment"' in line:
                 header = read_header(line, path, number)
                 continue
-            entry = decode_json(line, AnyLine, path=path, line=number)
+            entry = decode_json(line, NativeLine, path=path, line=number)
         if entry.query_id is None and (entry.video_id is None or entry.sentence is None):
             raise InputError(
                 "is missing, expected it or video_id and sentence", path=path, line=number, field="query_id"
@@ -102,7 +104,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
             blocks.append(flatten(path, numbers[-len(waiting) :], waiting))
             waiting = []
     if not numbers and not header:
-        raise InputError("is empty, expected a line a query", path=path)
+        raise InputError("has no predictions", path=path)
     blocks.append(flatten(path, numbers[len(numbers) - len(waiting) :], waiting))
     moments = join(blocks)
     return PredictionRows(
@@ -120,7 +122,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
 
 def read_header(line: bytes, path: Path, number: int | None = None) -> dict[str, object]:
     """Read what a file says of itself; another version is refused."""
-    header = decode_json(line, Header, path=path, line=number or 1)
+    header = decode_json(line, NativeHeader, path=path, line=number or 1)
     if header.truemoment != VERSION:
         raise InputError(
             f"got version {header.truemoment}, expected {VERSION}", path=path, line=number, field="truemoment"
@@ -129,19 +131,12 @@ def read_header(line: bytes, path: Path, number: int | None = None) -> dict[str,
 
 
 def write(path: Path, rows: PredictionRows) -> None:
-    """Write a native file, complete or not at all."""
-    encoder = msgspec.json.Encoder()
-    with atomic_write(path) as stream:
-        stream.write(encoder.encode({"truemoment": VERSION, **rows.header}) + b"\n")
-        status: Sequence[Status | None] = rows.status or [None] * len(rows)
-        columns = zip(rows.query_id, rows.video_id, rows.sentence, listed(rows), status, strict=True)
-        for query_id, video_id, sentence, moments, said in columns:
-            line: dict[str, object] = {"query_id": query_id, "video_id": video_id, "sentence": sentence}
-            line = {name: value for name, value in line.items() if value is not None}
-            line["moments"] = moments
-            if said is not None:
-                line["status"] = said
-            stream.write(encoder.encode(line) + b"\n")
+    """Write a native file."""
+    status: Sequence[Status | None] = rows.status or [None] * len(rows)
+    columns = zip(rows.query_id, rows.video_id, rows.sentence, listed(rows), status, strict=True)
+    names = ("query_id", "video_id", "sentence", "moments", "status")
+    lines: Iterator[dict[str, object]] = (dict(zip(names, values, strict=True)) for values in columns)
+    write_lines(path, chain([{"truemoment": VERSION, **rows.header}], lines))
 
 
 FORMAT = Format("native", "native JSON Lines, a line a query", recognise, read, write, loses=frozenset({"ratings"}))

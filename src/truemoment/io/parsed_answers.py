@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from truemoment.answers.reading import VERSION, Answer, OneSided, Reading, Swapped, Which
+from truemoment.answers.reading import VERSION, OneSided, ParsedAnswer, Reading, Swapped, Which
 from truemoment.answers.sentence import parse_answer
 from truemoment.exceptions import InputError, UsageError
 from truemoment.io.base import AnswerRows, Parsing, PredictionRows, Sample, flatten
@@ -40,7 +40,7 @@ def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool
         With a status a row, and the account of the reading in `parsing`.
     """
     answers = [
-        Answer("failed", (), None, "no text") if text is None else parse_answer(text, reading)
+        ParsedAnswer("failed", (), None, "no text") if text is None else parse_answer(text, reading)
         for text in _followed(rows.text, show=progress)
     ]
     return PredictionRows(
@@ -88,7 +88,7 @@ def _followed(texts: Iterable[str | None], *, show: bool) -> Iterable[str | None
     return tqdm(texts, desc="reading answers", unit="answer", leave=False, delay=1.0)
 
 
-def _account(rows: AnswerRows, answers: list[Answer], reading: Reading) -> Parsing:
+def _account(rows: AnswerRows, answers: list[ParsedAnswer], reading: Reading) -> Parsing:
     counts = Counter(answer.status for answer in answers)
     most_frequent = Counter(rows.text).most_common(1)
     unread = [row for row, answer in enumerate(answers) if answer.status in UNREADABLE_STATUSES]
@@ -104,7 +104,7 @@ def _account(rows: AnswerRows, answers: list[Answer], reading: Reading) -> Parsi
     )
 
 
-def _kept(rows: AnswerRows, answers: list[Answer], picked: list[int]) -> tuple[Sample, ...]:
+def _kept(rows: AnswerRows, answers: list[ParsedAnswer], picked: list[int]) -> tuple[Sample, ...]:
     """Return some answers with their texts, shortened around what was read."""
     samples = []
     for row in picked:

@@ -19,17 +19,12 @@ from typing import Any
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.files import (
-    decode_entries,
-    decode_json,
-    iterate_json_lines,
-    iterate_lines,
-    read_bytes,
-    refuse_repeated_keys,
-)
+from truemoment.files import decode_json, iterate_json_lines, read_json_mapping
 from truemoment.io.base import AnswerRows, Format
+from truemoment.io.entries import first_line
 from truemoment.io.head import Head
-from truemoment.io.keyed import TEXT, is_key
+from truemoment.io.rows import Row, answer_rows
+from truemoment.io.span_keys import TEXT, is_key
 from truemoment.io.table import ABOUT, Headings, columns_of, headings, read_table, said_headings
 
 VERSION = 1
@@ -39,7 +34,7 @@ NO_IDS = {"version", "query_id", "qid", "video_id", "video", "vid", "path", "sen
 """Keys that are names of fields, so that an object with them is no ``{QUERY_ID: answer}``."""
 
 
-class Line(msgspec.Struct):
+class AnswerLine(msgspec.Struct):
     """A line of the file."""
 
     answer: str | None
@@ -76,49 +71,39 @@ def _recognise_object(head: Head) -> str | None:
 
 def read(path: Path, progress: bool = False) -> AnswerRows:
     """Read the file."""
-    first = next((line.strip() for line in iterate_lines(path) if line.strip()), b"")
+    first = first_line(path)
     if not first.startswith((b"{", b"[")):
-        return _read_table(path)
-    return _read_lines(path, progress=progress) if _is_lines(first) else _read_object(path)
+        return answer_rows(path, FORMAT.name, [_table_row(*row) for row in read_table(path, HEADINGS, ("answer",))])
+    if Head(Path(), first).line_keys & {"answer", "query_id", "video_id", "sentence", MARK}:
+        return _read_lines(path, progress=progress)
+    rows = [Row(query_id=query_id, text=text) for query_id, text in read_json_mapping(path, TEXT).items()]
+    return answer_rows(path, FORMAT.name, rows)
 
 
-def _is_lines(first: bytes) -> bool:
-    """Whether the first line is one of JSON Lines: a field of ours stands in it."""
-    keys = Head(Path(), first).line_keys
-    return bool(keys & {"answer", "query_id", "video_id", "sentence", MARK})
+def _table_row(line: int, fields: dict[str, str]) -> Row:
+    query_id, video_id, sentence = (fields.get(name) or None for name in ("query_id", "video_id", "sentence"))
+    return Row(line, query_id, video_id, sentence, text=fields["answer"] or None)
 
 
 def _read_lines(path: Path, *, progress: bool) -> AnswerRows:
-    decoder = msgspec.json.Decoder(Line)
+    decoder = msgspec.json.Decoder(AnswerLine)
     header: dict[str, object] = {}
-    numbers: list[int] = []
-    lines: list[Line] = []
+    rows: list[Row] = []
     for number, text in iterate_json_lines(path, progress=progress):
-        if not numbers and not header and MARK.encode() in text:
+        if not rows and not header and MARK.encode() in text:
             header = _header(text, path, number)
             if header:
                 continue
         try:
             line = decoder.decode(text)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            line = decode_json(text, Line, path=path, line=number)  # raises, with the place in words
+            line = decode_json(text, AnswerLine, path=path, line=number)  # raises, with the place in words
         if line.query_id is None and (line.video_id is None or line.sentence is None):
             came = "is missing, expected it or video_id and sentence"
             raise InputError(came, path=path, line=number, field="query_id")
-        numbers.append(number)
-        lines.append(line)
-    if not lines:
-        raise InputError("holds no answer", path=path)
-    return AnswerRows(
-        path,
-        FORMAT.name,
-        numbers,
-        [None if line.query_id is None else str(line.query_id) for line in lines],
-        [line.video_id for line in lines],
-        [line.sentence for line in lines],
-        [line.answer for line in lines],
-        header=header,
-    )
+        query_id = None if line.query_id is None else str(line.query_id)
+        rows.append(Row(number, query_id, line.video_id, line.sentence, text=line.answer))
+    return answer_rows(path, FORMAT.name, rows, header=header)
 
 
 def _header(text: bytes, path: Path, number: int) -> dict[str, object]:
@@ -130,32 +115,6 @@ def _header(text: bytes, path: Path, number: int) -> dict[str, object]:
     if version != VERSION:
         raise InputError(f"got version {version!r}, expected {VERSION}", path=path, line=number, field=MARK)
     return {MARK: VERSION, **header}
-
-
-def _read_object(path: Path) -> AnswerRows:
-    data = read_bytes(path)
-    refuse_repeated_keys(data, path)
-    raw = decode_json(data, dict[str, msgspec.Raw], path=path)
-    answers = decode_entries(raw, TEXT, data=data, path=path)
-    if not answers:
-        raise InputError("holds no answer", path=path)
-    nothing: list[str | None] = [None] * len(answers)
-    return AnswerRows(path, FORMAT.name, None, list(answers), nothing, nothing, list(answers.values()))
-
-
-def _read_table(path: Path) -> AnswerRows:
-    rows = list(read_table(path, HEADINGS, ("answer",)))
-    if not rows:
-        raise InputError("holds no row below its headings", path=path)
-    return AnswerRows(
-        path,
-        FORMAT.name,
-        [line for line, _ in rows],
-        [fields.get("query_id") or None for _, fields in rows],
-        [fields.get("video_id") or None for _, fields in rows],
-        [fields.get("sentence") or None for _, fields in rows],
-        [fields["answer"] or None for _, fields in rows],
-    )
 
 
 FORMAT = Format(

@@ -11,28 +11,27 @@ from pathlib import Path
 
 import msgspec
 
-from truemoment.exceptions import InputError
-from truemoment.files import atomic_write, decode_entries, decode_json, read_bytes, refuse_repeated_keys
-from truemoment.io.base import Format, PredictionRows, flatten, listed
+from truemoment.io.base import Format, PredictionRows
+from truemoment.io.entries import read_by_video
 from truemoment.io.head import Head
+from truemoment.io.rows import Row, by_video, prediction_rows, write_document
 
 
-class Answer(msgspec.Struct):
+class ResultByVideo(msgspec.Struct):
     """An answer to one sentence."""
 
     sentence: str
     timestamp: tuple[float, float]
     score: float | msgspec.UnsetType = msgspec.UNSET
 
-
-class File(msgspec.Struct):
-    """The whole file."""
-
-    results: dict[str, msgspec.Raw]
+    @property
+    def moment(self) -> tuple[float, ...]:
+        """The moment, with its score if there is one."""
+        return self.timestamp if self.score is msgspec.UNSET else (*self.timestamp, self.score)
 
 
 def recognise(head: Head) -> str | None:
-    """Say why a file looks like results by video."""
+    """Return why a file looks like results by video."""
     if head.is_object and head.kind_at("results", "*", "[]", "timestamp"):
         return 'it has "results" with "timestamp"'
     return None
@@ -41,36 +40,17 @@ def recognise(head: Head) -> str | None:
 def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read the file."""
     del progress  # read in one piece
-    data = read_bytes(path)
-    refuse_repeated_keys(data, path)
-    raw = decode_json(data, File, path=path).results
-    answers_by_video = decode_entries(raw, list[Answer], data=data, path=path, within="results")
-    entries = [(video_id, answer) for video_id, answers in answers_by_video.items() for answer in answers]
-    if not entries:
-        raise InputError("holds no answer", path=path, field="results")
-    return PredictionRows(
-        path,
-        FORMAT.name,
-        None,
-        [None] * len(entries),
-        [video_id for video_id, _ in entries],
-        [answer.sentence for _, answer in entries],
-        *flatten(path, None, [[_moment(answer)] for _, answer in entries]),
-    )
-
-
-def _moment(answer: Answer) -> tuple[float, ...]:
-    return answer.timestamp if answer.score is msgspec.UNSET else (*answer.timestamp, answer.score)
+    rows = [
+        Row(video_id=video_id, sentence=answer.sentence, moments=[answer.moment])
+        for video_id, answer in read_by_video(path, ResultByVideo, field="results")
+    ]
+    return prediction_rows(path, FORMAT.name, rows, field="moments", within="results")
 
 
 def write(path: Path, rows: PredictionRows) -> None:
-    """Write the file, complete or not at all."""
-    results: dict[str, list[dict[str, object]]] = {}
-    for video_id, sentence, (moment, *_) in zip(rows.video_id, rows.sentence, listed(rows), strict=True):
-        answer: dict[str, object] = {"sentence": sentence, "timestamp": moment[:2]}
-        results.setdefault(video_id or "", []).append(answer | ({"score": moment[2]} if rows.scored else {}))
-    with atomic_write(path) as stream:
-        stream.write(msgspec.json.encode({"version": "1.0", "results": results}) + b"\n")
+    """Write the file."""
+    results = by_video(rows, sentence="sentence", times="timestamp", score="score")
+    write_document(path, {"version": "1.0", "results": results})
 
 
 FORMAT = Format(

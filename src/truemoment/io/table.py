@@ -15,8 +15,9 @@ from pathlib import Path
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_number, read_text
-from truemoment.io.base import Format, PredictionRows, flatten, listed
+from truemoment.io.base import Format, PredictionRows, listed
 from truemoment.io.head import Head
+from truemoment.io.rows import Row, prediction_rows
 
 Headings = Mapping[str, tuple[str, ...]]
 """Names of headings by what they mean."""
@@ -145,20 +146,9 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         numbers = tuple(_number(fields[name], name, path, line) for name in ("start", "end", "score") if name in fields)
         lines.setdefault(key, []).append(line)
         moments.setdefault(key, []).append(numbers)
-    if not lines:
-        raise InputError("holds no row below its headings", path=path)
-    first = [of_query[0] for of_query in lines.values()]
-    return PredictionRows(
-        path,
-        FORMAT.name,
-        first,
-        [query_id for query_id, _, _ in lines],
-        [video_id for _, video_id, _ in lines],
-        [sentence for _, _, sentence in lines],
-        *flatten(path, first, list(moments.values())),
-        moment_line=[line for of_query in lines.values() for line in of_query],
-        moments_field="",
-    )
+    rows = [Row(numbers[0], *key, moments[key]) for key, numbers in lines.items()]
+    moment_line = [line for numbers in lines.values() for line in numbers]
+    return prediction_rows(path, FORMAT.name, rows, field="", moment_line=moment_line)
 
 
 def _number(text: str, field: str, path: Path, line: int) -> float:

@@ -15,15 +15,15 @@ from pathlib import Path
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.io.base import AnswerRows, Format, PredictionRows, flatten
+from truemoment.io.base import AnswerRows, Format, PredictionRows
 from truemoment.io.entries import read_entries
 from truemoment.io.head import Head
-from truemoment.records import Status
+from truemoment.io.rows import Row, all_have, answer_rows, prediction_rows
 
 Pair = tuple[float | None, float | None]
 
 
-class Line(msgspec.Struct):
+class TimeR1Line(msgspec.Struct):
     """A line of the file."""
 
     qid: str | int | None = None
@@ -34,19 +34,9 @@ class Line(msgspec.Struct):
     sentence: str | None = None
     question: str | None = None
 
-    @property
-    def file(self) -> str | None:
-        """The video's file."""
-        return self.path if self.video is None else self.video
-
-    @property
-    def query(self) -> str | None:
-        """What was looked for."""
-        return self.question if self.sentence is None else self.sentence
-
 
 def recognise(head: Head) -> str | None:
-    """Say why a file looks like Time-R1's."""
+    """Return why a file looks like Time-R1's."""
     keys = head.entry_keys
     if {"qid", "pred"} <= keys and "conf" not in keys:
         return 'its entries have "qid" and "pred"'
@@ -55,51 +45,31 @@ def recognise(head: Head) -> str | None:
 
 def read(path: Path, progress: bool = False) -> PredictionRows | AnswerRows:
     """Read the file; either every line has the model's text or none has."""
-    numbers: list[int] = []
-    lines: list[Line] = []
-    for number, line in read_entries(path, Line, progress=progress):
-        _check(line, path, number)
-        numbers.append(number)
-        lines.append(line)
-    if not lines:
-        raise InputError("is empty, expected a line a query", path=path)
-    ids = [None if line.qid is None else str(line.qid) for line in lines]
-    videos, sentences = [line.file for line in lines], [line.query for line in lines]
-    without = [at for at, line in enumerate(lines) if line.output_text is msgspec.UNSET]
-    if not without:
-        texts = [None if line.output_text is msgspec.UNSET else line.output_text for line in lines]
-        return AnswerRows(path, FORMAT.name, numbers, ids, videos, sentences, texts, text_field="output_text")
-    if len(without) < len(lines):
-        came = f"is missing, and {len(lines) - len(without)} other lines have it; expected all or none"
-        raise InputError(came, path=path, line=numbers[without[0]], field="output_text")
-    moments = [_moments(line.pred) for line in lines]
-    status: list[Status] = ["parsed" if found else "failed" for found in moments]
-    return PredictionRows(
-        path,
-        FORMAT.name,
-        numbers,
-        ids,
-        videos,
-        sentences,
-        *flatten(path, numbers, moments, field="pred"),
-        status=None if all(moments) else status,
-        moments_field="pred",
-    )
+    rows: list[Row] = []
+    has_text: list[bool] = []
+    for number, line in read_entries(path, TimeR1Line, progress=progress):
+        rows.append(_row(line, path, number))
+        has_text.append(line.output_text is not msgspec.UNSET)
+    if rows and all_have(has_text, path, [row.line for row in rows], "output_text"):
+        return answer_rows(path, FORMAT.name, rows, field="output_text")
+    status = None if all(row.moments for row in rows) else [row.status for row in rows]
+    return prediction_rows(path, FORMAT.name, rows, field="pred", status=status)
 
 
-def _check(line: Line, path: Path, number: int) -> None:
-    """Refuse a line that says neither what was asked nor what was answered."""
+def _row(line: TimeR1Line, path: Path, number: int) -> Row:
+    """Return a line as a row; one without a query or without an answer is refused."""
     if line.pred is msgspec.UNSET and line.output_text is msgspec.UNSET:
         hint = "answer, start and end of TVGBench are the reference, not a prediction"
         raise InputError("is missing", path=path, line=number, field="pred", hint=hint)
-    if line.qid is None and (line.file is None or line.query is None):
+    video_id = line.path if line.video is None else line.video
+    sentence = line.question if line.sentence is None else line.sentence
+    if line.qid is None and (video_id is None or sentence is None):
         raise InputError("is missing, expected it or video and sentence", path=path, line=number, field="qid")
-
-
-def _moments(pred: Pair | msgspec.UnsetType | None) -> list[tuple[float, ...]]:
-    """Return the moment that was read, if both its times were."""
-    start, end = (None, None) if pred is msgspec.UNSET or pred is None else pred
-    return [] if start is None or end is None else [(start, end)]
+    start, end = (None, None) if line.pred is msgspec.UNSET or line.pred is None else line.pred
+    moments = [] if start is None or end is None else [(start, end)]
+    text = None if line.output_text is msgspec.UNSET else line.output_text
+    query_id = None if line.qid is None else str(line.qid)
+    return Row(number, query_id, video_id, sentence, moments, text, "parsed" if moments else "failed")
 
 
 FORMAT = Format(

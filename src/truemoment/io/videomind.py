@@ -17,13 +17,13 @@ from pathlib import Path
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.io.base import Format, PredictionRows, flatten
+from truemoment.io.base import Format, PredictionRows
 from truemoment.io.entries import read_entries
 from truemoment.io.head import Head
-from truemoment.records import Status
+from truemoment.io.rows import Row, prediction_rows
 
 
-class Entry(msgspec.Struct):
+class VideoMindEntry(msgspec.Struct):
     """An entry of the list."""
 
     pred: list[tuple[float, float]] = msgspec.field(default_factory=list)
@@ -35,19 +35,9 @@ class Entry(msgspec.Struct):
     question: str | None = None
     grounder_success: bool | None = None
 
-    @property
-    def video(self) -> str | None:
-        """The video, by its id or file."""
-        return self.video_path if self.vid is None else self.vid
-
-    @property
-    def sentence(self) -> str | None:
-        """What was looked for."""
-        return self.question if self.query is None else self.query
-
 
 def recognise(head: Head) -> str | None:
-    """Say why a file looks like VideoMind's."""
+    """Return why a file looks like VideoMind's."""
     keys = head.entry_keys
     if {"pred", "conf"} <= keys and keys & {"vid", "video_path"}:
         return 'its entries have "pred" and "conf"'
@@ -56,45 +46,34 @@ def recognise(head: Head) -> str | None:
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read the file."""
-    lines: list[int] = []
-    entries: list[Entry] = []
-    for line, entry in read_entries(path, Entry, progress=progress):
-        if entry.qid is None and (entry.video is None or entry.sentence is None):
-            absent = "vid" if entry.video is None else "query"
-            raise InputError("is missing, expected it or qid", path=path, line=line, field=absent)
-        if entry.conf is not None and len(entry.conf) != len(entry.pred):
-            came = f"got {len(entry.conf)} for {len(entry.pred)} moments, expected one each"
-            raise InputError(came, path=path, line=line, field="conf")
-        if entry.grounder_success is False:
-            entry = msgspec.structs.replace(entry, pred=[], conf=None)  # noqa: PLW2901 - filler is no answer
-        lines.append(line)
-        entries.append(entry)
-    if not entries:
-        raise InputError("holds no entry, expected one a query", path=path)
-    falling = all(entry.conf is not None and _falls(entry.conf) for entry in entries if entry.pred)
-    moments: list[list[tuple[float, ...]]] = [
-        [(*moment, score) for moment, score in zip(entry.pred, entry.conf or (), strict=True)]
-        if falling
-        else list(entry.pred)
-        for entry in entries
-    ]
-    return PredictionRows(
-        path,
-        FORMAT.name,
-        lines,
-        [None if entry.qid is None else str(entry.qid) for entry in entries],
-        [entry.video for entry in entries],
-        [entry.sentence for entry in entries],
-        *flatten(path, lines, moments, field="pred"),
-        status=[_status(entry) for entry in entries] if any(e.grounder_success is False for e in entries) else None,
-        moments_field="pred",
-    )
+    rows: list[Row] = []
+    scores: list[list[float] | None] = []
+    for line, entry in read_entries(path, VideoMindEntry, progress=progress):
+        rows.append(_row(entry, path, line))
+        scores.append(entry.conf)
+    if all(score is not None and _falls(score) for row, score in zip(rows, scores, strict=True) if row.moments):
+        rows = [
+            row._replace(moments=[(*moment, s) for moment, s in zip(row.moments, score or (), strict=False)])
+            for row, score in zip(rows, scores, strict=True)
+        ]
+    status = [row.status for row in rows] if any(row.status == "failed" for row in rows) else None
+    return prediction_rows(path, FORMAT.name, rows, field="pred", status=status)
 
 
-def _status(entry: Entry) -> Status:
+def _row(entry: VideoMindEntry, path: Path, line: int) -> Row:
+    """Return an entry as a row; filler, where no answer could be read, is no answer."""
+    video_id = entry.video_path if entry.vid is None else entry.vid
+    sentence = entry.question if entry.query is None else entry.query
+    if entry.qid is None and (video_id is None or sentence is None):
+        absent = "vid" if video_id is None else "query"
+        raise InputError("is missing, expected it or qid", path=path, line=line, field=absent)
+    if entry.conf is not None and len(entry.conf) != len(entry.pred):
+        came = f"got {len(entry.conf)} for {len(entry.pred)} moments, expected one each"
+        raise InputError(came, path=path, line=line, field="conf")
+    query_id = None if entry.qid is None else str(entry.qid)
     if entry.grounder_success is False:
-        return "failed"
-    return "parsed" if entry.pred else "no answer"
+        return Row(line, query_id, video_id, sentence, status="failed")
+    return Row(line, query_id, video_id, sentence, entry.pred, status="parsed" if entry.pred else "no answer")
 
 
 def _falls(scores: list[float]) -> bool:

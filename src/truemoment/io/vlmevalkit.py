@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from truemoment.exceptions import InputError
 from truemoment.io.base import AnswerRows, Format
 from truemoment.io.head import Head
+from truemoment.io.rows import Row, answer_rows
 from truemoment.io.table import Headings, headings, read_table, said_headings
 
 HEADINGS: Headings = {
@@ -25,7 +25,7 @@ HEADINGS: Headings = {
 
 
 def recognise(head: Head) -> str | None:
-    """Say why a file looks like VLMEvalKit's."""
+    """Return why a file looks like VLMEvalKit's."""
     names = {name.strip().lower() for name in headings(head)}
     return f"its headings are {said_headings(head)}" if {"video", "question", "prediction"} <= names else None
 
@@ -33,19 +33,11 @@ def recognise(head: Head) -> str | None:
 def read(path: Path, progress: bool = False) -> AnswerRows:
     """Read the file."""
     del progress  # read in one piece
-    rows = list(read_table(path, HEADINGS, ("video_id", "sentence", "prediction")))
-    if not rows:
-        raise InputError("holds no row below its headings", path=path)
-    return AnswerRows(
-        path,
-        FORMAT.name,
-        [line for line, _ in rows],
-        [fields.get("query_id") or None for _, fields in rows],
-        [fields["video_id"] for _, fields in rows],
-        [fields["sentence"] for _, fields in rows],
-        [fields["prediction"] or None for _, fields in rows],
-        text_field="prediction",
-    )
+    rows = [
+        Row(line, of.get("query_id") or None, of["video_id"], of["sentence"], text=of["prediction"] or None)
+        for line, of in read_table(path, HEADINGS, ("video_id", "sentence", "prediction"))
+    ]
+    return answer_rows(path, FORMAT.name, rows, field="prediction")
 
 
 FORMAT = Format(

@@ -85,7 +85,7 @@ __all__ = [
 ]
 
 
-class Family(NamedTuple):
+class MeasureFamily(NamedTuple):
     """Measures that differ only in their options."""
 
     read: Callable[[Written], Measure]
@@ -107,73 +107,73 @@ def _read_hit(written: Written) -> HighlightHit:
     return HighlightHit(written.option("min", str))
 
 
-FAMILIES: Mapping[str, Family] = {
-    "R": Family(
+FAMILIES: Mapping[str, MeasureFamily] = {
+    "R": MeasureFamily(
         lambda w: Recall(w.rank(), w.option("IoU", float), w.maybe("length", str), w.ref()),
         "R@5,IoU=0.7",
         "recall: a hit among the first n answers (Closer Look, eq. 1)",
     ),
-    "dR": Family(
+    "dR": MeasureFamily(
         lambda w: DiscountedRecall(w.rank(), w.option("IoU", float), w.ref()),
         "dR@1,IoU=0.5",
         "discounted recall: hits count less the further their ends are off (Closer Look, eq. 2)",
     ),
-    "mIoU": Family(
+    "mIoU": MeasureFamily(
         lambda w: MeanIoU(w.ref()),
         "mIoU",
         "mean IoU of the first answer",
     ),
-    "AxIoU": Family(
+    "AxIoU": MeasureFamily(
         lambda w: AxIoU(w.rank(), w.ref()),
         "AxIoU@10",
         "average max IoU: mean over k = 1..K of the best IoU so far (AxIoU paper, eq. 5)",
     ),
-    "NCxIoU": Family(
+    "NCxIoU": MeasureFamily(
         lambda w: NCxIoU(w.rank(), w.option("p", _read_distribution, ("uniform",)), w.ref()),
         "NCxIoU@10,p=geometric(0.5)",
         "best IoU at the rank where a user stops; p=uniform|geometric(s)|weights(...) (AxIoU paper, eq. 4)",
     ),
-    "AP": Family(
+    "AP": MeasureFamily(
         lambda w: AveragePrecisionAt(w.rank(), w.option("IoU", float), w.ref()),
         "AP@10,IoU=0.5",
         "mean precision over ranks 1..K (AxIoU paper, eq. 12)",
     ),
-    "mAP": Family(
+    "mAP": MeasureFamily(
         lambda w: MeanAveragePrecision(w.maybe("IoU", float), w.maybe("length", str)),
         "mAP,IoU=0.5",
         "interpolated average precision over several windows (QVHighlights)",
     ),
-    "DCG": Family(
+    "DCG": MeasureFamily(
         lambda w: DCG(w.rank(), w.ref()),
         "DCG@10",
         "discounted cumulative gain of the IoU (AxIoU paper, eq. 15)",
     ),
-    "F1": Family(
+    "F1": MeasureFamily(
         lambda w: MatchedF1(w.option("IoU", float)),
         "F1,IoU=0.5",
         "F1 of the set of answers, matched one to one",
     ),
-    "SetIoU": Family(
+    "SetIoU": MeasureFamily(
         lambda _: SetIoU(),
         "SetIoU",
         "IoU of all answers together with all references together",
     ),
-    "CorrectAbstention": Family(
+    "CorrectAbstention": MeasureFamily(
         lambda _: CorrectAbstention(),
         "CorrectAbstention",
         "abstentions where the video holds no such moment: their share there",
     ),
-    "FalseAbstention": Family(
+    "FalseAbstention": MeasureFamily(
         lambda _: FalseAbstention(),
         "FalseAbstention",
         "abstentions where it holds one: their share there; lower is better",
     ),
-    "HIT": Family(
+    "HIT": MeasureFamily(
         _read_hit,
         "HIT@1,min=VeryGood",
         "is the clip rated highest a highlight? min=Fair|Good|VeryGood (QVHighlights)",
     ),
-    "HL-mAP": Family(
+    "HL-mAP": MeasureFamily(
         lambda w: HighlightAveragePrecision(w.option("min", str)),
         "HL-mAP,min=Good",
         "average precision of ranking clips; min=Fair|Good|VeryGood (QVHighlights)",

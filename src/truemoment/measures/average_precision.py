@@ -24,6 +24,7 @@ from typing import ClassVar
 import numpy as np
 
 from truemoment.intervals import Bools, Floats, Ints
+from truemoment.keyed import print_number
 from truemoment.measures.base import (
     Needs,
     Overlaps,
@@ -31,7 +32,6 @@ from truemoment.measures.base import (
     checked_rank,
     checked_threshold,
     in_length_class,
-    print_number,
     seconds_of,
     suffix,
 )
@@ -52,11 +52,6 @@ class AveragePrecisionAt:
         Threshold m in [0, 1].
     ref
         Reference rule; None for the protocol's.
-
-    Raises
-    ------
-    MeasureError
-        If `k` or `iou` is out of range.
 
     Examples
     --------
@@ -104,11 +99,6 @@ class MeanAveragePrecision:
     length
         Length class of the references that count: ``short`` (up to 10 s), ``middle`` (longer, up to 30 s)
         or ``long`` (longer, up to 150 s); None for all references.
-
-    Raises
-    ------
-    MeasureError
-        If `iou` is out of range, or there is no such length class.
 
     Examples
     --------

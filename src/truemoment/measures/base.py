@@ -173,11 +173,6 @@ class Overlaps:
 
         :math:`\alpha^s \alpha^e` with :math:`\alpha^* = \max(0, 1 - |p^* - g^*| / d)`, eq. 2.
         Against a merged region its first start and last end are taken; 0 where there is no reference.
-
-        Raises
-        ------
-        MeasureError
-            If references are pooled: answers taken as one have no start and end.
         """
         refs = self.references
         if refs.rule == "pooled":
@@ -206,11 +201,6 @@ class Overlaps:
         ----------
         threshold
             IoU in [0, 1] that makes a hit.
-
-        Raises
-        ------
-        MeasureError
-            If references are pooled.
         """
         if threshold not in self._best_discounted:
             pairs = zip(self.iou_by_reference, self.discount_by_reference, strict=True)
@@ -334,12 +324,6 @@ def checked_threshold(threshold: float, name: str) -> None:
     """Refuse an IoU threshold outside [0, 1]; `name` is the measure's, for the message."""
     if not 0 <= threshold <= 1:
         raise MeasureError(f"{name}: got IoU={threshold:g}, expected a threshold from 0 to 1")
-
-
-def print_number(value: float) -> str:
-    """Write a number so that it reads back as itself: short where that is enough."""
-    short = f"{value:g}"
-    return short if float(short) == value else repr(value)
 
 
 def suffix(ref: ReferenceRule | None) -> str:

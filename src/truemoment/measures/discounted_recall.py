@@ -21,13 +21,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from truemoment.keyed import print_number
 from truemoment.measures.base import (
     Needs,
     Overlaps,
     Statistic,
     checked_rank,
     checked_threshold,
-    print_number,
     suffix,
 )
 from truemoment.references import ReferenceRule
@@ -45,11 +45,6 @@ class DiscountedRecall:
         Threshold m in [0, 1].
     ref
         Reference rule; None for the protocol's.
-
-    Raises
-    ------
-    MeasureError
-        If `n` or `iou` is out of range.
 
     Examples
     --------
@@ -78,13 +73,7 @@ class DiscountedRecall:
         return self.n
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:
-        """Return the best discounted hit of each unit, weight 1.
-
-        Raises
-        ------
-        MeasureError
-            If references are pooled: then there are no ends to be off.
-        """
+        """Return the best discounted hit of each unit, weight 1."""
         best = overlaps.at(overlaps.best_discounted(self.iou), self.n)
         margin = overlaps.at(overlaps.best_iou, self.n) - self.iou
         return Statistic(best.astype(np.float64), np.ones(len(best)), margin)

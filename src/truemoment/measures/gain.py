@@ -35,11 +35,6 @@ class DCG:
     ref
         Reference rule; None for the protocol's.
 
-    Raises
-    ------
-    MeasureError
-        If `k` is less than 1.
-
     Examples
     --------
     >>> str(DCG(10))

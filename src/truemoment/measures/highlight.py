@@ -47,11 +47,6 @@ class HighlightAveragePrecision:
     minimum
         Least rating of a positive clip: ``Fair`` (2 of 4), ``Good`` (3) or ``VeryGood`` (4).
 
-    Raises
-    ------
-    MeasureError
-        If there is no such rating.
-
     Examples
     --------
     >>> str(HighlightAveragePrecision("Good"))
@@ -95,11 +90,6 @@ class HighlightHit:
     ----------
     minimum
         Least rating of a positive clip: ``Fair`` (2 of 4), ``Good`` (3) or ``VeryGood`` (4).
-
-    Raises
-    ------
-    MeasureError
-        If there is no such rating.
 
     Examples
     --------

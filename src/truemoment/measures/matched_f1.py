@@ -21,7 +21,8 @@ from typing import ClassVar
 import numpy as np
 
 from truemoment.intervals import Bools, Ints
-from truemoment.measures.base import Needs, Overlaps, Statistic, checked_threshold, print_number
+from truemoment.keyed import print_number
+from truemoment.measures.base import Needs, Overlaps, Statistic, checked_threshold
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,6 @@ class MatchedF1:
     ----------
     iou
         Threshold m in [0, 1].
-
-    Raises
-    ------
-    MeasureError
-        If `iou` is out of range.
 
     Examples
     --------

@@ -23,7 +23,8 @@ import numpy as np
 
 from truemoment.exceptions import MeasureError
 from truemoment.intervals import Floats
-from truemoment.measures.base import Needs, Overlaps, Statistic, checked_rank, print_number, suffix
+from truemoment.keyed import print_number
+from truemoment.measures.base import Needs, Overlaps, Statistic, checked_rank, suffix
 from truemoment.references import ReferenceRule
 
 
@@ -62,11 +63,6 @@ class AxIoU:
         Answers looked at (K), 1 or more.
     ref
         Reference rule; None for the protocol's.
-
-    Raises
-    ------
-    MeasureError
-        If `k` is less than 1.
 
     Examples
     --------
@@ -111,11 +107,6 @@ class NCxIoU:
         weights of at least 0 that are scaled to sum to 1.
     ref
         Reference rule; None for the protocol's.
-
-    Raises
-    ------
-    MeasureError
-        If `k` is less than 1, or `p` is no such distribution.
 
     Examples
     --------

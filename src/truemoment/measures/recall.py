@@ -22,6 +22,7 @@ from typing import ClassVar
 import numpy as np
 
 from truemoment.intervals import Bools
+from truemoment.keyed import print_number
 from truemoment.measures.base import (
     Needs,
     Overlaps,
@@ -29,7 +30,6 @@ from truemoment.measures.base import (
     checked_rank,
     checked_threshold,
     in_length_class,
-    print_number,
     seconds_of,
     suffix,
 )
@@ -51,11 +51,6 @@ class Recall:
         or ``long`` (longer, up to 150 s); None for all references.
     ref
         Reference rule; None for the protocol's.
-
-    Raises
-    ------
-    MeasureError
-        If `n` or `iou` is out of range, or there is no such length class.
 
     Examples
     --------
@@ -88,13 +83,7 @@ class Recall:
         return self.n
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:
-        """Return 1 where a unit has a hit, else 0; weight 0 where no reference is in the length class.
-
-        Raises
-        ------
-        MeasureError
-            If a length class is asked of references that are merged or pooled.
-        """
+        """Return 1 where a unit has a hit, else 0; weight 0 where no reference is in the length class."""
         answered = overlaps.n_predicted > 0
         if self.length is None:
             best = overlaps.at(overlaps.best_iou, self.n)

@@ -127,12 +127,15 @@ class Ambiguity:
         From little noise to much.
     source
         Where the model was learned, or "".
+    dataset
+        Name of the dataset.
     """
 
     names: tuple[str, ...]
     measures: tuple[Measure, ...]
     levels: tuple[NoiseLevel, ...]
     source: str = ""
+    dataset: str = ""
 
     @property
     def model(self) -> str:
@@ -229,4 +232,4 @@ def ambiguity(
                 direction=direction,
             )
         )
-    return Ambiguity(tuple(answers), asked, tuple(levels), models[0].source)
+    return Ambiguity(tuple(answers), asked, tuple(levels), models[0].source, annotations.dataset)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["FAMILIES", "Family", "get_family"]
 
 
-class Family(NamedTuple):
+class ModelFamily(NamedTuple):
     """A family of models.
 
     Parameters
@@ -57,16 +57,8 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
 """Title, module and class of each family by name; the settings are the class name with ``Settings``."""
 
 
-def get_family(name: str) -> Family:
-    """Return a family by name.
-
-    Raises
-    ------
-    UsageError
-        Naming the families there are.
-    MissingPackageError
-        If PyTorch is not installed.
-    """
+def get_family(name: str) -> ModelFamily:
+    """Return a family by name."""
     if name not in FAMILIES:
         raise UsageError(f"unknown model {name!r}, expected one of {', '.join(FAMILIES)}")
     title, module_name, class_name = FAMILIES[name]
@@ -77,4 +69,4 @@ def get_family(name: str) -> Family:
             raise
         raise MissingPackageError(error.name, "models", f"the model {name}") from None
     model = getattr(module, class_name)
-    return Family(title, getattr(module, f"{class_name}Settings"), model, model.needs)
+    return ModelFamily(title, getattr(module, f"{class_name}Settings"), model, model.needs)

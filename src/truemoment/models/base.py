@@ -85,7 +85,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Output:
+class ModelOutput:
     """What a model says of a batch.
 
     Parameters
@@ -124,11 +124,11 @@ class GroundingModel(nn.Module, abc.ABC):
         self.proposals = proposals
 
     @abc.abstractmethod
-    def forward(self, batch: Batch) -> Output:
+    def forward(self, batch: Batch) -> ModelOutput:
         """Score every candidate: logits (B, C)."""
 
     @abc.abstractmethod
-    def losses(self, batch: Batch, output: Output) -> dict[str, Tensor]:
+    def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return the terms of the loss by name, each a scalar with its weight; the loss is their sum.
 
         Parameters

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from truemoment.models.base import Batch, Count, GroundingModel, Inputs, Need, Output
+from truemoment.models.base import Batch, Count, GroundingModel, Inputs, ModelOutput, Need
 from truemoment.models.layers.cell_convolution import CellConvolutions
 from truemoment.models.layers.fusion import fuse
 from truemoment.models.layers.query import QueryEncoder
@@ -111,22 +111,22 @@ class BlindTan(GroundingModel):
             self.convolutions.start_level()
         self.score = nn.Linear(hidden, 1)
 
-    def forward(self, batch: Batch) -> Output:
+    def forward(self, batch: Batch) -> ModelOutput:
         """Score every candidate by the words alone."""
         sentence, _ = self.encode_query(batch.words, batch.n_words)
         query = self.project_sentence(sentence)
         cells = self.project_cells(self.prior[self.cell])
         if not self.settings.one_by_one:
-            return Output(self._score(query, cells))
+            return ModelOutput(self._score(query, cells))
         scores = [checkpoint(self._score, one, cells, use_reentrant=False) for one in query.split(1)]
-        return Output(torch.cat(scores))
+        return ModelOutput(torch.cat(scores))
 
     def _score(self, query: Tensor, cells: Tensor) -> Tensor:
         """Compare queries (B, H) with cells (C, H): logits (B, C)."""
         logits: Tensor = self.score(self.convolutions(fuse(query, cells[None]))).squeeze(-1)
         return logits
 
-    def losses(self, batch: Batch, output: Output) -> dict[str, Tensor]:
+    def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "cells"."""
         target = scaled_iou(batch.known_iou(), self.settings.iou_low, self.settings.iou_high)
         return {"cells": candidate_loss(output.logits, target)}

@@ -35,7 +35,7 @@ import torch
 from torch import Tensor, nn
 
 from truemoment.exceptions import UsageError
-from truemoment.models.base import Batch, Count, GroundingModel, Inputs, Need, Output, Weight
+from truemoment.models.base import Batch, Count, GroundingModel, Inputs, ModelOutput, Need, Weight
 from truemoment.models.layers.attention import CellAttention
 from truemoment.models.layers.cell_convolution import CellConvolutions
 from truemoment.models.layers.fusion import fuse
@@ -112,7 +112,7 @@ class MDDSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     iou_high: float = 1.0
 
 
-class Locations(nn.Module):
+class LocationDictionary(nn.Module):
     """The dictionary of where a cell may lie: codes of all N * N cells, those below the diagonal too."""
 
     codes: Tensor
@@ -126,7 +126,7 @@ class Locations(nn.Module):
         return self.codes
 
 
-class Actions(nn.Module):
+class ActionDictionary(nn.Module):
     """The dictionary of actions: word vectors (S, E), brought to width H."""
 
     def __init__(self, n_actions: int, n_vector: int, hidden: int, spread: float) -> None:
@@ -240,7 +240,9 @@ class MDD(GroundingModel):
         vectors : (S, E)
             One for each entry.
         """
-        dictionaries = [branch.dictionary for branch in self.confounders if isinstance(branch.dictionary, Actions)]
+        dictionaries = [
+            branch.dictionary for branch in self.confounders if isinstance(branch.dictionary, ActionDictionary)
+        ]
         if not dictionaries:
             raise UsageError(f"got vectors of actions for an MDD of branches {self.settings.branches}, expected an 'A'")
         for dictionary in dictionaries:
@@ -252,7 +254,7 @@ class MDD(GroundingModel):
             with torch.no_grad():
                 dictionary.vectors.copy_(vectors)
 
-    def forward(self, batch: Batch) -> Output:
+    def forward(self, batch: Batch) -> ModelOutput:
         """Score every candidate.
 
         The extras are "positions" (B, C, H), where the batch knows the IoU and the cells must tell where they lie; and
@@ -274,7 +276,7 @@ class MDD(GroundingModel):
         if self.settings.project:
             query, cells = self.project_sentence(query), self.project_cells(cells)
         fused = fuse(query, cells) if self.settings.normalise else query[:, None] * cells
-        return Output(self.score(self.convolutions(fused)).squeeze(-1), extras)
+        return ModelOutput(self.score(self.convolutions(fused)).squeeze(-1), extras)
 
     def _gated(self, batch: Batch, sentence: Tensor, tokens: Tensor) -> Tensor:
         """Sentences with their phrases, (B, H)."""
@@ -292,7 +294,7 @@ class MDD(GroundingModel):
             product = product * branch(query, cells)
         return product
 
-    def losses(self, batch: Batch, output: Output) -> dict[str, Tensor]:
+    def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "cells", and "reconstruction" if that is asked for."""
         settings = self.settings
         terms = {
@@ -307,7 +309,7 @@ class MDD(GroundingModel):
 def _dictionary(kind: str, settings: MDDSettings, inputs: Inputs) -> nn.Module:
     """The dictionary of a branch."""
     if kind == "L":
-        return Locations(settings.n_clips, settings.hidden)
+        return LocationDictionary(settings.n_clips, settings.hidden)
     if kind == "A":
-        return Actions(settings.n_actions, inputs.n_vector, settings.hidden, settings.dictionary_spread)
+        return ActionDictionary(settings.n_actions, inputs.n_vector, settings.hidden, settings.dictionary_spread)
     return Unobserved(settings.n_unobserved, settings.hidden, settings.dictionary_spread)

@@ -21,7 +21,7 @@ import msgspec
 from torch import Tensor, nn
 
 from truemoment.exceptions import UsageError
-from truemoment.models.base import Batch, Count, GroundingModel, Inputs, Need, Output
+from truemoment.models.base import Batch, Count, GroundingModel, Inputs, ModelOutput, Need
 from truemoment.models.layers.cell_convolution import CellConvolutions
 from truemoment.models.layers.fusion import fuse
 from truemoment.models.layers.query import QueryEncoder
@@ -94,16 +94,16 @@ class Tan2D(GroundingModel):
         if settings.start == "level":
             self.convolutions.start_level()
 
-    def forward(self, batch: Batch) -> Output:
+    def forward(self, batch: Batch) -> ModelOutput:
         """Score every candidate."""
         if batch.video is None:
             raise UsageError("got a batch without features, expected video: 2D-TAN looks at it")
         sentence, _ = self.encode_query(batch.words, batch.n_words)
         cells = self.moments(self.encode_frames(batch.video))
         fused = fuse(self.project_sentence(sentence), self.project_cells(cells))
-        return Output(self.score(self.convolutions(fused)).squeeze(-1))
+        return ModelOutput(self.score(self.convolutions(fused)).squeeze(-1))
 
-    def losses(self, batch: Batch, output: Output) -> dict[str, Tensor]:
+    def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "cells"."""
         target = scaled_iou(batch.known_iou(), self.settings.iou_low, self.settings.iou_high)
         return {"cells": candidate_loss(output.logits, target)}

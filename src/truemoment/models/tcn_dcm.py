@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from truemoment.exceptions import UsageError
-from truemoment.models.base import Batch, Count, GroundingModel, Inputs, Need, Output, Weight
+from truemoment.models.base import Batch, Count, GroundingModel, Inputs, ModelOutput, Need, Weight
 from truemoment.models.layers.attention import CellAttention
 from truemoment.models.layers.cell_convolution import TriangleConvolutions
 from truemoment.models.layers.distance_correlation import distance_correlation
@@ -165,7 +165,7 @@ class TCNDCM(GroundingModel):
         if settings.location == "adjusted":
             self.adjust = LocationAdjustment(settings)
 
-    def forward(self, batch: Batch) -> Output:
+    def forward(self, batch: Batch) -> ModelOutput:
         """Score every candidate; with `other_video`, also what the sentence would score there.
 
         The extras are "content" and "location", (B, C, H), unless there are no locations, and "negative_logits",
@@ -177,7 +177,7 @@ class TCNDCM(GroundingModel):
         logits, extras = self._score(sentence, batch.video)
         if batch.other_video is not None and self.settings.negatives_weight:
             extras["negative_logits"], _ = self._score(sentence, batch.other_video)
-        return Output(logits, extras)
+        return ModelOutput(logits, extras)
 
     def _score(self, sentence: Tensor, video: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Logits (B, C) of sentences (B, H) in videos (B, T, D), with content and location if they are told apart."""
@@ -195,7 +195,7 @@ class TCNDCM(GroundingModel):
         logits: Tensor = self.score(result).squeeze(-1)
         return logits, extras
 
-    def losses(self, batch: Batch, output: Output) -> dict[str, Tensor]:
+    def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "cells", and what the settings ask for of "negatives", "location", "independence" and "size".
 
         "negatives" is there only if the batch came with another video. Everything else concerns the own video alone.

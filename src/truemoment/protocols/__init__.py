@@ -29,14 +29,13 @@ from truemoment.protocols import (
     videomind,
     vslnet,
 )
-from truemoment.protocols.base import CONVENTION_FIELDS, Protocol, print_field, read_field
+from truemoment.protocols.base import CONVENTION_FIELDS, Protocol, read_fields
 
 __all__ = [
     "CONVENTION_FIELDS",
     "PROTOCOLS",
     "Protocol",
     "get_protocol",
-    "print_field",
     "protocol_for_dataset",
 ]
 
@@ -89,15 +88,7 @@ def get_protocol(text: str) -> Protocol:
     name, *changes = (part.strip() for part in text.split(","))
     if name not in PROTOCOLS:
         raise ProtocolError(f"unknown protocol {name!r}, expected one of {', '.join(PROTOCOLS)}")
-    fields = {}
-    for change in changes:
-        field, equals, value = change.partition("=")
-        if not equals:
-            raise ProtocolError(f"{text!r}: got {change!r}, expected FIELD=VALUE")
-        if field.strip() in fields:
-            raise ProtocolError(f"{text!r}: {field.strip()} stands twice")
-        fields[field.strip()] = read_field(field.strip(), value.strip())
-    return PROTOCOLS[name].changed(**fields) if fields else PROTOCOLS[name]
+    return PROTOCOLS[name].changed(**read_fields(changes)) if changes else PROTOCOLS[name]
 
 
 def protocol_for_dataset(dataset: str) -> Protocol:

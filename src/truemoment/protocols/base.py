@@ -8,16 +8,16 @@ was read.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_type_hints
 
 from truemoment.exceptions import ProtocolError
 from truemoment.intervals import TIE, Denominator
-from truemoment.measures.base import Comparison, HitRule, print_number
+from truemoment.keyed import expected, is_allowed, print_number, read_pairs, read_value, write_value
+from truemoment.measures.base import Comparison, HitRule
 from truemoment.references import ReferenceRule
 
 Times = Literal["seconds", "normalised"]
@@ -90,11 +90,6 @@ class Protocol:
         What is reported when nothing else is asked for.
     read_in
         For single fields: where each was read, or why it is so.
-
-    Raises
-    ------
-    ProtocolError
-        If a number is out of range.
     """
 
     name: str
@@ -126,8 +121,8 @@ class Protocol:
         """Refuse impossible values."""
         for name in CONVENTION_FIELDS:
             value = getattr(self, name)
-            if not any(_is_of(kind, value) for kind in _kinds(name)):
-                raise ProtocolError(f"{name}: got {value!r}, expected {_in_words(name)}")
+            if not is_allowed(_HINTS[name], value):
+                raise ProtocolError(f"{name}: got {value!r}, expected {expected(_HINTS[name])}")
         problems = [
             (self.tolerance is not None and not 0 <= self.tolerance < 0.5, "tolerance", "none or 0 to 0.5"),
             (not 0 <= self.epsilon < math.inf, "epsilon", "0 or more"),
@@ -135,9 +130,9 @@ class Protocol:
             (self.top is not None and self.top < 1, "top", "1 or more"),
             (not 0 <= self.decimals <= 15, "decimals", "0 to 15"),
         ]
-        for wrong, name, expected in problems:
+        for wrong, name, allowed in problems:
             if wrong:
-                raise ProtocolError(f"{name}: got {getattr(self, name)}, expected {expected}")
+                raise ProtocolError(f"{name}: got {getattr(self, name)}, expected {allowed}")
 
     @property
     def hit(self) -> HitRule:
@@ -187,14 +182,8 @@ class Protocol:
         return "|".join(part for part in parts if part)
 
     def changed(self, **fields: Any) -> Protocol:  # noqa: ANN401 - the fields have types of their own
-        """Return the protocol with fields changed; its name then lists the changes.
-
-        Raises
-        ------
-        ProtocolError
-            If a number is out of range.
-        """
-        changes = ",".join(f"{name}={print_field(value)}" for name, value in fields.items())
+        """Return the protocol with fields changed; its name then lists the changes."""
+        changes = ",".join(f"{name}={write_value(value)}" for name, value in fields.items())
         return dataclasses.replace(self, name=f"{self.name},{changes}", **fields)
 
     def percent(self, fraction: float) -> str:
@@ -219,62 +208,10 @@ CONVENTION_FIELDS: tuple[str, ...] = tuple(
 )
 
 
-def print_field(value: object) -> str:
-    """Write a field's value as :func:`read_field` reads it."""
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return print_number(value) if isinstance(value, float) else str(value)
+_HINTS = {name: hint for name, hint in get_type_hints(Protocol).items() if name in CONVENTION_FIELDS}
 
 
-def read_field(name: str, text: str) -> object:
-    """Read a field's value from text."""
-    if name not in CONVENTION_FIELDS:
-        raise ProtocolError(f"{name}: no such field, expected one of {', '.join(CONVENTION_FIELDS)}")
-    kinds = _kinds(name)
-    for kind in kinds:
-        if kind is type(None) and text == "none":
-            return None
-        if kind is bool and text in ("yes", "no"):
-            return text == "yes"
-        if get_origin(kind) is Literal and text in get_args(kind):
-            return text
-        if kind in (int, float):
-            try:
-                number = kind(text)
-            except ValueError:
-                continue
-            if math.isfinite(number):
-                return number
-    raise ProtocolError(f"{name}: got {text!r}, expected {_in_words(name)}")
-
-
-@functools.cache
-def _hints() -> dict[str, Any]:
-    """Types of all fields; resolving them takes time."""
-    return get_type_hints(Protocol)
-
-
-@functools.cache
-def _kinds(name: str) -> tuple[Any, ...]:
-    """Kinds of value a field takes: types, and choices as ``Literal``."""
-    hint = _hints()[name]
-    return (hint,) if get_origin(hint) is Literal or not get_args(hint) else get_args(hint)
-
-
-def _is_of(kind: Any, value: object) -> bool:  # noqa: ANN401 - a type, or a Literal, which is none
-    """Whether a value is of a kind; a whole number is a number, a switch is neither."""
-    if get_origin(kind) is Literal:
-        return value in get_args(kind)
-    if isinstance(value, bool):
-        return kind is bool
-    return isinstance(value, (int, float) if kind is float else kind)
-
-
-def _in_words(name: str) -> str:
-    """Say which values a field takes, as :func:`read_field` reads them."""
-    words = {bool: "yes or no", type(None): "none", int: "a whole number", float: "a number"}
-    return " or ".join(
-        " or ".join(get_args(kind)) if get_origin(kind) is Literal else words[kind] for kind in _kinds(name)
-    )
+def read_fields(texts: list[str]) -> dict[str, Any]:
+    """Read changes of fields, each written as ``field=value``."""
+    given = read_pairs(texts, CONVENTION_FIELDS, error=ProtocolError)
+    return {name: read_value(name, text, _HINTS[name], error=ProtocolError) for name, text in given.items()}

@@ -205,7 +205,7 @@ def inline_svg(drawing: Drawing) -> str:
         drawing.draw().savefig(
             stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
         )
-    title = html.escape(drawing.title)
+    title = html.escape(one_line(drawing.title))
     box, body = _for_page(stream.getvalue().decode("utf-8"), drawing.name)
     return f'<svg viewBox="{box}" role="img" aria-label="{title}"><title>{title}</title>{body}</svg>'
 

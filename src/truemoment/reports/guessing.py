@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from truemoment.auditing.words import interval, points
 from truemoment.baselines import BASELINES
 from truemoment.bias.guarantees import Inspection, Promise
 from truemoment.bias.guessing import MEASURES, Guessing, is_less, new_tests, rising
@@ -16,6 +15,7 @@ from truemoment.bias.splitting import Plan
 from truemoment.intervals import Floats
 from truemoment.reports.render.tabular import TableStyle, escaped, render
 from truemoment.reports.text import counted
+from truemoment.reports.words import interval95_points, points
 
 UNKNOWN = "What is left to guess cannot be measured: a split has too few moments or durations."
 
@@ -50,7 +50,9 @@ def _promise(guessing: Sequence[Guessing]) -> Promise:
         None: "Guessing is not shown to gain less on test-ood than on test-iid",
         False: "Guessing gains more on test-ood than on test-iid",
     }[kept]
-    iid, ood = (f"{points(of.left[0], sign=True)} points ({interval(of.left_ci95[0], sign=True)})" for of in tests)
+    iid, ood = (
+        f"{points(of.left[0], sign='+')} points ({interval95_points(of.left_ci95[0], sign='+')})" for of in tests
+    )
     figures = f"the strongest floor less Uniform is {iid} on test-iid and {ood} on test-ood"
     return Promise(name, kept, f"{said}: at {MEASURES[0]} {figures}.")
 
@@ -84,19 +86,19 @@ def what_is_left(guessing: Sequence[Guessing]) -> str:
     if ood.shown(0) == "left":
         said = (
             f"Guessing still helps on test-ood: {strongest.title}, which never sees a video, scores {score}, "
-            f"{points(gain)} points above Uniform, which has learned nothing ({interval(ood.left_ci95[0])})."
+            f"{points(gain)} points above Uniform, which has learned nothing ({interval95_points(ood.left_ci95[0])})."
         )
     else:
         size = f"{counted(ood.test.n_queries, 'query', 'queries')} in {counted(ood.test.n_videos, 'video')}"
         said = (
             f"No floor is shown to be above Uniform, which has learned nothing, on test-ood ({size}): the strongest of "
-            f"the others, {strongest.title}, scores {score}, a difference of {points(gain, sign=True)} points "
-            f"({interval(ood.left_ci95[0], sign=True)})."
+            f"the others, {strongest.title}, scores {score}, a difference of {points(gain, sign='+')} points "
+            f"({interval95_points(ood.left_ci95[0], sign='+')})."
         )
     if not BASELINES[strongest.name].learns:
         said += f" {strongest.title} has learned nothing from training either."
     beside = [
-        f"{points(of.left[0], sign=True)} on {_name(of)} ({of.floors[of.strongest[0]].title})"
+        f"{points(of.left[0], sign='+')} on {_name(of)} ({of.floors[of.strongest[0]].title})"
         for of in guessing
         if of is not ood and of.shown(0) != "undefined"
     ]
@@ -142,7 +144,7 @@ def _gain(of: Guessing, f: int, m: int) -> str:
     low, high = of.gain_ci95[f, m]
     if not (np.isfinite(low) and np.isfinite(high)):
         return "-"
-    return f"{points(of.gain[f, m], sign=True)} ({points(low, sign=True)} to {points(high, sign=True)})"
+    return f"{points(of.gain[f, m], sign='+')} ({points(low, sign='+')} to {points(high, sign='+')})"
 
 
 def _percent(value: float) -> str:

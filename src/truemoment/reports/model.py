@@ -230,6 +230,12 @@ class Section:
     blocks: tuple[Block, ...]
     short: str = ""
 
+    @property
+    def has_text(self) -> bool:
+        """Whether there is something to read: findings or tables, or paragraphs that introduce nothing else."""
+        others = [block for block in self.blocks if not isinstance(block, Paragraph)]
+        return not others or any(isinstance(block, Finding | Table) for block in others)
+
 
 @dataclass(frozen=True)
 class Report:

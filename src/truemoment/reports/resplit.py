@@ -15,7 +15,7 @@ from truemoment.bias.guessing import MEASURES, Guessing
 from truemoment.bias.shifts import LEAST_QUERIES, MOST_VIDEOS
 from truemoment.bias.splitting import Resplit
 from truemoment.cells import cell_bounds, cell_of, n_cells
-from truemoment.datasets.resplit_folder import ASIDE, SPLITS, Source
+from truemoment.datasets.resplit_folder import ASIDE, SPLITS, ResplitSource
 from truemoment.exceptions import InputError
 from truemoment.floors import DRAWS, FITS
 from truemoment.intervals import Floats
@@ -55,7 +55,7 @@ def document(
     inspection: Inspection,
     guessing: Sequence[Guessing],
     *,
-    source: Source,
+    source: ResplitSource,
     seed: int,
     permutations: int,
     engine: str,
@@ -247,7 +247,7 @@ def datasheet(
     inspection: Inspection,
     guessing: Sequence[Guessing],
     *,
-    source: Source,
+    source: ResplitSource,
     seed: int,
     permutations: int,
     name: str,

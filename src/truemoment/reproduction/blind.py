@@ -46,7 +46,7 @@ def blind_beside_published(figures: Sequence[PublishedFigure], setting: Setting)
         names = list(dict.fromkeys(figure.measure for figure in rows))
         measures = parse_measures("; ".join(names))
         train, test = setting.load(dataset, "training"), setting.load(dataset, split)
-        floors = FloorSetting(test, measures, protocol, train=train, cache=setting.cache, tell=setting.tell)
+        floors = FloorSetting(test, measures, protocol, train=train, cache=setting.cache, on_status=setting.tell)
         values: dict[str, dict[str, list[float]]] = {}
         for name in (NETWORK, *BESIDE):
             setting.tell(f"{name} on {dataset}, {split}")

@@ -30,7 +30,7 @@ from truemoment.diagnosis.humans import Way, by_agreement, human_scores, same_qu
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import MissingFileError
 from truemoment.grounders import Grounder
-from truemoment.language import Engine, coverage, get_engine, verb_counts, verbs_of
+from truemoment.language import Engine, Remembered, coverage, get_engine, verb_counts, verbs_of
 from truemoment.language.base import Token
 from truemoment.protocols import get_protocol
 from truemoment.records import Annotations
@@ -110,7 +110,7 @@ def _runs(
 
 def verb_coverage(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
     """Share of all verbs that the 30 most frequent make up: of every sentence of a dataset."""
-    engine = get_engine(setting.engine)
+    engine = Remembered(get_engine(setting.engine))  # datasets share sentences
     for figure in figures:
         setting.tell(f"verbs of {figure.dataset}")
         splits = [setting.load(figure.dataset, split) for split in WHOLE[figure.dataset]]

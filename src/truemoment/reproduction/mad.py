@@ -28,7 +28,8 @@ from truemoment.datasets import data_folder
 from truemoment.datasets.base import required_file
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import MissingFileError
-from truemoment.features import FeatureStore, open_features
+from truemoment.features import FeatureStore
+from truemoment.features.opening import open_features
 from truemoment.features.sentences import SentenceFile
 from truemoment.intervals import Floats, Ints
 from truemoment.language import Remembered, get_engine

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from truemoment.exceptions import InputError, MissingPackageError, UsageError
 from truemoment.features.base import Frames
-from truemoment.features.sentences import Sentences
+from truemoment.features.sentences import SentenceStore
 from truemoment.intervals import best_kept
 from truemoment.proposals import span_seconds
 from truemoment.records import Annotations, Predictions, Queries
@@ -288,7 +288,7 @@ class IndexSearch:
     """
 
     index: Index
-    sentences: Sentences
+    sentences: SentenceStore
     nms: float = NMS
     follow: Callable[[list[str]], Iterable[str]] = iter
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.features import FeatureStore, open_features
+from truemoment.features import FeatureStore
 from truemoment.features.alignment import ends_elsewhere
-from truemoment.features.sentences import SentenceFile, Sentences
+from truemoment.features.opening import open_features
+from truemoment.features.sentences import SentenceFile, SentenceStore
 from truemoment.io import write_predictions
 from truemoment.proposals import WindowedGrid, read_proposals
 from truemoment.records import Annotations
@@ -143,7 +144,7 @@ def _store(
 
 def _sentences(
     target: SearchTarget, index: Index | None, annotations: Annotations, search: SplitSearch, note: Note
-) -> Sentences:
+) -> SentenceStore:
     """Return the vectors of the sentences: a file's, or those of the index's model."""
     if search.sentences is not None or index is None:
         return SentenceFile(search.sentences or Path())

@@ -28,7 +28,7 @@ from truemoment.exceptions import InputError, MissingPackageError, UsageError
 from truemoment.features.alignment import TOLERANCE_NORM, TOLERANCE_ROWS
 from truemoment.features.base import FeatureStore, Frames
 from truemoment.features.reading import count_not_finite
-from truemoment.features.sentences import Sentences
+from truemoment.features.sentences import SentenceStore
 from truemoment.intervals import Floats, Ints, best_kept
 from truemoment.proposals import FrameProposals, Proposals, WindowedGrid, span_seconds
 from truemoment.records import Annotations, Predictions, Queries
@@ -83,7 +83,7 @@ class ZeroShot:
     """
 
     frames: FeatureStore
-    sentences: Sentences
+    sentences: SentenceStore
     proposals: Proposals = field(default_factory=WindowedGrid)
     nms: float = 0.3
     name: str = "CLIP"

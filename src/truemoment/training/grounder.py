@@ -11,8 +11,8 @@ import torch
 from msgspec import UNSET
 
 from truemoment.exceptions import InputError, UsageError
-from truemoment.features import open_features
 from truemoment.features.base import FeatureStore
+from truemoment.features.opening import open_features
 from truemoment.files import read_json
 from truemoment.models import FAMILIES, get_family
 from truemoment.models.base import Inputs

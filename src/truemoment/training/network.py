@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from truemoment.models.base import Batch, GroundingModel, Output
+from truemoment.models.base import Batch, GroundingModel, ModelOutput
 from truemoment.training.vocabulary import PADDING, TokenVocabulary
 
 
@@ -63,7 +63,7 @@ class Network(nn.Module):
             else:
                 self.table.weight.copy_(torch.from_numpy(vocabulary.vectors))
 
-    def forward(self, examples: TokenBatch) -> tuple[Output, dict[str, Tensor]]:
+    def forward(self, examples: TokenBatch) -> tuple[ModelOutput, dict[str, Tensor]]:
         """Score every candidate, and, where the IoUs are known, return the terms of the loss."""
         batch = Batch(
             words=self.table(examples.numbers),
@@ -74,5 +74,5 @@ class Network(nn.Module):
             iou=examples.iou,
             other_video=examples.other_video,
         )
-        output: Output = self.model(batch)
+        output: ModelOutput = self.model(batch)
         return output, {} if batch.iou is None else self.model.losses(batch, output)

@@ -10,9 +10,9 @@ import numpy as np
 from truemoment.datasets import get_dataset, own
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
-from truemoment.features import open_features
 from truemoment.features.alignment import check
 from truemoment.features.base import FeatureStore
+from truemoment.features.opening import open_features
 from truemoment.models import get_family
 from truemoment.records import Annotations
 from truemoment.training.recipes import Recipe

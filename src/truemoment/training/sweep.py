@@ -35,6 +35,7 @@ from truemoment.exceptions import (
     UsageError,
 )
 from truemoment.files import decode_json, read_bytes, read_number
+from truemoment.keyed import split_pair
 from truemoment.processes import ENDED, end_with_parent, processes
 from truemoment.training.recipes import Recipe, read_recipe
 from truemoment.training.results import Row
@@ -76,10 +77,10 @@ class Dial:
         >>> Dial.read("perception=0,1,0.3")
         Dial(name='perception', values=(0.0, 0.3, 1.0))
         """
-        name, equals, listed = (part.strip() for part in text.partition("="))
+        name, listed = split_pair(text)
         if name not in DIALS:
             raise UsageError(f"--dial: unknown dial {name!r}, expected one of {', '.join(DIALS)}")
-        if not equals or not listed:
+        if not listed:
             raise UsageError(f"--dial: got {text!r}, expected {name}=V1,V2,... with values from 0 to 1")
         values = []
         for part in listed.split(","):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +13,13 @@ import msgspec
 from truemoment.datasets import get_dataset
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
-from truemoment.files import decode_json, read_bytes, read_number
+from truemoment.files import decode_json, read_bytes
 from truemoment.records import Annotations
 from truemoment.text import printable
 from truemoment.training.sweep import DIALS, Dial, SweepCell, SweepGrid, written
 from truemoment.training.sweep_results import Place
 from truemoment.worlds import WorldSettings, make_world, write_world
-from truemoment.worlds.world import SPLITS
+from truemoment.worlds.world import SPLITS, read_settings
 
 if TYPE_CHECKING:  # it loads PyTorch
     from truemoment.training.runs import TrainingTask
@@ -36,24 +35,12 @@ LEAST_VIDEOS = 10
 
 def read_world(text: str, dial: Dial) -> WorldSettings:
     """Read ``NAME=VALUE,...``: settings of a world, without the one that the dial changes."""
-    kinds = {field.name: field.type for field in dataclasses.fields(WorldSettings)}
-    given: dict[str, Any] = {}
-    for part in filter(None, map(str.strip, text.split(","))):
-        name, equals, value = (word.strip() for word in part.partition("="))
-        key = name.replace("-", "_")
-        key = f"n_{key}" if f"n_{key}" in kinds else key
-        if key not in kinds:
-            names = ", ".join(known.removeprefix("n_") for known in kinds)
-            raise UsageError(f"--world: unknown setting {name!r}, expected one of {names}")
-        if key in given:
-            raise UsageError(f"--world: got {name} twice, expected it once")
-        if key == DIALS[dial.name]:
-            raise UsageError(f"--world: {name} is what --dial changes, expected it in one of them")
-        number = read_number(value)
-        if not equals or math.isnan(number) or (kinds[key] == "int" and number != int(number)):
-            expected = "a whole number" if kinds[key] == "int" else "a number"
-            raise UsageError(f"--world {name}: got {value!r}, expected {expected}")
-        given[key] = int(number) if kinds[key] == "int" else number
+    try:
+        given = read_settings(text)
+    except UsageError as error:
+        raise UsageError(f"--world: {error}") from None
+    if DIALS[dial.name] in given:
+        raise UsageError(f"--world: {dial.name} is what --dial changes, expected it in one of them")
     settings = WorldSettings(**given)
     if settings.n_videos < LEAST_VIDEOS:
         raise UsageError(f"--world videos: got {settings.n_videos}, expected {LEAST_VIDEOS} or more: four splits")

@@ -149,7 +149,7 @@ class Sweep:
                     train=splits["train"],
                     seed=place[1],
                     cache=cache,
-                    tell=on_status,
+                    on_status=on_status,
                 )
                 floors, left_out = run_floors(setting)
                 notes |= dict.fromkeys(left_out)

@@ -66,11 +66,6 @@ def thumbnail(path: Path, time_s: float, longest_side: int = 320, *, outline: Ou
         Pixels; a smaller picture stays as it is.
     outline
         What :func:`~truemoment.video.frames.outline_of` says of the file, if it is known already.
-
-    Raises
-    ------
-    MissingFileError, InputError, MissingPackageError
-        As :func:`~truemoment.video.frames.sample_frames`.
     """
     if not 16 <= longest_side <= 8192:
         raise UsageError(f"got a longest side of {longest_side}, expected 16 to 8192 pixels")
@@ -100,13 +95,6 @@ def cut_clip(path: Path, out: Path, start_s: float, end_s: float, *, outline: Ou
         The part, in seconds; what lies outside the video is left out.
     outline
         What :func:`~truemoment.video.frames.outline_of` says of the file, if it is known already.
-
-    Raises
-    ------
-    UsageError
-        If the part is empty or outside the video, or `out` is the video itself or not called ``.mp4``.
-    MissingFileError, InputError, MissingPackageError
-        As :func:`~truemoment.video.frames.sample_frames`; InputError also if `out` cannot be written.
     """
     if out.suffix.lower() != ".mp4":
         raise UsageError(f"got {out.name} to write a clip to, expected a name that ends in .mp4")

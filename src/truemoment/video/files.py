@@ -34,13 +34,6 @@ def find_videos(folder: Path, video_ids: Iterable[str]) -> dict[str, Path]:
     -------
     dict
         Path by video id, in the order asked; a video without a file is left out.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such folder.
-    InputError
-        If it is no folder or cannot be read, or two files belong to one video.
     """
     files: dict[str, list[Path]] = {}
     try:
@@ -79,13 +72,6 @@ def identity_of(path: Path) -> str:
         ``SIZE:SHA256``, the SHA-256 of the first and last 1 MiB and of 16 blocks of 64 KiB, evenly spaced between them
         (of the whole file up to 3 MiB). It stays when the file is copied or renamed. Files of one size that differ in
         nothing but other places have the same.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        If it cannot be read.
     """
     digest = hashlib.sha256()
     try:

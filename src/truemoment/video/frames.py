@@ -92,11 +92,6 @@ class Sampling:
     longest_side
         Pixels; larger pictures are made smaller, smaller ones stay.
 
-    Raises
-    ------
-    UsageError
-        If both or neither of `fps` and `n_frames` are given, or a number is out of range.
-
     Examples
     --------
     >>> Sampling(fps=0.5).times_s(5.0), Sampling(n_frames=2).times_s(5.0)
@@ -119,13 +114,7 @@ class Sampling:
             raise UsageError(f"got a longest side of {self.longest_side}, expected 16 to 8192 pixels")
 
     def times_s(self, duration_s: float) -> Floats:
-        """Return the times asked for in a video of this duration, rising seconds, shape (N,).
-
-        Raises
-        ------
-        InputError
-            If these are more than :data:`MOST_FRAMES`.
-        """
+        """Return the times asked for in a video of this duration, rising seconds, shape (N,)."""
         if self.n_frames is not None:
             return (np.arange(self.n_frames) + 0.5) * (duration_s / self.n_frames)
         assert self.fps is not None  # noqa: S101 - one of the two is given, as checked above
@@ -166,10 +155,6 @@ def sample_frames(path: Path, sampling: Sampling) -> Frames:
         A video file.
     sampling
         Which frames, and how large.
-
-    Returns
-    -------
-    Frames
 
     Raises
     ------
@@ -230,13 +215,6 @@ def stream_frames(
         The time asked for, a whole multiple of 1 / fps.
     pixels : (H, W, 3) uint8
         The picture shown then: upright, with square pixels. It may be the same array as before: do not change it.
-
-    Raises
-    ------
-    UsageError
-        If `fps`, the part or `shortest_side` is out of range.
-    MissingFileError, InputError, MissingPackageError
-        As :func:`sample_frames`.
     """
     if not 0 < fps <= MOST_FPS:
         raise UsageError(f"got {fps:g} frames a second, expected above 0 and up to {MOST_FPS}")
@@ -310,11 +288,6 @@ def duration_of(path: Path) -> float:
     """Return the seconds from the start of a video's clock to the end of its last frame.
 
     It goes through the whole file without decoding it; what else is found then, :func:`outline_of` returns too.
-
-    Raises
-    ------
-    MissingFileError, InputError, MissingPackageError
-        As :func:`outline_of`.
     """
     return outline_of(path).duration_s
 
@@ -391,50 +364,38 @@ def packets_of(container: InputContainer, stream: Decodable) -> Iterator[Packet[
 
 
 def outline_of(path: Path, *, partial: bool = False) -> Outline:
-    """Go through a video without decoding it.
+    """Return the outline of a video, which is read without being decoded.
 
     Parameters
     ----------
     path
         A video file.
     partial
-        Whether to take a file that is damaged or cut off for what it still shows; `fault` then says what is wrong.
-
-    Returns
-    -------
-    Outline
+        Accept the readable part of a damaged or truncated file; `fault` then states what is wrong.
 
     Raises
     ------
     MissingFileError
         If there is no such file.
     InputError
-        If it is no video, has no pictures or no time stamps, or (unless `partial`) ends long before its own end.
+        If it is no video, has no pictures or time stamps, or (unless `partial`) ends long before its stated end.
     MissingPackageError
         If PyAV is not installed.
     """
     stamps = _Stamps()
-    fault = ""
     with opened(path) as (container, stream):
-        try:
-            for packet in packets_of(container, stream):
-                stamps.add(packet)
-        except read_errors() as error:
-            if not partial:
-                raise
-            fault = f"cannot be read to its end ({_in_words(error)})"
+        fault = _read_stamps(stamps, container, stream, partial=partial)
         if not stamps.pts:
             raise InputError("has no frame with a time stamp", path=path)
         tick_s = float(stream.time_base or 0)
         rate = float(stream.average_rate or 0)
         shown_s: Floats = np.unique(np.asarray(stamps.pts)) * tick_s
-        last_s = float(shown_s[-1])
         start_s = _origin_s(container, float(shown_s[0]))
-        told_s = _told_s(container, stream, start_s)
+        stated_s = _stated_s(container, stream, start_s)
         aspect = float(stream.sample_aspect_ratio or 1)
-    end_s = stamps.end * tick_s if stamps.end > max(stamps.pts) or not rate else last_s + 1 / rate
-    if told_s is not None and end_s - start_s < told_s - max(1.0, 0.05 * told_s):
-        fault = f"ends at {end_s - start_s:.1f} s of the {told_s:.1f} s it says it has: cut off?"
+    end_s = stamps.end * tick_s if stamps.end > max(stamps.pts) or not rate else float(shown_s[-1]) + 1 / rate
+    if stated_s is not None and end_s - start_s < stated_s - max(1.0, 0.05 * stated_s):
+        fault = f"ends at {end_s - start_s:.1f} s of the {stated_s:.1f} s it says it has: cut off?"
         if not partial:
             raise InputError(fault, path=path)
     too_still = _too_still(start_s, shown_s, end_s)
@@ -463,14 +424,26 @@ class _Stamps:
         self.end: float = -math.inf
 
     def add(self, packet: Packet[Any]) -> None:
-        """Take the stamps of the next packet."""
+        """Add the stamps of the next packet."""
         pts = packet.dts if packet.pts is None else packet.pts
-        if pts is None or packet.is_discard:  # in front of what is shown there may be frames that others lean on
+        if pts is None or packet.is_discard:  # decoded for later frames, and not shown
             return
         self.pts.append(pts)
         self.end = max(self.end, pts, pts + (packet.duration or 0))
         if packet.is_keyframe and packet.pts is not None:
             self.keyframes.append(packet.pts)
+
+
+def _read_stamps(stamps: _Stamps, container: InputContainer, stream: VideoStream, *, partial: bool) -> str:
+    """Add the stamps of all packets; return what is wrong with the file, "" if nothing."""
+    try:
+        for packet in packets_of(container, stream):
+            stamps.add(packet)
+    except read_errors() as error:
+        if not partial:
+            raise
+        return f"cannot be read to its end ({_in_words(error)})"
+    return ""
 
 
 def _shown_from_to(start_s: float, shown_s: Floats, end_s: float) -> Floats:
@@ -508,15 +481,15 @@ def _origin_s(container: InputContainer, first_s: float) -> float:
     return min(started / 1e6, first_s)
 
 
-def _told_s(container: InputContainer, stream: VideoStream, origin_s: float) -> float | None:
+def _stated_s(container: InputContainer, stream: VideoStream, origin_s: float) -> float | None:
     """Duration that the file's head tells of its pictures; None where it tells none of them alone."""
-    told_s = _told_by_head_s(container, stream)
-    if told_s is not None and "matroska" in container.format.name and told_s > origin_s:
-        return told_s - origin_s  # what Matroska tells may count from 0, wherever its clock starts
-    return told_s
+    stated_s = _stated_by_head_s(container, stream)
+    if stated_s is not None and "matroska" in container.format.name and stated_s > origin_s:
+        return stated_s - origin_s  # what Matroska tells may count from 0, wherever its clock starts
+    return stated_s
 
 
-def _told_by_head_s(container: InputContainer, stream: VideoStream) -> float | None:
+def _stated_by_head_s(container: InputContainer, stream: VideoStream) -> float | None:
     """Duration, or where the clock starts late the end, of the pictures; None where none is told of them alone."""
     if container.format.name == "avi" and stream.frames and stream.average_rate:  # its duration follows the file's size
         return float(stream.frames / stream.average_rate)

@@ -42,11 +42,6 @@ def write_world(world: World, folder: Path | str) -> None:
     folder
         Where to; see the top of :mod:`truemoment.worlds.export` for the files.
 
-    Raises
-    ------
-    InputError
-        If the folder or a file cannot be made, or a file of these names is a link.
-
     Examples
     --------
     >>> import tempfile

@@ -33,7 +33,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 import numpy as np
@@ -128,7 +128,7 @@ class FilmSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Film:
+class SimulatedFilm:
     """What happens in one film, and when.
 
     Parameters
@@ -185,7 +185,7 @@ class Film:
 class SimulatedFilms:
     """Films as a :class:`~truemoment.features.base.FeatureStore` of their frames, made when asked for.
 
-    They are the :class:`~truemoment.features.sentences.Sentences` of their queries too.
+    They are the :class:`~truemoment.features.sentences.SentenceStore` of their queries too.
 
     Parameters
     ----------
@@ -200,9 +200,9 @@ class SimulatedFilms:
     fps = FPS
     caution = CAUTION
 
-    def __init__(self, settings: FilmSettings, films: Iterable[Film], shared: Floats) -> None:
+    def __init__(self, settings: FilmSettings, films: Iterable[SimulatedFilm], shared: Floats) -> None:
         self.settings = settings
-        self.films: Mapping[str, Film] = MappingProxyType({film.film_id: film for film in films})
+        self.films: Mapping[str, SimulatedFilm] = MappingProxyType({film.film_id: film for film in films})
         self.n_dimensions = settings.n_dimensions
         self.name = f"simulated films (nearness {settings.nearness:g})"
         self._common, self._of_action, self._of_object = np.split(
@@ -274,13 +274,13 @@ class SimulatedFilms:
         nearness = np.float32(self.settings.nearness)
         return np.asarray(np.float32(SCALE) * (nearness * told + (1 - nearness) * noise), dtype=np.float32)
 
-    def _film(self, film_id: str) -> Film:
+    def _film(self, film_id: str) -> SimulatedFilm:
         try:
             return self.films[film_id]
         except KeyError:
             raise InputError(f"there is no film {film_id!r} among {len(self.films)} simulated ones") from None
 
-    def _of_split(self, split: str) -> list[Film]:
+    def _of_split(self, split: str) -> list[SimulatedFilm]:
         films = [film for film in self.films.values() if film.split == split]
         if not films:
             raise UsageError(f"got split {split!r}, of which no film was made")
@@ -300,17 +300,17 @@ class SimulatedFilms:
         return np.array([film.first_query for film in self._in_order], dtype=np.int64)
 
     @functools.cached_property
-    def _in_order(self) -> tuple[Film, ...]:
+    def _in_order(self) -> tuple[SimulatedFilm, ...]:
         return tuple(self.films.values())
 
-    def _setting(self, film: Film) -> Frames:
+    def _setting(self, film: SimulatedFilm) -> Frames:
         """Place + shot of each shot, (N, D)."""
         rng = np.random.default_rng([film.seed, 0])
         places = prototypes(int(film.place.max()) + 1, self.n_dimensions, rng)
         shots = prototypes(len(film.place), self.n_dimensions, rng)
         return np.asarray(PLACE * places[film.place] + SHOT * shots, dtype=np.float32)
 
-    def _events(self, film: Film) -> Frames:
+    def _events(self, film: SimulatedFilm) -> Frames:
         """Action + object of each event, (M, D)."""
         return np.asarray(np.float32(EVENT) * (self._of_action[film.action] + self._of_object[film.thing]))
 
@@ -344,14 +344,16 @@ def make_films(n_films: Mapping[str, int], settings: FilmSettings, rng: np.rando
         raise UsageError("got no split, expected the number of films of one or more")
     shared = prototypes(1 + len(ACTIONS) + len(OBJECTS), settings.n_dimensions, rng)
     shared[0] *= COMMON
-    films: list[Film] = []
+    films: list[SimulatedFilm] = []
     for split in (split for split, n in n_films.items() for _ in range(n)):
         n_queries = films[-1].first_query + len(films[-1].sentence) if films else 0
         films.append(_film(f"simulated-{len(films) + 1:04}", split, settings, n_queries, rng))
     return SimulatedFilms(settings, films, shared)
 
 
-def _film(film_id: str, split: str, settings: FilmSettings, first_query: int, rng: np.random.Generator) -> Film:
+def _film(
+    film_id: str, split: str, settings: FilmSettings, first_query: int, rng: np.random.Generator
+) -> SimulatedFilm:
     factor = float(np.clip(1 + DURATION_SPREAD * rng.standard_normal(), *DURATION_NORM))
     duration_s = round(60 * settings.minutes * factor, 2)
     n_frames = max(int(np.ceil(duration_s * FPS)) - int(rng.integers(3)), 1)
@@ -367,7 +369,7 @@ def _film(film_id: str, split: str, settings: FilmSettings, first_query: int, rn
     choices = rng.random((n_events, 1 + N_CHOICES))
     names = [_pick(ACTIONS[a].objects, u) for a, u in zip(action, choices[:, 0].tolist(), strict=True)]
     start_s = np.round(start_s, 2)
-    return Film(
+    return SimulatedFilm(
         film_id,
         split,
         duration_s,
@@ -407,30 +409,23 @@ def write_films(
     films: SimulatedFilms,
     *,
     dtype: Literal["float16", "float32"] = "float32",
-    follow: Callable[[Iterable[str]], Iterable[str]] = lambda film_ids: film_ids,
+    progress: Callable[[Iterable[str]], Iterable[str]] = lambda film_ids: film_ids,
 ) -> Path:
     r"""Write films as the files of MAD, into the folder ``mad`` of a data folder; complete or not at all.
 
-    ::
-
-        FOLDER/mad/MAD_{split}.json                             query id -> movie, sentence, times, movie_duration
-        FOLDER/mad/CLIP_B32_frames_features_5fps.h5             a dataset a film, (F, D)
-        FOLDER/mad/CLIP_B32_language_features_MAD_{split}.h5    a dataset a query, (D,)
-        FOLDER/mad/simulated.json                               that it is simulated, and the settings
-
-    The moment stands as ``ext_timestamps``, as MAD's baselines read it. What ``timestamps`` are is told nowhere; here
-    they are the moment, too, a tenth shorter at either end, so that reading the wrong ones shows.
+    ``ext_timestamps`` is the moment, as MAD's baselines read it; ``timestamps`` is a tenth shorter at either end, so
+    that reading the wrong ones shows.
 
     Parameters
     ----------
     folder
-        The data folder, which is made if it is not there; ``mad`` in it must not be there, or empty.
+        Data folder, made if it does not exist; ``mad`` in it must be new or empty.
     films
         The films.
     dtype
-        Of all embeddings.
-    follow
-        Is given the films to write and yields them one by one, to show progress.
+        Type of all embeddings.
+    progress
+        Wraps the film ids, e.g. in a progress bar.
 
     Returns
     -------
@@ -448,26 +443,23 @@ def write_films(
     MAD_test.json
     simulated.json
     """
-    try:
-        import h5py  # noqa: PLC0415 - optional
-    except ModuleNotFoundError:
-        raise MissingPackageError("h5py", "models", "writing HDF5") from None
+    hdf5 = _hdf5()
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot be made ({error.strerror})", path=folder) from None
     with atomic_folder(folder / "mad") as made:
-        with h5py.File(made / FRAMES, "w") as file:
-            for film_id in follow(list(films)):
-                file[film_id] = films[film_id].astype(dtype, copy=False)
+        _write_vectors(hdf5, made / FRAMES, ((film_id, films[film_id]) for film_id in progress(list(films))), dtype)
         for split in dict.fromkeys(film.split for film in films.films.values()):
             of_split = [film for film in films.films.values() if film.split == split]
             (made / ANNOTATIONS.format(split=split)).write_bytes(msgspec.json.encode(_entries(of_split)))
-            with h5py.File(made / SENTENCES.format(split=split), "w") as file:
-                for film in of_split:
-                    for k, vector in enumerate(films.sentences_of(film.film_id).astype(dtype, copy=False)):
-                        file[str(film.first_query + k)] = vector
+            vectors = (
+                (str(film.first_query + k), vector)
+                for film in of_split
+                for k, vector in enumerate(films.sentences_of(film.film_id))
+            )
+            _write_vectors(hdf5, made / SENTENCES.format(split=split), vectors, dtype)
         about = {
             "schema": "truemoment/simulated-films/1",
             "truemoment": version,
@@ -478,7 +470,22 @@ def write_films(
     return folder / "mad"
 
 
-def _entries(films: Iterable[Film]) -> dict[str, dict[str, object]]:
+def _hdf5() -> Any:  # noqa: ANN401 - h5py ships no types
+    try:
+        import h5py  # noqa: PLC0415 - optional
+    except ModuleNotFoundError:
+        raise MissingPackageError("h5py", "models", "writing HDF5") from None
+    return h5py
+
+
+def _write_vectors(hdf5: Any, path: Path, vectors: Iterable[tuple[str, Frames]], dtype: str) -> None:  # noqa: ANN401 - as above
+    """Write an HDF5 file with a dataset for each name."""
+    with hdf5.File(path, "w") as file:
+        for name, vector in vectors:
+            file[name] = vector.astype(dtype, copy=False)
+
+
+def _entries(films: Iterable[SimulatedFilm]) -> dict[str, dict[str, object]]:
     """Annotations as MAD's files have them."""
     entries: dict[str, dict[str, object]] = {}
     for film in films:

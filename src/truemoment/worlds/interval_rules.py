@@ -39,9 +39,9 @@ from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import Floats, Ints
 from truemoment.language import Engine, get_engine
 from truemoment.records import Annotations, Predictions, Queries
-from truemoment.worlds.perception import Actions
+from truemoment.worlds.perception import AnnotatedActions
 
-Intervals = Callable[[str], Actions]
+Intervals = Callable[[str], AnnotatedActions]
 """Returns the intervals of a video, such as :meth:`~truemoment.worlds.perception.Perception.intervals`."""
 
 N_STEPS = 16
@@ -175,7 +175,7 @@ def interval_share(annotations: Annotations, intervals: Intervals, within_s: flo
 
     Examples
     --------
-    >>> of_video = Actions(30.0, np.array([3]), np.array([2.0]), np.array([9.0]))
+    >>> of_video = AnnotatedActions(30.0, np.array([3]), np.array([2.0]), np.array([9.0]))
     >>> rows = [("v#0", "v", 30.0, "a door opens", 2.1, 9.0), ("v#1", "v", 30.0, "a dog barks", 2.0, 9.5)]
     >>> interval_share(Annotations.from_rows(rows), lambda _: of_video)
     0.5
@@ -205,7 +205,7 @@ class _Found:
     start_end_s: Floats
 
     @classmethod
-    def of(cls, actions: Actions) -> _Found:
+    def of(cls, actions: AnnotatedActions) -> _Found:
         """Cut intervals at the beginning of the video, and leave out those that show nothing of it.
 
         A detector lists true intervals before false ones. Ties keep their order, so that has to be sorted away.

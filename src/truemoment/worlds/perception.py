@@ -44,7 +44,6 @@ import numpy.typing as npt
 
 from truemoment.datasets.base import required_file
 from truemoment.exceptions import InputError, UsageError
-from truemoment.features import SIMULATED
 from truemoment.files import read_number, read_text
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.worlds.features import Frames, coverage, frames_of
@@ -57,8 +56,11 @@ CAUTION = (
 )
 """What every result made with these features must say."""
 
+SIMULATED = "perception:"
+"""The text that names these features begins with it; the quality follows."""
+
 FPS = 1.0
-"""Rows a second."""
+"""Rows per second."""
 
 CALIBRATION = (
     (0, 0.0169),
@@ -133,7 +135,7 @@ _MOST_FALSE_PER_MINUTE = 12.0
 
 
 @dataclass(frozen=True, eq=False)
-class Actions:
+class AnnotatedActions:
     """The annotated intervals of one video.
 
     Parameters
@@ -195,7 +197,7 @@ class Perception:
 
     def __init__(
         self,
-        actions: Mapping[str, Actions],
+        actions: Mapping[str, AnnotatedActions],
         habits: Habits,
         detector: Detector,
         *,
@@ -228,14 +230,14 @@ class Perception:
         scores.flags.writeable = False
         return scores
 
-    def intervals(self, video_id: str) -> Actions:
+    def intervals(self, video_id: str) -> AnnotatedActions:
         """Return what the detector finds in a video; at quality 1 the annotated intervals.
 
         An interval can begin before the video or end after it: only what lies within the video makes scores.
         """
         return self._perceived(video_id)[0]
 
-    def _perceived(self, video_id: str) -> tuple[Actions, np.random.Generator]:
+    def _perceived(self, video_id: str) -> tuple[AnnotatedActions, np.random.Generator]:
         """Return what the detector finds in a video, and the generator of the noise of its scores."""
         actions = self._actions_of(video_id)
         seeds = np.random.SeedSequence([self.seed, *_words(video_id)]).spawn(2)
@@ -252,7 +254,7 @@ class Perception:
         """Return where the rows of a video begin and end, seconds, (T + 1,); `duration_s` is not needed."""
         return row_edges_s(self._actions_of(video_id).duration_s)
 
-    def _actions_of(self, video_id: str) -> Actions:
+    def _actions_of(self, video_id: str) -> AnnotatedActions:
         try:
             return self.actions[video_id]
         except KeyError:
@@ -344,7 +346,7 @@ def calibrate(folder: Path, dials: Floats, *, seed: int) -> Floats:
 # -------------------------------------------------------------------------------------------- files
 
 
-def read_actions(path: Path, n_classes: int) -> dict[str, Actions]:
+def read_actions(path: Path, n_classes: int) -> dict[str, AnnotatedActions]:
     """Read the intervals of a Charades list: columns ``id``, ``length``, ``actions`` (``c092 11.90 21.20;...``).
 
     Parameters
@@ -355,7 +357,7 @@ def read_actions(path: Path, n_classes: int) -> dict[str, Actions]:
         Classes are numbered from 0 below this.
     """
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
-    found: dict[str, Actions] = {}
+    found: dict[str, AnnotatedActions] = {}
     try:
         missing = {"id", "length", "actions"} - set(reader.fieldnames or ())
         if missing:
@@ -409,7 +411,7 @@ def class_names(folder: Path) -> tuple[str, ...]:
     return read_classes(required_file(folder, "Charades_v1_classes.txt", dataset="charades-sta"))
 
 
-def _read(folder: Path) -> tuple[int, dict[str, Actions], dict[str, Actions]]:
+def _read(folder: Path) -> tuple[int, dict[str, AnnotatedActions], dict[str, AnnotatedActions]]:
     """Read how many classes there are, and the intervals of the training and of the test videos."""
     n_classes = len(class_names(folder))
     paths = [required_file(folder, f"Charades_v1_{part}.csv", dataset="charades-sta") for part in ("train", "test")]
@@ -429,7 +431,7 @@ def _read_interval(text: str, n_classes: int) -> tuple[int, float, float] | None
     return (klass, start_s, end_s) if klass < n_classes and start_s >= 0 and end_s >= 0 else None  # NaN is neither
 
 
-def _joined(duration_s: float, intervals: list[tuple[int, float, float]]) -> Actions:
+def _joined(duration_s: float, intervals: list[tuple[int, float, float]]) -> AnnotatedActions:
     """Join overlapping intervals of one class."""
     joined: list[tuple[int, float, float]] = []
     for klass, start_s, end_s in sorted(intervals):
@@ -440,7 +442,7 @@ def _joined(duration_s: float, intervals: list[tuple[int, float, float]]) -> Act
         else:
             joined.append((klass, start_s, end_s))
     table = np.array(joined, dtype=np.float64).reshape(-1, 3)
-    return Actions(duration_s, table[:, 0].astype(np.int64), table[:, 1], table[:, 2])
+    return AnnotatedActions(duration_s, table[:, 0].astype(np.int64), table[:, 1], table[:, 2])
 
 
 # ---------------------------------------------------------------------------------------- simulation
@@ -452,7 +454,7 @@ def _words(video_id: str) -> list[int]:
     return [int.from_bytes(digest[at : at + 4], "little") for at in range(0, 16, 4)]
 
 
-def _habits(actions: Mapping[str, Actions]) -> Habits:
+def _habits(actions: Mapping[str, AnnotatedActions]) -> Habits:
     of = list(actions.values())
     nothing = [np.zeros(0)]
     klass = np.concatenate([one.klass for one in of] or nothing).astype(np.int64)
@@ -461,8 +463,12 @@ def _habits(actions: Mapping[str, Actions]) -> Habits:
 
 
 def _detected(
-    actions: Actions, habits: Habits, detector: Detector, of_hits: np.random.Generator, rng: np.random.Generator
-) -> Actions:
+    actions: AnnotatedActions,
+    habits: Habits,
+    detector: Detector,
+    of_hits: np.random.Generator,
+    rng: np.random.Generator,
+) -> AnnotatedActions:
     """Draw what a detector finds; the draws are the same for every detector, and so is their number."""
     n_actions, n_habits = len(actions.klass), len(habits.klass)
     chance = of_hits.random(n_actions)
@@ -476,7 +482,7 @@ def _detected(
     start_s, end_s = np.sort(np.stack([actions.start_s, actions.end_s])[:, hit] + detector.jitter_s * errors[:, hit], 0)
     kept = false_chance < detector.false_positives_per_minute / _MOST_FALSE_PER_MINUTE
     half_s = habits.length_s[which[1, kept]] / 2
-    return Actions(
+    return AnnotatedActions(
         actions.duration_s,
         np.concatenate([actions.klass[hit], habits.klass[which[0, kept]]]),
         np.concatenate([start_s, middle_s[kept] - half_s]),
@@ -497,12 +503,12 @@ def row_edges_s(duration_s: float) -> Floats:
     return np.asarray(edges)
 
 
-def row_coverage(actions: Actions, n_classes: int) -> Frames:
+def row_coverage(actions: AnnotatedActions, n_classes: int) -> Frames:
     """Which share of each row the intervals of each class cover, from 0 to 1, (T, classes); float32.
 
     Examples
     --------
-    >>> row_coverage(Actions(1.25, np.array([1]), np.array([0.25]), np.array([9.0])), 2).tolist()
+    >>> row_coverage(AnnotatedActions(1.25, np.array([1]), np.array([0.25]), np.array([9.0])), 2).tolist()
     [[0.0, 0.75], [0.0, 1.0]]
     """
     n_rows = _n_rows(actions.duration_s)
@@ -520,7 +526,7 @@ def _n_rows(duration_s: float) -> int:
 # ------------------------------------------------------------------------------------------- quality
 
 
-def frame_map(features: Perception, actions: Mapping[str, Actions]) -> float:
+def frame_map(features: Perception, actions: Mapping[str, AnnotatedActions]) -> float:
     """Frame mAP of scores: the mean over classes of :func:`average_precision` over the rows of all videos.
 
     Parameters

@@ -218,7 +218,7 @@ class Shot:
 
 
 @dataclass(frozen=True)
-class Film:
+class SceneVideo:
     """What a film shows, before it is drawn.
 
     Parameters
@@ -256,7 +256,9 @@ class Film:
         return Annotations.from_rows(rows, dataset="scenes")
 
 
-def plan_film(rng: np.random.Generator, minutes: float = 5.0, *, fps: int = 12, n_events: int | None = None) -> Film:
+def plan_film(
+    rng: np.random.Generator, minutes: float = 5.0, *, fps: int = 12, n_events: int | None = None
+) -> SceneVideo:
     """Draw what a film shows: shots of 4 to 9 s, a third of them or so events.
 
     Each sentence is true of its own moments and of no other: of an event's shot from when all its things are there, and
@@ -298,7 +300,7 @@ def plan_film(rng: np.random.Generator, minutes: float = 5.0, *, fps: int = 12, 
         in_words(rng, description, verbs=MOVING if _subject_of(scene, description).moves else STILL, plain=True)
         for scene, description in events
     ]
-    return Film(tuple(shots), descriptions, tuple(sentences), fps)
+    return SceneVideo(tuple(shots), descriptions, tuple(sentences), fps)
 
 
 def _shot_lengths(rng: np.random.Generator, n_frames: int, fps: int) -> list[int]:
@@ -420,7 +422,7 @@ PAN = 1 / 8
 """How much of a picture's width its ground slides by during a shot, for a camera is never quite still."""
 
 
-def film_frames(film: Film, height: int, width: int) -> Iterator[Pixels]:
+def film_frames(film: SceneVideo, height: int, width: int) -> Iterator[Pixels]:
     """Draw all frames of a film, (H, W, 3) each."""
     for shot in film.shots:
         slide = int(width * PAN)

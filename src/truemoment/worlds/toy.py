@@ -70,7 +70,7 @@ BLOCK_QUERIES = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class ToyCandidates:
     """The moments that the method chooses from, as fractions of the video.
 
     Parameters
@@ -102,7 +102,7 @@ class Candidates:
 
 
 @functools.cache
-def candidates() -> Candidates:
+def candidates() -> ToyCandidates:
     """Every moment of the grid: 528 with 32 steps.
 
     Examples
@@ -120,7 +120,7 @@ def candidates() -> Candidates:
     utility = np.mean([iou > threshold for threshold in UTILITY_THRESHOLDS], axis=0)
     squared = (start[:, None] - start) ** 2 + (end[:, None] - end) ** 2
     smoothing = np.exp(-squared / (2 * SMOOTHING_NORM**2))
-    return Candidates(first, last, iou, utility, smoothing / smoothing.sum(axis=1, keepdims=True))
+    return ToyCandidates(first, last, iou, utility, smoothing / smoothing.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,11 +197,6 @@ class ToyGrounder:
         -------
         ToyGrounder
             A fitted copy.
-
-        Raises
-        ------
-        InputError
-            If a video has no features, or `train` holds no moment with length.
         """
         learned = _Examples.of(train, self.features)
         chosen = None if val is None else _Examples.of(val, self.features)
@@ -221,15 +216,7 @@ class ToyGrounder:
         return dataclasses.replace(self, features=features)
 
     def ground(self, queries: Queries, top: int = 10) -> Predictions:
-        """Answer each query with up to `top` moments; of a video without a duration the frames tell it.
-
-        Raises
-        ------
-        UsageError
-            If the method is not fitted, or `top` is not 1 or more.
-        InputError
-            If a video has no features.
-        """
+        """Answer each query with up to `top` moments; of a video without a duration the frames tell it."""
         if self.model is None:
             raise UsageError("the toy method is not fitted; use what its fit(train, val) returns")
         if top < 1:

@@ -13,12 +13,14 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any, get_type_hints
 
 import numpy as np
 
 from truemoment.datasets.base import numbered
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Bools, Floats, Ints
+from truemoment.keyed import read_pairs, read_value
 from truemoment.records import Annotations, as_strings
 from truemoment.worlds.features import Features, frame_features, prototypes
 from truemoment.worlds.grammar import ACTIONS, FREQUENCY, N_CHOICES, OBJECTS, describe
@@ -27,6 +29,9 @@ from truemoment.worlds.timelines import MOST_EVENTS, Events, compose
 
 SPLITS: Mapping[str, float] = MappingProxyType({"train": 0.6, "val": 0.1, "test-iid": 0.15, "test-ood": 0.15})
 """The splits in order, and the share of the videos in each."""
+
+STREAMS = ("durations", "time lines", "cells", "places", "bound", "sentences", "prototypes", "frames", "annotators")
+"""Each has random numbers of its own, in this order."""
 
 DURATION_S = (20.0, 40.0, 120.0)
 """Shortest, commonest and longest video: logarithms of durations follow the triangular law between these."""
@@ -60,11 +65,6 @@ class WorldSettings:
         Numbers a frame, 1 or more.
     seed
         0 or more; the same settings make the same world.
-
-    Raises
-    ------
-    UsageError
-        If a setting is outside its range.
     """
 
     n_videos: int = 600
@@ -88,6 +88,21 @@ class WorldSettings:
                 raise UsageError(f"{name}: got {value!r}, expected a whole number, {least} or more")
         if not 0.1 <= self.fps <= 100:
             raise UsageError(f"fps: got {self.fps}, expected 0.1 to 100 frames a second")
+
+
+def read_settings(text: str) -> dict[str, Any]:
+    """Read settings of a world from ``key=value,...``, by field; ``videos`` or ``n-videos`` is short for `n_videos`.
+
+    Examples
+    --------
+    >>> read_settings("videos=40, query-prior=0.3")
+    {'n_videos': 40, 'query_prior': 0.3}
+    """
+    hints = {name.removeprefix("n_"): hint for name, hint in get_type_hints(WorldSettings).items()}
+    names = {name.removeprefix("n_"): name for name in get_type_hints(WorldSettings)}
+    parts = [part.replace("-", "_", part.partition("=")[0].count("-")).strip() for part in text.split(",")]
+    given = read_pairs((part.removeprefix("n_") for part in parts if part), hints)
+    return {names[key]: read_value(key, value, hints[key]) for key, value in given.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,48 +162,52 @@ def make_world(
     >>> world.splits["train"].sentence[0]
     'A man washes a glass.'
     """
-    settings = WorldSettings(
-        n_videos=n_videos,
-        location_prior=location_prior,
-        query_prior=query_prior,
-        perception=perception,
-        n_annotators=n_annotators,
-        annotator_noise=annotator_noise,
-        fps=fps,
-        n_dimensions=n_dimensions,
-        seed=seed,
+    return world_of(
+        WorldSettings(
+            n_videos,
+            location_prior=location_prior,
+            query_prior=query_prior,
+            perception=perception,
+            n_annotators=n_annotators,
+            annotator_noise=annotator_noise,
+            fps=fps,
+            n_dimensions=n_dimensions,
+            seed=seed,
+        )
     )
-    names = ("durations", "time lines", "cells", "places", "bound", "sentences", "prototypes", "frames", "annotators")
-    streams = np.random.SeedSequence(seed).spawn(len(names))
-    rng = {name: np.random.default_rng(stream) for name, stream in zip(names, streams, strict=True)}
 
+
+def world_of(settings: WorldSettings) -> World:
+    """Make the world of some settings."""
+    n_videos = settings.n_videos
+    streams = np.random.SeedSequence(settings.seed).spawn(len(STREAMS))
+    rng = {name: np.random.default_rng(stream) for name, stream in zip(STREAMS, streams, strict=True)}
     low, middle, high = np.log(DURATION_S)
     duration_s = np.round(np.exp(rng["durations"].triangular(low, middle, high, n_videos)), 2)
     split_of_video = np.repeat(np.arange(len(SPLITS)), videos_by_split(n_videos))
     events = _events(settings, duration_s, np.asarray(split_of_video == list(SPLITS).index("test-ood")), rng)
-    vectors = prototypes(len(ACTIONS) + len(OBJECTS), n_dimensions, rng["prototypes"])
+    vectors = prototypes(len(ACTIONS) + len(OBJECTS), settings.n_dimensions, rng["prototypes"])
     frames = frame_features(
         events,
         duration_s,
         vectors[: len(ACTIONS)],
         vectors[len(ACTIONS) :],
-        fps=fps,
-        perception=perception,
+        fps=settings.fps,
+        perception=settings.perception,
         rng=rng["frames"],
     )
     video_ids = tuple(f"world{number:05d}" for number in range(n_videos))
     annotations = _annotations(events, duration_s, video_ids, rng["sentences"])
-    split_of_query = split_of_video[events.video[events.asked]]
-    splits = {name: _part(annotations, split_of_query == at, name) for at, name in enumerate(SPLITS)}
     marked = _marked(annotations, settings, rng["annotators"])
-    humans = {
-        name: _part(marked, split_of_query == at, name) for at, name in enumerate(SPLITS) if name.startswith("test")
-    }
+    split_of_query = split_of_video[events.video[events.asked]]
+    rows = {name: np.asarray(split_of_query == at) for at, name in enumerate(SPLITS)}
     return World(
         settings=settings,
-        splits=MappingProxyType(splits),
-        humans=MappingProxyType(humans),
-        features=Features(dict(zip(video_ids, frames, strict=True)), fps),
+        splits=MappingProxyType({name: _split(annotations, keep, name) for name, keep in rows.items()}),
+        humans=MappingProxyType(
+            {name: _split(marked, keep, name) for name, keep in rows.items() if name.startswith("test")}
+        ),
+        features=Features(dict(zip(video_ids, frames, strict=True)), settings.fps),
         events=events,
         video_ids=video_ids,
     )
@@ -254,7 +273,7 @@ def _annotations(
     )
 
 
-def _part(annotations: Annotations, keep: Bools, split: str) -> Annotations:
+def _split(annotations: Annotations, keep: Bools, split: str) -> Annotations:
     return dataclasses.replace(annotations.select_queries(keep), split=split)
 
 

@@ -27,6 +27,8 @@ from truemoment.reports.metaevaluation.chapter import Chapter
 from truemoment.reports.metaevaluation.chapters import chapters_of
 from truemoment.reports.metaevaluation.verdict import verdict
 
+pytestmark = pytest.mark.slow
+
 SIX = "R@1,IoU=0.5; R@5,IoU=0.5; R@10,IoU=0.5; AxIoU@1; AxIoU@5; AxIoU@10"
 TWELVE = "; ".join([*(f"R@{k},IoU={m}" for k in (1, 5, 10) for m in (0.3, 0.5, 0.7)), "AxIoU@1", "AxIoU@5", "AxIoU@10"])
 

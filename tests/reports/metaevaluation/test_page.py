@@ -27,6 +27,8 @@ from truemoment.reports.metaevaluation.agreement import chapter
 from truemoment.reports.metaevaluation.page import MOST_ROWS, page, signature
 from truemoment.reports.metaevaluation.verdict import verdict
 
+pytestmark = pytest.mark.slow
+
 _spec = importlib.util.spec_from_file_location("audit_page_tests", Path(__file__).parents[1] / "test_page.py")
 of_audit = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(of_audit)
@@ -73,8 +75,7 @@ def made(make_systems):
     return studies, chapters, verdict(studies)
 
 
-@pytest.fixture(scope="module")
-def text(made):
+def page_of(made):
     studies, chapters, answer = made
     return page(
         chapters,
@@ -84,6 +85,11 @@ def text(made):
         seed=7,
         command="truemoment meta report runs/a.jsonl",
     )
+
+
+@pytest.fixture(scope="module")
+def text(made):
+    return page_of(made)
 
 
 @pytest.fixture(scope="module")
@@ -228,8 +234,8 @@ def test_text_from_outside_cannot_break_out(hostile_text):
     assert "alert(1)" not in re.search(r"<style>(.*?)</style>", hostile_text, re.DOTALL)[1]
 
 
-def test_the_same_studies_are_the_same_page(made):
-    assert page(made[1], verdict=made[2]) == page(made[1], verdict=made[2])
+def test_the_same_studies_are_the_same_page(made, text):
+    assert page_of(made) == text
 
 
 def test_two_chapters_of_one_name_have_an_anchor_each(made):

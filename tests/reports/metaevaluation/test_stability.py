@@ -146,6 +146,7 @@ def test_notes_say_what_was_drawn() -> None:
     assert "tau counts as 0" in notes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_sizes", [1, 3])
 def test_drawings_draw(tmp_path: Path, n_sizes: int) -> None:
     """Warnings are errors here."""

@@ -64,6 +64,7 @@ def test_the_document_is_json(found):
     assert np.shape(study["lists"]["recall@k"]["simulated"]["bias"]) == (3, 3, 10, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

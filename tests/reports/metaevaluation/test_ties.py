@@ -125,6 +125,7 @@ def test_the_document_holds_fractions(three):
     assert 0 < entry["ci95"][0] < 0.75 < entry["ci95"][1] <= 1
 
 
+@pytest.mark.slow
 def test_the_figure_is_drawn(three, tmp_path):
     made = told(three)
     assert [path.name for path in save_drawings(made.drawings, tmp_path, ("png", "svg"))] == [

@@ -270,6 +270,7 @@ def test_regret_has_its_interval_and_what_a_lot_would_lose(systems):
     )
 
 
+@pytest.mark.slow
 def test_axioms_are_told_and_are_no_column(systems):
     studies = Studies(systems, axioms=check_axioms(MEASURES, np.random.default_rng(0), pairs=100))
     found = verdict(studies)

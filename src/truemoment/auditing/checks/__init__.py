@@ -1,4 +1,4 @@
-"""The checks of an audit, a file each: what it computes, its finding, its place in a gate.
+"""The checks of an audit, a file each: what it computes, its finding, its tables and figures, its part of the JSON.
 
 To add one, write a file with a ``CHECK`` and name it in :data:`CHECKS`. A check returns a finding, or None where it
 does not apply. It never calls two things equal because no difference was found: it gives the difference, its interval,

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from truemoment.auditing.checks.base import Check
 from truemoment.auditing.checks.unread_share import TOLERABLE
-from truemoment.auditing.findings import Finding, Level
-from truemoment.auditing.results import Results, figures
-from truemoment.auditing.words import interval, percent, points, some
+from truemoment.auditing.findings import AuditFinding
+from truemoment.auditing.resampling import figures
+from truemoment.auditing.results import Results
+from truemoment.documents import Measured
 from truemoment.evaluation import evaluate
 from truemoment.intervals import Floats
 from truemoment.measures import CorrectAbstention, FalseAbstention
+from truemoment.reports.model import Level
+from truemoment.reports.words import counted, interval95_points, percent, points
 from truemoment.scores import Scores
 from truemoment.uncertainty import bootstrap, interval95
 
@@ -52,14 +56,14 @@ class Abstaining(NamedTuple):
 
 def abstaining(results: Results) -> Abstaining | None:
     """Count abstentions over the whole split; None where every query has a moment and the method never abstains."""
-    handed = results.handed
-    annotations, predictions = handed.annotations, handed.predictions
+    whole = results.whole
+    annotations, predictions = whole.annotations, whole.predictions
     row, without = predictions.rows_of(annotations.queries.query_id), annotations.without_moment
     abstains = (row >= 0) & np.append(predictions.abstains, False)[row]
     if not without.any() and not abstains.any():
         return None
-    scores = evaluate(annotations, predictions, [CorrectAbstention(), FalseAbstention()], handed.protocol)
-    drawn = bootstrap(scores, results.stream(NAME), resamples=handed.resamples)
+    scores = evaluate(annotations, predictions, [CorrectAbstention(), FalseAbstention()], whole.protocol)
+    drawn = bootstrap(scores, results.stream(NAME), resamples=whole.resamples)
     ci95 = interval95(np.column_stack([drawn, drawn[:, 0] - drawn[:, 1]]))
     return Abstaining(
         scores,
@@ -71,13 +75,13 @@ def abstaining(results: Results) -> Abstaining | None:
     )
 
 
-def look(results: Results) -> Finding | None:
+def look(results: Results) -> AuditFinding | None:
     """State how often the method abstains rightly and wrongly."""
-    found = results.part(abstaining)
+    found = results.cached(abstaining)
     if found is None:
         return None
     correct, false = figures(found.scores).tolist()
-    queries = some(found.n_with, "query", "queries")
+    queries = counted(found.n_with, "query", "queries")
     if not found.n_without:
         verdict = (
             f"The method answers that there is no such moment for {found.n_wrongly:,} of {queries} "
@@ -85,22 +89,22 @@ def look(results: Results) -> Finding | None:
         )
         level: Level = "warning" if false > TOLERABLE else "note"
         lines = ("every query of this split has a moment, so right abstentions cannot be counted",)
-        return Finding(NAME, level, verdict, lines)
-    without = some(found.n_without, "query", "queries")
+        return AuditFinding(NAME, level, verdict, lines)
+    without = counted(found.n_without, "query", "queries")
     verdict = (
-        f"The method abstains rightly on {found.n_rightly:,} of {without} without a moment ({percent(correct)}), and "
-        f"wrongly on {found.n_wrongly:,} of {queries} with one ({percent(false)})"
+        f"The method abstains rightly on {found.n_rightly:,} of {without} without a moment ({percent(correct, 1)}), "
+        f"and wrongly on {found.n_wrongly:,} of {queries} with one ({percent(false, 1)})"
     )
     worth = found.worth
     if not found.n_rightly and not found.n_wrongly:
         verdict += ": it never abstains"
     elif np.isfinite(worth):
-        verdict += f": a difference of {points(worth, sign=True)} points, {interval(found.ci95[2], sign=True)}"
+        verdict += f": a difference of {points(worth, sign='+')} points, {interval95_points(found.ci95[2], sign='+')}"
     shown = bool(found.ci95[2, 0] > 0)
     known = np.isfinite(worth) and bool(np.all(np.isfinite(found.ci95[2])))
     if known and not shown and (found.n_rightly or found.n_wrongly):
         verdict += "; it is not shown to know which query has none"
-    return Finding(
+    return AuditFinding(
         NAME,
         "good" if shown and not false > TOLERABLE else "note" if shown else "warning",
         f"{verdict}.",
@@ -113,16 +117,41 @@ def look(results: Results) -> Finding | None:
 def _rates(found: Abstaining) -> Iterator[str]:
     """Write both rates with their intervals, and what they mean together."""
     for figure, ci95 in zip(found.scores.measured(), found.ci95, strict=False):
-        value = figure.why if figure.value is None else f"{100 * figure.value:.1f} %, {interval(ci95)}"
-        yield f"{figure.measure}: {value} ({some(figure.n_queries or 0, 'query', 'queries')})"
+        value = figure.why if figure.value is None else f"{100 * figure.value:.1f} %, {interval95_points(ci95)}"
+        yield f"{figure.measure}: {value} ({counted(figure.n_queries or 0, 'query', 'queries')})"
     yield "a method that abstains always, never or at random has a difference of 0"
     yield "queries without a moment count in no other figure of this audit"
 
 
+def document(results: Results) -> dict[str, Any]:
+    """Return the counts and rates of abstentions."""
+    found = results.cached(abstaining)
+    if found is None:
+        return {"abstention": None}
+    rates = found.scores.measured()
+    measures = [
+        dataclasses.replace(figure, ci95=ci95, on_threshold=None)
+        for figure, ci95 in zip(rates, found.ci95[:2].tolist(), strict=True)
+    ]
+    why = next((figure.why for figure in rates if figure.why), "")
+    return {
+        "abstention": {
+            "n_without_moment": found.n_without,
+            "n_rightly": found.n_rightly,
+            "n_with_moment": found.n_with,
+            "n_wrongly": found.n_wrongly,
+            "measures": measures,
+            "worth": Measured(found.worth, why, found.ci95[2].tolist()),
+        }
+    }
+
+
 CHECK = Check(
-    NAME,
-    look,
-    "where the method answers that there is no such moment, and where there is none",
-    "more often where there is none, significantly",
-    "CorrectAbstention less FalseAbstention",
+    name=NAME,
+    title="Abstaining",
+    looks_at="where the method answers that there is no such moment, and where there is none",
+    look=look,
+    passes="more often where there is none, significantly",
+    figure="CorrectAbstention less FalseAbstention",
+    document=document,
 )

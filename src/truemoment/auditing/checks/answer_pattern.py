@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from truemoment.auditing.checks.base import Check
-from truemoment.auditing.findings import Finding
+from truemoment.auditing.entries import statuses
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
-from truemoment.auditing.words import some
 from truemoment.diagnosis.answers import AnswerPattern, answer_pattern
+from truemoment.documents import Measured
+from truemoment.reports.words import counted
 
 NAME = "answer-pattern"
 
@@ -16,20 +20,20 @@ EXCESS = 0.2
 
 def pattern(results: Results) -> AnswerPattern:
     """Return what the first answers have in common."""
-    case = results.case
-    return answer_pattern(case.annotations, case.predictions, ranking=case.protocol.ranking)
+    setup = results.setup
+    return answer_pattern(setup.annotations, setup.predictions, ranking=setup.protocol.ranking)
 
 
 def reference_pattern(results: Results) -> AnswerPattern:
     """Return what the references have in common."""
-    return answer_pattern(results.case.annotations, results.ceiling("perfect").predictions)
+    return answer_pattern(results.setup.annotations, results.ceiling("perfect").predictions)
 
 
-def look(results: Results) -> Finding:
+def look(results: Results) -> AuditFinding:
     """Compare the pattern of the answers with that of the references."""
-    found, of_references = results.part(pattern), results.part(reference_pattern)
+    found, of_references = results.cached(pattern), results.cached(reference_pattern)
     if found.n_answered == 0 or not found.most_common:
-        return Finding(NAME, "serious", "No query is answered.", _same_text(results), None, holds=False)
+        return AuditFinding(NAME, "serious", "No query is answered.", _same_text(results), None, holds=False)
     common = found.most_common[0]
     expected = of_references.most_common[0].share if of_references.most_common else 0.0
     place = f"{100 * common.start_norm:.0f}-{100 * common.end_norm:.0f} % of the video"
@@ -45,8 +49,8 @@ def look(results: Results) -> Finding:
         f"{100 * answer.start_norm:.0f}-{100 * answer.end_norm:.0f} % of the video: {100 * answer.share:.1f} %"
         for answer in found.most_common
     ]
-    different = some(found.n_distinct, "different answer", "different answers")
-    lines.append(f"{different} to {some(found.n_answered, 'query', 'queries')}, at 1 % of the video")
+    different = counted(found.n_distinct, "different answer", "different answers")
+    lines.append(f"{different} to {counted(found.n_answered, 'query', 'queries')}, at 1 % of the video")
     if found.n_comparable:
         lines.append(
             f"same answer as another sentence of the same video: {100 * found.repeated:.1f} % of "
@@ -59,19 +63,19 @@ def look(results: Results) -> Finding:
             )
     same_text = _identical_share(results)
     lines += _same_text(results)
-    if same_text is not None and same_text > expected + float(results.split.without_moment.mean()) + EXCESS:
+    if same_text is not None and same_text > expected + float(results.whole.annotations.without_moment.mean()) + EXCESS:
         problems.append(f"{100 * same_text:.0f} % of the answers are the same text, character by character")
     if problems:
         verdict = "; ".join(problems)
         verdict = f"{verdict[0].upper()}{verdict[1:]}."
-        return Finding(NAME, "warning", verdict, tuple(lines), common.share, holds=False)
+        return AuditFinding(NAME, "warning", verdict, tuple(lines), common.share, holds=False)
     verdict = f"The most frequent first answer ({place}) is given to {100 * common.share:.1f} % of the queries."
-    return Finding(NAME, "good", verdict, tuple(lines), common.share, holds=True)
+    return AuditFinding(NAME, "good", verdict, tuple(lines), common.share, holds=True)
 
 
 def _identical_share(results: Results) -> float | None:
     """Share of the answers whose text is the most frequent one; None where no answers in words were read."""
-    match = results.case.match
+    match = results.setup.match
     if match is None or match.parsing is None:
         return None
     return match.parsing.identical / max(sum(match.parsing.counts.values()), 1)
@@ -84,10 +88,32 @@ def _same_text(results: Results) -> tuple[str, ...]:
     return (f"answers whose text is the most frequent one, character by character: {100 * share:.1f} %",)
 
 
+def document(results: Results) -> dict[str, Any]:
+    """Return what the first answers have in common, and how answers in words were read."""
+    found = results.cached(pattern)
+    one_sentence = "no video is asked two sentences"
+    return {
+        "answers": {
+            "n_queries": found.n_queries,
+            "n_answered": found.n_answered,
+            "n_different": found.n_distinct,
+            "on_grid": {name: Measured(share, "no query is answered") for name, share in found.on_grid.items()},
+            "n_comparable": found.n_comparable,
+            "repeated": Measured(found.repeated, one_sentence),
+            "repeated_references": Measured(found.repeated_references, one_sentence),
+            "most_common": found.most_common,
+            "statuses": statuses(results.whole.predictions),
+        }
+    }
+
+
 CHECK = Check(
-    NAME,
-    look,
-    "answers on a coarse grid, the same for many queries, in the same words, or for other sentences of a video",
-    "none of these more than among references",
-    "share of the most frequent answer",
+    name=NAME,
+    title="Pattern of the answers",
+    looks_at="answers on a coarse grid, the same for many queries, in the same words, or for other sentences of a "
+    "video",
+    look=look,
+    passes="none of these more than among references",
+    figure="share of the most frequent answer",
+    document=document,
 )

@@ -2,33 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
-from truemoment.auditing.findings import Finding
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
+from truemoment.reports.model import Block
+
+FIGURES, SCORE, CLASSES, EXAMPLES = "figures", "behind", "classes", "examples"
+
+SECTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        FIGURES: "Method, floors and ceilings",
+        SCORE: "Where the score comes from",
+        CLASSES: "By class of query",
+        EXAMPLES: "Examples",
+    }
+)
+"""Sections of the report that checks add blocks to, in order, with their titles."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """A check by name.
+    """One check of an audit: its finding, and what it adds to the report and to the JSON document.
 
     Parameters
     ----------
     name
-        As a gate writes it.
-    look
-        Returns its finding, or None where it does not apply.
+        Its name in a gate.
+    title
+        Its title in the report.
     looks_at
         What it looks at, in words.
+    look
+        Returns its finding, or None where it does not apply.
     passes
-        When it holds; "" where it cannot fail.
+        When it passes; "" where it cannot fail.
     figure
         What its figure is, a fraction; "" where it has none.
+    blocks
+        Returns its tables and drawings by section, a key of :data:`SECTIONS`.
+    document
+        Returns its keys of the JSON document, each in every audit.
     """
 
     name: str
-    look: Callable[[Results], Finding | None]
+    title: str
     looks_at: str
+    look: Callable[[Results], AuditFinding | None]
     passes: str = ""
     figure: str = ""
+    blocks: Callable[[Results], Mapping[str, Sequence[Block]]] = lambda _: {}
+    document: Callable[[Results], Mapping[str, Any]] = lambda _: {}

@@ -10,20 +10,20 @@ for is a question of its own: it is reported too where its own verdict is "worse
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from truemoment.auditing.checks import slices
 from truemoment.auditing.checks.base import Check
 from truemoment.auditing.checks.conventions import EVALUATORS
-from truemoment.auditing.findings import Finding
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
-from truemoment.auditing.words import points, some
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import MeasureError, ProtocolError
 from truemoment.intervals import Floats, Ints
 from truemoment.records import numbers_of
+from truemoment.reports.words import counted, points
 from truemoment.studentised import resample_ratios
 from truemoment.uncertainty import LEVEL, false_discoveries, sums_by_video
 
@@ -83,7 +83,7 @@ class _Item(NamedTuple):
 
 def below_floor(results: Results) -> BelowFloor:
     """Compare the method with every floor on every item, all under the same draws of videos."""
-    results.tell("measures and classes below a floor")
+    results.on_status("measures and classes below a floor")
     items = [*_measures(results), *_classes(results), *_protocols(results)]
     if not items:
         return BelowFloor(0, 0, ())
@@ -91,7 +91,7 @@ def below_floor(results: Results) -> BelowFloor:
         np.concatenate([of.sums[0] - of.sums[1:] for of in items]).T,
         np.concatenate([np.repeat(of.weight[None], len(of.floors), axis=0) for of in items]).T,
         results.stream(NAME),
-        resamples=results.case.resamples,
+        resamples=results.setup.resamples,
     )
     comparisons = [
         AgainstFloor(of.name, floor, float(of.sums[0].sum() / of.weight.sum()), float(sums.sum() / of.weight.sum()), p)
@@ -104,7 +104,7 @@ def below_floor(results: Results) -> BelowFloor:
         if one.item not in worst or one.of_floor > worst[one.item].of_floor:
             worst[one.item] = one
     by_place = {(one.item, one.floor): one for one in comparisons}
-    for m, measure in enumerate(results.case.measures):
+    for m, measure in enumerate(results.setup.measures):
         if results.verdict.kind(m) == "worse":
             strongest = results.floors[results.verdict.strongest[m]].called(m)
             worst.setdefault(str(measure), by_place[str(measure), strongest])
@@ -120,7 +120,7 @@ def _ends(items: list[_Item]) -> Ints:
 def _measures(results: Results) -> Iterator[_Item]:
     systems = np.stack([sums_by_video(of)[0] for of in (results.scores, *(floor.scores for floor in results.floors))])
     weight = sums_by_video(results.scores)[1]
-    for m, measure in enumerate(results.case.measures):
+    for m, measure in enumerate(results.setup.measures):
         if weight[:, m].any():
             names = [floor.called(m) for floor in results.floors]
             yield _Item(str(measure), names, systems[:, :, m], weight[:, m])
@@ -130,7 +130,7 @@ def _classes(results: Results) -> Iterator[_Item]:
     m, video = results.headline, numbers_of(results.scores.video_id)
     names, n_videos = [floor.called(m) for floor in results.floors], int(video.max(initial=-1)) + 1
     tables = [results.scores.numerator[m], *(floor.scores.numerator[m] for floor in results.floors)]
-    for member in results.part(slices.members):
+    for member in results.cached(slices.members):
         for label, mask in zip(member.labels, member.masks, strict=True):
             weight = np.bincount(video[mask], results.scores.weight[m][mask], n_videos)
             if np.count_nonzero(weight) >= FEWEST_VIDEOS:
@@ -140,15 +140,15 @@ def _classes(results: Results) -> Iterator[_Item]:
 
 
 def _protocols(results: Results) -> Iterator[_Item]:
-    case, m = results.case, results.headline
+    setup, m = results.setup, results.headline
     names = [floor.called(m) for floor in results.floors]
     for protocol in EVALUATORS:
-        if protocol.name == case.protocol.name or protocol.references == "pooled":
+        if protocol.name == setup.protocol.name or protocol.references == "pooled":
             continue
         try:
             of_systems = [
-                sums_by_video(evaluate(case.annotations, of, [results.measure], protocol))
-                for of in (case.predictions, *(floor.predictions for floor in results.floors))
+                sums_by_video(evaluate(setup.annotations, of, [results.measure], protocol))
+                for of in (setup.predictions, *(floor.predictions for floor in results.floors))
             ]
         except (ProtocolError, MeasureError):  # it refuses missing answers, or the measure is not defined in it
             continue
@@ -157,35 +157,52 @@ def _protocols(results: Results) -> Iterator[_Item]:
             yield _Item(f"{results.measure} by {protocol.name}", names, sums, weight)
 
 
-def look(results: Results) -> Finding:
+def look(results: Results) -> AuditFinding:
     """State where the method is below a floor."""
-    found, percent = results.part(below_floor), results.case.protocol.percent
+    found, percent = results.cached(below_floor), results.setup.protocol.percent
     tried = (
-        f"{some(found.n_items, 'measure, class and protocol', 'measures, classes and protocols')}, "
+        f"{counted(found.n_items, 'measure, class and protocol', 'measures, classes and protocols')}, "
         f"{found.n_comparisons:,} comparisons with floors at a false discovery rate of {100 * LEVEL:.0f} % and the "
         "verdict of each measure"
     )
     if not found.n_items:
-        return Finding(NAME, "note", "No measure is defined here, so the method is compared with no floor.")
+        return AuditFinding(NAME, "note", "No measure is defined here, so the method is compared with no floor.")
     if not found.found:
-        return Finding(NAME, "good", f"The method is nowhere shown to be below a floor ({tried}).", (), 0.0, holds=True)
+        return AuditFinding(
+            NAME, "good", f"The method is nowhere shown to be below a floor ({tried}).", (), 0.0, holds=True
+        )
     lines = tuple(
         f"{one.item}: {percent(one.method)} against {percent(one.of_floor)} ({one.floor}), "
-        f"{points(one.method - one.of_floor, sign=True)} points"
+        f"{points(one.method - one.of_floor, sign='+')} points"
         for one in found.found
     )
     first = lines[0]
     others = len(lines) - 1
-    more = f"; {some(others, 'other', 'others')} in the evidence" if others else ""
-    verdict = f"The method is below a floor on {some(len(lines), 'item', 'items')} of {tried}: {first}{more}."
+    more = f"; {counted(others, 'other', 'others')} in the evidence" if others else ""
+    verdict = f"The method is below a floor on {counted(len(lines), 'item', 'items')} of {tried}: {first}{more}."
     largest = found.found[0].method - found.found[0].of_floor
-    return Finding(NAME, "warning", verdict, lines, float(-largest), holds=False)
+    return AuditFinding(NAME, "warning", verdict, lines, float(-largest), holds=False)
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return every item on which the method is below a floor."""
+    found = results.cached(below_floor)
+    return {
+        "below_floor": {
+            "n_items": found.n_items,
+            "n_comparisons": found.n_comparisons,
+            "false_discovery_rate": LEVEL,
+            "found": found.found,
+        }
+    }
 
 
 CHECK = Check(
-    NAME,
-    look,
-    "every measure, class of queries and protocol on which the method is below a floor",
-    'on none of them, at a false discovery rate of 5 %; no measure\'s verdict is "worse"',
-    "the largest difference",
+    name=NAME,
+    title="Below a floor",
+    looks_at="every measure, class of queries and protocol on which the method is below a floor",
+    look=look,
+    passes='on none of them, at a false discovery rate of 5 %; no measure\'s verdict is "worse"',
+    figure="the largest difference",
+    document=document,
 )

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from truemoment.auditing.checks import verdict_section
 from truemoment.auditing.checks.base import Check
-from truemoment.auditing.findings import Finding, Level
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 from truemoment.auditing.verdict import LITTLE
-from truemoment.auditing.words import detectable, interval, number, p_value, plain_interval, points, some
+from truemoment.reports.model import Level
+from truemoment.reports.words import counted, interval95, interval95_points, number, p_value, points
 from truemoment.uncertainty import LEVEL, smallest_p
 
 NAME = "better-than-guessing"
@@ -22,11 +24,11 @@ OFTEN = 0.05
 """Share of resamples in which a floor must be the strongest to be named."""
 
 
-def look(results: Results) -> Finding:
+def look(results: Results) -> AuditFinding:
     """Compare the method with every floor at once."""
-    case, verdict, m = results.case, results.verdict, results.headline
+    setup, verdict, m = results.setup, results.verdict, results.headline
     if not np.isfinite(verdict.difference[m]):
-        return Finding(NAME, "note", f"{results.measure} is undefined here, so there is no verdict.")
+        return AuditFinding(NAME, "note", f"{results.measure} is undefined here, so there is no verdict.")
     where, tried = compared(results, m), baselines(results)
     level: Level
     holds: bool | None
@@ -42,45 +44,45 @@ def look(results: Results) -> Finding:
         level, holds = "serious", False
         said = "Not decided, and at most a little better than" if verdict.is_little(m) else "Not decided against"
         said += f" the {tried}: {where}; {detectable(float(verdict.resolves[m]))}."
-    if case.train is None:
+    if setup.splits.train is None:
         level, holds = ("warning", None) if holds else (level, holds)
         said += (
             " No floor has learned where moments usually are: there is no training split (--fit-split, "
             "--fit-annotations)."
         )
-    n_videos = case.annotations.n_videos
+    n_videos = setup.annotations.n_videos
     if n_videos < FEW_VIDEOS and holds is not None:
         level = "warning" if level == "good" else level
         said += f" With only {n_videos} videos this depends much on which videos they are."
-    return Finding(NAME, level, said, tuple(_evidence(results)), float(verdict.difference[m]), holds)
+    return AuditFinding(NAME, level, said, tuple(_evidence(results)), float(verdict.difference[m]), holds)
 
 
 def baselines(results: Results) -> str:
     """Write how many floors were tried."""
-    return some(len(results.floors), "blind baseline tried", "blind baselines tried")
+    return counted(len(results.floors), "blind baseline tried", "blind baselines tried")
 
 
 def compared(results: Results, m: int) -> str:
     """Write the method's figure beside that of the strongest floor at measure m."""
-    verdict, percent = results.verdict, results.case.protocol.percent
-    difference, measure = float(verdict.difference[m]), results.case.measures[m]
+    verdict, percent = results.verdict, results.setup.protocol.percent
+    difference, measure = float(verdict.difference[m]), results.setup.measures[m]
     own, floor = results.scores.value(measure), results.strongest_scores.value(measure)
     skill = (
-        f"; skill {number(verdict.skill[m])}, {plain_interval(verdict.skill_ci95[m])}"
+        f"; skill {number(verdict.skill[m])}, {interval95(verdict.skill_ci95[m])}"
         if np.isfinite(verdict.skill[m])
         else ""
     )
     return (
         f"{points(abs(difference))} points {'above' if difference >= 0 else 'below'} {results.strongest(m)} at "
-        f"{measure} ({percent(own)} against {percent(floor)}), {interval(verdict.ci95[m])}{skill}"
+        f"{measure} ({percent(own)} against {percent(floor)}), {interval95_points(verdict.ci95[m])}{skill}"
     )
 
 
 def too_few(results: Results) -> str:
     """Return why no difference could be shown, however large; "" where one could."""
-    n_videos, permutations = len(set(results.scores.video_id)), results.case.permutations
+    n_videos, permutations = len(set(results.scores.video_id)), results.setup.permutations
     if smallest_p(n_videos, 10_000) >= LEVEL:
-        return f"{some(n_videos, 'video is', 'videos are')} too few for any difference to be shown"
+        return f"{counted(n_videos, 'video is', 'videos are')} too few for any difference to be shown"
     if smallest_p(n_videos, permutations) >= LEVEL:
         return f"{permutations} permutations are too few for any difference to be shown (--permutations)"
     if results.verdict.kind(results.headline) == "undefined":
@@ -88,10 +90,17 @@ def too_few(results: Results) -> str:
     return ""
 
 
+def detectable(resolves: float) -> str:
+    """Write the smallest difference that a split can show."""
+    if not np.isfinite(resolves):
+        return "the smallest detectable difference is undefined"
+    return f"the smallest difference that can be detected with 80 % power is {points(resolves)} points"
+
+
 def _evidence(results: Results) -> Iterator[str]:
-    case, verdict, m = results.case, results.verdict, results.headline
-    percent = case.protocol.percent
-    for i, measure in enumerate(case.measures):
+    setup, verdict, m = results.setup, results.verdict, results.headline
+    percent = setup.protocol.percent
+    for i, measure in enumerate(setup.measures):
         if np.isfinite(verdict.difference[i]):
             yield f"{measure}: {verdict.kind(i)}, {compared(results, i)}, {p_value(float(results.p[i]))}"
     for f, floor in enumerate(results.floors):
@@ -99,42 +108,45 @@ def _evidence(results: Results) -> Iterator[str]:
             drawn = f", spread over {len(floor.draws)} draws {points(float(floor.spread[m]))}" if floor.draws else ""
             yield (
                 f"{floor.called(m)}: {percent(floor.scores.value(results.measure))}{drawn}; the method is "
-                f"{points(verdict.against[f, m], sign=True)} points from it, "
-                f"{interval(verdict.against_ci95[f, m], sign=True)}, {p_value(float(results.p_values[f, m]))}"
+                f"{points(verdict.against[f, m], sign='+')} points from it, "
+                f"{interval95_points(verdict.against_ci95[f, m], sign='+')}, {p_value(float(results.p_values[f, m]))}"
             )
     often = [(share, f) for f, share in enumerate(verdict.strongest_in[:, m].tolist()) if share >= OFTEN]
     names = (f"{results.floors[f].called(m)} in {100 * share:.0f} %" for share, f in sorted(often, reverse=True))
     yield f"the strongest floor in resamples of the videos: {', '.join(names)}"
-    if case.selection is not None:
+    if setup.splits.validation is not None:
         yield _validated(results)
     yield (
         f"the interval against the strongest floor has the lowest lower end of all {len(results.floors)} comparisons "
         f"at level {LEVEL:g}, and the lowest upper end at level {LEVEL:g} / {len(results.floors)}"
     )
     yield f"little: a skill below {LITTLE:g}, fewer than one in five of the moments that the strongest floor misses"
-    if case.train is not None:
-        yield f"floors were fitted on {case.train.dataset}/{case.train.split} ({case.train.n_queries:,} queries)"
+    if (train := setup.splits.train) is not None:
+        yield f"floors were fitted on {train.dataset}/{train.split} ({train.n_queries:,} queries)"
     yield from (f"left out: {line}" for line in results.left_out)
 
 
 def _validated(results: Results) -> str:
     """Write which floor the validation split would have chosen, and what the method has above it."""
-    case, m = results.case, results.headline
+    setup, m = results.setup, results.headline
     values = [np.nan if of.validated is None else of.validated.value(results.measure) for of in results.floors]
-    if case.selection is None or not np.isfinite(values).any():
+    if setup.splits.validation is None or not np.isfinite(values).any():
         return "no floor has a figure on the validation split"
     chosen = int(np.nanargmax(values))
     return (
-        f"the strongest floor on {case.selection.split} is {results.floors[chosen].called(m)} "
-        f"({case.protocol.percent(values[chosen])} there): the method is "
-        f"{points(results.verdict.against[chosen, m], sign=True)} points from it here"
+        f"the strongest floor on {setup.splits.validation.split} is {results.floors[chosen].called(m)} "
+        f"({setup.protocol.percent(values[chosen])} there): the method is "
+        f"{points(results.verdict.against[chosen, m], sign='+')} points from it here"
     )
 
 
 CHECK = Check(
-    NAME,
-    look,
-    "the difference to every blind baseline tried, and the skill",
-    "the 95 % interval against every one of them lies above 0",
-    "difference to the strongest floor on the audited split",
+    name=NAME,
+    title="Better than guessing",
+    looks_at="the difference to every blind baseline tried, and the skill",
+    look=look,
+    passes="the 95 % interval against every one of them lies above 0",
+    figure="difference to the strongest floor on the audited split",
+    blocks=verdict_section.blocks,
+    document=verdict_section.document,
 )

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from truemoment.auditing.checks import slices
-from truemoment.auditing.checks.base import Check
+from truemoment.auditing.checks.base import CLASSES, Check
 from truemoment.auditing.checks.below_floor import FEWEST_VIDEOS
-from truemoment.auditing.findings import Finding
+from truemoment.auditing.checks.slices_figure import slice_drawings
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
-from truemoment.auditing.words import some
+from truemoment.auditing.table_cells import figure_cell
+from truemoment.diagnosis.slices import Slice
+from truemoment.documents import NO_INTERVAL, Measured
+from truemoment.measures import why_undefined
 from truemoment.records import numbers_of
+from truemoment.reports.model import Block, Cell, Details, Paragraph, Table
+from truemoment.reports.words import counted
 from truemoment.studentised import resample_ratios
 from truemoment.uncertainty import LEVEL, NO_WEIGHT, false_discoveries
 
@@ -22,6 +28,9 @@ TIMES = 1.5
 """A class carries the score where its share of the score is this many times its share of the queries."""
 
 N_NAMED = 3
+
+FEW_VIDEOS = "fewer than 2 videos"
+"""Why a class has no interval."""
 
 
 class Carrying(NamedTuple):
@@ -56,7 +65,7 @@ def carrying(results: Results) -> tuple[Carrying, ...]:
     n_videos, total = int(video.max(initial=-1)) + 1, own.sum()
     overall = own - own.sum() / max(weight.sum(), NO_WEIGHT) * weight  # what each query has above the whole score
     found, above = [], []
-    for member in results.part(slices.members):
+    for member in results.cached(slices.members):
         for label, mask in zip(member.labels, member.masks, strict=True):
             inside, outside = weight[mask].sum(), weight[~mask].sum()
             if not (inside > 0 and outside > 0 and total > 0) or len(np.unique(video[mask])) < FEWEST_VIDEOS:
@@ -82,16 +91,16 @@ def carrying(results: Results) -> tuple[Carrying, ...]:
         np.array(above, dtype=np.float64).T,
         np.broadcast_to(np.bincount(video, weight, n_videos)[:, None], (n_videos, len(found))),
         results.stream(NAME),
-        resamples=results.case.resamples,
+        resamples=results.setup.resamples,
     )
     kept = false_discoveries(drawn.p_values()[1], LEVEL)
     carry = [of for of, is_kept in zip(found, kept, strict=True) if is_kept and of.of_score > TIMES * of.of_queries]
     return tuple(sorted(carry, key=lambda of: of.of_queries / of.of_score))
 
 
-def look(results: Results) -> Finding | None:
+def look(results: Results) -> AuditFinding | None:
     """Name the classes that carry the score."""
-    found, percent = results.part(carrying), results.case.protocol.percent
+    found, percent = results.cached(carrying), results.setup.protocol.percent
     if not found:
         return None
     lines = tuple(
@@ -100,14 +109,73 @@ def look(results: Results) -> Finding | None:
         for of in found
     )
     named = "; ".join(lines[:N_NAMED])
-    classes = some(len(found), "class carries", "classes carry")
+    classes = counted(len(found), "class carries", "classes carry")
     verdict = f"{classes} more of {results.measure} than {'its' if len(found) == 1 else 'their'} share: {named}."
-    return Finding(NAME, "note", verdict, lines, found[0].of_score)
+    return AuditFinding(NAME, "note", verdict, lines, found[0].of_score)
+
+
+def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
+    """Show the headline measure by class of query."""
+    own, floor = results.cached(slices.of_method), results.cached(slices.of_floor)
+    words = f"{results.measure} of the method (dot) and of the strongest floor (hollow diamond), with 95 % intervals."
+    tables = Details("The same as tables", tuple(_tables(results, own, floor)))
+    return {CLASSES: (Paragraph(words), *slice_drawings(own, floor, results.headline, results.measure), tables)}
+
+
+def _tables(results: Results, own: list[Slice], floor: list[Slice]) -> list[Table]:
+    """Make a table of each family."""
+    m, measure = results.headline, results.measure
+    rows_of: dict[str, list[tuple[Cell, ...]]] = {}
+    for one, of_floor in zip(own, floor, strict=True):
+        why = FEW_VIDEOS if one.n_videos < 2 else ""
+        rows_of.setdefault(one.family, []).append(
+            (
+                Cell(one.label),
+                Cell(f"{one.n_queries:,}"),
+                Cell(f"{one.n_videos:,}"),
+                figure_cell(results, measure, float(one.value[m]), one.ci95[m], why=why),
+                figure_cell(results, measure, float(of_floor.value[m]), of_floor.ci95[m], why=why),
+            )
+        )
+    headings = ("queries", "videos", "the method, %", "strongest floor, %")
+    return [
+        Table(f"{measure} by {family}", (family, *headings), (("", tuple(rows)),)) for family, rows in rows_of.items()
+    ]
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return the classes that carry the score, and the figures of every class."""
+    pairs = zip(results.cached(slices.of_method), results.cached(slices.of_floor), strict=True)
+    return {
+        "carrying_classes": results.cached(carrying),
+        "slices": [
+            {
+                "family": own.family,
+                "class": own.label,
+                "n_queries": own.n_queries,
+                "n_videos": own.n_videos,
+                "measures": _figures(results, own),
+                "floor": _figures(results, floor),
+            }
+            for own, floor in pairs
+        ],
+    }
+
+
+def _figures(results: Results, of: Slice) -> list[Measured]:
+    why = FEW_VIDEOS if of.n_videos < 2 else NO_INTERVAL
+    return [
+        Measured(float(value), why_undefined(measure), ci95.tolist(), measure=str(measure), no_interval=why)
+        for measure, value, ci95 in zip(results.setup.measures, of.value, of.ci95, strict=True)
+    ]
 
 
 CHECK = Check(
-    NAME,
-    look,
-    "classes of queries whose share of the score is far above their share of the queries",
+    name=NAME,
+    title="What carries the score",
+    looks_at="classes of queries whose share of the score is far above their share of the queries",
+    look=look,
     figure="share of the score of the first such class",
+    blocks=blocks,
+    document=document,
 )

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truemoment.auditing.case import ORIGINAL
-from truemoment.auditing.results import Paired, Results, intervals
+from truemoment.auditing.resampling import Paired, intervals
+from truemoment.auditing.results import Results
+from truemoment.auditing.setup import ORIGINAL
 from truemoment.diagnosis.shuffled import Displacement, compare_shuffled
 from truemoment.intervals import Floats
 from truemoment.records import Predictions
@@ -98,42 +99,42 @@ class Changed(NamedTuple):
 
 def changed(results: Results) -> Changed | None:
     """Compare the model's answers on each kind of changed videos with its own on the original ones."""
-    case = results.case
-    if not case.changed:
+    setup = results.setup
+    if not setup.controls.changed:
         return None
-    results.tell("changed videos")
-    now = case.changed[ORIGINAL]
+    results.on_status("changed videos")
+    now = setup.controls.changed[ORIGINAL]
     original = results.evaluate(now)
-    ways = [way for way in case.changed if way != ORIGINAL]
-    found = tuple(_control(results, way, case.changed[way], now, original) for way in ways)
-    ci95 = intervals([original], results.stream("changed videos"), case.resamples)[0]
+    ways = [way for way in setup.controls.changed if way != ORIGINAL]
+    found = tuple(_control(results, way, setup.controls.changed[way], now, original) for way in ways)
+    ci95 = intervals([original], results.stream("changed videos"), setup.resamples)[0]
     return Changed(original, ci95, _n_differing(results, now), found) if ways else None
 
 
 def shuffled(results: Results) -> Control | None:
     """Compare the audited answers with those on shuffled videos, where these were given or the model was asked now."""
-    case, model = results.case, results.part(changed)
-    answers = case.shuffled
+    setup, model = results.setup, results.cached(changed)
+    answers = setup.controls.shuffled
     if answers is None and model is not None and model.agrees:
-        answers = case.changed.get("shuffled")
-    return None if answers is None else _control(results, "shuffled", answers, case.predictions, results.scores)
+        answers = setup.controls.changed.get("shuffled")
+    return None if answers is None else _control(results, "shuffled", answers, setup.predictions, results.scores)
 
 
 def controls(results: Results) -> tuple[Control, ...]:
     """Return each control once: the shuffled videos of the audited file, and the other changes of the model."""
-    of_file, model = results.part(shuffled), results.part(changed)
+    of_file, model = results.cached(shuffled), results.cached(changed)
     others = () if model is None else (one for one in model.ways if of_file is None or one.way != of_file.way)
     return (*(() if of_file is None else (of_file,)), *others)
 
 
 def _control(results: Results, way: str, answers: Predictions, before: Predictions, original: Scores) -> Control:
-    case, scores = results.case, results.evaluate(answers)
+    setup, scores = results.setup, results.evaluate(answers)
     return Control(
         way=way,
         answers=answers,
         scores=scores,
-        ci95=intervals([scores], results.stream(f"control {way}"), case.resamples)[0],
-        displacement=compare_shuffled(case.annotations, before, answers, ranking=case.protocol.ranking),
+        ci95=intervals([scores], results.stream(f"control {way}"), setup.resamples)[0],
+        displacement=compare_shuffled(setup.annotations, before, answers, ranking=setup.protocol.ranking),
         fall=results.paired(original, scores, f"fall {way}"),
         original=original,
     )
@@ -141,8 +142,8 @@ def _control(results: Results, way: str, answers: Predictions, before: Predictio
 
 def _n_differing(results: Results, now: Predictions) -> int:
     """Count the queries whose first answer is not the audited one."""
-    case = results.case
-    moved = compare_shuffled(case.annotations, case.predictions, now, ranking=case.protocol.ranking)
+    setup = results.setup
+    moved = compare_shuffled(setup.annotations, setup.predictions, now, ranking=setup.protocol.ranking)
     stays = np.maximum(moved.d_start, moved.d_end) <= SAME_PLACE_NORM  # NaN does not
     silent = moved.left_out.get("answered on neither video", 0)
-    return case.annotations.n_queries - int(stays.sum()) - silent
+    return setup.annotations.n_queries - int(stays.sum()) - silent

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from truemoment.auditing.checks.base import Check
-from truemoment.auditing.findings import Finding
+from truemoment.auditing.checks.base import SCORE, Check
+from truemoment.auditing.checks.conventions_figure import conventions_figure
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
+from truemoment.documents import Measured
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import MeasureError, ProtocolError
+from truemoment.measures import why_undefined
 from truemoment.protocols import PROTOCOLS
+from truemoment.reports.model import Block, Drawing
 
 NAME = "conventions"
 
@@ -28,28 +34,28 @@ def conventions(results: Results) -> Mapping[str, float]:
 
     One that pools all answers of a list into one is left out where lists are ranked alternatives.
     """
-    case, found = results.case, {}
-    ranked = case.predictions.lengths.max(initial=0) > 1
-    for protocol in dict.fromkeys([case.protocol, *EVALUATORS]):
+    setup, found = results.setup, {}
+    ranked = setup.predictions.lengths.max(initial=0) > 1
+    for protocol in dict.fromkeys([setup.protocol, *EVALUATORS]):
         if ranked and protocol.references == "pooled":
             continue
         try:
-            scores = evaluate(case.annotations, case.predictions, [results.measure], protocol)
+            scores = evaluate(setup.annotations, setup.predictions, [results.measure], protocol)
         except (ProtocolError, MeasureError):  # it refuses missing answers, or the measure is not defined in it
             continue
         found[protocol.name] = scores.value(results.measure)
     return MappingProxyType(found)
 
 
-def look(results: Results) -> Finding:
+def look(results: Results) -> AuditFinding:
     """State the lowest and the highest figure."""
     measure = results.measure
-    figures = {name: value for name, value in results.part(conventions).items() if np.isfinite(value)}
+    figures = {name: value for name, value in results.cached(conventions).items() if np.isfinite(value)}
     silent = [protocol.name for protocol in EVALUATORS if protocol.name not in figures]
     lines = [f"{name}: {100 * value:.2f}" for name, value in sorted(figures.items(), key=lambda item: item[1])]
     lines += [f"no figure: {', '.join(silent)} (undefined there, or they refuse these predictions)"] if silent else []
     if not figures:
-        return Finding(NAME, "note", f"{measure} is undefined under every named convention.", tuple(lines))
+        return AuditFinding(NAME, "note", f"{measure} is undefined under every named convention.", tuple(lines))
     low, high = min(figures, key=figures.__getitem__), max(figures, key=figures.__getitem__)
     spread = figures[high] - figures[low]
     verdict = (
@@ -58,12 +64,37 @@ def look(results: Results) -> Finding:
         if round(spread, 4)
         else f"All {len(figures)} evaluators that take these predictions give {100 * figures[low]:.2f} at {measure}."
     )
-    return Finding(NAME, "warning" if spread >= LARGE else "note", verdict, tuple(lines), spread)
+    return AuditFinding(NAME, "warning" if spread >= LARGE else "note", verdict, tuple(lines), spread)
+
+
+def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
+    """Draw the figure under each convention."""
+    drawing = Drawing(
+        "conventions",
+        f"{results.measure} under each named convention",
+        "The same predictions, measured as published evaluators do. Figures of different evaluators cannot be compared "
+        "more finely than this.",
+        partial(conventions_figure, results, results.cached(conventions)),
+    )
+    return {SCORE: (drawing,)}
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return the figure under each convention."""
+    why = why_undefined(results.measure)
+    return {
+        "conventions": [
+            {"protocol": name} | Measured(value, why).as_dict() for name, value in results.cached(conventions).items()
+        ]
+    }
 
 
 CHECK = Check(
-    NAME,
-    look,
-    "the same predictions under every named protocol that takes them",
+    name=NAME,
+    title="Evaluators",
+    looks_at="the same predictions under every named protocol that takes them",
+    look=look,
     figure="largest less smallest",
+    blocks=blocks,
+    document=document,
 )

@@ -10,12 +10,12 @@ from truemoment.scores import Scores
 
 def curves(results: Results) -> tuple[tuple[str, Curves], ...]:
     """Return the curves of the method, the strongest floor, PredictAll and the text-only model, each with a name."""
-    results.tell("curves")
-    case, floors = results.case, results.floors
+    results.on_status("curves")
+    setup, floors = results.setup, results.floors
     strongest = int(results.verdict.strongest[results.headline])
     shown = dict.fromkeys([strongest, 0, *([] if results.text_only is None else [results.text_only])])
-    answered = [(case.predictions.name, case.predictions), *((floors[f].title, floors[f].predictions) for f in shown)]
-    return tuple((name, recall_curves(case.annotations, of, case.protocol)) for name, of in answered)
+    answered = [(setup.predictions.name, setup.predictions), *((floors[f].title, floors[f].predictions) for f in shown)]
+    return tuple((name, recall_curves(setup.annotations, of, setup.protocol)) for name, of in answered)
 
 
 def by_length(results: Results) -> SuccessByLength | None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from truemoment.auditing.checks.base import Check
-from truemoment.auditing.findings import Finding
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from truemoment.auditing.checks.base import EXAMPLES, SCORE, Check
+from truemoment.auditing.checks.errors_figure import errors_figure
+from truemoment.auditing.checks.examples import examples
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
-from truemoment.auditing.words import points
 from truemoment.diagnosis.errors import ErrorKinds, error_kinds
 from truemoment.measures import DiscountedRecall, Recall
+from truemoment.reports.model import Block, Drawing, Examples, Paragraph
+from truemoment.reports.words import points
 
 NAME = "errors"
 
@@ -26,14 +34,14 @@ ERRORS = {
 
 def errors(results: Results) -> ErrorKinds:
     """Classify the first answers at the headline's threshold."""
-    case, headline = results.case, results.measure
+    setup, headline = results.setup, results.measure
     threshold = headline.iou if isinstance(headline, Recall | DiscountedRecall) else 0.5
-    return error_kinds(case.annotations, case.predictions, threshold, case.protocol)
+    return error_kinds(setup.annotations, setup.predictions, threshold, setup.protocol)
 
 
-def look(results: Results) -> Finding:
+def look(results: Results) -> AuditFinding:
     """Name the main error."""
-    kinds = results.part(errors)
+    kinds = results.cached(errors)
     measure = kinds.measures[0]
     lines = tuple(
         f"{kind.kind}: {kind.n_queries:,} ({100 * kind.share:.1f} %)"
@@ -44,18 +52,60 @@ def look(results: Results) -> Finding:
     if not wrong:
         sound = kinds.figures[0] == 1
         verdict = "No first answer is wrong." if sound else "No first answer can be corrected: references are faulty."
-        return Finding(NAME, "good" if sound else "note", verdict, lines)
+        return AuditFinding(NAME, "good" if sound else "note", verdict, lines)
     largest = max(wrong, key=lambda kind: kind.gain[0])
     verdict = (
         f"Main error: {100 * largest.share:.0f} % {ERRORS.get(largest.kind, largest.kind)} ('{largest.kind}'). "
         f"Correcting them would add {points(largest.gain[0])} points of {measure}."
     )
-    return Finding(NAME, "note", verdict, lines, float(largest.share))
+    return AuditFinding(NAME, "note", verdict, lines, float(largest.share))
+
+
+def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
+    """Draw the gain of correcting each kind of error; show examples."""
+    found = results.cached(errors)
+    drawing = Drawing(
+        "errors",
+        "Kinds of error of the first answers",
+        "Gain of each measure if one kind of error were corrected and all else stayed; queries in brackets. 'Hidden' "
+        "are hits at a lower rank, moved to rank 1; they are counted among the other kinds too.",
+        partial(errors_figure, found),
+    )
+    shown = examples(results, found)
+    if not shown:
+        return {SCORE: (drawing,)}
+    rule = Paragraph(
+        "Chosen by a rule, not by hand: hits where the strongest floor misses, one of each kind of miss, a hit at a "
+        "lower rank, an answer past the end of its video; among equal queries, by the SHA-256 of their ids. The floor "
+        f"is {results.strongest(results.headline)}."
+    )
+    return {SCORE: (drawing,), EXAMPLES: (rule, Examples(shown))}
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return the kinds of error and the gain of correcting each."""
+    found = results.cached(errors)
+    kinds = [
+        {"kind": of.kind, "n_queries": of.n_queries, "share": of.share, "mended": of.mended, "gain": of.gain}
+        for of in found.table
+    ]
+    entry = {
+        "threshold": found.threshold,
+        "depth": found.depth,
+        "references": found.references,
+        "measures": found.measures,
+        "figures": found.figures,
+        "kinds": kinds,
+    }
+    return {"errors": entry if np.all(np.isfinite(found.figures)) else entry | {"why": "no query counts"}}
 
 
 CHECK = Check(
-    NAME,
-    look,
-    "kinds of wrong first answers, and what correcting each would give",
+    name=NAME,
+    title="Kinds of error",
+    looks_at="kinds of wrong first answers, and what correcting each would give",
+    look=look,
     figure="share of the queries of the main error",
+    blocks=blocks,
+    document=document,
 )

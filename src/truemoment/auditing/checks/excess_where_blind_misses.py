@@ -12,24 +12,29 @@ fold on the audited split itself: each fifth of its videos is answered by networ
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from truemoment.arrays import Array
-from truemoment.auditing.checks.base import Check
-from truemoment.auditing.findings import Finding, Level
+from truemoment.auditing.checks.base import SCORE, Check
+from truemoment.auditing.checks.excess_figure import excess_figure
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
-from truemoment.auditing.words import interval, points, some
 from truemoment.baselines import ExpectedValue
 from truemoment.baselines.sentence_network import SentenceNetwork, Training, folds
+from truemoment.documents import Measured
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError
 from truemoment.floors import NETWORK, BaselineResult, pack_answers, unpack_answers
-from truemoment.intervals import Bools, Floats, Ints
+from truemoment.intervals import Floats, Ints
 from truemoment.measures import Measure, Recall
-from truemoment.network_row import excess, hit_of
+from truemoment.network_row import count_hits, hit_of, hits_beside, shares_of_hits
 from truemoment.records import Predictions
+from truemoment.reports.model import Block, Drawing, Level
+from truemoment.reports.words import counted, interval95_points, points
+from truemoment.scores import Scores
 
 NAME = "excess-where-blind-misses"
 
@@ -116,49 +121,49 @@ class WhereBlindMisses(NamedTuple):
 
 def where_blind_misses(results: Results) -> WhereBlindMisses | None:
     """Compare the hits of the method with those of two sentence networks; None where none can be fitted."""
-    case, measure = results.case, hit_of(results.measure)
+    setup, measure = results.setup, hit_of(results.measure)
     answers = _answers(results, measure)
     if answers is None:
         return None
-    results.tell("where the sentence network misses")
-    of_method, first, second = (
-        evaluate(case.annotations, of, [measure], case.protocol).numerator[0] for of in (case.predictions, *answers)
-    )
-    row = answers[0].rows_of(case.annotations.queries.query_id)
+    results.on_status("where the sentence network misses")
+    of_method, first, second = (_hits(results, of, measure) for of in (setup.predictions, *answers))
+    found = hits_beside([of_method], first, second, results.stream(NAME), resamples=setup.resamples)
+    floors = [_beside_floor(results, of, measure, (of_method, first)) for of in results.floors]
+    systems = [shares_of_hits([of], first) for of in (of_method, first, second)]
+    n_missed, n_hit = count_hits(first)
+    row = answers[0].rows_of(setup.annotations.queries.query_id)
     probability = answers[0].score[answers[0].offsets[row]]
-    hits = np.stack([of_method, first, second], axis=1)
-    value, ci95 = excess(hits, case.annotations.queries.video_id, results.stream(NAME), resamples=case.resamples)
-    floors = [_beside_floor(results, of, measure, hits) for of in results.floors]
-    order = np.argsort(probability, kind="stable")
-    classes = [part for part in np.array_split(order, N_CLASSES) if len(part)]
+    hits = np.stack([of.numerator[0] for of in (of_method, first, second)], axis=1)
+    classes = [of for of in np.array_split(np.argsort(probability, kind="stable"), N_CLASSES) if len(of)]
     return WhereBlindMisses(
         measure=measure,
-        out_of_fold=case.train is None,
-        n_missed=int((first == 0).sum()),
-        n_hit=int((first > 0).sum()),
-        where_missed=_mean(hits, first == 0),
-        where_hit=_mean(hits, first > 0),
-        excess=value,
-        ci95=ci95,
+        out_of_fold=setup.splits.train is None,
+        n_missed=n_missed,
+        n_hit=n_hit,
+        where_missed=np.array([missed for missed, _ in systems]),
+        where_hit=np.array([hit for _, hit in systems]),
+        excess=found.excess,
+        ci95=found.ci95,
         floor=min(floors, key=lambda of: of.low, default=None),
-        probability=np.array([probability[part].mean() for part in classes]),
-        n_queries=np.array([len(part) for part in classes]),
-        hits=np.stack([hits[part].mean(axis=0) for part in classes]),
+        probability=np.array([probability[of].mean() for of in classes]),
+        n_queries=np.array([len(of) for of in classes]),
+        hits=np.stack([hits[of].mean(axis=0) for of in classes]),
     )
 
 
-def _beside_floor(results: Results, floor: BaselineResult, measure: Recall, hits: Floats) -> FloorWhereBlindMisses:
-    """Put a floor in the place of the second network; `hits` are those of the method and of both networks, (Q, 3)."""
-    case = results.case
-    own = evaluate(case.annotations, floor.predictions, [measure], case.protocol).numerator[0]
-    beside = np.stack([hits[:, 0], hits[:, 1], own], axis=1)
+def _hits(results: Results, predictions: Predictions, measure: Recall) -> Scores:
+    return evaluate(results.annotations, predictions, [measure], results.setup.protocol)
+
+
+def _beside_floor(
+    results: Results, floor: BaselineResult, measure: Recall, beside: tuple[Scores, Scores]
+) -> FloorWhereBlindMisses:
+    """Put a floor in the place of the second network; `beside` are the method and the first network."""
+    (of_method, first), own = beside, _hits(results, floor.predictions, measure)
     rng = results.stream(f"{NAME} {floor.name}")
-    value, ci95 = excess(beside, case.annotations.queries.video_id, rng, resamples=case.resamples)
-    return FloorWhereBlindMisses(floor.title, float(_mean(own[:, None], hits[:, 1] == 0)[0]), value, ci95)
-
-
-def _mean(hits: Floats, queries: Bools) -> Floats:
-    return np.asarray(hits[queries].mean(axis=0) if queries.any() else np.full(hits.shape[1], np.nan))
+    found = hits_beside([of_method], first, own, rng, resamples=results.setup.resamples)
+    where_missed, _ = shares_of_hits([own], first)
+    return FloorWhereBlindMisses(floor.title, where_missed, found.excess, found.ci95)
 
 
 def _answers(results: Results, measure: Recall) -> tuple[Predictions, Predictions] | None:
@@ -169,7 +174,7 @@ def _answers(results: Results, measure: Recall) -> tuple[Predictions, Prediction
         if fitted is not None:
             (by_hits,) = fitted.for_measures([measure])
             found.append(by_hits.ground(results.annotations.queries))
-        elif results.case.train is None:
+        elif results.setup.splits.train is None:
             try:
                 found.append(_out_of_fold(results, measure, f"{NETWORK} out of fold {number}"))
             except InputError:
@@ -181,7 +186,7 @@ def _answers(results: Results, measure: Recall) -> tuple[Predictions, Prediction
 
 def _out_of_fold(results: Results, measure: Recall, name: str) -> Predictions:
     """Answer each part of the audited split by a network that learned from the other parts; `name` seeds them."""
-    annotations, protocol = results.annotations, results.case.protocol
+    annotations, protocol = results.annotations, results.setup.protocol
     for_folds, *children = results.stream(name).spawn(1 + N_FOLDS)
     fold = folds(annotations.queries.video_id, N_FOLDS, for_folds)
 
@@ -189,41 +194,41 @@ def _out_of_fold(results: Results, measure: Recall, name: str) -> Predictions:
         parts = []
         for number, child in enumerate(children):
             if (fold == number).any():
-                results.tell(f"sentence network out of fold, {100 * number / N_FOLDS:.0f} %")
+                results.on_status(f"sentence network out of fold, {100 * number / N_FOLDS:.0f} %")
                 network = ExpectedValue(SentenceNetwork(child, TRAINING), measure, protocol)
                 fitted = network.fit(annotations.select_queries(fold != number))
                 parts.append(fitted.ground(annotations.select_queries(fold == number).queries))
         return pack_answers([[Predictions.joined(parts)]])
 
     key = {"annotations": annotations.sha256, "measure": str(measure), "protocol": protocol.signature()}
-    packed = results.case.cache.arrays("out-of-fold", key | {"network": name, "seed": results.seed}, ask)
+    packed = results.setup.cache.arrays("out-of-fold", key | {"network": name, "seed": results.stream_seed}, ask)
     return unpack_answers(packed, annotations.queries.query_id[np.argsort(fold, kind="stable")])[0][0]
 
 
-def look(results: Results) -> Finding | None:
+def look(results: Results) -> AuditFinding | None:
     """State what the method finds where the sentence network misses."""
-    found = results.part(where_blind_misses)
+    found = results.cached(where_blind_misses)
     if found is None:
         return None
     if not found.n_missed or not np.all(np.isfinite(found.ci95)):
         why = "misses no query" if not found.n_missed else "differs too little from video to video"
-        return Finding(NAME, "note", f"There is no excess to state: the sentence network {why}.")
+        return AuditFinding(NAME, "note", f"There is no excess to state: the sentence network {why}.")
     missed, hit = 100 * found.where_missed, 100 * found.where_hit
     right = f"; where it is right, {hit[0]:.0f} %" if found.n_hit else ""
     verdict = (
         f"Where the sentence network misses, the method finds {missed[0]:.0f} %{right}. A second sentence network "
         f"finds {missed[2]:.0f} % of what the first one misses, so the excess is "
-        f"{points(found.excess, sign=True)} points, {interval(found.ci95, sign=True)}."
+        f"{points(found.excess, sign='+')} points, {interval95_points(found.ci95, sign='+')}."
     )
     if (of := found.floor) is not None and of.low < found.ci95[0]:
         verdict += (
-            f" The closest floor, {of.name}, finds {100 * of.where_missed:.0f} %: {points(of.excess, sign=True)} "
-            f"points, {interval(of.ci95, sign=True)}."
+            f" The closest floor, {of.name}, finds {100 * of.where_missed:.0f} %: {points(of.excess, sign='+')} "
+            f"points, {interval95_points(of.ci95, sign='+')}."
         )
     low, high = found.low, found.ci95[1]
     level: Level = "good" if low > 0.1 else "note" if low > 0 else "warning" if high > 0.1 else "serious"
     lines = [
-        f"{found.measure}; {some(found.n_missed, 'query', 'queries')} that the first network misses, "
+        f"{found.measure}; {counted(found.n_missed, 'query', 'queries')} that the first network misses, "
         f"{found.n_hit:,} that it hits",
         "networks of two seeds, fitted on the training split"
         if not found.out_of_fold
@@ -237,13 +242,63 @@ def look(results: Results) -> Finding | None:
             found.probability.tolist(), found.n_queries.tolist(), found.hits.tolist(), strict=True
         )
     ]
-    return Finding(NAME, level, verdict, tuple(lines), found.least, bool(low > 0))
+    return AuditFinding(NAME, level, verdict, tuple(lines), found.least, bool(low > 0))
+
+
+def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
+    """Draw the hits by the probability that the network is right."""
+    found = results.cached(where_blind_misses)
+    if found is None:
+        return {}
+    drawing = Drawing(
+        "where-blind-misses",
+        "Hits by the probability that the sentence network is right",
+        "Queries in ten classes by the probability that a network that reads only the sentence and the duration is "
+        "right. A method that guesses follows the networks; one that looks at the video also hits where they miss, at "
+        "the left.",
+        partial(excess_figure, found.probability, found.hits, found.measure),
+    )
+    return {SCORE: (drawing,)}
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return the hits of the method and of both networks where the first one misses, and the excess."""
+    found = results.cached(where_blind_misses)
+    if found is None:
+        return {"where_blind_misses": None}
+    systems, no_query = ("method", "network", "second_network"), "the network misses no query"
+    floor = found.floor
+    return {
+        "where_blind_misses": {
+            "measure": str(found.measure),
+            "out_of_fold": found.out_of_fold,
+            "n_missed": found.n_missed,
+            "n_hit": found.n_hit,
+            "where_missed": dict(zip(systems, found.where_missed, strict=True)),
+            "where_hit": dict(zip(systems, found.where_hit, strict=True)),
+            "excess": Measured(found.excess, no_query, found.ci95.tolist()),
+            "floor": None
+            if floor is None
+            else {
+                "name": floor.name,
+                "where_missed": floor.where_missed,
+                "excess": Measured(floor.excess, no_query, floor.ci95.tolist()),
+            },
+            "by_probability": [
+                {"probability": p, "n_queries": n, **dict(zip(systems, hits, strict=True))}
+                for p, n, hits in zip(found.probability, found.n_queries, found.hits, strict=True)
+            ],
+        }
+    }
 
 
 CHECK = Check(
-    NAME,
-    look,
-    "hits where the sentence network misses, less those of a second sentence network and of every floor",
-    "the 95 % intervals against all of them lie above 0",
-    "the least of these differences",
+    name=NAME,
+    title="Where the sentence network misses",
+    looks_at="hits where the sentence network misses, less those of a second sentence network and of every floor",
+    look=look,
+    passes="the 95 % intervals against all of them lie above 0",
+    figure="the least of these differences",
+    blocks=blocks,
+    document=document,
 )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from truemoment.auditing.checks.base import Check
-from truemoment.auditing.findings import Finding
-from truemoment.auditing.results import Results, figures
-from truemoment.auditing.words import interval, points
+from truemoment.auditing.entries import split
+from truemoment.auditing.findings import AuditFinding
+from truemoment.auditing.resampling import figures
+from truemoment.auditing.results import Results
+from truemoment.documents import Measured
 from truemoment.evaluation import evaluate
 from truemoment.intervals import Floats
+from truemoment.measures import why_undefined
+from truemoment.reports.words import interval95_points, points
 from truemoment.uncertainty import bootstrap, interval95
 
 NAME = "iid-ood-gap"
@@ -35,55 +39,77 @@ class Gap(NamedTuple):
 
 def gap(results: Results) -> Gap | None:
     """Measure the method and the strongest floor on test-iid; None where it was not given."""
-    case = results.case
-    if case.iid is None:
+    setup = results.setup
+    if setup.iid is None:
         return None
-    results.tell("test-iid")
-    annotations, predictions = case.iid
-    there = evaluate(annotations, predictions, case.measures, case.protocol)
-    floor_iid = np.full(len(case.measures), np.nan)
+    results.on_status("test-iid")
+    annotations, predictions = setup.iid
+    there = evaluate(annotations, predictions, setup.measures, setup.protocol)
+    floor_iid = np.full(len(setup.measures), np.nan)
     for m, f in enumerate(results.verdict.strongest.tolist()):
         floor = results.floors[f].floor
         if floor is not None:
             answers = floor.answers(annotations)[0][m]
-            floor_iid[m] = evaluate(annotations, answers, [case.measures[m]], case.protocol).value(case.measures[m])
+            floor_iid[m] = evaluate(annotations, answers, [setup.measures[m]], setup.protocol).value(setup.measures[m])
     drawn = [
-        bootstrap(of, results.stream(f"{NAME} {name}"), resamples=case.resamples)
+        bootstrap(of, results.stream(f"{NAME} {name}"), resamples=setup.resamples)
         for name, of in (("iid", there), ("here", results.scores))
     ]
-    few = min(annotations.n_videos, case.annotations.n_videos) < 2
+    few = min(annotations.n_videos, setup.annotations.n_videos) < 2
     ci95 = interval95(drawn[0] - drawn[1])
     return Gap(figures(there), floor_iid, np.full_like(ci95, np.nan) if few else ci95)
 
 
-def look(results: Results) -> Finding | None:
+def look(results: Results) -> AuditFinding | None:
     """State how far the method falls."""
-    found, case, m = results.part(gap), results.case, results.headline
-    if found is None or case.iid is None:
+    found, setup, m = results.cached(gap), results.setup, results.headline
+    if found is None or setup.iid is None:
         return None
-    measure, percent = results.measure, case.protocol.percent
+    measure, percent = results.measure, setup.protocol.percent
     there, here = float(found.iid[m]), results.scores.value(measure)
     floor_there, floor_here = float(found.floor_iid[m]), results.strongest_scores.value(measure)
     fall, ci95 = there - here, found.fall_ci95[m]
     if not np.isfinite(fall):
-        return Finding(NAME, "note", f"{measure} is undefined on one of the splits, so there is no gap to state.")
+        return AuditFinding(NAME, "note", f"{measure} is undefined on one of the splits, so there is no gap to state.")
 
     def moves(one: float, other: float) -> str:
         change = f"{'falls' if one >= other else 'rises'} by {points(abs(one - other))}"
         return f"{change} points ({percent(one)} to {percent(other)})"
 
-    verdict = f"From {case.iid[0].split} to {case.annotations.split} {measure} {moves(there, here)}, {interval(ci95)}"
+    splits = f"From {setup.iid[0].split} to {setup.annotations.split}"
+    verdict = f"{splits} {measure} {moves(there, here)}, {interval95_points(ci95)}"
     if np.isfinite(floor_there) and np.isfinite(floor_here):
         verdict += f"; {results.strongest(m)} {moves(floor_there, floor_here)}"
     falls = bool(ci95[0] > 0)
     holds = None if not np.all(np.isfinite(ci95)) else not falls
-    return Finding(NAME, "warning" if falls else "note", f"{verdict}.", (), fall, holds)
+    return AuditFinding(NAME, "warning" if falls else "note", f"{verdict}.", (), fall, holds)
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return the figures on test-iid and the fall from there."""
+    found, setup = results.cached(gap), results.setup
+    if found is None or setup.iid is None:
+        return {"gap": None}
+    measures = []
+    for m, measure in enumerate(setup.measures):
+        fall, why = float(found.iid[m]) - results.scores.value(measure), why_undefined(measure)
+        measures.append(
+            {
+                "measure": str(measure),
+                "iid": Measured(float(found.iid[m]), why),
+                "floor_iid": Measured(float(found.floor_iid[m]), why),
+                "fall": Measured(fall, why, found.fall_ci95[m].tolist()),
+            }
+        )
+    return {"gap": {"annotations": split(setup.iid[0]), "measures": measures}}
 
 
 CHECK = Check(
-    NAME,
-    look,
-    "the fall from test-iid to test-ood (`--iid`), of the method and of the floor",
-    "no fall is shown",
-    "the fall",
+    name=NAME,
+    title="From test-iid to this split",
+    looks_at="the fall from test-iid to test-ood (`--iid`), of the method and of the floor",
+    look=look,
+    passes="no fall is shown",
+    figure="the fall",
+    document=document,
 )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from truemoment.auditing.checks.base import Check
-from truemoment.auditing.findings import Finding, Level
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 from truemoment.datasets.faults import normalised_sentence
+from truemoment.reports.model import Level
 
 NAME = "leakage"
 
@@ -32,20 +33,20 @@ class Leak(NamedTuple):
 
 def leaks(results: Results) -> tuple[Leak, ...]:
     """Compare the audited split with every other one."""
-    handed = results.handed
-    videos = set(handed.annotations.video_id)
-    sentences = [normalised_sentence(sentence) for sentence in handed.annotations.queries.sentence]
+    whole = results.whole
+    videos = set(whole.annotations.video_id)
+    sentences = [normalised_sentence(sentence) for sentence in whole.annotations.queries.sentence]
     found = []
-    for other in handed.others:
+    for other in whole.splits.others:
         known = {normalised_sentence(sentence) for sentence in other.queries.sentence}
         shared = sum(sentence in known for sentence in sentences)
         found.append(Leak(other.split, len(videos & set(other.video_id)), shared))
     return tuple(found)
 
 
-def look(results: Results) -> Finding | None:
+def look(results: Results) -> AuditFinding | None:
     """State which splits share videos or sentences."""
-    split, found = results.split, results.part(leaks)
+    split, found = results.whole.annotations, results.cached(leaks)
     if not found:
         return None
     n_queries, n_videos = split.n_queries, split.n_videos
@@ -63,20 +64,27 @@ def look(results: Results) -> Finding | None:
             f"on the videos under test."
         )
         most = max(leak.n_videos for leak in shared)
-        return Finding(NAME, "serious", verdict, lines, most / n_videos, holds=False)
+        return AuditFinding(NAME, "serious", verdict, lines, most / n_videos, holds=False)
     level: Level = "warning" if verbatim > 0.2 else "note" if verbatim > 0 else "good"
     others = ", ".join(leak.split for leak in found)
     verdict = (
         f"No video of {split.split} is in {others}; {100 * verbatim:.0f} % of its sentences ({worst.n_sentences:,} of "
         f"{n_queries:,}) are verbatim in {worst.split}."
     )
-    return Finding(NAME, level, verdict, lines, 0.0, holds=True)
+    return AuditFinding(NAME, level, verdict, lines, 0.0, holds=True)
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return what each other split shares with the audited one."""
+    return {"leaks": results.cached(leaks)}
 
 
 CHECK = Check(
-    NAME,
-    look,
-    "videos and sentences of this split in other splits",
-    "no video is in another split",
-    "share of the videos that are",
+    name=NAME,
+    title="Other splits",
+    looks_at="videos and sentences of this split in other splits",
+    look=look,
+    passes="no video is in another split",
+    figure="share of the videos that are",
+    document=document,
 )

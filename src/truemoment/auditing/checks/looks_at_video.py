@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from truemoment.auditing.checks.base import Check
-from truemoment.auditing.checks.better_than_guessing import too_few
+from truemoment.auditing.checks.base import SCORE, Check
+from truemoment.auditing.checks.better_than_guessing import detectable, too_few
+from truemoment.auditing.checks.changed_figure import changed_figure
 from truemoment.auditing.checks.changed_videos import Changed, changed
-from truemoment.auditing.findings import Finding, Level
+from truemoment.auditing.entries import difference, measured
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
-from truemoment.auditing.words import detectable, interval, p_value, points, some
+from truemoment.auditing.table_cells import UNDEFINED, figure_cell, points_cell
+from truemoment.documents import Measured
+from truemoment.reports.model import Block, Cell, Drawing, Level, Table
+from truemoment.reports.words import counted, interval95_points, number, p_number, p_value, points
 
 NAME = "looks-at-video"
 
 
-def look(results: Results) -> Finding | None:
+def look(results: Results) -> AuditFinding | None:
     """State what each kind of changed videos costs: all tests must succeed."""
-    found = results.part(changed)
+    found = results.cached(changed)
     if found is None:
         return None
-    case, m = results.case, results.headline
-    measure, percent = results.measure, case.protocol.percent
+    setup, m = results.setup, results.headline
+    measure, percent = results.measure, setup.protocol.percent
     known = [one for one in found.ways if np.isfinite(one.fall.difference[m])]
     if not known:
-        return Finding(NAME, "note", f"{measure} is undefined here, so changed videos show nothing.")
+        return AuditFinding(NAME, "note", f"{measure} is undefined here, so changed videos show nothing.")
     costs = {one.words: bool(one.fall.ci95[m, 0] > 0) for one in known}
     least = min(known, key=lambda one: one.fall.difference[m])
     level: Level = "good" if all(costs.values()) else "serious"
@@ -33,7 +40,7 @@ def look(results: Results) -> Finding | None:
     figures = ", ".join(f"{percent(one.scores.value(measure))} ({one.words})" for one in known)
     verdict = (
         f"On changed videos {measure} changes from {percent(found.scores.value(measure))} to {figures}. The smallest "
-        f"loss is {points(least.fall.difference[m])} points, {interval(least.fall.ci95[m])}"
+        f"loss is {points(least.fall.difference[m])} points, {interval95_points(least.fall.ci95[m])}"
     )
     if why := too_few(results):
         level, holds = "warning", None
@@ -46,21 +53,21 @@ def look(results: Results) -> Finding | None:
     if not found.agrees:
         level, holds = "warning" if level == "good" else level, None
         verdict += (
-            f" The file is not what the model answers now: {found.n_differing:,} of "
-            f"{some(len(found.scores), 'first answer differs', 'first answers differ')}, so this is not about the file."
+            f" The file differs from what the model predicts now in {found.n_differing:,} of "
+            f"{counted(len(found.scores), 'first answer', 'first answers')}, so this is not about the file."
         )
-    return Finding(NAME, level, verdict, tuple(_by_way(results, found)), float(least.fall.difference[m]), holds)
+    return AuditFinding(NAME, level, verdict, tuple(_by_way(results, found)), float(least.fall.difference[m]), holds)
 
 
 def _by_way(results: Results, found: Changed) -> Iterator[str]:
     """Write what each kind of changed videos costs and moves, and how far the answers are the model's."""
-    case, m = results.case, results.headline
+    setup, m = results.setup, results.headline
     for one in found.ways:
-        for i in (m, *(i for i in range(len(case.measures)) if i != m)):
+        for i in (m, *(i for i in range(len(setup.measures)) if i != m)):
             if np.isfinite(one.fall.difference[i]):
                 yield (
-                    f"{one.words}: {case.measures[i]} {points(-one.fall.difference[i], sign=True)}, "
-                    f"{interval(-one.fall.ci95[i][::-1], sign=True)}, {p_value(one.fall.p_holm[i])} (Holm)"
+                    f"{one.words}: {setup.measures[i]} {points(-one.fall.difference[i], sign='+')}, "
+                    f"{interval95_points(-one.fall.ci95[i][::-1], sign='+')}, {p_value(one.fall.p_holm[i])} (Holm)"
                 )
         moved = one.displacement
         if np.isfinite(moved.share_unchanged):
@@ -72,10 +79,85 @@ def _by_way(results: Results, found: Changed) -> Iterator[str]:
     yield f"first answers of the file that are not the model's now: {found.n_differing:,} of {len(found.scores):,}"
 
 
+def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
+    """Show the figures on original and changed videos."""
+    found = results.cached(changed)
+    if found is None:
+        return {}
+    drawing = Drawing(
+        "changed",
+        f"{results.measure} on changed videos",
+        "The same model for the same sentences on videos that are shuffled, reversed, frozen or exchanged. A model "
+        "that looks at the video loses on each; the dashed line is the strongest floor. After Hidden Challenges, "
+        "Fig. 5.",
+        partial(changed_figure, results, found),
+    )
+    return {SCORE: (_table(results, found), drawing)}
+
+
+def _table(results: Results, found: Changed) -> Table:
+    m, measure = results.headline, results.measure
+
+    def share(value: float) -> Cell:
+        return Cell(number(100 * value, 1) if np.isfinite(value) else UNDEFINED)
+
+    original = figure_cell(results, measure, found.scores.value(measure), found.ci95[m])
+    rows = [(Cell("original"), original, *[Cell("")] * 4)]
+    rows += [
+        (
+            Cell(one.words),
+            figure_cell(results, measure, one.scores.value(measure), one.ci95[m]),
+            points_cell(float(one.fall.difference[m]), one.fall.ci95[m], measure),
+            Cell(p_number(one.fall.p[m])),
+            share(one.displacement.share_unchanged),
+            share(one.displacement.share_within()),
+        )
+        for one in found.ways
+    ]
+    headings = ("videos", f"{measure}, %", "fall, points", "p", "unchanged, %", "moved by less than 0.1, %")
+    caption = (
+        "The same model on changed videos, with 95 % intervals; first answers that are unchanged, or move by less than "
+        "a tenth of the video, start and end together."
+    )
+    return Table(caption, headings, (("", tuple(rows)),))
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return the figures on original and changed videos, and what each measure loses."""
+    found, setup = results.cached(changed), results.setup
+    if found is None:
+        return {"changed": None}
+    why = "no query is answered on both videos"
+    return {
+        "changed": {
+            "n_differing": found.n_differing,
+            "agrees": found.agrees,
+            "original": measured(found.scores, found.ci95),
+            "ways": [
+                {
+                    "way": one.way,
+                    "measures": [
+                        figure.as_dict() | {"fall": difference(one.fall, setup.measures[m], m)}
+                        for m, figure in enumerate(measured(one.scores, one.ci95))
+                    ],
+                    "unchanged": Measured(one.displacement.share_unchanged, why),
+                    "slightly_changed": Measured(one.displacement.share_within(), why),
+                    "n_queries": int(one.displacement.compared.sum()),
+                    "left_out": one.displacement.left_out,
+                }
+                for one in found.ways
+            ],
+        }
+    }
+
+
 CHECK = Check(
-    NAME,
-    look,
-    "the same model on videos shuffled, reversed, frozen and exchanged (`--model`)",
-    "its figure falls on each, and the file is what the model answers",
-    "the smallest fall",
+    name=NAME,
+    title="Changed videos",
+    looks_at="the same model on videos shuffled, reversed, frozen and exchanged (`--model`)",
+    look=look,
+    passes="its figure falls on each, and the file is what the model answers",
+    figure="the smallest fall",
+    blocks=blocks,
+    document=document,
 )

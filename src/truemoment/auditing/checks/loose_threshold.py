@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from truemoment.auditing.checks.base import Check
+from truemoment.auditing.checks import curves
+from truemoment.auditing.checks.base import SCORE, Check
+from truemoment.auditing.checks.curves_figure import curves_figure
 from truemoment.auditing.checks.long_moments import is_long
-from truemoment.auditing.findings import Finding, Level
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
+from truemoment.diagnosis.curves import Curves
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import MeasureError
 from truemoment.measures import DiscountedRecall, Measure, Recall
+from truemoment.reports.model import Block, Drawing, Level
 
 NAME = "loose-threshold"
 
@@ -31,13 +36,13 @@ class WholeVideo(NamedTuple):
 
 def whole_video(results: Results) -> WholeVideo:
     """Measure PredictAll at the lowest threshold among the measures; at 0.3 where there is none."""
-    thresholds = [m.iou for m in results.case.measures if isinstance(m, Recall) and m.n == 1 and m.length is None]
+    thresholds = [m.iou for m in results.setup.measures if isinstance(m, Recall) and m.n == 1 and m.length is None]
     lowest = min(thresholds, default=0.3)
     recall, discounted = Recall(1, lowest), DiscountedRecall(1, lowest)
 
     def value(measure: Measure) -> float:
         try:
-            scores = evaluate(results.annotations, results.floors[0].predictions, [measure], results.case.protocol)
+            scores = evaluate(results.annotations, results.floors[0].predictions, [measure], results.setup.protocol)
         except MeasureError:  # the protocol does not define it
             return float("nan")
         return scores.value(measure)
@@ -45,9 +50,9 @@ def whole_video(results: Results) -> WholeVideo:
     return WholeVideo(recall, discounted, value(recall), value(discounted))
 
 
-def look(results: Results) -> Finding:
+def look(results: Results) -> AuditFinding:
     """State what the whole video as the answer scores."""
-    percent, found = results.case.protocol.percent, results.part(whole_video)
+    percent, found = results.setup.protocol.percent, results.cached(whole_video)
     verdict = f"The whole video as the answer scores {percent(found.of_recall)} at {found.recall}"
     if np.isfinite(found.of_discounted):
         verdict += f" and {percent(found.of_discounted)} at {found.discounted}, which penalises distant ends"
@@ -56,7 +61,43 @@ def look(results: Results) -> Finding:
         f"references longer than half the video: {100 * np.mean(is_long(results)):.1f} % of the queries",
     )
     level: Level = "warning" if found.of_recall >= LOOSE else "note"
-    return Finding(NAME, level, f"{verdict}.", lines, found.of_recall)
+    return AuditFinding(NAME, level, f"{verdict}.", lines, found.of_recall)
 
 
-CHECK = Check(NAME, look, "what the whole video as the answer scores at the lowest threshold", figure="that score")
+def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
+    """Draw R@1 and dR@1 against the threshold."""
+    drawing = Drawing(
+        "curves",
+        "R@1 and dR@1 against the threshold",
+        "Where a solid line (R@1) lies far above its dashed one (dR@1), hits have ends far from those of the "
+        "reference. After Closer Look, Fig. 8.",
+        partial(curves_figure, results.cached(curves.curves)),
+    )
+    return {SCORE: (drawing,)}
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return R and dR against the threshold."""
+    return {"curves": [{"of": name} | _curves(of) for name, of in results.cached(curves.curves)]}
+
+
+def _curves(found: Curves) -> dict[str, Any]:
+    entry = {
+        "thresholds": found.thresholds,
+        "ranks": found.ranks,
+        "recall": found.recall,
+        "discounted": found.discounted,
+    }
+    defined = np.all(np.isfinite(found.recall)) and np.all(np.isfinite(found.discounted))
+    return entry if defined else entry | {"why": found.why or "no query counts"}
+
+
+CHECK = Check(
+    name=NAME,
+    title="Low thresholds",
+    looks_at="what the whole video as the answer scores at the lowest threshold",
+    look=look,
+    figure="that score",
+    blocks=blocks,
+    document=document,
+)

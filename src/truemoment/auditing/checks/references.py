@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from truemoment.auditing.checks.base import Check
-from truemoment.auditing.findings import Finding
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 
 NAME = "references"
 
 
-def look(results: Results) -> Finding:
+def look(results: Results) -> AuditFinding:
     """Count faulty references, and state what a perfect method scores that clips its answers."""
     annotations = results.annotations
     past = annotations.end_s > annotations.duration_s + 1e-6
@@ -26,15 +26,21 @@ def look(results: Results) -> Finding:
         if marked.any()
     )
     if not lines:
-        return Finding(NAME, "good", "Every reference is a moment of its video.", (), 0.0)
+        return AuditFinding(NAME, "good", "Every reference is a moment of its video.", (), 0.0)
     verdict = f"{lines[0]}."
-    if past.any() and results.case.protocol.references in ("nearest", "first", "representative", "rows"):
+    if past.any() and results.setup.protocol.references in ("nearest", "first", "representative", "rows"):
         perfect = results.ceiling("perfect").scores.value(results.measure)
         verdict += (
-            f" A perfect model that clips its predictions to the video scores {results.case.protocol.percent(perfect)} "
-            f"at {results.measure}."
+            " A perfect model that clips its predictions to the video scores "
+            f"{results.setup.protocol.percent(perfect)} at {results.measure}."
         )
-    return Finding(NAME, "note", verdict, lines, float((past | empty | outside).mean()))
+    return AuditFinding(NAME, "note", verdict, lines, float((past | empty | outside).mean()))
 
 
-CHECK = Check(NAME, look, "references past the end, empty, swapped or outside their video", figure="share of these")
+CHECK = Check(
+    name=NAME,
+    title="Faults of the references",
+    looks_at="references past the end, empty, swapped or outside their video",
+    look=look,
+    figure="share of these",
+)

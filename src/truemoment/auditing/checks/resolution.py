@@ -5,22 +5,22 @@ from __future__ import annotations
 import numpy as np
 
 from truemoment.auditing.checks.base import Check
-from truemoment.auditing.findings import Finding
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
-from truemoment.auditing.words import points, some
+from truemoment.reports.words import counted, points
 from truemoment.uncertainty import videos_that_differ
 
 NAME = "resolution"
 
 
-def look(results: Results) -> Finding:
+def look(results: Results) -> AuditFinding:
     """State the smallest detectable difference to the strongest floor."""
     m, value = results.headline, float(results.verdict.resolves[results.headline])
     n_queries, n_videos = len(results.scores), len(set(results.scores.video_id))
-    where = f"{some(n_queries, 'query', 'queries')} in {some(n_videos, 'video', 'videos')}"
+    where = f"{counted(n_queries, 'query', 'queries')} in {counted(n_videos, 'video', 'videos')}"
     if not np.isfinite(value):
         n_differing = int(videos_that_differ(results.scores, results.strongest_scores)[m])
-        why = f"differ on only {some(n_differing, 'video', 'videos')}"
+        why = f"differ on only {counted(n_differing, 'video', 'videos')}"
         if n_differing == 0:
             why = "score the same on every video"
         elif n_differing == n_videos:
@@ -29,12 +29,18 @@ def look(results: Results) -> Finding:
             f"With {where}, the smallest detectable difference is undefined: the method and {results.strongest(m)} "
             f"{why}."
         )
-        return Finding(NAME, "note", verdict)
+        return AuditFinding(NAME, "note", verdict)
     verdict = (
         f"With {where}, the smallest difference from the strongest floor at {results.measure} that can be detected "
         f"with 80 % power is {points(value)} points."
     )
-    return Finding(NAME, "note", verdict, (), value)
+    return AuditFinding(NAME, "note", verdict, (), value)
 
 
-CHECK = Check(NAME, look, "which differences this split can show", figure="the smallest detectable difference")
+CHECK = Check(
+    name=NAME,
+    title="Detectable differences",
+    looks_at="which differences this split can show",
+    look=look,
+    figure="the smallest detectable difference",
+)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from truemoment.auditing.checks.base import Check
-from truemoment.auditing.findings import Finding, Level
-from truemoment.auditing.results import Results, restrict
+from truemoment.auditing.findings import AuditFinding
+from truemoment.auditing.resampling import restrict
+from truemoment.auditing.results import Results
 from truemoment.auditing.verdict import LITTLE
-from truemoment.auditing.words import number, plain_interval
+from truemoment.documents import Measured
+from truemoment.reports.model import Level
+from truemoment.reports.words import interval95, number
 from truemoment.studentised import resample_ratios
 from truemoment.uncertainty import LEVEL, sums_by_video
+
+NAME = "skill"
 
 
 class HumanSkill(NamedTuple):
@@ -53,7 +58,7 @@ def against_people(results: Results) -> tuple[HumanSkill, ...]:
             np.stack([own - floor, people - floor], axis=1),
             np.stack([people - floor, weight], axis=1),
             results.stream(f"skill {ceiling.name}"),
-            resamples=results.case.resamples,
+            resamples=results.setup.resamples,
         )
         low, high = drawn.bounds(LEVEL)
         why = "" if low[1] > 0 else "people are not shown to be above the strongest floor"
@@ -62,36 +67,47 @@ def against_people(results: Results) -> tuple[HumanSkill, ...]:
     return tuple(found)
 
 
-def look(results: Results) -> Finding:
+def look(results: Results) -> AuditFinding:
     """State the skill at the headline measure."""
     verdict, m = results.verdict, results.headline
     skill, ci95 = float(verdict.skill[m]), verdict.skill_ci95[m]
     if not np.isfinite(skill):
         why = "the oracle is not above the strongest floor"
-        return Finding("skill", "note", f"The skill is undefined at {results.measure}: {why}.")
+        return AuditFinding(NAME, "note", f"The skill is undefined at {results.measure}: {why}.")
     level: Level = "good" if ci95[0] > 0 and not verdict.is_little(m) else "note" if ci95[0] > 0 else "warning"
     verdict_ = (
-        f"Skill {number(skill)}, {plain_interval(ci95)}: the method covers {100 * skill:.0f} % of the way from "
+        f"Skill {number(skill)}, {interval95(ci95)}: the method covers {100 * skill:.0f} % of the way from "
         f"{results.strongest(m)} to the oracle at {results.measure}."
     )
     lines = [
-        f"{measure}: skill {number(verdict.skill[i])}, {plain_interval(verdict.skill_ci95[i])}, from "
-        f"{results.strongest(i)}"
-        for i, measure in enumerate(results.case.measures)
+        f"{measure}: skill {number(verdict.skill[i])}, {interval95(verdict.skill_ci95[i])}, from {results.strongest(i)}"
+        for i, measure in enumerate(results.setup.measures)
         if np.isfinite(verdict.skill[i])
     ]
-    for people in results.part(against_people):
-        value = people.why or f"{number(people.value)}, {plain_interval(np.array(people.ci95))}"
+    for people in results.cached(against_people):
+        value = people.why or f"{number(people.value)}, {interval95(np.array(people.ci95))}"
         lines.append(f"with people as the ceiling ({people.title}): {value}")
     lines.append("a method that finds a share of the moments and guesses the others has that share as its skill")
     lines.append(f"a skill below {LITTLE:g} is called little")
-    return Finding("skill", level, verdict_, tuple(lines), skill, bool(ci95[0] > 0))
+    return AuditFinding(NAME, level, verdict_, tuple(lines), skill, bool(ci95[0] > 0))
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return the skill with people as the ceiling; the skill itself is part of the verdict."""
+    return {
+        "human_skill": [
+            {"ceiling": of.title} | Measured(of.value, of.why, of.ci95).as_dict()
+            for of in results.cached(against_people)
+        ]
+    }
 
 
 CHECK = Check(
-    "skill",
-    look,
-    "(method - strongest floor) / (oracle - strongest floor)",
-    "its 95 % interval lies above 0",
-    "the skill",
+    name=NAME,
+    title="Skill",
+    looks_at="(method - strongest floor) / (oracle - strongest floor)",
+    look=look,
+    passes="its 95 % interval lies above 0",
+    figure="the skill",
+    document=document,
 )

@@ -9,9 +9,9 @@ from truemoment.scores import Scores
 
 def members(results: Results) -> list[Membership]:
     """Divide the queries into classes, family by family."""
-    case = results.case
-    sentences = None if case.train is None else case.train.queries.sentence
-    return membership(case.annotations, train_sentences=sentences, verbs=results.verbs)
+    setup = results.setup
+    sentences = None if setup.splits.train is None else setup.splits.train.queries.sentence
+    return membership(setup.annotations, train_sentences=sentences, verbs=results.verbs)
 
 
 def of_method(results: Results) -> list[Slice]:
@@ -25,6 +25,8 @@ def of_floor(results: Results) -> list[Slice]:
 
 
 def _slices(results: Results, scores: Scores) -> list[Slice]:
-    case = results.case
-    results.tell("slices")
-    return slices(scores, case.annotations, results.stream("slices"), results.part(members), resamples=case.resamples)
+    setup = results.setup
+    results.on_status("slices")
+    return slices(
+        scores, setup.annotations, results.stream("slices"), results.cached(members), resamples=setup.resamples
+    )

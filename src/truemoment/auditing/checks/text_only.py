@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 
 from truemoment.auditing.checks.base import Check
-from truemoment.auditing.checks.better_than_guessing import too_few
+from truemoment.auditing.checks.better_than_guessing import detectable, too_few
 from truemoment.auditing.checks.shortcut_share import MOSTLY
-from truemoment.auditing.findings import Finding, Level
-from truemoment.auditing.results import Paired, Results
-from truemoment.auditing.words import detectable, interval, p_value, points, some
+from truemoment.auditing.entries import difference, statuses
+from truemoment.auditing.findings import AuditFinding
+from truemoment.auditing.resampling import Paired
+from truemoment.auditing.results import Results
 from truemoment.diagnosis.answers import first_answers
 from truemoment.records import STATUSES
+from truemoment.reports.model import Level
+from truemoment.reports.words import counted, interval95_points, p_value, points
 
 NAME = "text-only"
 
@@ -27,21 +31,21 @@ def with_frames(results: Results) -> Paired | None:
     return None if number is None else results.paired(results.scores, results.floors[number].scores, NAME)
 
 
-def look(results: Results) -> Finding | None:
+def look(results: Results) -> AuditFinding | None:
     """State what the frames add."""
-    number, paired = results.text_only, results.part(with_frames)
+    number, paired = results.text_only, results.cached(with_frames)
     if number is None or paired is None:
         return None
-    case, m = results.case, results.headline
-    measure, percent = results.measure, case.protocol.percent
+    setup, m = results.setup, results.headline
+    measure, percent = results.measure, setup.protocol.percent
     floor = results.floors[number]
     own, without = results.scores.value(measure), floor.scores.value(measure)
     if not np.isfinite(paired.difference[m]):
-        return Finding(NAME, "note", f"{measure} is undefined here, so the frames show nothing.")
+        return AuditFinding(NAME, "note", f"{measure} is undefined here, so the frames show nothing.")
     share = f"{100 * without / own:.0f} %" if own > 0 else "share undefined"
     verdict = (
         f"Without the frames the same model has {percent(without)} of {percent(own)} at {measure} ({share}): the "
-        f"frames add {points(paired.difference[m], sign=True)} points, {interval(paired.ci95[m], sign=True)}"
+        f"frames add {points(paired.difference[m], sign='+')} points, {interval95_points(paired.ci95[m], sign='+')}"
     )
     better, mostly = bool(paired.ci95[m, 0] > 0), own > 0 and without / own >= MOSTLY
     level: Level = "serious" if not better else "warning" if mostly else "good"
@@ -51,29 +55,48 @@ def look(results: Results) -> Finding | None:
         verdict += f"; {why}."
     else:
         verdict += "." if better else f". No gain is shown; {detectable(float(paired.resolves[m]))}."
-    answered = int(first_answers(case.annotations, floor.predictions).answered.sum())
-    if answered < FEW_ANSWERED * case.annotations.n_queries:
+    answered = int(first_answers(setup.annotations, floor.predictions).answered.sum())
+    if answered < FEW_ANSWERED * setup.annotations.n_queries:
         level = "note" if level == "good" else level
-        queries = some(case.annotations.n_queries, "query", "queries")
+        queries = counted(setup.annotations.n_queries, "query", "queries")
         verdict += f" Without them it names a moment for only {answered:,} of {queries}, so this shows little."
     lines = [
         f"{name}: {percent(floor.scores.value(name))} without the frames, {percent(results.scores.value(name))} with: "
-        f"{points(paired.difference[i], sign=True)}, {interval(paired.ci95[i], sign=True)}, "
-        f"{p_value(paired.p_holm[i])} (Holm, {some(len(case.measures), 'measure', 'measures')})"
-        for i, name in enumerate(case.measures)
+        f"{points(paired.difference[i], sign='+')}, {interval95_points(paired.ci95[i], sign='+')}, "
+        f"{p_value(paired.p_holm[i])} (Holm, {counted(len(setup.measures), 'measure', 'measures')})"
+        for i, name in enumerate(setup.measures)
         if np.isfinite(paired.difference[i])
     ]
     if floor.predictions.status is not None:
         fates = Counter(floor.predictions.status.tolist())
         counts = (f"{fates[fate]:,} {fate}" for fate in STATUSES if fates[fate])
         lines.append(f"answers without the frames: {', '.join(counts)}")
-    return Finding(NAME, level, verdict, tuple(lines), float(paired.difference[m]), holds)
+    return AuditFinding(NAME, level, verdict, tuple(lines), float(paired.difference[m]), holds)
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return what the frames add; the figures without them are among the floors."""
+    paired, setup = results.cached(with_frames), results.setup
+    if paired is None or results.text_only is None:
+        return {"text_only": None}
+    predictions = results.floors[results.text_only].predictions
+    first = first_answers(setup.annotations, predictions, ranking=setup.protocol.ranking)
+    return {
+        "text_only": {
+            "n_queries": setup.annotations.n_queries,
+            "n_answered": int(first.answered.sum()),
+            "statuses": statuses(predictions),
+            "versus": [{"measure": str(of)} | difference(paired, of, m) for m, of in enumerate(setup.measures)],
+        }
+    }
 
 
 CHECK = Check(
-    NAME,
-    look,
-    "the same model without the frames (`--text-only`)",
-    "it is better with them: the 95 % interval lies above 0",
-    "difference between the two",
+    name=NAME,
+    title="Without the frames",
+    looks_at="the same model without the frames (`--text-only`)",
+    look=look,
+    passes="it is better with them: the 95 % interval lies above 0",
+    figure="difference between the two",
+    document=document,
 )

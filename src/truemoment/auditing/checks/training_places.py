@@ -12,20 +12,24 @@ audited split.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from truemoment.auditing.checks.base import Check
-from truemoment.auditing.findings import Finding, Level
+from truemoment.auditing.checks.base import SCORE, Check
+from truemoment.auditing.checks.densities_figure import densities_figure
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 from truemoment.baselines.base import locations
 from truemoment.bias.distances import energy_distances
 from truemoment.cells import cell_of, n_cells
 from truemoment.diagnosis.answers import first_answers
+from truemoment.documents import Measured
 from truemoment.exceptions import InputError
 from truemoment.intervals import Floats, Ints
 from truemoment.records import numbers_of
+from truemoment.reports.model import Block, Drawing, Level
 from truemoment.uncertainty import interval95, resample_sums
 
 NAME = "training-places"
@@ -56,28 +60,28 @@ class Places(NamedTuple):
 
 def places(results: Results) -> Places | None:
     """Measure the distances; None without training moments, or without an answer in a video."""
-    case = results.case
-    if case.train is None:
+    setup = results.setup
+    if setup.splits.train is None:
         return None
-    results.tell("places of the answers")
-    first = first_answers(case.annotations, case.predictions, ranking=case.protocol.ranking)
-    duration_s = case.annotations.queries.duration_s
+    results.on_status("places of the answers")
+    first = first_answers(setup.annotations, setup.predictions, ranking=setup.protocol.ranking)
+    duration_s = setup.annotations.queries.duration_s
     answers = np.stack([np.clip(of / duration_s, 0, 1) for of in (first.start_s, first.end_s)], axis=1)
     known = answers[:, 1] > answers[:, 0]  # not so where there is no answer, or none in the video
     try:
-        training, references = locations(case.train)[0], locations(case.annotations)
+        training, references = locations(setup.splits.train)[0], locations(setup.annotations)
     except InputError:  # no moment has a place
         return None
     if not known.any():
         return None
-    video = numbers_of(case.annotations.queries.video_id)
-    query = np.repeat(np.arange(case.annotations.n_queries), np.diff(case.annotations.offsets))[references[1]]
+    video = numbers_of(setup.annotations.queries.video_id)
+    query = np.repeat(np.arange(setup.annotations.n_queries), np.diff(setup.annotations.offsets))[references[1]]
     columns = [
         _by_video(video[known], answers[known], int(video.max()) + 1),
         _by_video(video[query], references[0], int(video.max()) + 1),
     ]
     whole = [of.sum(axis=0, keepdims=True) for of in columns]
-    drawn = resample_sums(np.concatenate(columns, axis=1), results.stream(NAME), resamples=case.resamples)
+    drawn = resample_sums(np.concatenate(columns, axis=1), results.stream(NAME), resamples=setup.resamples)
     of_answers, of_references = np.split(drawn, 2, axis=1)
     of_training = np.bincount(cell_of(training, N_STEPS), minlength=n_cells(N_STEPS))[None].astype(np.float64)
     moments = np.concatenate([answers[known], references[0], training])
@@ -100,13 +104,13 @@ def _by_video(video: Ints, start_end_norm: Floats, n_videos: int) -> Floats:
     return np.asarray(counts.reshape(n_videos, width).astype(np.float64))
 
 
-def look(results: Results) -> Finding | None:
+def look(results: Results) -> AuditFinding | None:
     """State which moments the answers lie near."""
-    found, case = results.part(places), results.case
-    if found is None or case.train is None:
+    found, setup = results.cached(places), results.setup
+    if found is None or setup.splits.train is None:
         return None
     low, high = found.difference_ci95
-    here, train = case.annotations.split, case.train.split
+    here, train = setup.annotations.split, setup.splits.train.split
     distances = (
         f"energy distance {found.to_references:.4f} to the references of {here} "
         f"({_ends(found.references_ci95)}), {found.to_training:.4f} to the moments of {train} "
@@ -131,17 +135,48 @@ def look(results: Results) -> Finding | None:
             f"{distances}."
         )
     line = f"the references of {here} are {found.between:.4f} from the moments of {train}"
-    return Finding(NAME, level, verdict, (line,), found.to_references - found.to_training, holds)
+    return AuditFinding(NAME, level, verdict, (line,), found.to_references - found.to_training, holds)
 
 
 def _ends(ci95: Floats) -> str:
     return f"{ci95[0]:.4f} to {ci95[1]:.4f}"
 
 
+def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
+    """Draw where moments lie."""
+    drawing = Drawing(
+        "densities",
+        "Where moments lie",
+        "Each place is a start and an end as shares of the video. A method that finds moments spreads its first "
+        "answers as the references are spread; one that guesses, as the training moments. After Closer Look, Fig. 2 "
+        "and 4.",
+        partial(densities_figure, results),
+    )
+    return {SCORE: (drawing,)}
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return the distances of the first answers to the references and to the training moments."""
+    found = results.cached(places)
+    if found is None:
+        return {"places": None}
+    return {
+        "places": {
+            "to_references": Measured(found.to_references, "", found.references_ci95.tolist()),
+            "to_training": Measured(found.to_training, "", found.training_ci95.tolist()),
+            "difference": Measured(found.to_references - found.to_training, "", found.difference_ci95.tolist()),
+            "references_to_training": Measured(found.between),
+        }
+    }
+
+
 CHECK = Check(
-    NAME,
-    look,
-    "whether the first answers are distributed like the training moments or like the references",
-    "they are not shown to be nearer to the training moments",
-    "energy distance to the references, less that to the training moments",
+    name=NAME,
+    title="Places of the answers",
+    looks_at="whether the first answers are distributed like the training moments or like the references",
+    look=look,
+    passes="they are not shown to be nearer to the training moments",
+    figure="energy distance to the references, less that to the training moments",
+    blocks=blocks,
+    document=document,
 )

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from truemoment.auditing.checks.base import Check
-from truemoment.auditing.findings import Finding, Level
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
-from truemoment.auditing.words import some
 from truemoment.io import Parsing
 from truemoment.records import STATUSES, UNREADABLE_STATUSES
+from truemoment.reports.model import Level
+from truemoment.reports.words import counted
 
 NAME = "unread-share"
 
@@ -26,9 +27,9 @@ BEGINNING, END = 60, 100
 """Characters of a long answer that are shown: the answer itself follows the reasoning."""
 
 
-def look(results: Results) -> Finding | None:
+def look(results: Results) -> AuditFinding | None:
     """Count the answers in words that could not be read."""
-    status = results.answers.status
+    status = results.whole.predictions.status
     if status is None or not len(status):
         return None
     counts = Counter(status.tolist())
@@ -43,21 +44,21 @@ def look(results: Results) -> Finding | None:
             "count as wrong, not as abstentions."
         )
     else:
-        verdict = f"{'All' if total > 1 else 'The'} {some(total, 'answer', 'answers')} in words could be read."
+        verdict = f"{'All' if total > 1 else 'The'} {counted(total, 'answer', 'answers')} in words could be read."
     lines = [f"{which}: {counts[which]:,} ({100 * counts[which] / total:.1f} %)" for which in STATUSES]
-    match = results.case.match
+    match = results.setup.match
     if match is not None and match.parsing is not None:
         lines += _reasons(match.parsing)
-    return Finding(NAME, level, verdict, tuple(lines), share, holds=share <= TOLERABLE)
+    return AuditFinding(NAME, level, verdict, tuple(lines), share, holds=share <= TOLERABLE)
 
 
 def _reasons(parsing: Parsing) -> Iterator[str]:
     """Write why answers were not read, with examples, and how all were read."""
     reasons = [(why, n) for why, n in parsing.whys.items() if why.startswith(UNREADABLE_STATUSES)]
     for reason, n in reasons[:N_REASONS]:
-        yield f"not read, {reason}: {some(n, 'answer', 'answers')}"
+        yield f"not read, {reason}: {counted(n, 'answer', 'answers')}"
     if len(reasons) > N_REASONS:
-        yield f"not read, for other reasons: {some(sum(n for _, n in reasons[N_REASONS:]), 'answer', 'answers')}"
+        yield f"not read, for other reasons: {counted(sum(n for _, n in reasons[N_REASONS:]), 'answer', 'answers')}"
     first_of = {(sample.status, sample.why): sample for sample in reversed(parsing.failures)}
     others = (sample for sample in parsing.failures if sample not in first_of.values())
     for sample in [*reversed(first_of.values()), *others][:N_EXAMPLES]:
@@ -70,9 +71,10 @@ def _reasons(parsing: Parsing) -> Iterator[str]:
 
 
 CHECK = Check(
-    NAME,
-    look,
-    "answers in words that could not be read: refused, ambiguous or failed",
-    f"at most {100 * TOLERABLE:.0f} %",
-    "share of the answers",
+    name=NAME,
+    title="Answers in words",
+    looks_at="answers in words that could not be read: refused, ambiguous or failed",
+    look=look,
+    passes=f"at most {100 * TOLERABLE:.0f} %",
+    figure="share of the answers",
 )

@@ -2,60 +2,108 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import numpy as np
 
-from truemoment.auditing.checks.base import Check
+from truemoment.auditing.checks.base import SCORE, Check
+from truemoment.auditing.checks.better_than_guessing import detectable
 from truemoment.auditing.checks.changed_videos import shuffled
-from truemoment.auditing.findings import Finding
+from truemoment.auditing.checks.displacement_figure import displacement_figure
+from truemoment.auditing.entries import difference, statuses
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
-from truemoment.auditing.words import detectable, interval, p_value, points
+from truemoment.documents import Measured
+from truemoment.reports.model import Block, Drawing
+from truemoment.reports.words import interval95_points, p_value, points
 
 NAME = "uses-video"
 
 
-def look(results: Results) -> Finding | None:
+def look(results: Results) -> AuditFinding | None:
     """State what shuffling the videos costs."""
-    control = results.part(shuffled)
+    control = results.cached(shuffled)
     if control is None:
         return None
-    case, m = results.case, results.headline
-    measure, percent = results.measure, case.protocol.percent
+    setup, m = results.setup, results.headline
+    measure, percent = results.measure, setup.protocol.percent
     moved, fall = control.displacement, control.fall
     if not np.isfinite(moved.share_unchanged) or not np.isfinite(fall.difference[m]):
-        return Finding(NAME, "note", "No query is answered on both videos, so shuffling shows nothing.")
+        return AuditFinding(NAME, "note", "No query is answered on both videos, so shuffling shows nothing.")
     falls = bool(fall.ci95[m, 0] > 0)
     before, after = results.scores.value(measure), control.scores.value(measure)
     verdict = (
         f"Shuffling the video changes {100 * (1 - moved.share_unchanged):.0f} % of the first answers; "
         f"{100 * moved.share_within():.0f} % stay or move by less than a tenth of the video, at start and end. "
-        f"{measure} changes from {percent(before)} to {percent(after)}: {points(after - before, sign=True)} points, "
-        f"{interval(-fall.ci95[m][::-1], sign=True)}"
+        f"{measure} changes from {percent(before)} to {percent(after)}: {points(after - before, sign='+')} points, "
+        f"{interval95_points(-fall.ci95[m][::-1], sign='+')}"
         + ("." if falls else f". No loss is shown; {detectable(float(fall.resolves[m]))}.")
     )
     lines = [
-        f"{name}: {points(-fall.difference[i], sign=True)}, {interval(-fall.ci95[i][::-1], sign=True)}, "
+        f"{name}: {points(-fall.difference[i], sign='+')}, {interval95_points(-fall.ci95[i][::-1], sign='+')}, "
         f"{p_value(fall.p_holm[i])} (Holm)"
-        for i, name in enumerate(case.measures)
+        for i, name in enumerate(setup.measures)
         if np.isfinite(fall.difference[i])
     ]
     unread = int(control.answers.unreadable.sum())
     if unread:
         lines.append(
             f"answers on shuffled videos that could not be read, which count as wrong: {unread:,} (on the original "
-            f"ones: {int(case.predictions.unreadable.sum()):,})"
+            f"ones: {int(setup.predictions.unreadable.sum()):,})"
         )
     lines += [f"left out: {count:,} {why}" for why, count in moved.left_out.items() if count]
     lines.append(
         "2D-TAN: 67.9 % of first answers unchanged on ActivityNet Captions (Hidden Challenges, section 4), 41.9 % on "
         "Charades-STA (its authors' notebook)"
     )
-    return Finding(NAME, "good" if falls else "serious", verdict, tuple(lines), float(fall.difference[m]), falls)
+    return AuditFinding(NAME, "good" if falls else "serious", verdict, tuple(lines), float(fall.difference[m]), falls)
+
+
+def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
+    """Draw how first answers move when the video is shuffled."""
+    control = results.cached(shuffled)
+    if control is None or not control.displacement.compared.any():
+        return {}
+    drawing = Drawing(
+        "displacement",
+        "How answers move when the video is shuffled",
+        "Answers in the corner at 0 do not move although the video is another one. After Hidden Challenges, Fig. F.",
+        partial(displacement_figure, control.displacement),
+    )
+    return {SCORE: (drawing,)}
+
+
+def document(results: Results) -> dict[str, Any]:
+    """Return how answers move on shuffled videos, and what each measure loses."""
+    control = results.cached(shuffled)
+    if control is None:
+        return {"shuffled": None}
+    moved, why = control.displacement, "no query is answered in both files"
+    figures = zip(results.setup.measures, control.scores.measured(), strict=True)
+    return {
+        "shuffled": {
+            "unchanged": Measured(moved.share_unchanged, why),
+            "slightly_changed": Measured(moved.share_within(), why),
+            "n_queries": int(moved.compared.sum()),
+            "left_out": moved.left_out,
+            "statuses": statuses(control.answers),
+            "measures": [
+                Measured(figure.value, figure.why, measure=figure.measure).as_dict()
+                | {"fall": difference(control.fall, measure, m)}
+                for m, (measure, figure) in enumerate(figures)
+            ],
+        }
+    }
 
 
 CHECK = Check(
-    NAME,
-    look,
-    "the same method on shuffled videos (`--shuffled`, `--model`)",
-    "its figure falls: the 95 % interval of the fall lies above 0",
-    "the fall",
+    name=NAME,
+    title="Shuffled videos",
+    looks_at="the same method on shuffled videos (`--shuffled`, `--model`)",
+    look=look,
+    passes="its figure falls: the 95 % interval of the fall lies above 0",
+    figure="the fall",
+    blocks=blocks,
+    document=document,
 )

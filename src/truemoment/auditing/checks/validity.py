@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from truemoment.auditing.checks.abstention import abstaining
 from truemoment.auditing.checks.base import Check
-from truemoment.auditing.findings import Finding, Level
+from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
-from truemoment.auditing.words import some
+from truemoment.reports.model import Level
+from truemoment.reports.words import counted
 
 NAME = "validity"
 
 
-def look(results: Results) -> Finding | None:
+def look(results: Results) -> AuditFinding | None:
     """Count what is wrong with the answers."""
-    match = results.case.match
+    match = results.setup.match
     if match is None:
         return None
-    abstains = results.part(abstaining)
+    abstains = results.cached(abstaining)
     n_silent = match.empty if abstains is None else abstains.n_wrongly
     faults = (
         (match.missing, "query has no row", "queries have no row"),
@@ -32,23 +33,25 @@ def look(results: Results) -> Finding | None:
         (match.reordered, "list is not in order of score", "lists are not in order of score"),
     )
     not_seconds = [sign for sign in match.signs if "--axis" in sign]
-    problems = [some(*fault) for fault in faults if fault[0]]
-    notes = [*not_seconds, *problems, *(some(*remark) for remark in remarks if remark[0])]
+    problems = [counted(*fault) for fault in faults if fault[0]]
+    notes = [*not_seconds, *problems, *(counted(*remark) for remark in remarks if remark[0])]
     astray = match.past_end + match.zero_length + match.swapped
     share = astray / match.moments if match.moments else None
     if not notes:
-        return Finding(NAME, "good", "Every query is answered with moments of its video.", (), share, holds=True)
-    of = f"{some(match.moments, 'answer', 'answers')} to {some(results.split.n_queries, 'query', 'queries')}"
+        return AuditFinding(NAME, "good", "Every query is answered with moments of its video.", (), share, holds=True)
+    n_queries = results.whole.annotations.n_queries
+    of = f"{counted(match.moments, 'answer', 'answers')} to {counted(n_queries, 'query', 'queries')}"
     level: Level = "warning" if problems or not_seconds else "note"
     verdict = f"{'; '.join(notes[:3])} (of {of})."
-    return Finding(NAME, level, f"{verdict[0].upper()}{verdict[1:]}", tuple(notes), share, not problems)
+    return AuditFinding(NAME, level, f"{verdict[0].upper()}{verdict[1:]}", tuple(notes), share, not problems)
 
 
 CHECK = Check(
-    NAME,
-    look,
-    "queries without an answer, rows without a query, answers past the end, empty, swapped or negative, and "
+    name=NAME,
+    title="Validity of the answers",
+    looks_at="queries without an answer, rows without a query, answers past the end, empty, swapped or negative, and "
     "times that do not look like seconds",
-    "none of the former",
-    "share of answers past the end, empty or swapped",
+    look=look,
+    passes="none of the former",
+    figure="share of answers past the end, empty or swapped",
 )

@@ -1,27 +1,23 @@
-"""truemoment meta agreement: rank systems by every measure, and say which measures agree."""
+"""truemoment meta agreement: rank systems by every measure, and compare the rankings."""
 
 from __future__ import annotations
 
 import click
 
-from truemoment.cli.meta.options import (
-    Output,
-    SystemOptions,
-    resamples_option,
-    result_options,
-    stream,
-    system_options,
-)
+from truemoment.cli.groups import Output, PageOutput, output_options, page_options
+from truemoment.cli.meta.options import finish, load, resamples_option, system_options
 from truemoment.cli.options import seed_option
+from truemoment.metaevaluation.loading import SystemSource
 
 
 @click.command("agreement")
 @system_options
 @resamples_option
-@seed_option("the resamples, and of what is simulated")
-@result_options
-def command(chosen: SystemOptions, resamples: int, seed: int, out: Output) -> None:
-    """Rank systems by every measure, and say which measures agree (Kendall's tau-b).
+@seed_option("the resamples and of simulated systems")
+@page_options
+@output_options
+def command(source: SystemSource, resamples: int, seed: int, page: PageOutput, output: Output) -> None:
+    """Rank systems by every measure, and compare the rankings (Kendall's tau-b).
 
     \b
     truemoment meta agreement runs/*.jsonl --dataset charades-sta --split test --html agreement.html
@@ -29,9 +25,10 @@ def command(chosen: SystemOptions, resamples: int, seed: int, out: Output) -> No
     truemoment meta agreement --population --baselines --dataset charades-sta --split test
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.metaevaluation.agreement import agreement
-    from truemoment.reports.metaevaluation.agreement import chapter
+    from truemoment.reports.metaevaluation import StudyReport
+    from truemoment.reports.metaevaluation import agreement as reports
+    from truemoment.uncertainty import stream
 
-    out.check(chosen.inputs, chosen.folders)
-    read = chosen.read(seed, show=out.show)
-    found = agreement(read.systems, stream(seed, "agreement"), resamples=resamples, progress=out.show)
-    out.deliver([chapter(found)], read, seed)
+    systems = load(source, seed, output, page)
+    found = agreement(systems.systems, stream(seed, "agreement"), resamples=resamples, progress=output.progress)
+    finish([StudyReport.of(reports, found)], output, page, seed=seed, systems=systems)

@@ -4,48 +4,31 @@ from __future__ import annotations
 
 import click
 
-from truemoment.cli.meta.options import Output, result_options, stream
-from truemoment.cli.options import measuring_options, seed_option
+from truemoment.cli.groups import Measuring, Output, PageOutput, measuring_options, output_options, page_options
+from truemoment.cli.meta.options import count_option, finish, refuse
+from truemoment.cli.options import seed_option
 
 
 @click.command("axioms")
 @measuring_options
-@click.option(
-    "--pairs",
-    type=click.IntRange(1, 1_000_000),
-    default=2000,
-    show_default=True,
-    metavar="N",
-    help="Pairs of lists tried of each measure and axiom.",
+@count_option("--pairs", 2000, "Number of pairs of lists for each measure and axiom.", least=1, most=1_000_000)
+@count_option(
+    "--length", 5, "Length of the lists, for measures that use all predictions.", least=1, most=100, metavar="K"
 )
-@click.option(
-    "--length",
-    type=click.IntRange(1, 100),
-    default=5,
-    show_default=True,
-    metavar="K",
-    help="Answers of the longest list, for measures that look at all of them.",
-)
-@click.option(
-    "--references",
-    type=click.IntRange(1, 20),
-    default=1,
-    show_default=True,
-    metavar="R",
-    help="Reference moments a query has.",
-)
+@count_option("--references", 1, "Number of reference moments per query.", least=1, most=20, metavar="R")
 @seed_option("the pairs")
-@result_options
+@page_options
+@output_options
 def command(
-    measures: str | None,
-    protocol: str | None,
+    measuring: Measuring,
     pairs: int,
     length: int,
     references: int,
     seed: int,
-    out: Output,
+    page: PageOutput,
+    output: Output,
 ) -> None:
-    """Check whether measures ignore redundant answers (INV) and reward better ones (MON).
+    """Check whether measures ignore redundant predictions (INV) and reward better ones (MON).
 
     Needs no systems and no data. Each pair is two ranked lists for one query that differ at one
     rank; a counterexample is shrunk to the smallest one.
@@ -55,15 +38,17 @@ def command(
     truemoment meta axioms --measures "R@5,IoU=0.5; SetIoU" --references 2
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.metaevaluation.axioms import MEASURES, check_axioms
-    from truemoment.reports.metaevaluation.axioms import chapter
+    from truemoment.reports.metaevaluation import StudyReport
+    from truemoment.reports.metaevaluation import axioms as reports
+    from truemoment.uncertainty import stream
 
-    out.check()
+    refuse(output, page)
     found = check_axioms(
-        measures or MEASURES,
+        measuring.measures or MEASURES,
         stream(seed, "axioms"),
         pairs=pairs,
         length=length,
         references=references,
-        protocol=protocol,
+        protocol=measuring.protocol,
     )
-    out.deliver([chapter(found)], None, seed)
+    finish([StudyReport.of(reports, found)], output, page, seed=seed)

@@ -2,34 +2,72 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
-from truemoment.cli.meta.options import (
-    Output,
-    SystemOptions,
-    numbers,
-    repetitions_option,
-    result_options,
-    stream,
-    system_options,
-)
+from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
+from truemoment.cli.meta.options import count_option, finish, load, repetitions_option, sizes_option, system_options
 from truemoment.cli.options import seed_option
 from truemoment.exceptions import UsageError
+from truemoment.metaevaluation.loading import SystemSource
 
 if TYPE_CHECKING:
     from truemoment.metaevaluation.systems import Unit
 
 
+@dataclass(frozen=True)
+class Planning:
+    """What the planning table is for.
+
+    Parameters
+    ----------
+    level, power
+        Significance level of the tests; share of test sets that find a difference.
+    comparisons
+        Number of comparisons that are corrected for.
+    """
+
+    level: float
+    power: float
+    comparisons: int
+
+    def refuse(self) -> None:
+        """Refuse shares out of range."""
+        for name, value in (("--level", self.level), ("--power", self.power)):
+            if not 0 < value < 1:
+                raise UsageError(f"{name}: got {value:g}, expected more than 0 and less than 1")
+
+
+planning_options = bound(
+    "planning",
+    Planning,
+    click.option(
+        "--level", type=float, default=0.05, show_default=True, metavar="P", help="Significance level of the tests."
+    ),
+    click.option(
+        "--power",
+        type=float,
+        default=0.8,
+        show_default=True,
+        metavar="P",
+        help="Planning: share of test sets that find a difference.",
+    ),
+    count_option(
+        "--comparisons",
+        1,
+        "Planning: number of comparisons that are corrected for (level / K).",
+        least=1,
+        most=1_000_000,
+        metavar="K",
+    ),
+)
+
+
 @click.command("power")
 @system_options
-@click.option(
-    "--sizes",
-    metavar="N,N,...",
-    callback=numbers,
-    help="Queries of a subset. [default: 100, 200, 500, 1000, ... and all]",
-)
+@sizes_option("Queries of a subset. [default: 100, 200, 500, 1000, ... and all]")
 @repetitions_option
 @click.option(
     "--by",
@@ -37,64 +75,44 @@ if TYPE_CHECKING:
     type=click.Choice(["query", "video"]),
     default="video",
     show_default=True,
-    help="What is independent: videos with their queries, or single queries.",
+    help="Independent units: videos with their queries, or single queries.",
 )
-@click.option(
-    "--level", type=float, default=0.05, show_default=True, metavar="P", help="Significance level of the tests."
-)
-@click.option(
-    "--power",
-    "power_",
-    type=float,
-    default=0.8,
-    show_default=True,
-    metavar="P",
-    help="Planning: share of test sets that find a difference.",
-)
-@click.option(
-    "--comparisons",
-    type=click.IntRange(1, 1_000_000),
-    default=1,
-    show_default=True,
-    metavar="K",
-    help="Planning: how many comparisons are corrected for (level / K).",
-)
-@seed_option("the subsets, and of simulated systems")
-@result_options
+@planning_options
+@seed_option("the subsets and of simulated systems")
+@page_options
+@output_options
 def command(
-    chosen: SystemOptions,
+    source: SystemSource,
     sizes: tuple[int, ...] | None,
     repetitions: int,
     unit: Unit,
-    level: float,
-    power_: float,
-    comparisons: int,
+    planning: Planning,
     seed: int,
-    out: Output,
+    page: PageOutput,
+    output: Output,
 ) -> None:
-    """Tell which differences between systems can be shown with how many queries, by which measure.
+    """Report which differences between systems can be shown with how many queries, by which measure.
 
     \b
     truemoment meta power runs/*.jsonl --dataset charades-sta --split test
     truemoment meta power runs/*.npz --sizes 500,1000,2000 --comparisons 10
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.metaevaluation.power import power
-    from truemoment.reports.metaevaluation.power import chapter
+    from truemoment.reports.metaevaluation import StudyReport
+    from truemoment.reports.metaevaluation import power as reports
+    from truemoment.uncertainty import stream
 
-    for name, value in (("--level", level), ("--power", power_)):
-        if not 0 < value < 1:
-            raise UsageError(f"{name}: got {value:g}, expected more than 0 and less than 1")
-    out.check(chosen.inputs, chosen.folders)
-    read = chosen.read(seed, show=out.show)
+    planning.refuse()
+    systems = load(source, seed, output, page)
     found = power(
-        read.systems,
+        systems.systems,
         stream(seed, "power"),
         sizes=sizes,
         repetitions=repetitions,
         unit=unit,
-        level=level,
-        power=power_,
-        comparisons=comparisons,
-        progress=out.show,
+        level=planning.level,
+        power=planning.power,
+        comparisons=planning.comparisons,
+        progress=output.progress,
     )
-    out.deliver([chapter(found)], read, seed)
+    finish([StudyReport.of(reports, found)], output, page, seed=seed, systems=systems)

@@ -6,17 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from truemoment.cli.meta.options import (
-    Output,
-    SystemOptions,
-    numbers,
-    result_options,
-    stream,
-    system_options,
-    trials_option,
-    workers_option,
-)
+from truemoment.cli.groups import Output, PageOutput, output_options, page_options
+from truemoment.cli.meta.options import finish, load, sizes_option, system_options, trials_option, workers_option
 from truemoment.cli.options import seed_option
+from truemoment.metaevaluation.loading import SystemSource
 
 if TYPE_CHECKING:
     from truemoment.metaevaluation.systems import Unit
@@ -24,12 +17,7 @@ if TYPE_CHECKING:
 
 @click.command("stability")
 @system_options
-@click.option(
-    "--sizes",
-    metavar="N,N,...",
-    callback=numbers,
-    help="Queries of a subset. [default: ten sizes up to half of the queries, or all where they may overlap]",
-)
+@sizes_option("Queries of a subset. [default: ten sizes up to half of the queries, or up to all if subsets overlap]")
 @trials_option
 @click.option(
     "--by",
@@ -39,39 +27,42 @@ if TYPE_CHECKING:
     show_default=True,
     help="Draw queries, or videos with all of their queries.",
 )
-@click.option("--overlapping", is_flag=True, help="Draw the two subsets each for itself. [default: they share nothing]")
-@seed_option("the subsets, and of what is simulated")
+@click.option("--overlapping", is_flag=True, help="Draw the two subsets independently. [default: disjoint subsets]")
+@seed_option("the subsets and of simulated systems")
 @workers_option
-@result_options
+@page_options
+@output_options
 def command(
-    chosen: SystemOptions,
+    source: SystemSource,
     sizes: tuple[int, ...] | None,
     trials: int,
     unit: Unit,
     overlapping: bool,
     seed: int,
     workers: int | None,
-    out: Output,
+    page: PageOutput,
+    output: Output,
 ) -> None:
-    """Rank systems on pairs of subsets of the queries, and tell how far the rankings agree.
+    """Rank systems on pairs of subsets of the queries, and measure how far the rankings agree.
 
     \b
     truemoment meta stability runs/ --dataset charades-sta --split test --html stability.html
     truemoment meta stability --population --dataset charades-sta --split test --by video
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.metaevaluation.stability import stability, units_of
-    from truemoment.reports.metaevaluation.stability import chapter
+    from truemoment.reports.metaevaluation import StudyReport
+    from truemoment.reports.metaevaluation import stability as reports
+    from truemoment.uncertainty import stream
 
-    out.check(chosen.inputs, chosen.folders)
-    read = chosen.read(seed, show=out.show)
+    systems = load(source, seed, output, page)
     found = stability(
-        read.systems,
+        systems.systems,
         stream(seed, "stability"),
-        sizes=None if sizes is None else units_of(sizes, read.systems, unit, overlapping=overlapping),
+        sizes=None if sizes is None else units_of(sizes, systems.systems, unit, overlapping=overlapping),
         trials=trials,
         unit=unit,
         overlapping=overlapping,
         workers=workers,
-        progress=out.show,
+        progress=output.progress,
     )
-    out.deliver([chapter(found)], read, seed)
+    finish([StudyReport.of(reports, found)], output, page, seed=seed, systems=systems)

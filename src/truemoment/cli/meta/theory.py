@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import click
 
-from truemoment.cli.meta.options import Output, result_options, stream
+from truemoment.cli.groups import Output, PageOutput, output_options, page_options
+from truemoment.cli.meta.options import count_option, finish, refuse
 from truemoment.cli.options import seed_option
 from truemoment.exceptions import UsageError
 
-MOST_DRAWS = 1_000_000
-
 
 @click.command("theory")
-@click.option("--iou", type=float, default=0.5, show_default=True, metavar="R", help="True IoU of the answer.")
+@click.option("--iou", type=float, default=0.5, show_default=True, metavar="R", help="True IoU of the prediction.")
 @click.option(
     "--noise",
     default="0.05 0.1 0.2",
@@ -30,20 +29,13 @@ MOST_DRAWS = 1_000_000
     default=0.3,
     show_default=True,
     metavar="L",
-    help="Length of the moment as a share of the video, for dR@1.",
+    help="Length of the moment as a fraction of the video, for dR@1.",
 )
-@click.option(
-    "--draws",
-    type=click.IntRange(2, MOST_DRAWS),
-    default=20_000,
-    show_default=True,
-    metavar="N",
-    help="Draws of each simulation.",
-)
+@count_option("--draws", 20_000, "Number of draws of each simulation.", most=1_000_000)
 @seed_option("the simulation")
-@result_options
+@page_options
+@output_options
 def command(
-    *,
     iou: float,
     noise: str,
     ranks: int | None,
@@ -51,7 +43,8 @@ def command(
     length: float,
     draws: int,
     seed: int,
-    out: Output,
+    page: PageOutput,
+    output: Output,
 ) -> None:
     """Compute what noise in the IoU does to measures.
 
@@ -63,11 +56,13 @@ def command(
     truemoment meta theory --iou 0.6 --noise "0.02 0.1" --ious "0.6 0.5 0.2"
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.metaevaluation.theory import theory
-    from truemoment.reports.metaevaluation.theory import chapter
+    from truemoment.reports.metaevaluation import StudyReport
+    from truemoment.reports.metaevaluation import theory as reports
+    from truemoment.uncertainty import stream
 
     if ranks is not None and ious is not None:
         raise UsageError("got --ranks and --ious, expected one of them")
-    out.check()
+    refuse(output, page)
     found = theory(
         stream(seed, "theory"),
         iou=iou,
@@ -76,7 +71,7 @@ def command(
         length_norm=length,
         draws=draws,
     )
-    out.deliver([chapter(found)], None, seed)
+    finish([StudyReport.of(reports, found)], output, page, seed=seed)
 
 
 def _numbers(option: str, text: str) -> list[float]:

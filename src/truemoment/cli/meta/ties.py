@@ -1,34 +1,32 @@
-"""truemoment meta ties: on how many queries a measure tells no two systems apart."""
+"""truemoment meta ties: on how many queries a measure gives all systems the same value."""
 
 from __future__ import annotations
 
 import click
 
-from truemoment.cli.meta.options import (
-    Output,
-    SystemOptions,
-    resamples_option,
-    result_options,
-    stream,
-    system_options,
-)
+from truemoment.cli.groups import Output, PageOutput, output_options, page_options
+from truemoment.cli.meta.options import finish, load, resamples_option, system_options
 from truemoment.cli.options import seed_option
+from truemoment.metaevaluation.loading import SystemSource
 
 
 @click.command("ties")
 @system_options
 @resamples_option
-@seed_option("the resamples, and of simulated systems")
-@result_options
-def command(chosen: SystemOptions, resamples: int, seed: int, out: Output) -> None:
-    """Tell on how many queries each measure gives all systems the same value.
+@seed_option("the resamples and of simulated systems")
+@page_options
+@output_options
+def command(source: SystemSource, resamples: int, seed: int, page: PageOutput, output: Output) -> None:
+    """Report on how many queries each measure gives all systems the same value.
 
     \b
     truemoment meta ties runs/*.jsonl --dataset charades-sta --split test --figures figures
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.metaevaluation.ties import ties
-    from truemoment.reports.metaevaluation.ties import chapter
+    from truemoment.reports.metaevaluation import StudyReport
+    from truemoment.reports.metaevaluation import ties as reports
+    from truemoment.uncertainty import stream
 
-    out.check(chosen.inputs, chosen.folders)
-    read = chosen.read(seed, show=out.show)
-    out.deliver([chapter(ties(read.systems, stream(seed, "ties"), resamples=resamples))], read, seed)
+    systems = load(source, seed, output, page)
+    found = ties(systems.systems, stream(seed, "ties"), resamples=resamples)
+    finish([StudyReport.of(reports, found)], output, page, seed=seed, systems=systems)

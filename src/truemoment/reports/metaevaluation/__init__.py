@@ -1,6 +1,11 @@
-"""What people and programs read of the studies of measures: a chapter a study, and what is made of chapters.
+"""Reports of the studies of measures: a module a study, with ``section(result)`` and ``document(result)``.
 
-``chapter`` says what a chapter is; each study has a module of its name; ``chapters`` puts a whole report together,
-``verdict`` answers over all of it, ``delivery`` writes for the terminal and as JSON, ``page`` as HTML, and ``parts``
-holds what their figures share.
+``studies`` makes the report of one or several, ``verdict`` the answer over all of them by the rule in ``ranking``;
+``looks`` and ``spans`` have what figures and sentences of the studies share.
 """
+
+from __future__ import annotations
+
+from truemoment.reports.metaevaluation.studies import StudyReport, document, report, study_reports
+
+__all__ = ["StudyReport", "document", "report", "study_reports"]

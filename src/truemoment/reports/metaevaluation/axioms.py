@@ -1,8 +1,9 @@
-"""The chapter on axioms: what each measure holds to, and the smallest counterexample where it does not."""
+"""The report on axioms: which measures ignore redundant predictions and reward better ones, with counterexamples."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,143 +12,96 @@ from truemoment.intervals import Floats, Ints
 from truemoment.metaevaluation.axioms import AxiomResult, MinimalPair
 from truemoment.metaevaluation.minimal_pairs import Axiom
 from truemoment.reports.drawing import FLOOR, GRID, INK, METHOD, METHOD_FAINT, OTHER, SMALL, SOFT, new_figure, shortened
-from truemoment.reports.metaevaluation.chapter import Chapter
-from truemoment.reports.model import Cell, Drawing, Table
-from truemoment.reports.text import counted, few, listed
+from truemoment.reports.model import Block, Cell, Details, Drawing, Finding, Paragraph, Section, Table
+from truemoment.reports.words import few, listed
 from truemoment.text import one_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TITLE = "Which measures ignore redundant answers, and reward every better one?"
+AXIOMS: tuple[Axiom, ...] = ("INV", "MON")
 
 MOST_DRAWN = 5
-"""Counterexamples that are drawn; all stand in the tables."""
+"""Counterexamples that are drawn; tables show all."""
 
-_MEANING = {
-    "INV": "a better answer that is not the best so far changes nothing",
-    "MON": "a better answer that is the best so far raises the figure",
-}
+OUTCOMES = {True: "holds", False: "is broken", None: "does not apply"}
+"""Words for the outcome of an axiom; None where there was nothing to check."""
 
 
-def chapter(results: Sequence[AxiomResult]) -> Chapter:
-    """Say what was found of axioms.
-
-    Parameters
-    ----------
-    results
-        One or more, as :func:`truemoment.metaevaluation.axioms.check_axioms` returns them.
-
-    Returns
-    -------
-    Chapter
-    """
+def section(results: Sequence[AxiomResult]) -> Section:
+    """Return what people read of the results of :func:`truemoment.metaevaluation.axioms.check_axioms`."""
     cases = _cases(results)
-    return Chapter(
-        name="axioms",
-        title=TITLE,
-        said=tuple(_said(results)),
-        tables=(_overview(results), *(_of_case(case) for case in cases)),
-        drawings=(_drawing(cases),) if cases else (),
-        document=_document(results),
-        notes=tuple(_notes(results)),
+    blocks: list[Block] = [Finding(tuple(sentences(outcomes(results)))), _overview(results)]
+    if cases:
+        drawn = _to_draw(cases)
+        left_out = f" {len(cases) - len(drawn)} more are in the tables." if len(drawn) < len(cases) else ""
+        blocks.append(
+            Drawing(
+                "axioms-counterexamples",
+                "Smallest counterexamples",
+                "Each list by rank before and after a change at one rank (hatched), with the reference above; right: "
+                f"the IoU of each moment; title: what the figure does.{left_out}",
+                partial(_figure, drawn),
+            )
+        )
+        blocks.append(Details("All counterexamples", tuple(_of_case(case) for case in cases)))
+    return Section(
+        "axioms",
+        "Which measures ignore redundant predictions, and reward every better one?",
+        (*blocks, *map(Paragraph, _notes(results))),
+        "Axioms",
     )
 
 
 # ---------------------------------------------------------------------------------------------- words
 
 
-_FOUND: dict[tuple[bool | None, bool | None], tuple[str, str]] = {
-    (True, True): (
-        "{} holds to both axioms on all pairs tried: redundant answers leave it alone, better best ones raise it.",
-        "{} hold to both axioms on all pairs tried: redundant answers leave them alone, better best ones raise them.",
-    ),
-    (None, True): (
-        "{} looks at one answer, so that none is redundant, and rewards every better one (MON).",
-        "{} look at one answer, so that none is redundant, and reward every better one (MON).",
-    ),
-    (True, False): (
-        "{} ignores redundant answers (INV), but does not reward every better best one (MON is broken).",
-        "{} ignore redundant answers (INV), but do not reward every better best one (MON is broken).",
-    ),
-    (None, False): (
-        "{} looks at one answer, and does not reward every better one (MON is broken).",
-        "{} look at one answer, and do not reward every better one (MON is broken).",
-    ),
-    (False, True): (
-        "{} rewards every better best answer (MON), but redundant answers change it (INV is broken).",
-        "{} reward every better best answer (MON), but redundant answers change them (INV is broken).",
-    ),
-    (False, False): ("{} breaks both axioms.", "{} break both axioms."),
-}
-"""What is said of one measure, and of several, by whether INV and MON hold; None where there is nothing to try."""
-
-
-def _said(results: Sequence[AxiomResult]) -> Iterable[str]:
-    """What was found: the measures by what they hold to, then what is worst."""
-    verdicts: dict[str, dict[Axiom, bool | None]] = {}
+def outcomes(results: Iterable[AxiomResult]) -> dict[str, dict[Axiom, bool | None]]:
+    """Return for each measure whether it satisfies each axiom wherever it was checked; None where nothing was."""
+    found: dict[str, dict[Axiom, bool | None]] = {}
     for one in results:
-        verdicts.setdefault(str(one.measure), {})[one.axiom] = _verdict(one)
-    yield from said_of_axioms(verdicts)
-    if worse := [one for one in results if one.axiom == "MON" and one.n_worse]:
-        whose = few([f"{one.measure} ({one.n_worse:,} of {counted(one.n_pairs, 'pair')})" for one in worse])
-        yield f"A better best answer can even make the figure worse: that of {whose}."
-    for one in results:
-        if not one.holds and np.any(one.broken[one.pairs > 0] == 0):
-            yield f"{one.measure} breaks {one.axiom} at {_ranks(one.rank[one.broken > 0])} only."
-    if undefined := [f"{one.measure} ({one.axiom})" for one in results if len(one.rank) and not one.n_pairs]:
-        yield f"Undefined on every pair: {few(undefined)}."
+        of_measure = found.setdefault(str(one.measure), {})
+        before = of_measure.get(one.axiom)
+        of_measure[one.axiom] = before if not one.n_pairs else one.holds and before is not False
+    return found
 
 
-def said_of_axioms(verdicts: Mapping[str, Mapping[Axiom, bool | None]]) -> Iterable[str]:
-    """Say what measures hold to, those that hold to the same together.
-
-    Parameters
-    ----------
-    verdicts
-        Of each measure by axiom; None, or nothing, where there was nothing to try.
-    """
-    for group, (of_one, of_several) in _FOUND.items():
-        if names := [name for name, of in verdicts.items() if (of.get("INV"), of.get("MON")) == group]:
-            yield (of_one if len(names) == 1 else of_several).format(few(names))
-
-
-def _verdict(result: AxiomResult) -> bool | None:
-    """Whether the axiom holds; None where there was nothing to try."""
-    return result.holds if result.n_pairs else None
+def sentences(found: Mapping[str, Mapping[Axiom, bool | None]]) -> Iterable[str]:
+    """Return which axioms hold, measures with equal outcomes together."""
+    groups: dict[tuple[bool | None, ...], list[str]] = {}
+    for measure, of_measure in found.items():
+        groups.setdefault(tuple(of_measure.get(axiom) for axiom in AXIOMS), []).append(measure)
+    for group, measures in sorted(groups.items(), key=lambda item: (item[0].count(False), -item[0].count(True))):
+        said = [f"{axiom} {OUTCOMES[outcome]}" for axiom, outcome in zip(AXIOMS, group, strict=True)]
+        yield f"{few(measures)}: {' and '.join(said)}."
 
 
 def _notes(results: Sequence[AxiomResult]) -> Iterable[str]:
-    references = max((one.references for one in results), default=1)
     yield (
-        "A pair is two lists for one query that differ at rank k only. INV-k: " + _MEANING["INV"] + "; MON-k: "
-        f"{_MEANING['MON']} (Togashi et al. 2022, section 5 and appendix A). Relevance is the IoU with the nearest "
-        "reference; the ranks tried are those a measure looks at."
+        "A pair is two lists for one query that differ at rank k only. INV-k: a better prediction that is not the best "
+        "so far changes nothing. MON-k: a better prediction that is the best so far raises the figure (Togashi et al. "
+        "2022, section 5 and appendix A). Relevance is the IoU with the nearest reference."
     )
     yield (
-        "A counterexample settles that an axiom is broken; that none was found proves nothing. The paper proves INV "
-        "for R@K and AxIoU@K, MON for AxIoU@K and DCG@K, and that R@K breaks MON, DCG@K breaks INV, AP@K (eq. 12) both."
-    )
-    yield (
-        "How often an axiom is broken depends on how pairs are drawn: moments near a reference, copies of others, and "
-        "anywhere in the video, alike at each rank. Compare measures by it with care."
+        "A counterexample proves that an axiom is broken; that none was found proves nothing. The paper proves INV for "
+        "R@K and AxIoU@K, MON for AxIoU@K and DCG@K, and that R@K breaks MON, DCG@K breaks INV, AP@K (eq. 12) both. "
+        "The share of pairs depends on how pairs are drawn."
     )
     if any(one.protocol.references != "nearest" or one.measure.ref not in (None, "nearest") for one in results):
-        yield "Measures under another reference rule are judged by the nearest reference too."
-    if references > 1:
+        yield "Measures with another rule for references are judged by the nearest reference too."
+    if any(one.references > 1 for one in results):
         yield (
-            f"Queries have {references} references here. The axioms know only the best moment: an answer that finds "
-            "another reference counts as redundant, so that measures that reward finding all references break INV "
-            "because of what they are for."
+            "Queries have several references here. The axioms know only the nearest one, so measures that reward "
+            "finding all references break INV by design."
         )
     if any(one.protocol.nms_threshold is not None for one in results):
         yield (
-            "The convention suppresses near copies before anything is measured, so that a change at one rank can bring "
-            "back or remove answers at others; the axioms speak of the list as it is handed in."
+            "The protocol suppresses near copies first, so a change at one rank can change other ranks; the axioms "
+            "compare the lists before suppression."
         )
     if results:
-        yield f"Convention: {results[0].protocol.name}."
+        yield f"Protocol: {results[0].protocol.name}."
 
 
 def _ranks(ranks: Ints) -> str:
@@ -164,29 +118,29 @@ def _ranks(ranks: Ints) -> str:
 
 
 def _overview(results: Sequence[AxiomResult]) -> Table:
-    """Measure by axiom."""
     of_measure: dict[str, dict[Axiom, AxiomResult]] = {}
     for one in results:
         of_measure.setdefault(str(one.measure), {})[one.axiom] = one
     rows = tuple(
         (
             Cell(measure),
-            _result(of["INV"]),
-            _result(of["MON"]),
+            *(_result(of[axiom]) for axiom in AXIOMS),
             Cell(f"{of['MON'].n_worse:,}" if of["MON"].n_worse else ""),
         )
         for measure, of in of_measure.items()
     )
-    caption = (
-        "Axioms that each measure holds to on the pairs tried; * marks those it breaks, with the share of pairs. "
-        "Worse: pairs on which a better best answer makes the figure worse."
+    return Table(
+        "Axioms on the pairs that were tried; marked: broken, with the number of pairs. Worse: pairs on which a better "
+        "best prediction lowers the figure.",
+        ("measure", *AXIOMS, "worse"),
+        (("", rows),),
+        text_columns=(0, 1, 2),
     )
-    return Table(caption, ("measure", "INV", "MON", "worse"), (("", rows),), text_columns=(0, 1, 2))
 
 
 def _result(one: AxiomResult) -> Cell:
     if not one.n_pairs:
-        return Cell("undefined" if len(one.rank) else "one answer only")
+        return Cell("undefined" if len(one.rank) else "one prediction only")
     if one.holds:
         return Cell(f"holds on {one.n_pairs:,}")
     ranks = _ranks(one.rank[one.broken > 0]) if np.any(one.broken[one.pairs > 0] == 0) else ""
@@ -205,10 +159,6 @@ class _Case(NamedTuple):
         """The axiom with its rank, as in ``MON-1``."""
         return f"{self.axiom}-{self.pair.rank}"
 
-    @property
-    def measures(self) -> str:
-        return listed([str(one.measure) for one in self.results])
-
 
 def _cases(results: Sequence[AxiomResult]) -> list[_Case]:
     """Counterexamples, each once; first those on which a better list counts as worse."""
@@ -226,9 +176,11 @@ def _cases(results: Sequence[AxiomResult]) -> list[_Case]:
 def _of_case(case: _Case) -> Table:
     """Two lists side by side, and below them what measures say."""
     pair = case.pair
+    word = "reference" if len(pair.references) == 1 else "references"
+    references = f"{word} {listed([_moment(moment) for moment in pair.references])}"
     caption = (
-        f"{case.heading} is broken by {case.measures}: {_references(pair)} of a {pair.duration_s:g} s video; "
-        f"* marks rank {pair.rank}, where the lists differ."
+        f"{case.heading} is broken by {listed([str(one.measure) for one in case.results])}: {references} of a "
+        f"{pair.duration_s:g} s video; marked: rank {pair.rank}, where the lists differ."
     )
     moments = tuple(
         (
@@ -248,11 +200,6 @@ def _of_case(case: _Case) -> Table:
     return Table(caption, headings, (("", (*moments, *said)),), text_columns=(0, 1, 3))
 
 
-def _references(pair: MinimalPair) -> str:
-    word = "reference" if len(pair.references) == 1 else "references"
-    return f"{word} {listed([_moment(moment) for moment in pair.references])}"
-
-
 def _moment(moment: Floats) -> str:
     return f"{moment[0]:g}-{moment[1]:g} s"
 
@@ -269,21 +216,6 @@ def _shown(pair: MinimalPair | None) -> tuple[str, str]:
     return f"{both[0]:.3f}", f"{both[1]:.3f}"
 
 
-# --------------------------------------------------------------------------------------------- figure
-
-
-def _drawing(cases: Sequence[_Case]) -> Drawing:
-    drawn = _to_draw(cases)
-    left_out = f" {len(cases) - len(drawn)} more stand in the tables." if len(drawn) < len(cases) else ""
-    return Drawing(
-        "axioms-counterexamples",
-        "Smallest counterexamples",
-        "Each list by rank before and after a change at one rank (hatched), the reference above them; to the right the "
-        f"IoU of each moment, in the title what the figure does.{left_out}",
-        _drawer(drawn),
-    )
-
-
 def _to_draw(cases: Sequence[_Case]) -> list[_Case]:
     """Choose a handful, of either axiom."""
     of_mon, of_inv = ([case for case in cases if case.axiom == axiom] for axiom in ("MON", "INV"))
@@ -291,17 +223,14 @@ def _to_draw(cases: Sequence[_Case]) -> list[_Case]:
     return of_mon[:n_mon] + of_inv[: MOST_DRAWN - min(n_mon, len(of_mon))]
 
 
-def _drawer(cases: Sequence[_Case]) -> Callable[[], Figure]:
-    def draw() -> Figure:
-        heights = [len(case.pair.before) * 2 + 2.6 for case in cases]
-        figure = new_figure(0.2 + sum(0.17 * height + 0.42 for height in heights))
-        rows = figure.subplots(len(cases), 1, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
-        for axes, case in zip(rows, cases, strict=True):
-            _draw_case(axes, case)
-        rows[-1].set_xlabel("seconds")
-        return figure
-
-    return draw
+def _figure(cases: Sequence[_Case]) -> Figure:
+    heights = [len(case.pair.before) * 2 + 2.6 for case in cases]
+    figure = new_figure(0.2 + sum(0.17 * height + 0.42 for height in heights))
+    rows = figure.subplots(len(cases), 1, squeeze=False, gridspec_kw={"height_ratios": heights})[:, 0]
+    for axes, case in zip(rows, cases, strict=True):
+        _draw_case(axes, case)
+    rows[-1].set_xlabel("seconds")
+    return figure
 
 
 def _draw_case(axes: Axes, case: _Case) -> None:
@@ -348,7 +277,8 @@ def _title_of(case: _Case) -> str:
 # ------------------------------------------------------------------------------------------- document
 
 
-def _document(results: Sequence[AxiomResult]) -> dict[str, Any]:
+def document(results: Sequence[AxiomResult]) -> dict[str, Any]:
+    """Return what programs read."""
     return {
         "protocol": results[0].protocol.signature() if results else None,
         "references": results[0].references if results else None,
@@ -357,29 +287,18 @@ def _document(results: Sequence[AxiomResult]) -> dict[str, Any]:
 
 
 def _entry(one: AxiomResult) -> dict[str, Any]:
-    entry: dict[str, Any] = {"measure": str(one.measure), "axiom": one.axiom, "holds": _verdict(one)}
-    if entry["holds"] is None:
-        entry["why"] = "the measure looks at one answer" if not len(one.rank) else "undefined on every pair"
-    entry |= {
-        "n_pairs": one.n_pairs,
-        "n_broken": one.n_broken,
-        "n_worse": one.n_worse,
-        "by_rank": [
-            {"rank": int(rank), "pairs": int(pairs), "broken": int(broken), "worse": int(worse)}
-            for rank, pairs, broken, worse in zip(one.rank, one.pairs, one.broken, one.worse, strict=True)
-        ],
+    entry: dict[str, Any] = {
+        "measure": str(one.measure),
+        "axiom": one.axiom,
+        "holds": one.holds if one.n_pairs else None,
     }
-    pair = one.counterexample
-    if pair is not None:
-        entry["counterexample"] = {
-            "duration_s": pair.duration_s,
-            "references": pair.references.tolist(),
-            "rank": pair.rank,
-            "before": pair.before.tolist(),
-            "after": pair.after.tolist(),
-            "iou_before": pair.iou_before.tolist(),
-            "iou_after": pair.iou_after.tolist(),
-            "value_before": pair.value_before,
-            "value_after": pair.value_after,
-        }
+    if not one.n_pairs:
+        entry["why"] = "undefined on every pair" if len(one.rank) else "the measure looks at one answer"
+    entry |= {name: getattr(one, name) for name in ("n_pairs", "n_broken", "n_worse")}
+    entry["by_rank"] = [
+        {"rank": rank, "pairs": pairs, "broken": broken, "worse": worse}
+        for rank, pairs, broken, worse in zip(one.rank, one.pairs, one.broken, one.worse, strict=True)
+    ]
+    if one.counterexample is not None:
+        entry["counterexample"] = one.counterexample
     return entry

@@ -1,37 +1,28 @@
-"""The chapter of theory: what noise in the IoU does to single answers, to lists, and to discounted recall.
-
-===================  ==================================================================================
-``theory-errors``    squared bias, variance, mean squared error of R@1 against the threshold, and of AxIoU@1 (Fig. 10)
-``theory-cut``       bias of AxIoU@1 where noisy IoUs are cut to [0, 1]
-``theory-lists``     bias of AxIoU@k and R@k by k, with noise of its own at each rank or common to all
-===================  ==================================================================================
-"""
+"""The report on theory: what noise in the IoU does to single predictions, to lists, and to discounted recall."""
 
 from __future__ import annotations
 
 from functools import partial
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from truemoment.intervals import TIE, Floats, Ints
-from truemoment.metaevaluation.theory import Errors, Theory, cut_axiou_errors, discounted_recall, recall_errors
+from truemoment.metaevaluation.theory import Errors, Theory, cut_axiou_errors, recall_errors
 from truemoment.reports.drawing import FLOOR, METHOD, SMALL, SOFT, new_figure
-from truemoment.reports.metaevaluation.chapter import Chapter
-from truemoment.reports.metaevaluation.parts import legend_of, measure_looks
-from truemoment.reports.model import Cell, Drawing, Table
-from truemoment.reports.text import number
+from truemoment.reports.metaevaluation.looks import legend_of, measure_looks
+from truemoment.reports.model import Cell, Drawing, Finding, Paragraph, Section, Table
+from truemoment.reports.words import UNDEFINED, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 N_NOISES = 4
-"""Levels of noise that figures and sentences take; of more, as many evenly."""
+"""Maximum number of noise levels in figures and tables; of more, as many evenly."""
 
 TABLE_THRESHOLDS = (0.3, 0.5, 0.7)
-"""Thresholds of the table, where they are among those computed."""
+"""Thresholds of the table, where they were computed."""
 
 TABLE_RANKS = (1, 5, 10)
 """Ranks of the table of lists, where the list is as long."""
@@ -44,145 +35,86 @@ _MARKERS = ("o", "s", "^", "v")
 _PARTS = (("squared bias", "bias"), ("variance", "variance"), ("mean squared error", "mse"))
 
 
-def chapter(result: Theory) -> Chapter:
-    """Say what noise in the IoU does to measures.
-
-    Parameters
-    ----------
-    result
-        Errors in closed form and simulated.
-    """
-    return Chapter(
-        name="theory",
-        title=f"Theory: what does noise in the IoU do to a measure? (true IoU {result.iou:g})",
-        said=(*_said_of_one(result), _said_of_cut(result), *_said_of_lists(result), _said_of_discounted(result)),
-        tables=(_errors_table(result), _cut_table(result), _lists_table(result)),
-        drawings=(
+def section(result: Theory) -> Section:
+    """Return what people read of the study."""
+    return Section(
+        "theory",
+        f"Theory: what does noise in the IoU do to a measure? (true IoU {result.iou:g})",
+        (
+            Finding(tuple(sentences(result))),
             Drawing(
                 "theory-errors",
                 "Errors of R@1 and AxIoU@1 under noise of the IoU",
-                f"Against the threshold, for an answer whose true IoU is {result.iou:g}. Lines: closed form; marks: "
+                f"By threshold, for a prediction with true IoU {result.iou:g}. Lines: closed form; marks: "
                 f"{result.draws:,} draws each. After AxIoU, Fig. 10.",
                 partial(_errors_figure, result),
             ),
             Drawing(
                 "theory-cut",
                 "Bias of AxIoU@1 where the noisy IoU is cut to [0, 1]",
-                "An IoU cannot leave [0, 1]: where the truth is near an end, noise drives it inwards. Lines: closed "
-                "form; marks: simulation.",
+                "Near an end of [0, 1], noise can move the IoU only inwards. Lines: closed form; marks: simulation.",
                 partial(_cut_figure, result),
             ),
             Drawing(
                 "theory-lists",
-                "Bias of AxIoU@k and R@k by how many answers are looked at",
-                f"Noise of {_middle_gamma(result):g}, simulated; the list's true IoUs are {_ious(result)}. The best of "
-                "several noisy IoUs is too good on average, unless the noise is common to all ranks.",
+                "Bias of AxIoU@k and R@k by the number of predictions",
+                f"Noise of {result.gammas[_middle(result.gammas)]:g}, simulated; true IoUs of the list: "
+                f"{_ious(result)}. The best of several noisy IoUs is too high on average, unless all ranks share the "
+                "noise.",
                 partial(_lists_figure, result),
             ),
+            _errors_table(result),
+            _cut_table(result),
+            _lists_table(result),
+            *map(Paragraph, _notes(result)),
         ),
-        document=_document(result),
-        notes=_notes(result),
+        "Theory",
     )
 
 
-# ---------------------------------------------------------------------------------------------- what is said
+# ---------------------------------------------------------------------------------------------------- words
 
 
-def _said_of_one(result: Theory) -> tuple[str, ...]:
-    """R@1 against AxIoU@1 for one answer, as in Fig. 10."""
-    near = int(np.argmin(np.abs(result.thresholds - result.iou)))
-    threshold = result.thresholds[near]
+def sentences(result: Theory) -> list[str]:
+    """Return the error of R@1 and AxIoU@1, the bias of AxIoU@1 where noise is cut, and the bias over a list."""
     at = _middle(result.gammas)
-    gamma = result.gammas[at]
-    recall, axiou = result.recall.mse[at, near], result.axiou.mse[at]
-    said = [
-        f"Seen through noise of {gamma:g} (standard deviation of the IoU), an answer whose true IoU is {result.iou:g} "
-        f"has a mean squared error of {recall:.3f} by R@1,IoU={threshold:g} and of {axiou:.4f} by AxIoU@1, "
-        f"{_times(recall, axiou)}."
+    near = int(np.argmin(np.abs(result.thresholds - result.iou)))
+    gamma, bias = f"{result.gammas[at]:g}", result.cut.axiou.bias[at]
+    own = float(cut_axiou_errors(np.array(result.iou), np.array(result.gammas[at])).bias)
+    found = [
+        f"With noise of {gamma} (standard deviation of the IoU) and a true IoU of {result.iou:g}, the mean squared "
+        f"error is {result.recall.mse[at, near]:.3f} for R@1,IoU={result.thresholds[near]:g} and "
+        f"{result.axiou.mse[at]:.4f} for AxIoU@1.",
+        "AxIoU@1 is unbiased only for noise that may leave [0, 1]. If the noisy IoU is cut to [0, 1], its bias is "
+        f"{_signed(bias[0], 3)} at a true IoU of 0, {_signed(own, 3)} at {result.iou:g} and {_signed(bias[-1], 3)} at "
+        "1.",
     ]
-    smallest = result.gammas[int(np.argmin(result.gammas))]
-    if abs(threshold - result.iou) <= TIE:
-        said.append(
-            "At a threshold equal to the IoU the hit is a toss-up however small the noise is: the error of R@1 stays "
-            f"at 0.5 with noise of {smallest:g}, where that of AxIoU@1 is {smallest**2:.4f}."
-        )
-    if gamma**2 < 0.5:
-        off = gamma * NormalDist().inv_cdf(1 - gamma**2)
-        said.append(
-            f"R@1 has the smaller error at thresholds more than {off:.2f} off the true IoU (noise {gamma:g}): there "
-            f"noise turns a hit into a miss, or a miss into a hit, in fewer than {100 * gamma**2:.2g} % of the cases. "
-            "But there the measure does not tell this answer from others on the same side either."
-        )
-    return tuple(said)
-
-
-def _times(recall: float, axiou: float) -> str:
-    """Say how far two errors are from each other."""
-    if recall >= axiou:
-        return f"{recall / axiou:.0f} times less" if recall >= 2 * axiou else f"{recall / axiou:.1f} times less"
-    return "which is more" if recall < axiou / 1.05 else "about the same"
-
-
-def _said_of_cut(result: Theory) -> str:
-    at = _middle(result.gammas)
-    gamma, bias = result.gammas[at], result.cut.axiou.bias[at]
-    own = float(cut_axiou_errors(np.array(result.iou), np.array(gamma)).bias)
-    return (
-        "That AxIoU@1 is unbiased, as the paper says, holds for noise that may leave [0, 1], which no IoU can. Where "
-        f"noise of {gamma:g} is cut there, AxIoU@1 is {_signed(bias[0], 3)} off at a true IoU of 0, "
-        f"{_signed(own, 3)} at {result.iou:g} and {_signed(bias[-1], 3)} at 1; R@1 is as it was."
-    )
-
-
-def _said_of_lists(result: Theory) -> tuple[str, ...]:
-    lists, at = result.lists, _middle(result.gammas)
-    k = len(lists.ious)
-    if k == 1:
-        return ()
-    own, common = int(np.argmin(lists.correlations)), int(np.argmax(lists.correlations))
-    bias, se = lists.axiou.bias[at, :, -1], lists.axiou.bias_se[at, :, -1]
-    of_recall = lists.recall.bias[at, own, -1]
-    worst = int(np.argmax(np.abs(of_recall)))
-    return (
-        f"Over a list AxIoU@{k} is biased too where noise is of its own at each rank: the best of several noisy IoUs "
-        f"is too good by {_signed(bias[own], 4)} ± {2 * se[own]:.4f} (noise {result.gammas[at]:g}); where the noise "
-        f"is common to all ranks it is not ({_signed(bias[common], 4)} ± {2 * se[common]:.4f}). Real noise is of "
-        "neither kind: a reference that is off moves the IoU of all ranks at once, but not by the same.",
-        f"R@{k} is off most at IoU={lists.thresholds[worst]:g}: by {_signed(of_recall[worst], 3)}, where the truth is "
-        f"{lists.true_recall[-1, worst]:.0f}.",
-    )
-
-
-def _said_of_discounted(result: Theory) -> str:
-    at = _middle(result.gammas)
-    near = int(np.argmin(np.abs(result.thresholds - result.iou)))
-    errors, of_r = result.discounted.errors, result.recall.mse[at, near]
-    full = discounted_recall(np.array(result.iou), np.array(0.0), result.discounted.length_norm)
-    return (
-        f"dR@1 keeps the threshold and with it the error: for an answer of {result.discounted.length_norm:g} of the "
-        f"video, of which a hit counts {full:.2f}, dR@1,IoU={result.thresholds[near]:g} has a mean squared error of "
-        f"{errors.mse[at, near]:.3f} ± {2 * errors.mse_se[at, near]:.3f} where R@1 has {of_r:.3f}."
-    )
-
-
-def _notes(result: Theory) -> tuple[str, ...]:
     lists = result.lists
-    return (
-        "The model is that of the AxIoU paper (appendix C): the observed IoU is the true one and normal noise of mean "
-        "0; a hit is an IoU of at least the threshold. The paper draws r = 0.5.",
-        "R@1 of a single answer is 0 or 1, AxIoU@1 anything between, so squared errors of the two on one scale compare "
-        "measures of different spread, as the paper does.",
-        f"Closed form and simulation ({result.draws:,} draws) are at most {_widest(result):.1f} standard errors apart "
-        "over all thresholds and levels of noise with ten or more expected flips; all of a level share their draws.",
-        f"Lists: true IoUs {_ious(result)}; noise of one standard deviation at all ranks, correlated between ranks by "
-        f"{', '.join(f'{rho:g}' for rho in lists.correlations)}; not cut.",
-        "dR@1: prediction and reference have one length L, shifted by L (1 - IoU) / (1 + IoU), so that both its "
-        "factors are 1 less that shift; the noise is cut to [0, 1], as other IoUs have no geometry.",
-    )
+    k = len(lists.ious)
+    if k > 1:
+        bias, se = lists.axiou.bias[at, :, -1], 2 * lists.axiou.bias_se[at, :, -1]
+        independent, common = int(np.argmin(lists.correlations)), int(np.argmax(lists.correlations))
+        found.append(
+            f"AxIoU@{k} has a bias of {_signed(bias[independent], 4)} ± {se[independent]:.4f} if the noise of each "
+            f"rank is independent, and of {_signed(bias[common], 4)} ± {se[common]:.4f} if all ranks share it."
+        )
+    return found
+
+
+def _notes(result: Theory) -> list[str]:
+    return [
+        "Model of the AxIoU paper (appendix C): the observed IoU is the true one plus normal noise of mean 0; a hit is "
+        f"an IoU of at least the threshold. Closed form and simulation ({result.draws:,} draws) differ by at most "
+        f"{_widest(result):.1f} standard errors where ten or more flips are expected.",
+        f"Lists: true IoUs {_ious(result)}; noise of one standard deviation at all ranks, with correlations of "
+        f"{', '.join(f'{rho:g}' for rho in result.lists.correlations)} between ranks; not cut.",
+        f"dR@1: prediction and reference have one length L = {result.discounted.length_norm:g}, shifted by "
+        "L (1 - IoU) / (1 + IoU), so each of its factors is 1 minus that shift; the noise is cut to [0, 1].",
+    ]
 
 
 def _widest(result: Theory) -> float:
-    """Largest distance between simulation and closed form in standard errors, where a flip is not rare."""
+    """Return the largest distance between simulation and closed form in standard errors, where a flip is not rare."""
     expected = result.recall.mse * result.draws
     often = np.minimum(expected, result.draws - expected) >= 10
     se = np.sqrt(result.recall.mse * (1 - result.recall.mse) / result.draws)
@@ -200,16 +132,12 @@ def _ious(result: Theory) -> str:
 
 
 def _middle(gammas: Floats) -> int:
-    """Number of the middle level of noise, the lower of two."""
+    """Return the number of the middle level of noise, the lower of two."""
     return int(np.argsort(gammas)[(len(gammas) - 1) // 2])
 
 
-def _middle_gamma(result: Theory) -> float:
-    return float(result.gammas[_middle(result.gammas)])
-
-
 def _shown(gammas: Floats) -> Ints:
-    """Numbers of the levels of noise that are shown."""
+    """Return the numbers of the levels of noise that are shown."""
     return np.unique(np.linspace(0, len(gammas) - 1, min(len(gammas), N_NOISES)).round().astype(np.int64))
 
 
@@ -232,7 +160,7 @@ def _errors_table(result: Theory) -> Table:
         ]
         groups.append((f"noise {result.gammas[g]:g}", tuple(rows)))
     return Table(
-        f"Errors of one answer of true IoU {result.iou:g}; simulated errors ± 2 standard errors",
+        f"Errors for one prediction with true IoU {result.iou:g}; simulated errors ± 2 standard errors",
         ("measure", "bias", "variance", "mean squared error", "simulated"),
         tuple(groups),
     )
@@ -245,7 +173,7 @@ def _errors_row(name: str, exact: Errors | None, simulated: Errors, at: tuple[in
         Cell(name),
         Cell(_signed(known.bias[at], 3)),
         Cell(f"{known.variance[at]:.4f}"),
-        Cell(f"{known.mse[at]:.4f}" if exact is not None else "-"),
+        Cell(f"{known.mse[at]:.4f}" if exact is not None else UNDEFINED),
         Cell(f"{simulated.mse[at]:.4f}", f"± {2 * simulated.mse_se[at]:.4f}"),
     )
 
@@ -277,8 +205,8 @@ def _lists_table(result: Theory) -> Table:
         ]
     headings = [f"{what}, correlation {rho:g}" for rho in lists.correlations for what in ("bias", "m. s. error")]
     return Table(
-        f"Errors over a list with noise of {result.gammas[g]:g}, by how far the noise of its ranks correlates; in "
-        "brackets twice the standard error",
+        f"Errors over a list with noise of {result.gammas[g]:g}, by the correlation of the noise between ranks; "
+        "smaller text: twice the standard error",
         ("measure", "truth", *headings),
         (("", tuple(rows)),),
     )
@@ -330,7 +258,7 @@ def _mark(marker: str, colour: str) -> dict[str, Any]:
 
 
 def _noise_legend(figure: Figure, result: Theory, families: tuple[tuple[str, str], ...]) -> None:
-    """Say below a figure which line is which level of noise of which measure."""
+    """Name the lines below a figure."""
     from matplotlib.lines import Line2D  # noqa: PLC0415 - see truemoment.reports.drawing.drawing_style
 
     handles = [
@@ -380,15 +308,15 @@ def _lists_figure(result: Theory) -> Figure:
         for look, table in zip(looks, tables, strict=True):
             axes.plot(ranks, table[c], **look.of_line())
         axes.set_ylabel("bias")
-    rows[-1].set_xlabel("answers looked at, k")
+    rows[-1].set_xlabel("predictions, k")
     rows[-1].set_xticks(ranks if len(ranks) <= 12 else np.linspace(1, len(ranks), 6).round())
     legend_of(figure, looks, names)
     return figure
 
 
 def _lists_panel(axes: Axes, rho: float) -> None:
-    said = {0.0: "noise of its own at each rank", 1.0: "noise common to all ranks"}
-    axes.set_title(said.get(rho, f"noise that correlates by {rho:g}"), loc="left", fontsize=SMALL, color=SOFT)
+    titles = {0.0: "independent noise at each rank", 1.0: "noise common to all ranks"}
+    axes.set_title(titles.get(rho, f"noise with correlation {rho:g}"), loc="left", fontsize=SMALL, color=SOFT)
     axes.axhline(0, color=SOFT, linewidth=0.7)
     axes.grid(axis="y")
 
@@ -396,7 +324,8 @@ def _lists_panel(axes: Axes, rho: float) -> None:
 # -------------------------------------------------------------------------------------------------- document
 
 
-def _document(result: Theory) -> dict[str, Any]:
+def document(result: Theory) -> dict[str, Any]:
+    """Return what programs read."""
     lists, cut = result.lists, result.cut
     return {
         "iou": result.iou,

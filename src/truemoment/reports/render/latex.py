@@ -10,8 +10,9 @@ from truemoment.text import one_line
 def lines(report: Report) -> list[str]:
     """Return the headline and the sections, without facts, notes and signature."""
     written = [] if report.headline is None else _finding(report.headline)
-    for section in report.sections:
-        if len(report.sections) > 1:
+    sections = [section for section in report.sections if section.has_text]
+    for section in sections:
+        if len(sections) > 1:
             written += [rf"\section*{{{_text(section.title)}}}", ""]
         written += [line for block in section.blocks for line in _block(block)]
     return written[:-1] if written[-1:] == [""] else written

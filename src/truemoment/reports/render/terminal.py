@@ -25,8 +25,9 @@ def body(report: Report) -> list[str]:
     lines = _facts(report.facts)
     if report.headline is not None:
         lines += ["", *_finding(report.headline)]
-    for section in report.sections:
-        lines += _section(section, titled=len(report.sections) > 1)
+    sections = [section for section in report.sections if section.has_text]
+    for section in sections:
+        lines += _section(section, titled=len(sections) > 1)
     return lines[1:] if lines[:1] == [""] else lines
 
 
@@ -77,7 +78,12 @@ def _finding(finding: Finding) -> list[str]:
 
 def _wrapped(text: str, begin: str = "") -> list[str]:
     return textwrap.wrap(
-        one_line(text), WIDTH, initial_indent=begin, subsequent_indent=" " * len(begin), break_on_hyphens=False
+        one_line(text),
+        WIDTH,
+        initial_indent=begin,
+        subsequent_indent=" " * len(begin),
+        break_on_hyphens=False,
+        break_long_words=False,  # a path can be copied
     )
 
 

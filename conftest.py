@@ -1,0 +1,57 @@
+"""What all tests share, also the examples in `src` and `docs`: a folder of the run, and what is made in it once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+# Test processes run side by side, one a core; threads of their own would only wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import pytest
+from filelock import FileLock
+
+
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of this run of the tests, which its processes side by side share."""
+    folder = tmp_path_factory.getbasetemp()
+    return folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_tests(run_folder: Path) -> Iterator[None]:
+    """Keep what audits fit in the folder of the run; the user's cache is not touched."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRUEMOMENT_CACHE", os.environ.get("TRUEMOMENT_CACHE") or str(run_folder / "cache"))
+        yield
+
+
+@pytest.fixture(scope="session")
+def once(run_folder: Path) -> Callable[[str, Callable[[Path], None]], Path]:
+    """Return a function that fills a folder once a run, whichever process needs it first: once(name, fill) -> folder.
+
+    Processes that need it meanwhile wait for it. What a failed `fill` leaves is removed.
+    """
+
+    def filled(name: str, fill: Callable[[Path], None]) -> Path:
+        folder, complete = run_folder / "once" / name, run_folder / "once" / f"{name}.complete"
+        folder.parent.mkdir(exist_ok=True)
+        with FileLock(f"{folder}.lock"):
+            if not complete.exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                fill(folder)
+                complete.touch()
+        return folder
+
+    return filled
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what reads real data or needs the demo."""
+    for item in items:
+        if item.get_closest_marker("data") or "demo_run" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")

@@ -1,0 +1,264 @@
+"""An audit of prediction files: reads the splits, the predictions and the model's answers that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from truemoment.auditing.findings import read_gate
+from truemoment.auditing.run import Audit, audit
+from truemoment.auditing.setup import OF_MOMENTS, AuditSetup, Controls, Splits
+from truemoment.caching import NO_CACHE, Cache
+from truemoment.datasets import read_own_annotations
+from truemoment.datasets.source import AnnotationSource, without_queries_of
+from truemoment.diagnosis.randomised_video import randomised
+from truemoment.evaluation import asked_measures, chosen_protocol
+from truemoment.exceptions import UsageError
+from truemoment.files import sha256_of
+from truemoment.floors import answers_a_query
+from truemoment.io import MatchReport, read_predictions
+from truemoment.language import get_engine
+from truemoment.measures import Measure
+from truemoment.protocols import Protocol
+from truemoment.records import Annotations, Predictions
+from truemoment.text import printable
+
+PredictionFile = Path | str | Predictions
+"""A prediction file, or predictions that were read already."""
+
+Read = Callable[[Path, Annotations], tuple[Predictions, MatchReport]]
+"""Reads a prediction file."""
+
+
+@dataclass(frozen=True)
+class RelatedFiles:
+    """What an audit may read beside the predictions.
+
+    Parameters
+    ----------
+    select_split
+        Split on which floors are measured too; None for ``val``, if there is one.
+    iid, iid_split
+        Predictions on test-iid, and the name of that split.
+    shuffled, text_only
+        Predictions of the same model on shuffled videos, and without the frames.
+    model
+        Folder of the model (``truemoment train``), which then predicts on changed videos; None for none.
+    features
+        Features that the model reads; None for those of its training.
+
+    Raises
+    ------
+    UsageError
+        If features are given without a model.
+    """
+
+    select_split: str | None = None
+    iid: PredictionFile | None = None
+    iid_split: str = "test-iid"
+    shuffled: PredictionFile | None = None
+    text_only: PredictionFile | None = None
+    model: Path | str | None = None
+    features: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse features without a model."""
+        if self.features is not None and self.model is None:
+            raise UsageError("--features: these are the features of a model; give its folder (--model)")
+
+    def predictions(self) -> dict[str, PredictionFile]:
+        """Return the prediction files that are given, by option."""
+        files = {"iid": self.iid, "shuffled": self.shuffled, "text-only": self.text_only}
+        return {option: file for option, file in files.items() if file is not None}
+
+
+def audit_predictions(
+    predictions: PredictionFile,
+    annotations: AnnotationSource | Annotations,
+    *,
+    related: RelatedFiles | None = None,
+    fit_split: str | None = None,
+    fit_annotations: Path | Annotations | None = None,
+    measures: str | Sequence[Measure | str] | None = None,
+    protocol: str | Protocol | None = None,
+    engine: str = "lexicon",
+    resamples: int = 1000,
+    permutations: int = 10_000,
+    seed: int = 0,
+    gate: str | None = None,
+    cache: Cache = NO_CACHE,
+    read: Read = read_predictions,
+    on_status: Callable[[str], None] = lambda _: None,
+) -> Audit:
+    """Read what an audit needs, and run it.
+
+    Parameters
+    ----------
+    predictions
+        Predictions, or a file with them.
+    annotations
+        The audited split: where it and the other splits are read from, or annotations without other splits.
+    related
+        Other predictions of the same model, and the model itself.
+    fit_split, fit_annotations
+        Split or annotations that floors are fitted on; None for the split ``train``. The split ``none`` is no split.
+    measures, protocol
+        What is measured, and how; None for the dataset's own.
+    engine
+        Engine that finds verbs.
+    resamples, permutations, seed
+        Number of resamples of the videos and of swaps of a permutation test; seed of all draws.
+    gate
+        Conditions separated by ``;``, see :func:`truemoment.auditing.read_gate`.
+    cache
+        Cache of fitted floors.
+    read
+        Reads a prediction file.
+    on_status
+        Called with what is being done.
+
+    Returns
+    -------
+    Audit
+        With its sources and the outcomes of the gate.
+
+    Raises
+    ------
+    UsageError
+        If the options do not fit each other or the annotations.
+    MissingFileError, InputError
+        If a file is missing or malformed.
+    """
+    related = RelatedFiles() if related is None else related
+    conditions = () if gate is None else read_gate(gate)
+    get_engine(engine)  # an unknown one is refused before files are read
+    source = annotations if isinstance(annotations, AnnotationSource) else None
+    reference = annotations if isinstance(annotations, Annotations) else annotations.read()
+    on_status("reading predictions")
+    answers, match = _read(predictions, reference, read)
+    splits = _read_splits(source, reference, fit_split, fit_annotations, related.select_split)
+    iid = None if related.iid is None else _read_iid(source, reference, related.iid, related.iid_split, read)
+    protocol = chosen_protocol(protocol, reference)
+    asked = asked_measures(measures, protocol, reference, answers)
+    asked = tuple(measure for measure in asked if measure.needs in OF_MOMENTS)
+    controls = Controls(
+        shuffled=None if related.shuffled is None else _read(related.shuffled, reference, read)[0],
+        text_only=None if related.text_only is None else _read(related.text_only, reference, read)[0],
+        caution="" if match is None else " ".join(match.told),
+    )
+    sources = _sources(predictions, related.predictions())
+    if related.model is not None:
+        data_dir = None if source is None else source.data_dir
+        top = answers_a_query(answers, asked)
+        controls, model = _ask_model(
+            related, controls, reference, top=top, seed=seed, data_dir=data_dir, on_status=on_status
+        )
+        sources |= {"model": model}
+    setup = AuditSetup(
+        annotations=reference,
+        predictions=answers,
+        measures=asked,
+        protocol=protocol,
+        match=match,
+        splits=splits,
+        iid=iid,
+        controls=controls,
+        engine=engine,
+        resamples=resamples,
+        permutations=permutations,
+        cache=cache,
+    )
+    return audit(setup, seed=seed, conditions=conditions, sources=sources, on_status=on_status)
+
+
+def _read(file: PredictionFile, annotations: Annotations, read: Read) -> tuple[Predictions, MatchReport | None]:
+    return (file, None) if isinstance(file, Predictions) else read(Path(file), annotations)
+
+
+def _read_splits(
+    source: AnnotationSource | None,
+    reference: Annotations,
+    fit_split: str | None,
+    fit_annotations: Path | Annotations | None,
+    select_split: str | None,
+) -> Splits:
+    """Read the training split, the validation split and every other one that is there."""
+    if isinstance(fit_annotations, Path) and source is None:
+        fit_annotations = read_own_annotations(fit_annotations, None)
+    if isinstance(fit_annotations, Annotations):
+        train: Annotations | None = without_queries_of(reference, fit_annotations, "--fit-annotations")
+    else:
+        train = None if source is None else source.training(reference, fit_split, fit_annotations)
+    others = () if source is None else source.other_splits(train)
+    validation = next(
+        (of for of in others if of.split == "val" and not set(of.query_id) & set(reference.query_id)), None
+    )
+    if select_split is not None:
+        validation = _other_split(source, reference, select_split, "--select-split")
+    return Splits(train, validation, others)
+
+
+def _other_split(source: AnnotationSource | None, reference: Annotations, split: str, option: str) -> Annotations:
+    if source is None:
+        raise UsageError(f"{option}: other splits are read from a dataset or a file, found annotations of one split")
+    return without_queries_of(reference, source.read(split), option)
+
+
+def _read_iid(
+    source: AnnotationSource | None, reference: Annotations, file: PredictionFile, split: str, read: Read
+) -> tuple[Annotations, Predictions]:
+    annotations = _other_split(source, reference, split, "--iid-split")
+    return annotations, _read(file, annotations, read)[0]
+
+
+def _ask_model(
+    related: RelatedFiles,
+    controls: Controls,
+    reference: Annotations,
+    *,
+    top: int,
+    seed: int,
+    data_dir: Path | None,
+    on_status: Callable[[str], None],
+) -> tuple[Controls, dict[str, str]]:
+    """Let the model predict on original and changed videos; return its predictions as controls, and which model it is.
+
+    Parameters
+    ----------
+    top
+        Number of predictions a query, as many as were audited.
+    """
+    from truemoment.training.grounder import load_grounder  # noqa: PLC0415 - PyTorch is needed only here
+
+    on_status("loading the model")
+    folder = Path(related.model or "")
+    grounder = load_grounder(folder, features=related.features, data_dir=data_dir)
+    changed = randomised(grounder, reference.queries, top=top, seed=seed, tell=on_status)
+    features = grounder.features
+    caution = controls.caution or getattr(features, "caution", "")
+    model = {
+        "path": printable(str(folder)),
+        "name": grounder.name,
+        "features": "" if features is None else features.name,
+    }
+    return replace(controls, changed=changed, caution=caution), model
+
+
+def _sources(predictions: PredictionFile, beside: Mapping[str, PredictionFile]) -> dict[str, Any]:
+    """Return path and hash of each prediction file: of the audited one, and by option those beside it."""
+    source = _source(predictions)
+    found = {option: _source(file) for option, file in beside.items()}
+    if "text-only" in found and "sha256" in source and found["text-only"].get("sha256") == source["sha256"]:
+        raise UsageError(
+            f"--text-only: {found['text-only']['path']} has the same content as the audited predictions, expected "
+            "those of the same model without the frames"
+        )
+    return {**source, "beside": found} if found else source
+
+
+def _source(file: PredictionFile) -> dict[str, Any]:
+    if isinstance(file, Predictions):
+        return {"path": file.name}
+    return {"path": printable(str(file)), "sha256": sha256_of(Path(file))}

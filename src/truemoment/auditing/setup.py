@@ -1,0 +1,213 @@
+"""What is audited, and what there is to compare it with: checked here, before any work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+import numpy as np
+
+from truemoment.caching import NO_CACHE, Cache
+from truemoment.exceptions import UsageError
+from truemoment.floors import headline_of
+from truemoment.io import MatchReport
+from truemoment.measures import Measure
+from truemoment.protocols import Protocol
+from truemoment.records import Annotations, Predictions
+
+OF_MOMENTS = ("overlaps", "sets")
+"""What measures of an audit need: floors rate no clips, and never abstain."""
+
+ORIGINAL = "original"
+"""Among predictions on changed videos: those on the original ones."""
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Other splits of the dataset.
+
+    Parameters
+    ----------
+    train
+        The floors are fitted on it; None where there is none.
+    validation
+        Each floor is measured on it too; None where there is none.
+    others
+        Splits that are compared with the audited one: do they share videos or sentences?
+    """
+
+    train: Annotations | None = None
+    validation: Annotations | None = None
+    others: tuple[Annotations, ...] = ()
+
+    def located(self) -> Splits:
+        """Return the training and validation splits without the queries that have no moment."""
+        train, validation = (None if of is None else _located(of) for of in (self.train, self.validation))
+        return replace(self, train=train, validation=validation)
+
+
+@dataclass(frozen=True)
+class Controls:
+    """Predictions of the same model with less to see than it has.
+
+    Parameters
+    ----------
+    shuffled
+        On shuffled videos. If None, those of `changed` are used, provided that the model predicts on the original
+        videos what is audited.
+    text_only
+        For the same prompts without the frames.
+    changed
+        On changed videos, by the kind of change, as :func:`truemoment.diagnosis.randomised_video.randomised` returns
+        them: also on the ``original`` ones.
+    caution
+        A warning that belongs to every figure, for instance about the features of the model; "" for none.
+    """
+
+    shuffled: Predictions | None = None
+    text_only: Predictions | None = None
+    changed: Mapping[str, Predictions] = field(default_factory=dict)
+    caution: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse changed videos without the original ones."""
+        object.__setattr__(self, "changed", MappingProxyType(dict(self.changed)))
+        if self.changed and ORIGINAL not in self.changed:
+            raise UsageError(
+                f"found predictions on changed videos ({', '.join(self.changed)}), expected those on the original ones "
+                "too"
+            )
+
+    def predictions(self) -> Iterator[tuple[Predictions, str]]:
+        """Go through all predictions, each with words that say on what they were made."""
+        if self.shuffled is not None:
+            yield self.shuffled, " on shuffled videos"
+        if self.text_only is not None:
+            yield self.text_only, " without the frames"
+        yield from ((of, f" on {kind} videos") for kind, of in self.changed.items())
+
+    def located(self, annotations: Annotations) -> Controls:
+        """Return them without the queries that have no moment."""
+        shuffled, text_only = (
+            None if of is None else _to_located(annotations, of) for of in (self.shuffled, self.text_only)
+        )
+        changed = {kind: _to_located(annotations, of) for kind, of in self.changed.items()}
+        return replace(self, shuffled=shuffled, text_only=text_only, changed=changed)
+
+
+@dataclass(frozen=True, eq=False)
+class AuditSetup:
+    """What is to be audited, and what there is to compare it with.
+
+    Parameters
+    ----------
+    annotations, predictions
+        The audited split and the predictions; the duration of every video with a moment is known.
+    measures, protocol
+        What is measured, and how.
+    match
+        How the rows of the predictions matched queries; None if they came from no file.
+    splits
+        Other splits of the dataset.
+    iid
+        Annotations and predictions of the test-iid split, where the audited one is test-ood.
+    controls
+        Predictions of the same model with less to see.
+    engine
+        Engine that finds verbs.
+    resamples, permutations
+        Number of resamples of the videos, and of swaps of a permutation test.
+    cache
+        Cache of fitted floors, of their predictions and of verbs.
+
+    Raises
+    ------
+    UsageError
+        If no query has a moment, a duration is unknown, floors would be fitted or chosen on the audited split, no
+        measure is one of moments, or the protocol drops queries without a prediction, or with one that cannot be read:
+        the method would be compared with floors on other queries.
+    """
+
+    annotations: Annotations
+    predictions: Predictions
+    measures: tuple[Measure, ...]
+    protocol: Protocol
+    match: MatchReport | None = None
+    splits: Splits = field(default_factory=Splits)
+    iid: tuple[Annotations, Predictions] | None = None
+    controls: Controls = field(default_factory=Controls)
+    engine: str = "lexicon"
+    resamples: int = 1000
+    permutations: int = 10_000
+    cache: Cache = NO_CACHE
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be audited."""
+        name = f"{self.annotations.dataset}/{self.annotations.split}"
+        located = self.annotations.with_moments()
+        queries = located.queries
+        if self.annotations.n_queries and not len(queries):
+            raise UsageError(
+                f"{name}: no query has a reference moment, which an audit needs; truemoment evaluate measures how "
+                "often the method rightly abstains"
+            )
+        if not np.all(queries.duration_s > 0):
+            q = int(np.flatnonzero(~(queries.duration_s > 0))[0])
+            raise UsageError(
+                f"{name}: found duration_s {queries.duration_s[q]:g} for query {queries.query_id[q]!r}; an audit needs "
+                "every video's duration: floors predict shares of it"
+            )
+        for other in (self.splits.train, self.splits.validation):
+            if other is not None and other.sha256 == self.annotations.sha256:
+                raise UsageError("found the audited split as the one to fit or choose on, expected another")
+        if not self.measures or any(measure.needs not in OF_MOMENTS for measure in self.measures):
+            raise UsageError("an audit needs measures of moments; floors rate no clips, and never abstain")
+        self._refuse_dropped(located, self.predictions, "")
+        for predictions, which in self.controls.predictions():
+            self._refuse_dropped(located, predictions, which)
+
+    def _refuse_dropped(self, located: Annotations, predictions: Predictions, which: str) -> None:
+        """Refuse predictions of which the protocol leaves some out."""
+        row = predictions.rows_of(located.queries.query_id)
+        unread = (row >= 0) & np.append(predictions.unreadable, False)[row]
+        silent = ~((row >= 0) & (np.append(predictions.lengths, 0)[row] > 0)) & ~unread
+        for rule, dropped, words in (
+            ("missing", silent, "without a prediction"),
+            ("unreadable", unread, "with an answer that could not be read"),
+        ):
+            if getattr(self.protocol, rule) == "drop" and dropped.any():
+                raise UsageError(
+                    f"protocol {self.protocol.name} drops the {int(dropped.sum()):,} queries {words}{which}, but "
+                    f"floors answer all of them; set {rule}=worst in --protocol"
+                )
+
+    def located(self) -> AuditSetup:
+        """Return the setup without the queries that have no reference moment, in every split."""
+        return replace(
+            self,
+            annotations=_located(self.annotations),
+            predictions=_to_located(self.annotations, self.predictions),
+            splits=self.splits.located(),
+            iid=None if self.iid is None else (_located(self.iid[0]), _to_located(*self.iid)),
+            controls=self.controls.located(self.annotations),
+        )
+
+    @property
+    def headline(self) -> int:
+        """Row of the measure that the verdict is about."""
+        return headline_of(self.measures)
+
+
+def _located(annotations: Annotations) -> Annotations:
+    """Return the queries that have a reference moment."""
+    located = annotations.with_moments()
+    if annotations.n_queries and not located.n_queries:
+        raise UsageError(f"{annotations.dataset}/{annotations.split}: no query has a reference moment; name another")
+    return located
+
+
+def _to_located(annotations: Annotations, predictions: Predictions) -> Predictions:
+    """Leave out predictions for queries that have no reference moment."""
+    nothing = set(annotations.queries.query_id[annotations.without_moment])
+    return predictions.select_queries(np.array([of not in nothing for of in predictions.query_id], dtype=bool))

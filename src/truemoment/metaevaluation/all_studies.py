@@ -1,0 +1,156 @@
+"""All studies of one set of systems, one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from truemoment.datasets.source import without_queries_of
+from truemoment.evaluation import evaluate
+from truemoment.exceptions import InputError, UsageError
+from truemoment.metaevaluation.agreement import agreement
+from truemoment.metaevaluation.ambiguity import Ambiguity
+from truemoment.metaevaluation.axioms import check_axioms
+from truemoment.metaevaluation.label_noise import under_noise
+from truemoment.metaevaluation.loading import LoadedSystems, SystemSource, ignore
+from truemoment.metaevaluation.noise import NoiseModel
+from truemoment.metaevaluation.population import variants
+from truemoment.metaevaluation.power import power
+from truemoment.metaevaluation.selection import Selection, select, without_saturated
+from truemoment.metaevaluation.simulation import simulate_each
+from truemoment.metaevaluation.stability import stability
+from truemoment.metaevaluation.studies import Studies
+from truemoment.metaevaluation.systems import Systems
+from truemoment.metaevaluation.theory import theory
+from truemoment.metaevaluation.ties import ties
+from truemoment.records import Annotations
+from truemoment.uncertainty import stream
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is drawn.
+
+    Parameters
+    ----------
+    trials
+        Stability: pairs of subsets of each size.
+    sets
+        Label noise: noisy sets per level.
+    repetitions
+        Power: subsets of each size.
+    resamples
+        Resamples of the videos, for intervals.
+    variants
+        Selection: number of simulated variants.
+    workers
+        Number of threads; None for all cores.
+    """
+
+    trials: int = 5000
+    sets: int = 100
+    repetitions: int = 50
+    resamples: int = 1000
+    variants: int = 64
+    workers: int | None = None
+
+
+def all_studies(
+    source: SystemSource,
+    loaded: LoadedSystems,
+    noise: Mapping[str, Sequence[NoiseModel]],
+    *,
+    validation: Annotations | None = None,
+    seed: int = 0,
+    effort: Effort | None = None,
+    on_status: Callable[[str], None] = ignore,
+) -> Studies:
+    """Make every study that these systems allow; a note says why another is left out.
+
+    Parameters
+    ----------
+    source, loaded
+        The systems, and where they come from.
+    noise
+        Levels of each model of label noise.
+    validation
+        Split on which simulated variants are selected; None for no study of selection.
+    seed
+        Each study has its own generator of this seed.
+    effort
+        How much is drawn; None for the defaults.
+    on_status
+        Called with the name of each study.
+    """
+    effort = Effort() if effort is None else effort
+    systems = loaded.systems
+    if validation is not None:
+        if loaded.annotations is None:
+            raise UsageError(
+                "--validation-split: variants are simulated from annotations: give --dataset, or --annotations"
+            )
+        without_queries_of(loaded.annotations, validation, "--validation-split")
+    left_out: dict[str, str] = {}
+
+    def made(study: str, make: Callable[[np.random.Generator], Result]) -> Result | None:
+        on_status(study)
+        try:
+            return make(stream(seed, study))
+        except (UsageError, InputError) as error:
+            left_out[study] = str(error)
+            return None
+
+    def noisy(rng: np.random.Generator) -> list[Ambiguity]:
+        return under_noise(
+            loaded, noise, rng, on_unknown=source.how.on_unknown, sets=effort.sets, workers=effort.workers
+        )
+
+    def selected(rng: np.random.Generator) -> Selection | None:
+        return None if validation is None else _selection(source, loaded, validation, effort, rng)
+
+    ranking = [measure for measure in systems.measures if measure.needs in ("overlaps", "sets")]
+    resamples = effort.resamples
+    found = Studies(
+        systems,
+        axioms=made("axioms", lambda rng: check_axioms(ranking, rng, protocol=systems.first.protocol)) or (),
+        agreement=made("agreement", lambda rng: agreement(systems, rng, resamples=resamples)),
+        ties=made("ties", lambda rng: ties(systems, rng, resamples=resamples)),
+        power=made("power", lambda rng: power(systems, rng, repetitions=effort.repetitions)),
+        theory=made("theory", theory),
+        selection=made("selection", selected),
+        stability=made("stability", lambda rng: stability(systems, rng, trials=effort.trials, workers=effort.workers)),
+        ambiguity=tuple((made("ambiguity", noisy) if loaded.predictions else None) or ()),
+        simulated_variants=True,
+    )
+    if silent := [name for name in systems.names if name not in loaded.predictions]:
+        more = f" and {len(silent) - 3} more" if len(silent) > 3 else ""
+        left_out["ambiguity"] = f"no predictions in the saved scores {', '.join(silent[:3])}{more}"
+    notes = (*loaded.notes, *(f"Not studied, {study}: {why}." for study, why in left_out.items()))
+    return replace(found, notes=notes)
+
+
+def _selection(
+    source: SystemSource,
+    loaded: LoadedSystems,
+    validation: Annotations,
+    effort: Effort,
+    rng: np.random.Generator,
+) -> Selection:
+    """Simulate variants of one system on both splits, and select among them by every measure."""
+    assert loaded.annotations is not None  # noqa: S101 - all_studies refuses a validation split without annotations
+    for_recipes, for_validation, for_test, for_study = rng.spawn(4)
+    recipes = variants(effort.variants, for_recipes)
+    fitted_on = loaded.fitted_on or source.training(loaded.annotations)
+    sides = []
+    for split, draws in ((validation, for_validation), (loaded.annotations, for_test)):
+        scores = {
+            name: evaluate(split, predictions, loaded.systems.measures, loaded.systems.first.protocol)
+            for name, predictions in simulate_each(recipes, split, draws, fit=fitted_on)
+        }
+        sides.append(Systems(scores))
+    return select(sides[0], without_saturated(sides[1]), for_study, resamples=effort.resamples)

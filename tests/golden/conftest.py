@@ -1,0 +1,6 @@
+"""The recording tool and the test share the modules of this folder."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
