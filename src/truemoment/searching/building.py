@@ -182,8 +182,10 @@ class _Work:
         fps = self.writer.settings.fps
         n_rows = outline.n_frames(fps)
         if n_rows > MOST_ROWS:
-            told = f"{fps:g} frames a second of {outline.duration_s:.0f} s are {n_rows:,}, expected up to {MOST_ROWS:,}"
-            raise InputError(told, path=video.path, hint="lower --fps, or cut the video")
+            problem = (
+                f"{fps:g} frames a second of {outline.duration_s:.0f} s are {n_rows:,}, expected up to {MOST_ROWS:,}"
+            )
+            raise InputError(problem, path=video.path, hint="lower --fps, or cut the video")
         return n_rows
 
     def _still_parts(self, outline: Outline, n_rows: int) -> set[int]:

@@ -200,13 +200,13 @@ def chunked(annotations: Annotations, length_s: float) -> Chunks:
     video_s = np.array([of_video[source_id][-1].end_s for source_id in annotations.video_id], dtype=np.float64)
     number = most_overlapped(annotations.start_s, annotations.end_s, video_s, length_s)
     number = np.repeat(number[annotations.offsets[:-1]], np.diff(annotations.offsets))  # all rows of a query alike
-    chosen = [of_video[source_id][k] for source_id, k in zip(annotations.video_id, number.tolist(), strict=True)]
-    low_s, high_s = (np.array([getattr(of, edge) for of in chosen]) for edge in ("start_s", "end_s"))
+    targets = [of_video[source_id][k] for source_id, k in zip(annotations.video_id, number.tolist(), strict=True)]
+    low_s, high_s = (np.array([getattr(of, edge) for of in targets]) for edge in ("start_s", "end_s"))
     starts_before = (annotations.start_s < low_s - ROUNDING) & (low_s > 0)  # what sticks out of the video is not cut
     ends_behind = (annotations.end_s > high_s + ROUNDING) & (high_s < video_s)
     moved = dataclasses.replace(
         annotations,
-        video_id=as_strings([chunk.video_id for chunk in chosen], "video_id"),
+        video_id=as_strings([chunk.video_id for chunk in targets], "video_id"),
         duration_s=high_s - low_s,
         start_s=annotations.start_s - low_s,
         end_s=annotations.end_s - low_s,
@@ -299,11 +299,11 @@ def ground_chunks(
     chunks = chunked(annotations, length_s)
     features = chunks.features(store)
     queries = chunks.annotations.queries
-    asked = np.array([video_id in features for video_id in queries.video_id], dtype=bool)
+    covered = np.array([video_id in features for video_id in queries.video_id], dtype=bool)
     by_video = np.argsort(numbers_of(annotations.queries.video_id), kind="stable")  # a video is read once
-    to_ask = chunks.annotations.in_order(queries.query_id[by_video[asked[by_video]]])
+    to_ask = chunks.annotations.in_order(queries.query_id[by_video[covered[by_video]]])
     scores = evaluate(chunks.annotations, make(features).ground(to_ask.queries, TOP), measures, protocol)
-    return AtLength(chunks, scores, int((~asked).sum()))
+    return AtLength(chunks, scores, int((~covered).sum()))
 
 
 def length_sweep(

@@ -51,13 +51,13 @@ def by_local(shards: Iterator[Shard], loader: Loader, workers: int | None) -> It
             yield attempt(shard, loader)
         return
     threads = max(1, (os.cpu_count() or 1) // workers)
-    again: deque[Shard] = deque()
+    retries: deque[Shard] = deque()
     deaths: Counter[tuple[str, int]] = Counter()
     while True:
         running: dict[Future[EmbeddedShard | FailedShard], Shard] = {}
         with processes(workers, _begin, threads) as pool:
             try:
-                yield from _in_pool(pool, shards, loader, again=again, running=running, most=2 * workers)
+                yield from _in_pool(pool, shards, loader, retries=retries, running=running, most=2 * workers)
             except BrokenProcessPool:
                 pass
             else:
@@ -71,7 +71,7 @@ def by_local(shards: Iterator[Shard], loader: Loader, workers: int | None) -> It
             if deaths[_key(shard)] == TRIES:
                 yield FailedShard(shard, f"{shard.video.path}: a worker died of it, {TRIES} times")
             else:
-                again.append(shard)
+                retries.append(shard)
 
 
 def _in_pool(
@@ -79,22 +79,22 @@ def _in_pool(
     shards: Iterator[Shard],
     loader: Loader,
     *,
-    again: deque[Shard],
+    retries: deque[Shard],
     running: dict[Future[EmbeddedShard | FailedShard], Shard],
     most: int,
 ) -> Iterator[EmbeddedShard | FailedShard]:
     """Keep a pool busy until all is done; those that are done again run alone, and first."""
     suspect = False
     while True:
-        while len(running) < (1 if again or suspect else most):
-            suspect = bool(again)
-            shard = again.popleft() if again else next(shards, None)
+        while len(running) < (1 if retries or suspect else most):
+            suspect = bool(retries)
+            shard = retries.popleft() if retries else next(shards, None)
             if shard is None:
                 break
             try:
                 running[pool.submit(attempt, shard, loader)] = shard
             except BrokenProcessPool:
-                again.append(shard)
+                retries.append(shard)
                 raise
         if not running:
             return

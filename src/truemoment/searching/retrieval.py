@@ -100,22 +100,26 @@ def search_index(
         )
     if not np.isfinite(vectors).all():
         raise UsageError("got sentence vectors that hold numbers that are not finite")
+    _refuse_settings(top, nms, apart_s, candidates)
+    names = sorted(index if videos is None else videos)
+    for_all = range(len(vectors))
+    sentences_of: dict[str, Sequence[int]] = dict.fromkeys(names, for_all)
+    if candidates is not None and candidates < len(names):
+        first_look = first_stage or FirstStage(index, names)
+        best_videos = first_look.best_videos(vectors, candidates)
+        sentences_of = {name: [s for s in for_all if name in best_videos[s]] for name in names}
+    best: list[list[FoundMoment]] = [[] for _ in for_all]
+    for name in follow([name for name in names if sentences_of[name]]):
+        for s, found in _of_video(index, name, vectors, sentences_of[name], _Wanted(top, nms, apart_s, best)):
+            best[s] = sorted([*best[s], *found], key=lambda of: -of.score)[:top]  # sorted() keeps the order of ties
+    return best
+
+
+def _refuse_settings(top: int, nms: float, apart_s: float | None, candidates: int | None) -> None:
     if top < 1 or not 0 <= nms <= 1 or (candidates is not None and candidates < 1):
         raise UsageError(f"got top={top}, nms={nms:g} and {candidates} candidates, expected 1 or more, and 0 to 1")
     if apart_s is not None and not 0 <= apart_s < math.inf:
         raise UsageError(f"got moments {apart_s:g} s apart, expected 0 or more")
-    asked = sorted(index if videos is None else videos)
-    for_all = range(len(vectors))
-    whom: dict[str, Sequence[int]] = dict.fromkeys(asked, for_all)
-    if candidates is not None and candidates < len(asked):
-        first_look = first_stage or FirstStage(index, asked)
-        chosen = first_look.best_videos(vectors, candidates)
-        whom = {name: [s for s in for_all if name in chosen[s]] for name in asked}
-    best: list[list[FoundMoment]] = [[] for _ in for_all]
-    for name in follow([name for name in asked if whom[name]]):
-        for s, found in _of_video(index, name, vectors, whom[name], _Wanted(top, nms, apart_s, best)):
-            best[s] = sorted([*best[s], *found], key=lambda of: -of.score)[:top]  # sorted() keeps the order of ties
-    return best
 
 
 class _Wanted(NamedTuple):
@@ -208,7 +212,7 @@ class FirstStage:
         """
         vectors = np.ascontiguousarray(sentence_vectors, dtype=np.float32)
         many = min(many, len(self.video_ids))
-        chosen: list[set[str]] = [set() for _ in vectors]
+        best_videos: list[set[str]] = [set() for _ in vectors]
         left, n_pieces = np.arange(len(vectors)), min(PIECES_AT_FIRST, self.n_pieces)
         while len(left):
             _, numbers = self._pieces.search(vectors[left], n_pieces)
@@ -217,10 +221,10 @@ class FirstStage:
                 video = self._video[of_sentence[of_sentence >= 0]]
                 _, first = np.unique(video, return_index=True)
                 ranked = video[np.sort(first)][:many]  # by the best piece of each
-                chosen[s] = {self.video_ids[v] for v in ranked}
+                best_videos[s] = {self.video_ids[v] for v in ranked}
                 enough.append(len(ranked) == many or n_pieces == self.n_pieces)
             left, n_pieces = left[~np.array(enough)], min(4 * n_pieces, self.n_pieces)
-        return chosen
+        return best_videos
 
 
 def first_stage_recall(
@@ -242,8 +246,8 @@ def first_stage_recall(
     """
     vectors = np.atleast_2d(np.asarray(sentence_vectors, dtype=np.float32))
     exact = search_index(index, vectors, top, nms=nms)
-    chosen = FirstStage(index).best_videos(vectors, candidates)
-    hits = [of.video_id in names for found, names in zip(exact, chosen, strict=True) for of in found]
+    best_videos = FirstStage(index).best_videos(vectors, candidates)
+    hits = [of.video_id in names for found, names in zip(exact, best_videos, strict=True) for of in found]
     return sum(hits) / len(hits) if hits else math.nan
 
 

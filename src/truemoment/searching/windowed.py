@@ -205,14 +205,14 @@ def _ask(method: Grounder, queries: Queries, job: _Job, each: int) -> _Moments:
     duration_s, start_s = (
         np.tile([getattr(window, name) for window in job.windows], len(job.rows)) for name in ("duration_s", "start_s")
     )
-    asked = Queries(
+    of_windows = Queries(
         as_strings((query_id + span for query_id in queries.query_id[job.rows] for span in spans), "query_id"),
         as_strings(names * len(job.rows), "video_id"),
         duration_s,
         np.repeat(queries.sentence[job.rows], n_windows),
     )
-    answers = method.ground(asked, each)
-    row = answers.rows_of(asked.query_id)
+    answers = method.ground(of_windows, each)
+    row = answers.rows_of(of_windows.query_id)
     lengths = np.where(row >= 0, answers.lengths[row], 0) if len(answers) else np.zeros(len(row), dtype=np.int64)
     ends = np.cumsum(lengths)
     moments = np.repeat(answers.offsets[row] - (ends - lengths), lengths) + np.arange(lengths.sum())

@@ -162,8 +162,8 @@ class Windows:
         if not (np.isfinite(self.window_s) and self.window_s > 0):
             raise UsageError(f"got windows of {self.window_s} s, expected a length above 0")
         if not 0 < self.stride_s <= self.window_s:
-            told = f"got a stride of {self.stride_s} s, expected one above 0 up to the window's {self.window_s:g} s"
-            raise UsageError(f"{told}: what lies between two windows is never looked at")
+            problem = f"got a stride of {self.stride_s} s, expected one above 0 up to the window's {self.window_s:g} s"
+            raise UsageError(f"{problem}: what lies between two windows is never looked at")
         if self.tail not in get_args(Tail):
             raise UsageError(f"got tail {self.tail!r}, expected {' or '.join(get_args(Tail))}")
 

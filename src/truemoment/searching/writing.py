@@ -238,11 +238,11 @@ class IndexWriter:
         moved = 0
         for identity, path in seen.items():
             if about := by_identity.get(identity):
-                again = about.notes or folder_name(about.video_id) in damaged
-                (changed if again else unchanged).append(VideoFile(about.video_id, path, identity))
+                reads_again = about.notes or folder_name(about.video_id) in damaged
+                (changed if reads_again else unchanged).append(VideoFile(about.video_id, path, identity))
                 if about.path != str(path) and not _holds(Path(about.path), identity):
                     self._write_about(self.path / VIDEOS / folder_name(about.video_id), _moved(about, path))
-                    moved += not again
+                    moved += not reads_again
             elif (about := by_path.get(str(path))) and about.identity not in seen:
                 changed.append(VideoFile(about.video_id, path, identity))
             else:
@@ -341,12 +341,12 @@ class IndexWriter:
                 still = number in stills
                 parts.append(np.repeat(parts[-1][-1:], length, axis=0) if still else map_npy(file))
             rows = np.concatenate(parts)
-            told = "" if rows.shape == (n_rows, self.settings.n_dimensions) else f"{len(rows)} rows of {n_rows}"
+            problem = "" if rows.shape == (n_rows, self.settings.n_dimensions) else f"{len(rows)} rows of {n_rows}"
         except DAMAGED as error:
-            told = " ".join(str(error).split()) or type(error).__name__
-        if told:
+            problem = " ".join(str(error).split()) or type(error).__name__
+        if problem:
             shutil.rmtree(self._parts_of(video, part_rows), ignore_errors=True)
-            raise InputError(f"a part of it was damaged ({told})", path=video.path, hint="index it again")
+            raise InputError(f"a part of it was damaged ({problem})", path=video.path, hint="index it again")
         return rows
 
     def forget_parts(self, video: VideoFile) -> None:

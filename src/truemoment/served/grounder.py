@@ -198,13 +198,13 @@ class ServedModel:
         """
         return self.read(self.ask(queries), top)[0]
 
-    def read(self, asked: CollectedAnswers, top: int = 1) -> tuple[Predictions, Parsing | None]:
+    def read(self, collected: CollectedAnswers, top: int = 1) -> tuple[Predictions, Parsing | None]:
         """Read answers as moments, as the prompt says they are to be read.
 
         Parameters
         ----------
-        asked
-            What came of asking.
+        collected
+            The answers.
         top
             Most moments a query, 1 or more.
 
@@ -215,7 +215,7 @@ class ServedModel:
         parsing
             How answers were read; None where there are none.
         """
-        answers = list(asked.answers.values())
+        answers = list(collected.answers.values())
         rows = AnswerRows(
             self.raw,
             "answers",
@@ -451,15 +451,15 @@ class _Requests:
             return
         if not isinstance(outcome, (InputError, MissingFileError)):
             raise outcome
-        told = f"the endpoint {outcome}" if isinstance(outcome, EndpointError) else str(outcome)
-        self.failed[row] = told
+        problem = f"the endpoint {outcome}" if isinstance(outcome, EndpointError) else str(outcome)
+        self.failed[row] = problem
         if not isinstance(outcome, EndpointError):
             return  # a video's own fault says nothing of the endpoint
         if outcome.fault != "request" or not self._answered:
             self._in_a_row += 1
         if self._in_a_row >= STOP_AFTER:
             raise InputError(
-                f"{self._in_a_row} queries in a row could not be asked, the last because {told}",
+                f"{self._in_a_row} queries in a row could not be asked, the last because {problem}",
                 hint=f"{len(self.raw)} answers are kept in {self.raw.path}, and the same command goes on from there",
             )
 
@@ -486,8 +486,8 @@ class _Requests:
         frames = self.store.get(video_id) if model.prompt.shows_frames else None
         if not duration_s > 0 and frames is not None:
             duration_s = frames.duration_s
-        said = model.prompt.fill(sentence, duration_s, frames)
-        answer = model.endpoint.ask(connection, messages(model.prompt, said), self._stop)
+        parts = model.prompt.fill(sentence, duration_s, frames)
+        answer = model.endpoint.ask(connection, messages(model.prompt, parts), self._stop)
         line = RawAnswer(
             key=self.keys[row] or "",
             query_id=queries.query_id[row],
@@ -504,7 +504,7 @@ class _Requests:
 
     def odd_durations(self) -> Iterable[tuple[str, float, float]]:
         """Yield videos whose file lasts another time than told, by more than a second and a twentieth."""
-        told = dict(zip(self.queries.video_id, self.queries.duration_s.tolist(), strict=True))
+        annotated_s = dict(zip(self.queries.video_id, self.queries.duration_s.tolist(), strict=True))
         for video_id, file_s in self.store.duration_s.items():
-            if abs(file_s - told[video_id]) > max(1.0, 0.05 * told[video_id]):
-                yield video_id, file_s, told[video_id]
+            if abs(file_s - annotated_s[video_id]) > max(1.0, 0.05 * annotated_s[video_id]):
+                yield video_id, file_s, annotated_s[video_id]

@@ -104,7 +104,7 @@ class Run(msgspec.Struct, frozen=True):
     @property
     def made_by(self) -> dict[str, Any]:
         """What a prediction file says of how it was made."""
-        told: dict[str, Any] = {
+        entries: dict[str, Any] = {
             "recipe": self.recipe.hash,
             "model": self.recipe.model,
             "seed": self.seed,
@@ -112,8 +112,8 @@ class Run(msgspec.Struct, frozen=True):
             "trained_on": f"{self.train.dataset}/{self.train.split}#{self.train.sha256[:8]}",
             "chosen_on": f"{self.val.dataset}/{self.val.split}#{self.val.sha256[:8]}",
         }
-        told |= {"text_encoder": self.text_encoder} if self.text_encoder else {}
-        return told | ({"notes": list(self.notes)} if self.notes else {})
+        entries |= {"text_encoder": self.text_encoder} if self.text_encoder else {}
+        return entries | ({"notes": list(self.notes)} if self.notes else {})
 
 
 @dataclass(frozen=True)
@@ -201,8 +201,8 @@ def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path:
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     wrong = next((name for name in {**expected, **found} if expected.get(name) != found.get(name)), None)
     if wrong is not None:
-        told = f"{wrong}: got {found.get(wrong, 'none')}, expected {expected.get(wrong, 'none')}"
-        raise InputError(f"does not fit the network of run.json ({told})", path=path)
+        difference = f"{wrong}: got {found.get(wrong, 'none')}, expected {expected.get(wrong, 'none')}"
+        raise InputError(f"does not fit the network of run.json ({difference})", path=path)
 
 
 def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:

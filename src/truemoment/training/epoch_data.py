@@ -216,11 +216,11 @@ class VideoWindows:
         if self.table is not None:
             table = WindowTable.of(self.table, self.draws.videos, drawn, self.data.recipe.rows)
         ious = cell_ious(self.draws.moved(drawn), self.network.model.proposals)
-        told = {
+        log = {
             "windows without the moment": float(drawn.negative.mean()),
             "moments longer than a window": float(self.draws.longer.mean()),
         }
-        return Pairs(self.sentences, np.arange(len(drawn.first)), table, iou=ious), told
+        return Pairs(self.sentences, np.arange(len(drawn.first)), table, iou=ious), log
 
     def validate(self, network: Network) -> dict[str, float]:
         """Return the figures of a network on whole videos of the validation split."""

@@ -82,16 +82,7 @@ def train(
         All of them, also those of an earlier start.
     """
     recipe = data.recipe
-    accelerator = Accelerator(
-        mixed_precision=recipe.train.precision,
-        dataloader_config=DataLoaderConfiguration(split_batches=True),
-    )
-    if recipe.train.precision == "fp16" and accelerator.device.type == "cpu":
-        raise UsageError("train.precision: got fp16 on a processor, expected no or bf16; fp16 is of a GPU")
-    if recipe.train.batch % accelerator.num_processes:
-        raise UsageError(
-            f"train.batch: got {recipe.train.batch}, expected a multiple of {accelerator.num_processes} processes"
-        )
+    accelerator = _accelerator(recipe)
     torch.manual_seed(data.seed)
     network = build_network(recipe, data.vocabulary, 0 if data.store is None else data.store.n_dimensions)
     _start_actions(network, data)
@@ -108,7 +99,7 @@ def train(
     learner, optimiser = accelerator.prepare(torch.nn.Sequential(network), optimiser)
     while not _is_done(history, recipe):
         epoch = len(history) + 1
-        pairs, told = epochs.epoch(epoch)
+        pairs, log = epochs.epoch(epoch)
         started = time.perf_counter()
         loader = accelerator.prepare_data_loader(_loader(pairs, video_ids, recipe, data.seed, epoch))
         torch.manual_seed(int(np.random.SeedSequence([data.seed, epoch]).generate_state(1)[0]))
@@ -121,12 +112,27 @@ def train(
         if np.isnan(val[measure]):
             raise UsageError(f"select.measure: {measure} is undefined on {data.val.split}, name another one")
         best = not history or val[measure] > max(of.val[measure] for of in history)
-        history.append(Epoch(epoch, loss, val, best, watched | told, round(seconds, 3), round(waited / seconds, 5)))
+        history.append(Epoch(epoch, loss, val, best, watched | log, round(seconds, 3), round(waited / seconds, 5)))
         if accelerator.is_main_process:
             checkpoints.save_epoch(folder, network, optimiser, history)
             on_epoch(history[-1])
         accelerator.wait_for_everyone()
     return history
+
+
+def _accelerator(recipe: Recipe) -> Accelerator:
+    """Return the devices of a recipe, which must fit its precision and batch."""
+    accelerator = Accelerator(
+        mixed_precision=recipe.train.precision,
+        dataloader_config=DataLoaderConfiguration(split_batches=True),
+    )
+    if recipe.train.precision == "fp16" and accelerator.device.type == "cpu":
+        raise UsageError("train.precision: got fp16 on a CPU, expected no or bf16; fp16 needs a GPU")
+    if recipe.train.batch % accelerator.num_processes:
+        raise UsageError(
+            f"train.batch: got {recipe.train.batch}, expected a multiple of {accelerator.num_processes} processes"
+        )
+    return accelerator
 
 
 def _start_actions(network: Network, data: TrainingData) -> None:
@@ -219,8 +225,8 @@ def _one_epoch(
         raise TrueMomentError(
             f"the loss is not finite ({means['total']}): lower train.learning_rate, or change train.clip or precision"
         )
-    told = {name: float(accelerator.reduce(value, "sum")) / n_pairs for name, value in watched.items()}
-    return means, told, waited
+    watched_means = {name: float(accelerator.reduce(value, "sum")) / n_pairs for name, value in watched.items()}
+    return means, watched_means, waited
 
 
 def _add(sums: dict[str, torch.Tensor], values: dict[str, torch.Tensor], weight: int) -> None:

@@ -287,8 +287,8 @@ def _convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field:
     except msgspec.ValidationError as error:
         problem, _, at = str(error).partition(" - at `$")
         inner = at.rstrip("`").lstrip(".")
-        told = in_words(lower_first(problem))
-        raise InputError(told, path=path, field=(field + inner).rstrip(".") or None) from None
+        words = in_words(lower_first(problem))
+        raise InputError(words, path=path, field=(field + inner).rstrip(".") or None) from None
 
 
 def _parse(data: bytes, path: Path) -> Any:  # noqa: ANN401 - checked by the caller

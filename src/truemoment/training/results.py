@@ -72,8 +72,8 @@ class Row(msgspec.Struct, frozen=True):
     @property
     def place(self) -> tuple[object, ...]:
         """What a later row of the same run and figure replaces."""
-        asked = (self.recipe, self.config, self.seed, self.features, self.trained_on, self.chosen_on)
-        return (*asked, self.dataset, self.data, self.split, self.measure)
+        run = (self.recipe, self.config, self.seed, self.features, self.trained_on, self.chosen_on)
+        return (*run, self.dataset, self.data, self.split, self.measure)
 
 
 FIELDS = tuple(field.name for field in msgspec.structs.fields(Row))

@@ -156,9 +156,9 @@ def hold_out(train: Annotations, seed: int) -> tuple[Annotations, Annotations]:
     if len(videos) < 2:
         raise UsageError(f"{train.dataset}/{train.split} has {len(videos)} video(s), too few to hold some out")
     drawn = np.random.default_rng([seed, 0]).permutation(videos)[: max(1, round(HELD_OUT_SHARE * len(videos)))]
-    held = np.isin(train.queries.video_id.astype(str), drawn)
-    rest = dataclasses.replace(train.select_queries(~held), split=f"{train.split} less {len(drawn)} videos")
-    return rest, dataclasses.replace(train.select_queries(held), split=f"held out of {train.split}")
+    held_out = np.isin(train.queries.video_id.astype(str), drawn)
+    rest = dataclasses.replace(train.select_queries(~held_out), split=f"{train.split} less {len(drawn)} videos")
+    return rest, dataclasses.replace(train.select_queries(held_out), split=f"held out of {train.split}")
 
 
 def perform(
@@ -170,9 +170,9 @@ def perform(
     follow: Follow = unseen,
     on_epoch: Callable[[Epoch], None] = lambda _: None,
 ) -> TrainingResult:
-    """Train, answer the test splits with the epoch chosen, measure and keep all of it in the run's folder.
+    """Train, predict the test splits with the best epoch, measure, and save all of it in the run's folder.
 
-    A folder that holds the same run is gone on with; one that holds another is refused.
+    A folder with the same run is resumed; one with another run is refused.
 
     Parameters
     ----------
@@ -192,22 +192,7 @@ def perform(
     text_encoder = text_encoder_of(task.recipe.text) if there is None else there.text_encoder
     text = with_commit(task.recipe.text, text_encoder)
     vocabulary = make_vocabulary(text, task.train.queries.sentence, task.sentences, task.data_dir)
-    run = checkpoints.Run(
-        recipe=task.recipe,
-        seed=task.seed,
-        train=source_of(task.train),
-        val=checkpoints.UsedAnnotations(
-            task.val.dataset, task.val.split, task.val.sha256, task.val.n_queries, task.val.n_videos
-        ),
-        features=task.features,
-        features_name="" if task.store is None else task.store.name,
-        n_dimensions=0 if task.store is None else task.store.n_dimensions,
-        n_vector=task.recipe.text.size if vocabulary.vectors is None else vocabulary.vectors.shape[1],
-        forced=task.forced,
-        notes=(*task.notes, *([FORCED.format(train=task.train.split, val=task.val.split)] if task.forced else [])),
-        text_encoder=text_encoder,
-        truemoment=__version__,
-    )
+    run = _run_of(task, vocabulary, text_encoder)
     processes = PartialState()
     with lock_folder(folder) if processes.is_main_process else contextlib.nullcontext():
         with processes.main_process_first():
@@ -225,6 +210,26 @@ def perform(
         result = TrainingResult(folder, run, history, grounder.network.model.n_parameters(), rows)
         checkpoints.write_document(folder / "result.json", document(result))
         return result
+
+
+def _run_of(task: TrainingTask, vocabulary: TokenVocabulary, text_encoder: str) -> checkpoints.Run:
+    """Return what is written of a task into its folder."""
+    return checkpoints.Run(
+        recipe=task.recipe,
+        seed=task.seed,
+        train=source_of(task.train),
+        val=checkpoints.UsedAnnotations(
+            task.val.dataset, task.val.split, task.val.sha256, task.val.n_queries, task.val.n_videos
+        ),
+        features=task.features,
+        features_name="" if task.store is None else task.store.name,
+        n_dimensions=0 if task.store is None else task.store.n_dimensions,
+        n_vector=task.recipe.text.size if vocabulary.vectors is None else vocabulary.vectors.shape[1],
+        forced=task.forced,
+        notes=(*task.notes, *([FORCED.format(train=task.train.split, val=task.val.split)] if task.forced else [])),
+        text_encoder=text_encoder,
+        truemoment=__version__,
+    )
 
 
 def refuse_names(splits: Iterable[str]) -> None:

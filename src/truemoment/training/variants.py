@@ -214,7 +214,7 @@ def _save(
     """Score a split once a way, and save what each threshold makes of it."""
     recipe = method.run.recipe
     device = next(method.network.parameters()).device
-    asked = parse_measures(measures)
+    parsed = parse_measures(measures)
     scored = {shuffled: score(method.network, of_way, recipe.train.batch, device) for shuffled, of_way in pairs.items()}
     for name, shuffled, nms in variants:
         answers = as_predictions(
@@ -226,4 +226,4 @@ def _save(
             top=recipe.decode.top,
             name=name,
         )
-        evaluate(of, answers, asked).save(folder / f"{name}.npz")
+        evaluate(of, answers, parsed).save(folder / f"{name}.npz")

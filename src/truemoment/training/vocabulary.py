@@ -72,10 +72,10 @@ def make_vocabulary(
     if text.vectors == "learned":
         counts = Counter(word for sentence in train_sentences for word in set(tokenise(sentence, text.tokens)))
         return TokenVocabulary(tuple(sorted(word for word, count in counts.items() if count >= text.least_count)))
-    asked = {word for sentence in all_sentences for word in tokenise(sentence, text.tokens)}
+    wanted = {word for sentence in all_sentences for word in tokenise(sentence, text.tokens)}
     if text.vectors.startswith(ENCODER):
-        return _encoded(sorted(asked), text.vectors.removeprefix(ENCODER))
-    found: WordVectors = read_glove(_vector_file(text.vectors, data_dir), keep=asked)
+        return _encoded(sorted(wanted), text.vectors.removeprefix(ENCODER))
+    found: WordVectors = read_glove(_vector_file(text.vectors, data_dir), keep=wanted)
     order = sorted(range(len(found.words)), key=found.words.__getitem__)
     vectors = np.zeros((len(order) + 2, found.vectors.shape[1]), dtype=np.float32)
     vectors[2:] = found.vectors[order]
