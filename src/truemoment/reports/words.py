@@ -49,15 +49,26 @@ def counted(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def columns_of(text: str) -> int:
+    """Count the columns of a text in a terminal; East Asian characters are two columns wide.
+
+    Examples
+    --------
+    >>> columns_of("film"), columns_of("電影")
+    (4, 4)
+    """
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
 def shortened(text: str, columns: int) -> str:
-    """Leave out the middle of a text that is wider; East Asian characters are two columns wide.
+    """Leave out the middle of a text that is wider.
 
     Examples
     --------
     >>> shortened("holidays-2019-part-1", 11), shortened("holidays", 11)
     ('holid…art-1', 'holidays')
     """
-    wide = [2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text]
+    wide = [columns_of(c) for c in text]
     if sum(wide) <= columns:
         return text
     first, last = 0, len(text)
