@@ -20,7 +20,7 @@ from truemoment.text import printable
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def bound(name: str, kind: type, *decorators: Callable[[F], F]) -> Callable[[F], F]:
+def bound(name: str, kind: type, *decorators: Callable[[Any], Any]) -> Callable[[F], F]:
     """Add options to a command, which takes them as one value.
 
     Parameters
@@ -40,7 +40,7 @@ def bound(name: str, kind: type, *decorators: Callable[[F], F]) -> Callable[[F],
             return function(*args, **{name: kind(**{of: given.pop(of) for of in names})}, **given)
 
         for option in reversed(decorators):
-            command = option(cast(F, command))
+            command = option(command)
         return cast(F, command)
 
     return decorate

@@ -41,7 +41,7 @@ LARGEST_SCORE = 1.001
 """A cosine is not larger than 1, but for rounding."""
 
 DECIMALS = 6
-"""Of scores: beyond lies rounding, and equal ones are told apart by length."""
+"""Decimals of scores: more are rounding. Of equal scores the longer moment is better."""
 
 
 class FoundMoment(NamedTuple):

@@ -1,4 +1,4 @@
-"""Any method for short videos, on long ones: it is asked window by window, and its answers are ranked together.
+"""Any method for short videos, on long ones: applied window by window, its predictions are ranked together.
 
 The method predicts moments for each query in each window of its video. These are moved to the video's time and ranked
 by their scores as they are; what overlaps a better one too much is left out over the whole video (MAD, Soldan et al.
@@ -25,7 +25,7 @@ from truemoment.records import Annotations, Predictions, Queries, as_strings, nu
 from truemoment.searching.windows import LongVideo, Window, WindowDraws, WindowedFeatures, Windows
 
 MOST_PAIRS = 4096
-"""Pairs of a query and a window that a method is asked at a time."""
+"""Pairs of a query and a window that a method predicts at a time."""
 
 MOST_WINDOWS = 64
 """Windows that a method is shown at a time."""
@@ -68,7 +68,7 @@ class Windowed:
     features
         Features of the videos; None for those the method has now, its `features`.
     each
-        Moments that it is asked for in a window, 1 or more. Those it leaves out itself cannot come back.
+        Number of moments to predict in a window, 1 or more. Those that the method leaves out itself are lost.
     seed
         Of the windows that :meth:`fit` draws.
     follow

@@ -209,7 +209,7 @@ def window_rows(window_s: float, fps: float) -> int:
 class WindowedFeatures:
     """A FeatureStore whose videos are windows of another one's: ``VIDEO[start-end]``.
 
-    Nothing is copied or read before it is asked for. The video read last is kept, so that windows in the order of their
+    Rows are read on demand and not copied. The video read last is kept, so that windows in the order of their
     videos read each video once.
 
     Parameters
@@ -316,7 +316,7 @@ class DrawnWindows:
 
 @dataclass(frozen=True, eq=False)
 class WindowDraws:
-    r"""Windows to learn from, drawn anew whenever they are asked for (MAD, Soldan et al. 2022, appendix A.2).
+    r"""Windows to learn from, drawn anew in every epoch (MAD, Soldan et al. 2022, appendix A.2).
 
     A query's moment shows in rows :math:`t_s` to :math:`t_e - 1` of its video of F rows; a window of W rows starts at
     :math:`t^*`, which is uniform over the whole numbers of

@@ -96,12 +96,12 @@ class _CompletionBody(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Completion:
-    """What a model said.
+    """A model's answer.
 
     Parameters
     ----------
     text
-        To the letter; "" where it said nothing.
+        Its text, unchanged; "" for no text.
     finish_reason
         Why it stopped, as the endpoint tells; ``length`` where it was cut off.
     prompt_tokens, completion_tokens
@@ -122,7 +122,7 @@ class Completion:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model is served, and how it is asked. The key is in none of its texts.
+    """A served model: its address and the options of requests. The key is in none of its texts.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class Endpoint:
     model
         The model's name there.
     key
-        None where none is asked for.
+        None if the endpoint needs none.
     key_variable
         Where the key comes from, for messages.
     timeout_s
@@ -170,8 +170,8 @@ class Endpoint:
         own = OWN_FIELDS & set(self.options)
         if own:
             raise UsageError(f"got {min(own)!r} as an option of the request, which is set here")
-        told = msgspec.json.encode([self.url, self.model, self.options]).decode()
-        if self._key.hidden_in(told, IN_ANSWER) != told:
+        settings = msgspec.json.encode([self.url, self.model, self.options]).decode()
+        if self._key.hidden_in(settings, IN_ANSWER) != settings:
             raise UsageError(
                 f"the key in {self.key_variable} stands in the address, the model or --set too, expected it nowhere: "
                 "results tell these"
@@ -259,20 +259,20 @@ class Endpoint:
     def _fault_of(self, reply: Reply) -> EndpointError:
         """Say what a status other than 200 means."""
         status = reply.status
-        said = self._shown(_message_in(reply.body))
-        told = f"answers {status}" + (f" ({said})" if said else "")
+        reason = self._shown(_message_in(reply.body))
+        problem = f"answers {status}" + (f" ({reason})" if reason else "")
         if status in TRANSIENT or status >= 500:
-            return EndpointError(told, "transient", _seconds_in(reply.headers.get("Retry-After")))
+            return EndpointError(problem, "transient", _seconds_in(reply.headers.get("Retry-After")))
         if 300 <= status < 400:
             where = self._shown(reply.headers.get("Location", "elsewhere"))
             return EndpointError(f"leads to {where}, which is not followed; give the address itself", "endpoint")
         asks = "it does not take the key in" if self.key else "it asks for a key, and there is none in"
         means = {
             401: f"answers 401: {asks} {self.key_variable}",
-            403: f"{told}: the key in {self.key_variable} may not use it",
-            404: f"{told}: it has no model {self.model!r}, or its address is another",
+            403: f"{problem}: the key in {self.key_variable} may not use it",
+            404: f"{problem}: it has no model {self.model!r}, or its address is another",
         }
-        return EndpointError(means.get(status, told), "endpoint" if status in means else "request")
+        return EndpointError(means.get(status, problem), "endpoint" if status in means else "request")
 
     def _answer_in(self, data: bytes, took_s: float, tries: int) -> Completion:
         try:

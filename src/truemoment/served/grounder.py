@@ -80,7 +80,7 @@ class CollectedAnswers:
     dropped_bytes
         Length of a line that a kill had cut off in the raw file.
     odd_durations
-        Videos whose file lasts another time than the queries say: id, seconds of the file, seconds told.
+        Videos whose file has another duration than the queries: id, seconds of the file, seconds of the queries.
     """
 
     queries: Queries
@@ -100,9 +100,9 @@ class ServedModel:
     Parameters
     ----------
     endpoint
-        Where, and how it is asked.
+        The endpoint.
     prompt
-        What it is told.
+        The prompt.
     raw
         The file of raw answers; queries that are answered there are not asked again.
     videos
@@ -503,7 +503,7 @@ class _Requests:
         return line, answer.tries
 
     def odd_durations(self) -> Iterable[tuple[str, float, float]]:
-        """Yield videos whose file lasts another time than told, by more than a second and a twentieth."""
+        """Yield videos whose file has another duration than the queries, by more than a second and 5 %."""
         annotated_s = dict(zip(self.queries.video_id, self.queries.duration_s.tolist(), strict=True))
         for video_id, file_s in self.store.duration_s.items():
             if abs(file_s - annotated_s[video_id]) > max(1.0, 0.05 * annotated_s[video_id]):

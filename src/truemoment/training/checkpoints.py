@@ -2,7 +2,7 @@
 
 ::
 
-    RUN/run.json             what was asked for: recipe, data with hashes, features, seed; written first
+    RUN/run.json             the request: recipe, data with hashes, features, seed; written first
     RUN/words.json           the words known, by number
     RUN/epoch-0003/          the newest whole epoch: network.safetensors, optimiser.safetensors, history.json
     RUN/best.safetensors     the network of the best epoch so far
@@ -59,7 +59,7 @@ class UsedAnnotations(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True):
-    """What a run was asked for.
+    """The request of a run: what is trained, on what.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Run(msgspec.Struct, frozen=True):
     train, val
         What it learns from, and what it chooses the epoch by.
     features
-        As asked for, e.g. ``perception:0.3``; "" for a model that sees no video.
+        Source of the features, e.g. ``perception:0.3``; "" for a model that sees no video.
     features_name
         What the store calls itself.
     n_dimensions
@@ -154,7 +154,7 @@ def write_document(path: Path, document: object) -> None:
 
 
 def read_run(folder: Path) -> Run:
-    """Read what a run was asked for."""
+    """Read the request of a run."""
     path = folder / "run.json"
     if not path.is_file():
         raise MissingFileError(f"{folder}: is no folder of a training run (it has no run.json)")
@@ -165,14 +165,14 @@ def read_run(folder: Path) -> Run:
 
 
 def another_run(folder: Path, there: Run, recipe: Recipe, differing: Sequence[str]) -> str:
-    """Return the message that a folder contains another run than the one asked for.
+    """Return the message that a folder contains another run than the requested one.
 
     Parameters
     ----------
     folder, there
         The folder, and the run in it.
     recipe
-        The recipe asked for.
+        The requested recipe.
     differing
         Fields of the run in which the two differ. For ``recipe`` the message names the keys.
     """

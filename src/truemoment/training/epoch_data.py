@@ -44,7 +44,7 @@ class TrainingData:
     Parameters
     ----------
     recipe
-        What is asked for.
+        The recipe.
     train, val
         What is learned from, and what the epoch is chosen by.
     store
@@ -77,7 +77,7 @@ class EpochData(Protocol):
         ...
 
     def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
-        """Return the pairs of an epoch, and what is told of them in its log."""
+        """Return the pairs of an epoch, and figures of them for its log."""
         ...
 
     def validate(self, network: Network) -> dict[str, float]:

@@ -81,7 +81,7 @@ class LongVideoTable:
 
 @dataclass(frozen=True, eq=False)
 class WindowTable:
-    """Windows of videos, resampled when they are asked for.
+    """Windows of videos, resampled on demand.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def read_sentences(
 
 
 class Pairs(Dataset[TokenBatch]):
-    """Pairs of a sentence and a video, to be asked for in batches.
+    """Pairs of a sentence and a video, read in batches.
 
     Parameters
     ----------

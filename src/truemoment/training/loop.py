@@ -70,7 +70,7 @@ def train(
     data
         What to learn from.
     folder
-        The run's folder. Epochs in it are gone on from.
+        The run's folder. A run in it is resumed.
     follow
         Shows how far it is.
     on_epoch

@@ -1,4 +1,4 @@
-"""Recipes: all that a training run is asked for, as a small YAML file.
+"""Recipes: the settings of a training run, as a small YAML file.
 
 ::
 
@@ -159,7 +159,7 @@ class Windowing(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
-    """All that a run is asked for, but for the data, the features and the seed.
+    """All settings of a run except the data, the features and the seed.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class Row(msgspec.Struct, frozen=True):
     commit, hardware, truemoment
         What it was made with.
     notes
-        What must be said wherever the figure is used.
+        What a reader of the figure has to know.
     trained_on
         What was learned from.
     """

@@ -59,11 +59,11 @@ class TrainingTask:
     Parameters
     ----------
     recipe, seed
-        What is asked for, and the seed of all draws.
+        The recipe, and the seed of all draws.
     train, val
         What is learned from, and what the epoch is chosen by.
     features, store
-        As asked for, and opened; "" and None for a model that sees no video.
+        Source of the features, and the features; "" and None for a model that sees no video.
     sentences
         Every sentence whose words may be looked up in a file of fixed vectors.
     data_dir
@@ -108,7 +108,7 @@ class TrainingResult:
     Parameters
     ----------
     folder, run
-        Where it lies, and what was asked for.
+        Its folder, and its request.
     history
         The log, an entry an epoch.
     n_parameters
@@ -242,7 +242,7 @@ def refuse_names(splits: Iterable[str]) -> None:
 
 
 def _claim(folder: Path, run: checkpoints.Run, vocabulary: TokenVocabulary, tests: Iterable[str]) -> None:
-    """Write what a run is asked for, or check that this folder holds the very same."""
+    """Write the request of a run, or check that this folder has the same one."""
     refuse_links(
         folder,
         *("run.json", "words.json", "best.safetensors", "result.json"),

@@ -1,4 +1,4 @@
-"""A grid of runs: methods, values of one dial, seeds; each cell a run of its own that is gone on with if it is cut off.
+"""A grid of runs: methods, values of one dial, seeds; each cell a run of its own, which can be resumed.
 
 ::
 
@@ -267,7 +267,7 @@ def read_finished(
     folder
         Of the cell.
     recipe, seed, features
-        What the run must have been asked for.
+        The expected request of the run.
     learned
         Hash of the annotations of each dataset and split that may be learned or chosen from.
     wanted
@@ -343,7 +343,7 @@ def _checked(outcome: CellOutcome) -> CellOutcome:
 
 
 def _train(cell: SweepCell, grid: SweepGrid, prepare: Prepare, measures: str) -> CellOutcome:
-    """Train one cell; errors are told as words, which every process can send."""
+    """Train one cell; errors become text, which every process can send."""
     from truemoment.training.runs import perform  # noqa: PLC0415 - it loads PyTorch
 
     started = time.perf_counter()
@@ -381,7 +381,7 @@ def _train_apart(cell: SweepCell, grid: SweepGrid, prepare: Prepare, measures: s
 
 
 def _begin(threads: int) -> None:
-    """Begin a process: it ends on Ctrl-C, when it is told to, and with the process that started it."""
+    """Begin a process: it ends on Ctrl-C, on a signal, and with the process that started it."""
     import torch  # noqa: PLC0415 - asked only by what trains
 
     for number in _ENDING:
@@ -402,5 +402,5 @@ def _end(number: int, frame: object) -> None:
 
 
 def _ending_already(number: int, frame: object) -> None:
-    """Take no notice of a further signal; one that is on its way cannot be told to be ignored."""
+    """Ignore a further signal: one that was sent already arrives all the same."""
     del number, frame

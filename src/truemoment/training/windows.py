@@ -81,7 +81,7 @@ class AllCandidates:
         )
 
     def _pairs(self, queries: Queries) -> Pairs:
-        """Return the pairs; a sentence that is asked of many windows is read once."""
+        """Return the pairs; a sentence is read once for all windows."""
         number = numbers_of(queries.sentence)
         sentences = list(dict.fromkeys(queries.sentence))
         read = read_sentences(sentences, self.vocabulary, self.recipe, self.network.model.needs)
