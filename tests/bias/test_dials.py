@@ -25,6 +25,8 @@ from truemoment.bias.spread import constant_bias, evenness
 from truemoment.language import get_engine, verbs_of
 from truemoment.worlds import make_world
 
+pytestmark = pytest.mark.slow
+
 OF_LOCATION = ("below even", "excess", "energy", "Jensen-Shannon")
 OF_VERB = "information"
 DIALS = (0.0, 0.25, 0.5, 0.75, 1.0)

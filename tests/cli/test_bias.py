@@ -39,6 +39,7 @@ def test_tables_for_papers(call, world, style, sign):
     assert sign in out
 
 
+@pytest.mark.slow
 def test_json_page_and_figures(call, world, tmp_path):
     page, document, figures = (tmp_path / name for name in ("bias.html", "bias.json", "figures"))
     status, out, err = call(

@@ -206,6 +206,7 @@ class TestTheSentenceNetwork:
         assert status == 0, err
         return json.loads(out)
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("three_runs")
     def test_it_is_a_row_that_all_are_compared_with(self, call):
         document = self.document(call, "--quiet")
@@ -236,6 +237,7 @@ class TestTheSentenceNetwork:
             ["b", "sentence-network"],
         ]
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("three_runs")
     def test_it_is_the_one_of_the_audit(self, call):
         # Of the same file and seed an audit quotes the same figures of the network and of the file beside it.
@@ -290,6 +292,7 @@ class TestTheSentenceNetwork:
             "them (--measures)"
         ) in out
 
+    @pytest.mark.slow
     @pytest.mark.usefixtures("three_runs")
     def test_it_is_kept_for_the_next_time(self, call, monkeypatch, tmp_path):
         monkeypatch.setenv("TRUEMOMENT_CACHE", str(tmp_path / "cache"))

@@ -68,9 +68,9 @@ def printed_by(page_folder, monkeypatch, request):
 
 
 @pytest.mark.parametrize(("page", "body"), console_blocks())
-def test_command_lines_print_what_the_page_shows(page, body, page_folder, printed_by, request):
+def test_command_lines_print_what_the_page_shows(page, body, request):
     data = request.getfixturevalue("data_dir").resolve() if refresh.NEEDS_DATA in body else None
-    folder = page_folder
+    folder, printed_by = (request.getfixturevalue(name) for name in ("page_folder", "printed_by"))
     refresh.lay_out_files(TEXTS[page], folder)
     if data is not None:
         (folder / "data").symlink_to(data)

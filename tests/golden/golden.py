@@ -65,7 +65,7 @@ def outcome(case: Case, folder: Path, seed: int = 0) -> dict[str, Any]:
 
 
 def _run(words: str, *, exact_files: bool) -> dict[str, Any]:
-    """Run one command; of what it prints, only names of options and those in the first column of a table are kept."""
+    """Run one command; of what it prints, only names of options are kept, and the first column of a list."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = run(shlex.split(words))
@@ -76,8 +76,8 @@ def _run(words: str, *, exact_files: bool) -> dict[str, Any]:
         not_held = NOT_HELD if exact_files else NOT_HELD | {"sha256"}
         kept["json"] = reduced(json.loads(Path("found.json").read_text("utf-8")), not_held)
     elif words.endswith("--help"):
-        kept["names"] = re.findall(r"(?m)^  (?:-\w, )?(\S+)", out.getvalue().partition("Options:\n")[2])
-    elif names := _first_column(out.getvalue()):
+        kept["names"] = sorted(re.findall(r"(?m)^  (?:-\w, )?(\S+)", out.getvalue().partition("Options:\n")[2]))
+    elif words.split()[-1] in {"list", "--list"} and (names := _first_column(out.getvalue())):
         kept["names"] = names
     return kept
 

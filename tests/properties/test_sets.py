@@ -13,6 +13,8 @@ from truemoment import Annotations, Predictions, evaluate
 from truemoment.records import UNREADABLE_STATUSES
 from truemoment.references import REFERENCE_RULES
 
+pytestmark = pytest.mark.slow
+
 nan = float("nan")
 
 # Times in quarters of a second: exact in float64, so exact statements can be tested exactly.

@@ -17,6 +17,8 @@ from truemoment.bias import LocationShift, Plan, WordShift, resplit
 from truemoment.exceptions import InputError
 from truemoment.language import Token
 
+pytestmark = pytest.mark.slow
+
 NAN = math.nan
 MAX_ERROR = 1e-9  # of a density: those that differ by less are tied (shifts.py)
 
