@@ -28,7 +28,7 @@ EXIT_NOT_ALL = 1
 
 
 @dataclass(frozen=True)
-class _Run:
+class _RunOptions:
     """Options of a trained run."""
 
     features: str | None
@@ -36,7 +36,7 @@ class _Run:
 
 
 @dataclass(frozen=True)
-class _Frames:
+class _FrameOptions:
     """Options of what a served model sees."""
 
     videos: Path | None
@@ -62,7 +62,7 @@ class _Frames:
 
 
 @dataclass(frozen=True)
-class _Requests:
+class _RequestOptions:
     """Options of the requests to a served model."""
 
     model: str | None
@@ -86,7 +86,7 @@ class _Requests:
 
 
 @dataclass(frozen=True)
-class _Files:
+class _PredictionFiles:
     """Options of the files that are written."""
 
     raw: Path | None
@@ -199,20 +199,20 @@ _OF_RUNS = ("endpoint", "dataset", "annotations", "split", "data_dir", "features
     help="Write the report as JSON ('-': to standard output, and nothing else goes there).",
 )
 @click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
-@bound("requests", _Requests)
-@bound("run", _Run)
-@bound("frames", _Frames)
-@bound("files", _Files)
+@bound("requests", _RequestOptions)
+@bound("run", _RunOptions)
+@bound("frames", _FrameOptions)
+@bound("files", _PredictionFiles)
 def command(
     endpoint: str,
-    requests: _Requests,
+    requests: _RequestOptions,
     data: AnnotationSource,
-    run: _Run,
-    frames: _Frames,
+    run: _RunOptions,
+    frames: _FrameOptions,
     seed: int,
     limit: int | None,
     price: str | None,
-    files: _Files,
+    files: _PredictionFiles,
 ) -> None:
     """Predict when things happen in videos with a served model, or with a RUN of truemoment train.
 
@@ -237,7 +237,7 @@ def command(
 
 
 def _predict_with_run(
-    folder: Path, data: AnnotationSource, run: _Run, files: _Files, *, seed: int, limit: int | None
+    folder: Path, data: AnnotationSource, run: _RunOptions, files: _PredictionFiles, *, seed: int, limit: int | None
 ) -> None:
     """Predict with a trained run."""
     from truemoment.reports import prediction as reports
@@ -271,9 +271,9 @@ def _predict_with_run(
 def _predict_with_endpoint(
     url: str,
     data: AnnotationSource,
-    requests: _Requests,
-    frames: _Frames,
-    files: _Files,
+    requests: _RequestOptions,
+    frames: _FrameOptions,
+    files: _PredictionFiles,
     *,
     seed: int,
     limit: int | None,

@@ -24,7 +24,7 @@ from truemoment.text import as_text, one_line, short_line
 if TYPE_CHECKING:
     from truemoment.searching.building import IndexReport
     from truemoment.searching.pictures import Pictures, SearchResult
-    from truemoment.searching.session import Ranking, SearchSession, SearchTarget
+    from truemoment.searching.session import RankingOptions, SearchSession, SearchTarget
     from truemoment.searching.split_search import SplitSearch
 
 STANDARD_INPUT = "-"
@@ -66,16 +66,16 @@ class _Ranking:
         if self.apart_s is not None and not 0 <= self.apart_s <= MOST_APART_S:
             raise UsageError(f"--apart: got {self.apart_s:g}, expected seconds, 0 to {MOST_APART_S:,.0f}")
 
-    def of_sentence(self) -> Ranking:
+    def of_sentence(self) -> RankingOptions:
         """Return the ranking of the moments of a sentence."""
-        from truemoment.searching.session import Ranking
+        from truemoment.searching.session import RankingOptions
 
         apart_s = APART_S if self.apart_s is None else self.apart_s
-        return Ranking(self.top or TOP, apart_s, self.exact, self.candidates)
+        return RankingOptions(self.top or TOP, apart_s, self.exact, self.candidates)
 
 
 @dataclass(frozen=True)
-class _Files:
+class _MomentFiles:
     """Options of the files of the moments."""
 
     clips: Path | None
@@ -200,13 +200,13 @@ class _Queries:
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Predictions, .jsonl.")
 @output_options
 @bound("ranking", _Ranking)
-@bound("files", _Files)
+@bound("files", _MomentFiles)
 @bound("video", _Video)
 @bound("queries", _Queries)
 def command(
     words: tuple[str, ...],
     ranking: _Ranking,
-    files: _Files,
+    files: _MomentFiles,
     video: _Video,
     data: AnnotationSource,
     queries: _Queries,
@@ -291,7 +291,7 @@ def _search_lines(session: SearchSession, output: Output) -> None:
         _deliver(sentence, results, session, output)
 
 
-def _search_sentence(query: str, session: SearchSession, files: _Files, output: Output) -> None:
+def _search_sentence(query: str, session: SearchSession, files: _MomentFiles, output: Output) -> None:
     """Answer one sentence, with the files that the options ask for."""
     from truemoment.reports import search as reports
     from truemoment.searching.pictures import Pictures
@@ -326,7 +326,7 @@ def _deliver(
     results: list[SearchResult],
     session: SearchSession,
     output: Output,
-    files: _Files = _Files(None, None, None, None),
+    files: _MomentFiles = _MomentFiles(None, None, None, None),
 ) -> None:
     """Write the table, the document and the page."""
     from truemoment.reports import search as reports

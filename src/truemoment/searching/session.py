@@ -159,7 +159,7 @@ class SearchTarget:
 
 
 @dataclass(frozen=True)
-class Ranking:
+class RankingOptions:
     """How moments are ranked and selected.
 
     Parameters
@@ -201,7 +201,7 @@ class SearchSession:
     """
 
     def __init__(
-        self, index: Index, options: EncoderOptions, ranking: Ranking, videos: list[str] | None = None
+        self, index: Index, options: EncoderOptions, ranking: RankingOptions, videos: list[str] | None = None
     ) -> None:
         self.index, self.options, self.ranking, self.videos = index, options, ranking, videos
         self._encoder: Encoder | None = None

@@ -92,8 +92,7 @@ def train(
     if _is_done(history, recipe):
         return history
     epochs = make_epoch_data(data, network, follow)
-    video_ids = epochs.video_ids if "other video" in network.model.needs else []
-    measure = epochs.watch.measure
+    video_ids, measure = epochs.video_ids if "other video" in network.model.needs else [], epochs.watch.measure
     # Accelerate replaces `forward` in place, by one in mixed precision. The container takes that for training, and the
     # network inside stays as it is: it is judged and saved in float32, as it will answer.
     learner, optimiser = accelerator.prepare(torch.nn.Sequential(network), optimiser)
@@ -104,9 +103,8 @@ def train(
         loader = accelerator.prepare_data_loader(_loader(pairs, video_ids, recipe, data.seed, epoch))
         torch.manual_seed(int(np.random.SeedSequence([data.seed, epoch]).generate_state(1)[0]))
         learner.train()
-        loss, watched, waited = _one_epoch(
-            learner, optimiser, accelerator, follow(loader, f"epoch {epoch}"), recipe.train.clip
-        )
+        steps = follow(loader, f"epoch {epoch}")
+        loss, watched, waited = _one_epoch(learner, optimiser, accelerator, steps, recipe.train.clip)
         seconds = time.perf_counter() - started
         val = epochs.validate(network)
         if np.isnan(val[measure]):

@@ -31,7 +31,7 @@ from truemoment.training.hardware import commit, hardware
 from truemoment.training.loop import source_of, train
 from truemoment.training.progress import Follow, unseen
 from truemoment.training.recipes import Recipe
-from truemoment.training.results import Row
+from truemoment.training.results import ResultRow
 from truemoment.training.vocabulary import TokenVocabulary, make_vocabulary, text_encoder_of, with_commit
 from truemoment.version import __version__
 
@@ -121,7 +121,7 @@ class TrainingResult:
     run: checkpoints.Run
     history: list[Epoch]
     n_parameters: int
-    tests: tuple[Row, ...] = field(default=())
+    tests: tuple[ResultRow, ...] = field(default=())
 
     @property
     def best(self) -> Epoch:
@@ -267,7 +267,9 @@ def _claim(folder: Path, run: checkpoints.Run, vocabulary: TokenVocabulary, test
     checkpoints.write_document(folder / "run.json", run)
 
 
-def _answer(grounder: TrainedGrounder, of: Annotations, path: Path, measures: str, history: list[Epoch]) -> list[Row]:
+def _answer(
+    grounder: TrainedGrounder, of: Annotations, path: Path, measures: str, history: list[Epoch]
+) -> list[ResultRow]:
     """Answer a test split, write the answers, and measure them."""
     run = grounder.run
     answers = grounder.ground(of.queries, run.recipe.decode.top)
@@ -276,7 +278,7 @@ def _answer(grounder: TrainedGrounder, of: Annotations, path: Path, measures: st
     made_with = {"commit": commit(), "hardware": hardware(), "truemoment": __version__}
     measured = evaluate(of, answers, parse_measures(measures)).measured()
     return [
-        Row(
+        ResultRow(
             recipe=run.recipe.model,
             config=run.recipe.hash,
             seed=run.seed,

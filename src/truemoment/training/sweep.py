@@ -38,7 +38,7 @@ from truemoment.files import decode_json, read_bytes, read_number
 from truemoment.keyed import split_pair
 from truemoment.processes import ENDED, end_with_parent, processes
 from truemoment.training.recipes import Recipe, read_recipe
-from truemoment.training.results import Row
+from truemoment.training.results import ResultRow
 
 if TYPE_CHECKING:
     from truemoment.records import Annotations
@@ -236,7 +236,7 @@ class CellOutcome:
     """
 
     cell: SweepCell
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ResultRow, ...] = ()
     seconds: float = 0.0
     failed: str = ""
     stops: str = ""
@@ -248,7 +248,7 @@ class CellOutcome:
 class _Finished(msgspec.Struct):
     """The part of result.json that a sweep reads."""
 
-    figures: list[Row]
+    figures: list[ResultRow]
 
 
 def read_finished(
@@ -259,7 +259,7 @@ def read_finished(
     features: str,
     learned: Mapping[tuple[str, str], str],
     wanted: Collection[tuple[str, str, str]],
-) -> tuple[Row, ...] | None:
+) -> tuple[ResultRow, ...] | None:
     """Read the figures of a cell that is finished; None if it is not, or lacks some that are wanted.
 
     Parameters

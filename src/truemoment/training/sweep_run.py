@@ -14,7 +14,7 @@ from truemoment.protocols import protocol_for_dataset
 from truemoment.records import Annotations
 from truemoment.training.checkpoints import read_run
 from truemoment.training.floors import CONFIG, floor_rows
-from truemoment.training.results import Row
+from truemoment.training.results import ResultRow
 from truemoment.training.rule_figures import run_rules
 from truemoment.training.runs import HELD_OUT, MEASURES, hold_out
 from truemoment.training.sweep import CellOutcome, SweepCell, read_finished, train_cells
@@ -48,7 +48,7 @@ class Sweep:
     data: SweepData
     measures: tuple[str, ...]
     headline: str
-    rows: list[Row] = field(default_factory=list)
+    rows: list[ResultRow] = field(default_factory=list)
     _splits: dict[Place, dict[str, Annotations]] = field(default_factory=dict)
     _finished: list[CellOutcome] = field(default_factory=list)
     _missing: list[SweepCell] = field(default_factory=list)
@@ -104,7 +104,7 @@ class Sweep:
             notes=(*self._notes, *dict.fromkeys(note for note in notes if not note.startswith(WORLD_NOTE))),
         )
 
-    def all_rows(self) -> list[Row]:
+    def all_rows(self) -> list[ResultRow]:
         """Return every figure as a row: of cells, floors and rules."""
         return [*(row for of in self._finished for row in of.rows), *self.rows]
 
@@ -211,5 +211,5 @@ class Sweep:
         )
 
 
-def _figures(rows: Sequence[Row]) -> dict[tuple[str, str], float]:
+def _figures(rows: Sequence[ResultRow]) -> dict[tuple[str, str], float]:
     return {(row.split, row.measure): float(row.value) if row.value else float("nan") for row in rows}
