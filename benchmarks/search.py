@@ -29,11 +29,11 @@ from typing import Any
 import av
 import numpy as np
 
-from truemoment.searching.extraction import Shard, see
+from truemoment.searching.extraction import Shard, embed
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings, default_proposals
-from truemoment.searching.retrieval import CANDIDATES, Corpus, first_stage_recall, search_index
-from truemoment.searching.writing import Film, IndexWriter
+from truemoment.searching.retrieval import CANDIDATES, FirstStage, first_stage_recall, search_index
+from truemoment.searching.writing import IndexWriter, VideoFile
 from truemoment.video.encoders import load_encoder
 from truemoment.video.frames import outline_of, stream_frames
 from truemoment.worlds.films import FilmSettings, SimulatedFilms, make_films
@@ -62,7 +62,7 @@ def write_index(folder: Path, films: SimulatedFilms, n_frames: int | None) -> In
     with IndexWriter(folder, settings(5.0)) as writer:
         for name in films:
             rows = films[name][:n_frames]
-            film = Film(name, folder / f"{name}.mp4", name)
+            film = VideoFile(name, folder / f"{name}.mp4", name)
             writer.keep_part(film, len(rows), 0, rows)
             writer.finish(film, len(rows), len(rows), len(rows) / 5.0)
     return Index(folder)
@@ -134,10 +134,10 @@ def many_films(folder: Path, n_films: int) -> None:
 
     from_opening(0)
     opened, most = median_s(from_opening, N_QUERIES)
-    corpus = Corpus(index)
+    corpus = FirstStage(index)
     look, _ = median_s(lambda k: corpus.best_videos(vectors[[k]], CANDIDATES), N_QUERIES)
     warm, _ = median_s(
-        lambda k: search_index(index, vectors[[k]], TOP, candidates=CANDIDATES, corpus=corpus), N_QUERIES
+        lambda k: search_index(index, vectors[[k]], TOP, candidates=CANDIDATES, first_stage=corpus), N_QUERIES
     )
     exact, _ = median_s(lambda k: search_index(index, vectors[[k]], TOP), 5)
     print(f"  a query, from opening the index on: {opened:.2f} s (median of {N_QUERIES}, most {most:.2f})")
@@ -205,7 +205,7 @@ def stages(folder: Path) -> None:
             told = ", ".join(f"{name} {len(frames) / s:,.0f}" for name, s in zip(names, seconds, strict=True))
             bound = "encode" if encode_s >= decode_s + prepare_s else "decode" if decode_s > prepare_s else "prepare"
             began = time.perf_counter()
-            seen = see(Shard(Film("v", path, ""), 0, 0, len(frames), 2.0, outline), encoder)
+            seen = embed(Shard(VideoFile("v", path, ""), 0, 0, len(frames), 2.0, outline), encoder)
             wall = time.perf_counter() - began
             rate, clock = len(frames) / sum(seconds), len(frames) / wall
             waited = f"the model waited {seen.waited_s / wall:.0%} of it"

@@ -20,7 +20,7 @@ import torch
 from truemoment.features.base import Features
 from truemoment.records import Annotations
 from truemoment.training.recipes import read_recipe
-from truemoment.training.runs import Task, perform
+from truemoment.training.runs import TrainingTask, perform
 
 N_VIDEOS, N_PAIRS, N_VAL = 4564, 11_071, 64
 WIDTH, SECONDS = 157, 30
@@ -65,7 +65,7 @@ def main() -> None:
     for name, kernel in (("tan2d", 3), ("tan2d", 5), ("blind-tan", 3), ("tcn-dcm", 3), ("mdd", 3)):
         recipe = read_recipe(name, ["settings.hidden=128", f"settings.kernel={kernel}", "train.epochs=1"])
         store = None if name == "blind-tan" else features
-        task = Task(recipe=recipe, seed=0, train=train, val=val, features="made" if store else "", store=store)
+        task = TrainingTask(recipe=recipe, seed=0, train=train, val=val, features="made" if store else "", store=store)
         with tempfile.TemporaryDirectory() as folder:
             started = time.perf_counter()
             result = perform(task, Path(folder) / "run", {})

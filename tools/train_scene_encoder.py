@@ -1,8 +1,8 @@
-"""Train the small encoder that comes along: python tools/train_scene_encoder.py [FOLDER] [field=value ...].
+"""Train the small built-in encoder: python tools/train_scene_encoder.py [FOLDER] [field=value ...].
 
 It writes src/truemoment/video/scenes/ (or FOLDER): weights, words, and a README.md with the recipe and the accuracy on
-scenes that it has not learned from. The recipe is truemoment.training.scene_encoder.SceneRecipe; a field can be changed
-by its name, e.g. steps=50 for a trial. The published weights took twenty minutes on one
+scenes that it has not learned from. The recipe is SceneRecipe of scene_encoder.py beside this file; a field can be
+changed by its name, e.g. steps=50 for a trial. The published weights took twenty minutes on one
 core.
 """
 
@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from scene_encoder import SceneRecipe, accuracy, draw_groups, train, write_encoder
 from tqdm import tqdm
 
 from truemoment.training.hardware import commit, hardware
-from truemoment.training.scene_encoder import SceneRecipe, accuracy, draw_groups, train, write_encoder
 from truemoment.video.encoders import load_encoder
 
 FOLDER = Path(__file__).parent.parent / "src" / "truemoment" / "video" / "scenes"

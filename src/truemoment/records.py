@@ -149,6 +149,10 @@ class Queries:
         if repeated is not None:
             raise InputError(f"{repeated!r} appears twice, expected each query once", field="query_id")
 
+    def first(self, count: int | None) -> Queries:
+        """Return the first queries; all of them for None."""
+        return Queries(self.query_id[:count], self.video_id[:count], self.duration_s[:count], self.sentence[:count])
+
     def __len__(self) -> int:
         return len(self.query_id)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from truemoment import Annotations
-from truemoment.cli.demo import claim
+from truemoment.cli.demo_folder import claim
 from truemoment.exceptions import InputError
 
 pytest.importorskip("transformers")

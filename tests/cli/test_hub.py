@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.cli.index import DEFAULT_MODEL
 from truemoment.searching import extraction
+from truemoment.searching.encoder_options import DEFAULT_MODEL
 from truemoment.searching.layout import SETTINGS
 from truemoment.video import encoders
 

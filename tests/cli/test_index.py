@@ -1,6 +1,7 @@
 """truemoment index: what it says, what it goes on with, and what it refuses."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -19,12 +20,13 @@ def test_a_film_in_one_command(call, films):
     assert (status, err) == (0, "")
     lines = out.splitlines()
     index = films / "a.mp4.index"
-    assert lines[0] == f"{index}: 1 video (1 read now)"
-    assert lines[1] == "2 frames a second, 3 numbers each by colours"
-    assert lines[2].startswith("0:00:40.0 of video, 80 frames in ")
-    assert lines[3].startswith("frames a second of a worker: decode ")
-    assert lines[3].endswith(" is what the others wait for")
-    assert lines[4:] == ["search it:", f"  truemoment search 'a man opens a door' {index}"]
+    assert " ".join(lines).split("time ")[0].split() == (
+        f"index {index}: 1 video (1 indexed now) model colours, 3 dimensions frames 2 a second".split()
+    )
+    facts = {line.split()[0]: " ".join(line.split()[1:]) for line in lines}
+    assert facts["time"].startswith("0:00:40.0 of video, 80 frames in ")
+    assert re.fullmatch(r"frames a second of a worker: decode .*; slowest: (decode|prepare|encode)", facts["stages"])
+    assert lines[-2:] == ["search it:", f"  truemoment search 'a man opens a door' {index}"]
     assert list(Index(index)) == ["a"]
 
 
@@ -36,13 +38,14 @@ def test_a_folder_goes_on_as_it_was_begun(call, films, paint):
     (films / "a.mp4").rename(films / "moved.mp4")
     status, out, _ = call("index", films, "-o", "all.index")
     assert status == 0
-    assert out.splitlines()[:2] == [
-        "all.index: 4 videos (1 read now, 3 there before, 1 of these moved)",
-        "4 frames a second, 3 numbers each by colours",
+    assert out.splitlines()[:3] == [
+        "index   all.index: 4 videos (1 indexed now, 3 indexed before, 1 of these moved)",
+        "model   colours, 3 dimensions",
+        "frames  4 a second",
     ]
-    assert "24 frames in " in out.splitlines()[2]
+    assert "24 frames in " in out.splitlines()[3]
     status, out, _ = call("index", films, "-o", "all.index")
-    assert (status, out.splitlines()[0]) == (0, "all.index: 4 videos (4 there before)")
+    assert (status, out.splitlines()[0]) == (0, "index   all.index: 4 videos (4 indexed before)")
 
 
 def test_json(call, films):
@@ -106,16 +109,16 @@ def test_a_damaged_film_with_partial(call, fails, paint):
 
 
 def test_ctrl_c_says_that_it_goes_on(call, films, monkeypatch):
-    def see(shard, encoder, original=extraction.see):
-        if shard.film.video_id == "b":
+    def see(shard, encoder, original=extraction.embed):
+        if shard.video.video_id == "b":
             raise KeyboardInterrupt
         return original(shard, encoder)
 
-    monkeypatch.setattr(extraction, "see", see)
+    monkeypatch.setattr(extraction, "embed", see)
     status, out, err = call("index", films, "-o", "all.index", "--model", "colours")
     assert (status, out) == (130, "")
     assert err.splitlines() == [
-        "truemoment: what is done is kept; the same command goes on from there",
+        "truemoment: finished parts are saved; the same command resumes from there",
         "truemoment: interrupted; nothing half-written remains",
     ]
     monkeypatch.undo()
@@ -148,7 +151,8 @@ def test_another_rate_is_refused(call, fails, films):
 
 def test_rows_are_the_same_for_several_workers(call, films, colours, monkeypatch):
     """Workers load the model by themselves: they get a loader that finds the encoder of the tests."""
-    monkeypatch.setattr("truemoment.searching.extraction.Loader", colours.ColourLoader)
+    for module in ("encoder_options", "session"):
+        monkeypatch.setattr(f"truemoment.searching.{module}.Loader", colours.ColourLoader)
     call("index", films, "-o", "one.index", "--model", "colours", "--quiet")
     status, _, err = call("index", films, "-o", "two.index", "--model", "colours", "--workers", "2", "--quiet")
     assert (status, err) == (0, "")

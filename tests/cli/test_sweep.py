@@ -195,7 +195,7 @@ def test_another_sweep_in_the_folder_is_refused(fails, root):
     told = fails(2, "sweep", *words, "--set", "train.epochs=2")
     assert "contains another run (it differs in recipe.train.epochs); give -o another folder" in told
     words[words.index(WORLD)] = "videos=41"
-    assert "holds another world; give -o another folder" in fails(2, "sweep", *words)
+    assert "contains another world; give -o another folder" in fails(2, "sweep", *words)
 
 
 def test_an_empty_cell_is_told_and_the_status_is_1(call, tmp_path):
@@ -341,8 +341,8 @@ DIAL = ("--dial", "perception=0,1")
         (("tan2d", "--dial", "perception=2", "--world", "videos=40"), "'2', expected a number from 0 to 1"),
         (("tan2d", "--dial", "perception=x", "--world", "videos=40"), "'x', expected a number from 0 to 1"),
         (("tan2d", "--dial", "perception=0,0", "--world", "videos=40"), "expected each value once"),
-        (("tan2d", *DIAL, "--dataset", "tacos"), "perception is simulated for charades-sta and charades-cd alone"),
-        (("tan2d", "--dial", "query-prior=0", "--dataset", "charades-cd"), "turns a world"),
+        (("tan2d", *DIAL, "--dataset", "tacos"), "expected charades-sta or charades-cd, which have action labels"),
+        (("tan2d", "--dial", "query-prior=0", "--dataset", "charades-cd"), "needs --world"),
         (("tan2d", *DIAL, "--dataset", "charades-cd", "--world-seeds", "each"), "--world-seeds: is for --world"),
         (("tan2d", *DIAL, "--dataset", "charades-cd"), "where are the datasets?"),
         (("tan2d", *DIAL, "--world", "clouds=3"), "got the key 'clouds', expected one of videos, location_prior"),
@@ -351,7 +351,7 @@ DIAL = ("--dial", "perception=0,1")
         (("tan2d", *DIAL, "--world", "videos=4"), "expected 10 or more"),
         (("tan2d", *DIAL, "--world", "videos=40,n_videos=41"), "got the key 'videos' twice"),
         (("tan2d", *DIAL, "--world", "query-prior=1.5"), "query_prior: got 1.5, expected a number from 0 to 1"),
-        (("tan2d", *DIAL, "--world", "perception=1"), "is what --dial turns"),
+        (("tan2d", *DIAL, "--world", "perception=1"), "is what --dial changes"),
         (("tan2d", *DIAL, "--world", "videos=40", "--seeds", "0,-1"), "--seeds: got '0,-1', expected whole numbers"),
         (("tan2d", *DIAL, "--world", "videos=40", "--seeds", "1,1"), "expected each seed once"),
         (("tan2d", *DIAL, "--world", "videos=40", "--measures", "R@1"), "R@1"),

@@ -128,7 +128,7 @@ def test_a_test_split_chooses_only_by_force_and_every_result_says_so(call, fails
     [
         (["--train-split", "test-ood"], "train on a test split"),
         (["--test", "val"], "learned from or chosen by"),
-        (["--select-split", "train"], "apart"),
+        (["--select-split", "train"], "shares queries with train"),
         (["--train-split", "morning"], "morning"),
         (["--test", "evening"], "evening"),
         (["--features", "absent.hdf5"], "absent.hdf5"),

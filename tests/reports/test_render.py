@@ -118,6 +118,19 @@ def test_smaller_text_is_left_out_of_a_table_that_is_too_wide():
     assert sum(line.count("12.34") for line in lines) == 8
 
 
+@pytest.mark.parametrize("name", ["holiday-" * 25, "電影" * 40])
+def test_a_long_name_loses_as_much_of_its_middle_as_does_not_fit(name):
+    """East Asian characters are two columns wide; the table beside the name has 18."""
+    table = Table("", ("rank", "video", "score"), (("", ((Cell("1"), Cell(name), Cell("0.5")),)),), text_columns=(1,))
+    row = terminal.body(Report("", (Section("s", "S", (table,)),)))[-1]
+    width = sum(2 if "\u2e80" < c < "\uffff" else 1 for c in row)
+    assert 96 <= width <= 100
+    start, end = row.split()[1].split("…")
+    assert name.startswith(start)
+    assert name.endswith(end)
+    assert abs(len(start) - len(end)) <= 1
+
+
 def test_a_table_that_is_still_too_wide_is_folded():
     """Every part begins with the first column, and no column is lost."""
     rows = tuple((Cell(f"row {r}"), *(Cell(f"{r}.{c:03}") for c in range(30))) for r in range(2))

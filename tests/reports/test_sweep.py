@@ -11,32 +11,23 @@ import pytest
 from matplotlib.text import Text
 from scipy import stats
 
+from truemoment.documents import as_json
 from truemoment.reports.drawing import drawing_style
-from truemoment.reports.sweep import (
-    LOOKS,
-    Series,
-    Swept,
-    difference,
-    document,
-    drawings,
-    figure,
-    lines,
-    mean_and_spread,
-    said,
-    spread_out,
-    strongest_floor,
-)
+from truemoment.reports.render import terminal
+from truemoment.reports.sweep import document, findings, report, table
+from truemoment.reports.sweep_figures import LOOKS, drawings, figure, spread_out
+from truemoment.training.sweep_results import Curve, EmptyCell, SweepResult, difference, mean_and_spread
 
 MEASURE = "R@1,IoU=0.5"
 SPLITS = ("test-iid", "test-ood")
 
 
-def series(name, figures, *, kind="method", sees=True):
+def curve(name, figures, *, kind="method", sees=True):
     """Make one of fractions by place and split: {(value, seed): (test-iid, test-ood)}."""
     points = {
         place: dict(zip([(split, MEASURE) for split in SPLITS], of, strict=True)) for place, of in figures.items()
     }
-    return Series(name, name.upper(), kind, sees, points, f"hash of {name}" if kind == "method" else "floor")
+    return Curve(name, name.upper(), kind, sees, points, f"hash of {name}" if kind == "method" else "floor")
 
 
 def swept(methods, floors=(), **changed):
@@ -51,7 +42,7 @@ def swept(methods, floors=(), **changed):
         "methods": tuple(methods),
         "floors": tuple(floors),
     } | changed
-    return Swept(**fields)
+    return SweepResult(**fields)
 
 
 @pytest.fixture
@@ -64,12 +55,12 @@ def random_sweep():
 
     places = list(itertools.product((0.0, 0.3, 1.0), (0, 1, 2)))
     methods = [
-        series("a", drawn(places)),
-        series("b", drawn(place for place in places if place != (0.3, 1))),
-        series("blind", drawn((None, seed) for seed in (0, 1, 2)), sees=False),
+        curve("a", drawn(places)),
+        curve("b", drawn(place for place in places if place != (0.3, 1))),
+        curve("blind", drawn((None, seed) for seed in (0, 1, 2)), sees=False),
     ]
-    floors = [series(name, drawn([(None, 0)]), kind="floor", sees=False) for name in ("one", "two")]
-    failed = (("b", 0.3, 1, "the loss is not finite (nan)"),)
+    floors = [curve(name, drawn([(None, 0)]), kind="floor", sees=False) for name in ("one", "two")]
+    failed = (EmptyCell("b", 0.3, 1, "the loss is not finite (nan)"),)
     return swept(methods, floors, values=(0.0, 0.3, 1.0), failed=failed)
 
 
@@ -96,7 +87,7 @@ def test_means_and_spreads_agree_with_a_slow_loop(random_sweep):
             assert spread[number] == pytest.approx(expected, abs=1e-12, nan_ok=True)
     summary = {
         (of["name"], of["dial_value"], of["split"]): (of["mean"], of["standard_deviation"], of["n_seeds"])
-        for of in document(random_sweep)["summary"]
+        for of in as_json(document(random_sweep))["summary"]
     }
     figures = slow_figures(random_sweep.methods[1], 0.3, "test-ood")
     assert len(figures) == 2
@@ -104,33 +95,29 @@ def test_means_and_spreads_agree_with_a_slow_loop(random_sweep):
     assert summary["one", 0.3, "test-ood"] == (random_sweep.floors[0].points[None, 0]["test-ood", MEASURE], None, 1)
 
 
+def rows_of(sweep):
+    """Cells of the table by group and first cell."""
+    return {(split, row[0].text): row[1:] for split, rows in table(sweep).groups for row in rows}
+
+
 def test_the_table_shows_percent(random_sweep):
-    text = "\n".join(lines(random_sweep))
+    rows = rows_of(random_sweep)
     for of, split in itertools.product(random_sweep.methods, SPLITS):
-        row = next(row for row in text.splitlines() if row.startswith(split) and f" {of.title} " in row)
-        for value in random_sweep.values:
+        for value, cell in zip(random_sweep.values, rows[split, of.title], strict=True):
             figures = slow_figures(of, value, split)
-            shown = f"{100 * statistics.mean(figures):.2f} ± {100 * statistics.stdev(figures):.2f}"
-            assert shown + (" *" if len(figures) == 2 else "") in row
+            assert cell.text == f"{100 * statistics.mean(figures):.2f} ± {100 * statistics.stdev(figures):.2f}"
+            assert cell.marked == (len(figures) == 2)
     both = (slow_figures(random_sweep.methods[0], 0.3, split) for split in SPLITS)
     losses = [iid - ood for iid, ood in zip(*both, strict=True)]
-    row = next(row for row in text.splitlines() if row.startswith("loss") and " A " in row)
-    assert f"{100 * statistics.mean(losses):.2f} ± {100 * statistics.stdev(losses):.2f}" in row
-    assert "note: 1 cell empty (* marks a mean of fewer seeds): B at perception 0.3, seed 1: the loss is not" in text
+    assert rows["loss", "A"][1].text == f"{100 * statistics.mean(losses):.2f} ± {100 * statistics.stdev(losses):.2f}"
+    note = "1 cell empty (* marks a mean of fewer seeds): B at perception 0.3, seed 1: the loss is not finite (nan)"
+    assert report(random_sweep).notes == (note,)
 
 
 def test_one_seed_has_no_spread():
-    one = swept([series("a", {(0.0, 7): (0.5, 0.25), (1.0, 7): (0.75, 0.5)})], seeds=(7,))
-    told = lines(one)
-    assert told[0] == "R@1,IoU=0.5 on charades-cd, % (one seed)"
-    assert "±" not in "\n".join(told)
-
-
-def test_other_styles_are_the_table_alone(random_sweep):
-    for style, start in (("md", "| split"), ("latex", r"\begin{tabular}")):
-        (table,) = lines(random_sweep, style=style)
-        assert table.startswith(start)
-        assert all(of.title in table for of in (*random_sweep.methods, *random_sweep.floors))
+    one = swept([curve("a", {(0.0, 7): (0.5, 0.25), (1.0, 7): (0.75, 0.5)})], seeds=(7,))
+    assert table(one).caption == "R@1,IoU=0.5, % (one seed)"
+    assert "±" not in "\n".join(terminal.body(report(one)))
 
 
 @pytest.mark.parametrize("n_seeds", [2, 3, 5, 31])
@@ -161,17 +148,17 @@ def test_one_seed_has_no_difference():
 
 def test_what_a_method_has_without_seeing():
     places = itertools.product((0.0, 1.0), (0, 1, 2))
-    method = series("a", {(value, seed): (0.2 + 0.5 * value, 0.1 + 0.01 * seed) for value, seed in places})
-    blind = series("blind", {(None, seed): (0.18, 0.1) for seed in (0, 1, 2)}, sees=False)
+    method = curve("a", {(value, seed): (0.2 + 0.5 * value, 0.1 + 0.01 * seed) for value, seed in places})
+    blind = curve("blind", {(None, seed): (0.18, 0.1) for seed in (0, 1, 2)}, sees=False)
     # On each test split the floor that is highest there is named: the second on test-iid, the first on test-ood.
     floors = [
-        series(name, {(None, 0): of}, kind="floor", sees=False)
+        curve(name, {(None, 0): of}, kind="floor", sees=False)
         for name, of in {"one": (0.1, 0.08), "two": (0.15, 0.05)}.items()
     ]
-    told = said(swept([method, blind], floors))
+    told = findings(swept([method, blind], floors))
     assert told[0] == (
-        "At perception 0 A scores 20.00 ± 0.00 % on test-iid: that is what it has without seeing (strongest floor, "
-        "TWO: 15.00 %; BLIND 18.00 %). Perception 1 changes that by +50.00 points."
+        "At perception 0 A scores 20.00 ± 0.00 % on test-iid without seeing (strongest floor, TWO: 15.00 %; BLIND "
+        "18.00 %). Perception 1 changes that by +50.00 points."
     )
     assert "11.00 ± 1.00 % on test-ood" in told[1]
     assert "(strongest floor, ONE: 8.00 %; BLIND 10.00 %)" in told[1]
@@ -179,14 +166,14 @@ def test_what_a_method_has_without_seeing():
 
 
 def test_without_perception_0_nothing_is_said_of_it():
-    method = series("a", {(value, 0): (0.5, 0.5) for value in (0.5, 1.0)})
-    told = said(swept([method], values=(0.5, 1.0), seeds=(0,)))
-    assert told == ["Perception 0 is not in the sweep: what the methods score without seeing it cannot tell."]
+    method = curve("a", {(value, 0): (0.5, 0.5) for value in (0.5, 1.0)})
+    told = findings(swept([method], values=(0.5, 1.0), seeds=(0,)))
+    assert told == ["The sweep has no perception 0, so it cannot show what the methods score without seeing."]
 
 
 def test_a_prior_has_its_own_words():
-    method = series("a", {(0.0, 0): (0.2, 0.3), (1.0, 0): (0.6, 0.1)})
-    told = said(swept([method], dial="query-prior", seeds=(0,)))
+    method = curve("a", {(0.0, 0): (0.2, 0.3), (1.0, 0): (0.6, 0.1)})
+    told = findings(swept([method], dial="query-prior", seeds=(0,)))
     assert told == [
         "From query-prior 0 to 1 A goes from 20.00 % to 60.00 % on test-iid (+40.00 points).",
         "From query-prior 0 to 1 A goes from 30.00 % to 10.00 % on test-ood (-20.00 points).",
@@ -195,7 +182,7 @@ def test_a_prior_has_its_own_words():
 
 def losing(name, by_value):
     """Make a method that scores 0.8 on test-iid and so much less on test-ood."""
-    return series(
+    return curve(
         name, {(value, seed): (0.8, 0.8 - loss) for value, of in by_value.items() for seed, loss in enumerate(of)}
     )
 
@@ -203,28 +190,30 @@ def losing(name, by_value):
 def test_who_loses_less_is_told_where_the_seeds_tell_it():
     a = losing("a", {0.0: (0.10, 0.11, 0.12), 1.0: (0.10, 0.30, 0.20)})
     b = losing("b", {0.0: (0.31, 0.30, 0.32), 1.0: (0.25, 0.12, 0.40)})
-    assert said(swept([a, b]))[-2] == (
-        "A loses less than B at perception 0 (by 20.00 points, 17.52 to 22.48); which of A and B loses less cannot be "
-        "told at perception 1."
+    assert findings(swept([a, b]))[-2] == (
+        "A loses less than B at perception 0 (by 20.00 points, 17.52 to 22.48); the seeds do not show which of A and B "
+        "loses less at perception 1."
     )
-    assert said(swept([b, a]))[-2].startswith("A loses less than B at perception 0 (by 20.00 points, 17.52 to 22.48);")
+    assert findings(swept([b, a]))[-2].startswith(
+        "A loses less than B at perception 0 (by 20.00 points, 17.52 to 22.48);"
+    )
 
 
 def test_a_difference_within_the_spread_cannot_be_told():
     a = losing("a", {0.0: (0.10, 0.30, 0.20), 1.0: (0.10, 0.30, 0.20)})
     b = losing("b", {0.0: (0.30, 0.20, 0.25), 1.0: (0.10, 0.30, 0.20)})
-    assert said(swept([a, b]))[-2] == "Which of A and B loses less cannot be told at any perception."
-    one = said(swept([a, b], seeds=(0,)))
-    assert one[-1] == "Which method loses less from test-iid to test-ood one seed cannot tell."
+    assert findings(swept([a, b]))[-2] == "The seeds do not show which of A and B loses less at any perception."
+    one = findings(swept([a, b], seeds=(0,)))
+    assert one[-1] == "One seed cannot show which method loses less from test-iid to test-ood."
 
 
 def test_blind_methods_are_compared_where_the_dial_reaches_them():
     """At every perception a blind method is the same: it is held beside, and not among those that see."""
     a = losing("a", {0.0: (0.1, 0.1, 0.11), 1.0: (0.1, 0.1, 0.11)})
-    blind = series("blind", {(None, seed): (0.5, 0.1) for seed in (0, 1, 2)}, sees=False)
-    assert not any("loses less" in text for text in said(swept([a, blind])))
-    blind = series("blind", {(value, seed): (0.5, 0.1) for value in (0.0, 1.0) for seed in (0, 1, 2)}, sees=False)
-    assert "A loses less than BLIND" in said(swept([a, blind], dial="query-prior"))[-2]
+    blind = curve("blind", {(None, seed): (0.5, 0.1) for seed in (0, 1, 2)}, sees=False)
+    assert not any("loses less" in text for text in findings(swept([a, blind])))
+    blind = curve("blind", {(value, seed): (0.5, 0.1) for value in (0.0, 1.0) for seed in (0, 1, 2)}, sees=False)
+    assert "A loses less than BLIND" in findings(swept([a, blind], dial="query-prior"))[-2]
 
 
 def test_equal_losses_are_not_told_apart():
@@ -232,36 +221,36 @@ def test_equal_losses_are_not_told_apart():
     same = {0.0: (0.1, 0.1, 0.1), 1.0: (0.1, 0.1, 0.1)}
     nearly = {0.0: (0.1 + 1e-15,) * 3, 1.0: (0.1 - 1e-15,) * 3}
     for other in (same, nearly):
-        assert "cannot be told at any" in said(swept([losing("a", same), losing("b", other)]))[-2]
+        assert "do not show which" in findings(swept([losing("a", same), losing("b", other)]))[-2]
 
 
 def test_without_two_splits_there_is_no_loss():
-    method = series("a", {(value, seed): (0.5, 0.5) for value in (0.0, 1.0) for seed in (0, 1, 2)})
+    method = curve("a", {(value, seed): (0.5, 0.5) for value in (0.0, 1.0) for seed in (0, 1, 2)})
     one = swept([method, losing("b", {0.0: (0.1,) * 3, 1.0: (0.1,) * 3})], splits=("test-iid",))
-    assert not any("loses less" in text for text in said(one))
-    assert not any(line.startswith("loss") for line in lines(one)[2].splitlines())
+    assert not any("loses less" in text for text in findings(one))
+    assert [split for split, _ in table(one).groups] == ["test-iid"]
 
 
 def test_the_strongest_floor_can_change_with_a_prior_and_with_the_split():
     floors = [
-        series(name, {(value, 0): of for value, of in by_value.items()}, kind="floor", sees=False)
+        curve(name, {(value, 0): of for value, of in by_value.items()}, kind="floor", sees=False)
         for name, by_value in {
             "one": {0.0: (0.4, 0.2), 1.0: (0.1, 0.7)},
             "two": {0.0: (0.3, 0.5), 1.0: (0.6, 0.6)},
         }.items()
     ]
     of = swept([], floors, dial="query-prior")
-    assert [strongest_floor(of, "test-iid", at).name for at in (0, 1)] == ["one", "two"]
-    assert [strongest_floor(of, "test-ood", at).name for at in (0, 1)] == ["two", "one"]
-    assert strongest_floor(swept([]), "test-iid", 0) is None
+    assert [of.strongest_floor("test-iid", at).name for at in (0, 1)] == ["one", "two"]
+    assert [of.strongest_floor("test-ood", at).name for at in (0, 1)] == ["two", "one"]
+    assert swept([]).strongest_floor("test-iid", 0) is None
 
 
 def test_a_floor_without_a_figure_is_not_the_strongest():
     floors = [
-        series(name, {(None, 0): (of, of)}, kind="floor", sees=False)
+        curve(name, {(None, 0): (of, of)}, kind="floor", sees=False)
         for name, of in {"one": math.nan, "two": 0.1}.items()
     ]
-    assert strongest_floor(swept([], floors), "test-iid", 0).name == "two"
+    assert swept([], floors).strongest_floor("test-iid", 0).name == "two"
 
 
 # --------------------------------------------------------------------------------------------- what is drawn
@@ -290,10 +279,10 @@ def test_names_of_floors_do_not_cover_each_other_nor_the_panels(n_floors, splits
     """Point 9: with the sentence network and the rules there are 13 and a ceiling, beside 6 methods."""
     methods = [losing(f"method {name}", {0.0: (0.1, 0.2, 0.3), 1.0: (0.1, 0.2, 0.3)}) for name in "abcdef"]
     floors = [
-        series(f"sentence neighbours {number}", {(None, 0): (0.02 * (number > 3), 0.3)}, kind="floor", sees=False)
+        curve(f"sentence neighbours {number}", {(None, 0): (0.02 * (number > 3), 0.3)}, kind="floor", sees=False)
         for number in range(n_floors)
     ]
-    ceiling = series("ceiling", {(value, 0): (0.5, 0.6) for value in (0.0, 1.0)}, kind="ceiling")
+    ceiling = curve("ceiling", {(value, 0): (0.5, 0.6) for value in (0.0, 1.0)}, kind="ceiling")
     with drawing_style():
         drawn = figure(swept(methods, floors, ceilings=(ceiling,), splits=splits), MEASURE)
         drawn.canvas.draw()
@@ -316,7 +305,7 @@ def test_more_methods_than_can_be_told_apart_stand_in_the_table_alone():
     methods = [losing(f"m{n}", {0.0: (0.1,), 1.0: (0.1,)}) for n in range(len(LOOKS) + 2)]
     many = swept(methods, seeds=(0,))
     assert all(len(axes.containers) == len(LOOKS) for axes in figure(many, MEASURE).axes)
-    assert all(of.title in "\n".join(lines(many)) for of in methods)
+    assert {of.title for of in methods} <= {row for _, row in rows_of(many)}
 
 
 def test_one_value_can_be_drawn():
@@ -346,7 +335,7 @@ def test_places_are_moved_apart_as_little_as_their_order_allows(seed):
 
 
 def test_the_document_is_in_fractions_and_says_what_is_undefined(random_sweep):
-    told = document(random_sweep)
+    told = as_json(document(random_sweep))
     assert told["schema"] == "truemoment/sweep/2"
     assert "floor_chosen_on" not in told
     assert told["empty"] == [{"recipe": "b", "dial_value": 0.3, "seed": 1, "why": "the loss is not finite (nan)"}]
@@ -355,6 +344,6 @@ def test_the_document_is_in_fractions_and_says_what_is_undefined(random_sweep):
         of = next(of for of in random_sweep.methods if of.name == cell["recipe"])
         assert cell["value"] == of.points[cell["dial_value"], cell["seed"]][cell["split"], cell["measure"]]
         assert cell["hash"] == of.config
-    undefined = swept([series("a", {(0.0, 0): (math.nan, 0.5)})], values=(0.0,), seeds=(0,))
-    assert [cell["value"] for cell in document(undefined)["cells"]] == [None, 0.5]
-    assert document(undefined)["summary"][0]["mean"] is None
+    undefined = swept([curve("a", {(0.0, 0): (math.nan, 0.5)})], values=(0.0,), seeds=(0,))
+    assert [cell["value"] for cell in as_json(document(undefined))["cells"]] == [None, 0.5]
+    assert as_json(document(undefined))["summary"][0]["mean"] is None

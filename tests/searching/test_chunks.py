@@ -21,7 +21,7 @@ from truemoment.searching.chunks import (
     LENGTHS_S,
     PROTOCOL,
     chunked,
-    cut_film,
+    cut_video,
     ground_chunks,
     length_sweep,
     most_overlapped,
@@ -56,7 +56,7 @@ def test_the_chunk_of_largest_overlap(start, end, duration, length):
 
 @given(st.integers(1, 600), st.integers(1, 200))
 def test_chunks_make_up_the_film(duration, length):
-    chunks = cut_film("film", duration / 10, length / 10)
+    chunks = cut_video("film", duration / 10, length / 10)
     assert (chunks[0].start_s, chunks[-1].end_s) == (0.0, duration / 10)
     assert len(chunks) == math.ceil(Fraction(duration, length))
     for chunk, behind in pairwise(chunks):
@@ -259,9 +259,9 @@ def test_short_videos_are_easier(films):
         lambda features: ZeroShot(features, films, WindowedGrid(tail="covered")),
         lengths_s=(30.0, 60.0, 120.0, math.inf),
         measures="R@1,IoU=0.1; R@5,IoU=0.1",
-        tell=told.append,
+        on_status=told.append,
     )
-    assert told == ["chunks of 30 s", "chunks of 60 s", "chunks of 120 s", "whole films"]
+    assert told == ["chunks of 30 s", "chunks of 60 s", "chunks of 120 s", "whole videos"]
     assert [at.chunks.length_s for at in found] == [30.0, 60.0, 120.0, math.inf]
     assert all(len(at.scores.query_id) == test.n_queries for at in found)
     for measure in ("R@1,IoU=0.1", "R@5,IoU=0.1"):

@@ -23,11 +23,11 @@ import pytest
 
 from truemoment.exceptions import InputError, UsageError
 from truemoment.searching import building, engines
-from truemoment.searching.building import Report, build_index
+from truemoment.searching.building import IndexReport, build_index
 from truemoment.searching.engines import by_local, by_ray
-from truemoment.searching.extraction import Failed, Shard, see
+from truemoment.searching.extraction import FailedShard, Shard, embed
 from truemoment.searching.index import Index
-from truemoment.searching.writing import Film, IndexWriter
+from truemoment.searching.writing import IndexWriter, VideoFile
 from truemoment.video.frames import outline_of, stream_frames
 
 pytestmark = pytest.mark.slow
@@ -39,13 +39,13 @@ def shards(painted):
     path = painted / "a.mp4"
     outline = outline_of(path)
     rows = np.array([frame.mean(axis=(0, 1)) / 255 - 0.5 for _, frame in stream_frames(path, 2.0)], dtype=np.float32)
-    made = [Shard(Film("a", path, "1:a"), k, 8 * k, 8 * k + 8, 2.0, outline) for k in range(10)]
+    made = [Shard(VideoFile("a", path, "1:a"), k, 8 * k, 8 * k + 8, 2.0, outline) for k in range(10)]
     return made, {("a", k): rows[8 * k : 8 * k + 8] for k in range(10)}
 
 
 def check(results, expected):
     """Every shard came back once, with its rows."""
-    keys = [(result.shard.film.video_id, result.shard.number) for result in results]
+    keys = [(result.shard.video.video_id, result.shard.number) for result in results]
     assert len(keys) == len(set(keys))
     assert set(keys) == set(expected)
     for key, result in zip(keys, results, strict=True):
@@ -55,8 +55,8 @@ def check(results, expected):
 def test_a_shard_is_the_frames_of_its_part(films, colours):
     path = films / "a.mp4"
     frames = [frame.mean(axis=(0, 1)) / 255 - 0.5 for _, frame in stream_frames(path, 5.0)]
-    shard = Shard(Film("a", path, "x"), 2, 20, 120, 5.0, outline_of(path))
-    seen = see(shard, colours.Colours())  # 100 frames are four batches
+    shard = Shard(VideoFile("a", path, "x"), 2, 20, 120, 5.0, outline_of(path))
+    seen = embed(shard, colours.Colours())  # 100 frames are four batches
     np.testing.assert_allclose(seen.rows, frames[20:120], atol=1e-6)
     assert min(seen.decode_s, seen.prepare_s, seen.encode_s, seen.waited_s) > 0
     assert seen.worker.endswith(f":{os.getpid()}")
@@ -75,7 +75,7 @@ def test_a_model_gets_pictures_of_twice_its_size(films, colours):
             return super().prepare(rgb)
 
     path = films / "a.mp4"  # 64 x 48
-    see(Shard(Film("a", path, "x"), 0, 0, 4, 2.0, outline_of(path)), Sized())
+    embed(Shard(VideoFile("a", path, "x"), 0, 0, 4, 2.0, outline_of(path)), Sized())
     assert sizes == {(32, 43, 3)}
 
 
@@ -101,13 +101,13 @@ def encoded(colours, monkeypatch):
 
 
 def test_a_picture_that_stays_is_encoded_once(slides, films, colours, encoded):
-    rows = see(Shard(Film("s", slides, "x"), 0, 0, 1800, 2.0, outline_of(slides)), colours.Colours()).rows
+    rows = embed(Shard(VideoFile("s", slides, "x"), 0, 0, 1800, 2.0, outline_of(slides)), colours.Colours()).rows
     assert encoded == [3]
     assert rows.shape == (1800, 3)
     assert rows.argmax(axis=1).tolist() == [0] * 600 + [1] * 600 + [2] * 600
     encoded.clear()
     path = films / "a.mp4"  # 5 pictures a second, 40 s: one after the other in batches of 32
-    see(Shard(Film("a", path, "x"), 0, 0, 400, 10.0, outline_of(path)), colours.Colours())
+    embed(Shard(VideoFile("a", path, "x"), 0, 0, 400, 10.0, outline_of(path)), colours.Colours())
     assert encoded == [32] * 6 + [8]
 
 
@@ -134,16 +134,16 @@ def test_more_frames_than_can_be_put_together_are_refused_before_they_are_decode
 
 def test_what_is_wrong_in_the_decoding_thread_is_told_here(films, colours):
     path = films / "a.mp4"
-    shard = Shard(Film("a", path, "x"), 0, 78, 84, 2.0, outline_of(path))  # the film has 80 frames
+    shard = Shard(VideoFile("a", path, "x"), 0, 78, 84, 2.0, outline_of(path))  # the film has 80 frames
     with pytest.raises(InputError, match=r"gave 2 frames, expected 6 from 39\.0 s on"):
-        see(shard, colours.Colours())
+        embed(shard, colours.Colours())
 
     class Broken(colours.Colours):
         def prepare(self, _):
             raise RuntimeError("no pictures today")
 
     with pytest.raises(RuntimeError, match="no pictures today"):
-        see(shard, Broken())
+        embed(shard, Broken())
     time.sleep(0.01)
     assert not [thread for thread in threading.enumerate() if "work" in thread.name]
 
@@ -156,7 +156,7 @@ def test_an_encoder_that_fails_stops_the_decoding(films, colours):
     n_threads = threading.active_count()
     path = films / "c.mp4"
     with pytest.raises(RuntimeError, match="out of memory"):
-        see(Shard(Film("c", path, "x"), 0, 0, 300, 5.0, outline_of(path)), Broken())
+        embed(Shard(VideoFile("c", path, "x"), 0, 0, 300, 5.0, outline_of(path)), Broken())
     assert threading.active_count() == n_threads
 
 
@@ -191,8 +191,8 @@ def test_a_shard_that_kills_its_worker_is_given_up(shards, colours, tmp_path):
     fatal = tmp_path / "fatal"
     fatal.touch()
     (result,) = by_local(iter(made[:1]), colours.ColourLoader(f"fatal:{fatal}"), 2)
-    assert isinstance(result, Failed)
-    assert result.why == f"{made[0].film.path}: a worker died of it, 2 times"
+    assert isinstance(result, FailedShard)
+    assert result.why == f"{made[0].video.path}: a worker died of it, 2 times"
 
 
 def test_one_death_is_forgiven(shards, colours, tmp_path):
@@ -256,7 +256,7 @@ def test_only_the_one_to_blame_is_given_up(shards, colours, pools):
     deaths, begun = pools
     deaths[1] = 99
     results = list(by_local(iter(shards[0][:6]), colours.ColourLoader("colours"), 2))
-    failed = [result for result in results if isinstance(result, Failed)]
+    failed = [result for result in results if isinstance(result, FailedShard)]
     assert [result.shard.number for result in failed] == [1]
     assert sorted(result for result in results if isinstance(result, int)) == [0, 2, 3, 4, 5]
     assert (99 - deaths[1], len(begun)) == (3, 4)  # once in company, twice alone
@@ -470,14 +470,14 @@ def test_progress_adds_up_to_all(films, build):
 
 
 def test_what_bounds_it():
-    report = Report(n_frames=100, decode_s=1.0, prepare_s=2.0, encode_s=4.0)
+    report = IndexReport(n_frames=100, decode_s=1.0, prepare_s=2.0, encode_s=4.0)
     assert report.bound_by == "encode"
     assert report.rates == {"decode": 100.0, "prepare": 50.0, "encode": 25.0}
     report.encode_s = 2.5
     assert report.bound_by == "prepare"
     report.decode_s = 3.0
     assert report.bound_by == "decode"
-    assert Report().bound_by is None
+    assert IndexReport().bound_by is None
 
 
 def test_impossible_work_is_refused(tmp_path, settings, colours):

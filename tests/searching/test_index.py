@@ -26,7 +26,7 @@ from truemoment.searching.layout import (
     folder_name,
     piece_means,
 )
-from truemoment.searching.writing import Film, IndexWriter, list_videos, remove_index
+from truemoment.searching.writing import IndexWriter, VideoFile, list_videos, remove_index
 from truemoment.video import identity_of
 from truemoment.video.frames import stream_frames
 
@@ -80,7 +80,7 @@ def test_default_proposals_fit_the_rate(fps, windows):
 
 def test_what_is_there_is_not_read_again(index, films, build, monkeypatch):
     before = index.name
-    monkeypatch.setattr(extraction, "see", None)  # nobody may look at a frame
+    monkeypatch.setattr(extraction, "embed", None)  # nobody may look at a frame
     report = build([films])
     assert [film.video_id for film in report.plan.unchanged] == ["a", "b", "c"]
     assert (report.plan.to_read, report.indexed, report.n_frames) == ((), {}, 0)
@@ -279,20 +279,20 @@ def test_what_is_broken_off_goes_on(tmp_path, films, build, monkeypatch):
     build([films], out="whole", part_s=10.0)
     done = []
 
-    def see(shard, encoder, original=extraction.see):
+    def embed(shard, encoder, original=extraction.embed):
         if len(done) == 3:
             raise KeyboardInterrupt
-        done.append((shard.film.video_id, shard.number))
+        done.append((shard.video.video_id, shard.number))
         return original(shard, encoder)
 
-    monkeypatch.setattr(extraction, "see", see)
+    monkeypatch.setattr(extraction, "embed", embed)
     with pytest.raises(KeyboardInterrupt):
         build([films], part_s=10.0)
     kept = done.copy()
     monkeypatch.undo()
     seen = []
     monkeypatch.setattr(
-        extraction, "see", lambda s, e, o=extraction.see: seen.append((s.film.video_id, s.number)) or o(s, e)
+        extraction, "embed", lambda s, e, o=extraction.embed: seen.append((s.video.video_id, s.number)) or o(s, e)
     )
     report = build([films], part_s=10.0)
     assert (report.parts_kept, len(seen)) == (3, 11)
@@ -340,12 +340,12 @@ with IndexWriter(Path({str(tmp_path / "index")!r}), made) as writer:
 def begun(tmp_path, films, build, monkeypatch):
     """Break the reading of the first film off after three of its four parts of 10 s; return the index's folder."""
 
-    def see(shard, encoder, original=extraction.see):
+    def embed(shard, encoder, original=extraction.embed):
         if shard.number == 3:
             raise KeyboardInterrupt
         return original(shard, encoder)
 
-    monkeypatch.setattr(extraction, "see", see)
+    monkeypatch.setattr(extraction, "embed", embed)
     with pytest.raises(KeyboardInterrupt):
         build([films / "a.mp4"], part_s=10.0)
     monkeypatch.undo()
@@ -353,7 +353,7 @@ def begun(tmp_path, films, build, monkeypatch):
 
 
 def _film_of(path):
-    return Film("a", path, identity_of(path))
+    return VideoFile("a", path, identity_of(path))
 
 
 def _kept(path, settings, film, part_rows=20, n_rows=80):
@@ -393,7 +393,7 @@ def test_damaged_parts_are_done_again(begun, built, films, build, damage, n_kept
 
 
 def test_parts_of_fewer_rows_than_were_due_are_refused(tmp_path, settings):
-    film = Film("v", tmp_path / "v.mp4", "1:x")
+    film = VideoFile("v", tmp_path / "v.mp4", "1:x")
     with IndexWriter(tmp_path / "index", settings()) as writer:
         writer.keep_part(film, 8, 0, np.ones((8, 3)))
         writer.keep_part(film, 8, 1, np.ones((5, 3)))
@@ -585,7 +585,7 @@ def test_only_folders_that_an_index_names_are_removed_or_renamed(index, settings
 def test_parts_of_a_film_whose_name_begins_alike_stay(begun, films, settings):
     """Film "a-ca978112-x": its folder of parts begins as that of film "a" does, whose folder is a-ca978112."""
     ours = _film_of(films / "a.mp4")
-    other = Film(f"{folder_name('a')}-x", films / "b.mp4", identity_of(films / "b.mp4"))
+    other = VideoFile(f"{folder_name('a')}-x", films / "b.mp4", identity_of(films / "b.mp4"))
     with IndexWriter(begun, settings()) as writer:
         writer.keep_part(other, 20, 0, np.zeros((20, 3)))
         writer.forget_parts(ours)

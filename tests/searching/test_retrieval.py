@@ -14,14 +14,14 @@ from truemoment.searching import ZeroShot
 from truemoment.searching.index import Index
 from truemoment.searching.layout import NORMS, ROWS, VIDEOS, folder_name
 from truemoment.searching.retrieval import (
-    Corpus,
     EncodedSentences,
-    Found,
+    FirstStage,
+    FoundMoment,
     IndexSearch,
     first_stage_recall,
     search_index,
 )
-from truemoment.searching.writing import Film, IndexWriter
+from truemoment.searching.writing import IndexWriter, VideoFile
 
 RED = np.array([[1.0, 0.0, 0.0]], dtype=np.float32)
 
@@ -35,7 +35,7 @@ def collection(tmp_path, settings):
         with IndexWriter(tmp_path / "drawn", settings(n_dimensions=16)) as writer:
             for v in range(n_videos):
                 shots = np.repeat(rng.standard_normal((n_frames // 10 + 1, 16)), 10, axis=0)[:n_frames]
-                film = Film(f"v{v:03}", tmp_path / f"v{v:03}.mp4", str(v))
+                film = VideoFile(f"v{v:03}", tmp_path / f"v{v:03}.mp4", str(v))
                 writer.keep_part(film, n_frames, 0, shots + 0.3 * rng.standard_normal((n_frames, 16)))
                 writer.finish(film, n_frames, n_frames, n_frames / 2)
         return Index(tmp_path / "drawn")
@@ -110,7 +110,7 @@ def test_moments_that_are_apart(collection, apart_s):
 
 def test_no_moment_ends_after_its_video(tmp_path, settings):
     with IndexWriter(tmp_path / "index", settings()) as writer:
-        film = Film("short", tmp_path / "short.mp4", "0")
+        film = VideoFile("short", tmp_path / "short.mp4", "0")
         writer.keep_part(film, 9, 0, np.eye(9, 3))
         writer.finish(film, 9, 9, 4.2)  # the last frame is cut short
     found = search_index(Index(tmp_path / "index"), RED, 100, nms=1.0)[0]
@@ -124,7 +124,7 @@ def test_candidates_of_a_first_look(collection):
     vectors = np.random.default_rng(2).standard_normal((5, 16)).astype(np.float32)
     exact = search_index(index, vectors, 5)
     assert search_index(index, vectors, 5, candidates=30) == exact
-    chosen = Corpus(index).best_videos(vectors, 4)
+    chosen = FirstStage(index).best_videos(vectors, 4)
     for s, found in enumerate(search_index(index, vectors, 5, candidates=4)):
         assert len(chosen[s]) == 4
         assert {of.video_id for of in found} <= chosen[s]
@@ -135,7 +135,7 @@ def test_the_first_look_takes_the_videos_of_the_best_pieces(collection):
     index = collection(30, 120)
     vectors = np.random.default_rng(3).standard_normal((3, 16)).astype(np.float32)
     best = {name: index.pieces(name).astype(np.float64) @ vectors.T.astype(np.float64) for name in index}
-    chosen = Corpus(index).best_videos(vectors, 6)
+    chosen = FirstStage(index).best_videos(vectors, 6)
     for s in range(3):
         ranked = sorted(index, key=lambda name: -best[name][:, s].max())
         assert chosen[s] == set(ranked[:6])
@@ -144,7 +144,7 @@ def test_the_first_look_takes_the_videos_of_the_best_pieces(collection):
 def test_videos_are_found_behind_many_pieces_of_one(collection, monkeypatch):
     monkeypatch.setattr("truemoment.searching.retrieval.PIECES_AT_FIRST", 3)
     index = collection(12, 400)
-    chosen = Corpus(index).best_videos(np.ones((2, 16), dtype=np.float32), 10)
+    chosen = FirstStage(index).best_videos(np.ones((2, 16), dtype=np.float32), 10)
     assert [len(names) for names in chosen] == [10, 10]
 
 
@@ -157,7 +157,7 @@ def test_recall_of_the_first_look(collection):
     assert recalls[-1] == 1.0
     assert 0 < recalls[0] < 1
     exact = search_index(index, vectors, 5)
-    chosen = Corpus(index).best_videos(vectors, 5)
+    chosen = FirstStage(index).best_videos(vectors, 5)
     hits = [of.video_id in chosen[s] for s, found in enumerate(exact) for of in found]
     assert recalls[1] == sum(hits) / len(hits)
 
@@ -181,7 +181,7 @@ def test_the_grounder_answers_what_a_search_of_the_video_finds(index, colours):
     for q, (name, vector) in enumerate((("c", RED), ("a", RED), ("c", RED[:, [1, 0, 2]]))):
         k = slice(answers.offsets[q], answers.offsets[q + 1])
         found = zip(answers.start_s[k], answers.end_s[k], answers.score[k], strict=True)
-        assert [Found(name, *of) for of in found] == search_index(index, vector, 3, videos=[name])[0]
+        assert [FoundMoment(name, *of) for of in found] == search_index(index, vector, 3, videos=[name])[0]
     with pytest.raises(InputError, match="there are no features of video 'x'"):
         method.ground(Queries(["q"], ["x"], np.array([9.0]), ["red"]))
 
@@ -279,4 +279,4 @@ def test_impossible_searches_are_refused(index, vectors, options, told):
 
 
 def test_found_is_a_plain_value():
-    assert Found("v", 1.0, 2.0, 0.5)._asdict() == {"video_id": "v", "start_s": 1.0, "end_s": 2.0, "score": 0.5}
+    assert FoundMoment("v", 1.0, 2.0, 0.5)._asdict() == {"video_id": "v", "start_s": 1.0, "end_s": 2.0, "score": 0.5}

@@ -10,7 +10,7 @@ from truemoment.features.base import Features, FeatureStore, edges_of
 from truemoment.intervals import temporal_iou
 from truemoment.proposals import WindowedGrid
 from truemoment.records import Annotations
-from truemoment.searching.windows import Film, Window, WindowDraws, WindowedFeatures, Windows
+from truemoment.searching.windows import LongVideo, Window, WindowDraws, WindowedFeatures, Windows
 
 
 class Even:
@@ -100,28 +100,28 @@ class TestWindows:
             Windows(**settings)
 
 
-class TestFilm:
+class TestLongVideo:
     def test_rows_behind_the_end_are_not_looked_at(self):
         """clip_zero_shot.md, 2.1 and 8.3: ceil(duration * fps) rows, and no more than there are."""
         store = films({"film": 100})
-        assert [Film.of(store, "film", seconds).n_rows for seconds in (20.0, 19.9, 19.81, 19.8, 30.0)] == [
+        assert [LongVideo.of(store, "film", seconds).n_rows for seconds in (20.0, 19.9, 19.81, 19.8, 30.0)] == [
             100,
             100,
             100,
             99,
             100,
         ]
-        assert Film.of(store, "film", float("nan")).n_rows == 100
+        assert LongVideo.of(store, "film", float("nan")).n_rows == 100
 
     def test_rows_that_cover_the_film_evenly(self):
-        film = Film.of(Even({"film": np.zeros((50, 1), dtype=np.float32)}), "film", 100.0)
+        film = LongVideo.of(Even({"film": np.zeros((50, 1), dtype=np.float32)}), "film", 100.0)
         assert (film.n_rows, film.fps) == (50, 0.5)
 
     def test_a_film_of_which_nothing_is_known_is_told(self):
         with pytest.raises(InputError, match="duration_s"):
-            Film.of(None, "film", float("nan"))
+            LongVideo.of(None, "film", float("nan"))
         with pytest.raises(InputError, match="'other'"):
-            Film.of(films({"film": 3}), "other", 3.0)
+            LongVideo.of(films({"film": 3}), "other", 3.0)
 
 
 class TestWindowedFeatures:

@@ -375,7 +375,7 @@ def test_a_bug_in_a_worker_is_not_swallowed(model, serve, annotations, monkeypat
 def test_breaking_off_keeps_what_came(model, serve, annotations, tmp_path, monkeypatch):
     # The third answer is taken as somebody presses Ctrl-C; one more is under way and comes in time.
     server = serve()
-    take = under_test._Run._take
+    take = under_test._Requests._take
     taken = []
 
     def pressed(run, row, outcome):
@@ -384,11 +384,11 @@ def test_breaking_off_keeps_what_came(model, serve, annotations, tmp_path, monke
         if len(taken) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(under_test._Run, "_take", pressed)
+    monkeypatch.setattr(under_test._Requests, "_take", pressed)
     served = model(server, workers=2)
     with pytest.raises(KeyboardInterrupt):
         served.ask(annotations.queries)
-    monkeypatch.setattr(under_test._Run, "_take", take)
+    monkeypatch.setattr(under_test._Requests, "_take", take)
     lines = (tmp_path / "raw.jsonl").read_bytes().splitlines()
     ids = [json.loads(line)["query_id"] for line in lines[1:]]
     assert 3 <= len(ids) == len(set(ids)) == len(server.requests)
@@ -399,13 +399,13 @@ def test_breaking_off_keeps_what_came(model, serve, annotations, tmp_path, monke
 def test_breaking_off_does_not_wait_for_a_stall(model, serve, annotations, monkeypatch):
     monkeypatch.setattr(under_test, "GRACE_S", 0.1)
     server = serve(lambda request, nth: guess(request, nth) if nth == 0 else Reply(stall_s=30.0))
-    take = under_test._Run._take
+    take = under_test._Requests._take
 
     def pressed(run, row, outcome):
         take(run, row, outcome)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(under_test._Run, "_take", pressed)
+    monkeypatch.setattr(under_test._Requests, "_take", pressed)
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         model(server, workers=2, timeout_s=30.0).ask(annotations.queries)

@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch", exc_type=ImportError)
 torch.set_num_threads(1)
 
 from truemoment.training.recipes import read_recipe  # noqa: E402 - PyTorch may be missing
-from truemoment.training.runs import Task  # noqa: E402 - as above
+from truemoment.training.runs import TrainingTask  # noqa: E402 - as above
 from truemoment.worlds import make_world  # noqa: E402 - as above
 
 TINY = (
@@ -43,7 +43,7 @@ def task(world, tiny):
     def make(name="tan2d", *changes, seed=0, **parts):
         recipe = tiny(name, *changes)
         sees = name != "blind-tan"
-        made = Task(
+        made = TrainingTask(
             recipe=recipe,
             seed=seed,
             train=world.splits["train"],

@@ -12,7 +12,7 @@ from truemoment.records import Annotations
 from truemoment.targets import cell_ious, usable
 from truemoment.training import examples
 from truemoment.training.examples import make_pairs, make_table, other_videos
-from truemoment.training.vocabulary import Vocabulary
+from truemoment.training.vocabulary import TokenVocabulary
 
 
 def test_a_target_is_the_iou_in_seconds(world):
@@ -61,7 +61,7 @@ def test_one_video_has_no_other():
 def test_batches_are_cut_to_their_longest_sentence(world, tiny):
     recipe = tiny("mdd")
     queries = world.splits["val"].queries
-    vocabulary = Vocabulary(("person", "door"))
+    vocabulary = TokenVocabulary(("person", "door"))
     needs = frozenset({"video", "phrases"})
     table = make_table(world.features, queries.video_id, recipe)
     pairs = make_pairs(queries, vocabulary, recipe, needs, table)

@@ -55,7 +55,7 @@ def test_a_run_that_is_cut_off_ends_as_one_that_was_not(name, task, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perform(task(name, "train.epochs=3"), tmp_path / "cut", {}, tell=cut)
+        perform(task(name, "train.epochs=3"), tmp_path / "cut", {}, on_epoch=cut)
     assert checkpoints.newest_epoch(tmp_path / "cut").name == "epoch-0002"
     resumed = perform(task(name, "train.epochs=3"), tmp_path / "cut", {})
     assert [epoch.loss for epoch in resumed.history] == [epoch.loss for epoch in whole.history]
@@ -69,7 +69,7 @@ def test_a_finished_run_is_not_trained_again(task, tmp_path):
     perform(task(), tmp_path / "run", {})
     before = (tmp_path / "run" / "best.safetensors").stat().st_mtime_ns
     told = []
-    perform(task(), tmp_path / "run", {}, tell=told.append)
+    perform(task(), tmp_path / "run", {}, on_epoch=told.append)
     assert not told
     assert (tmp_path / "run" / "best.safetensors").stat().st_mtime_ns == before
 
@@ -112,7 +112,7 @@ def test_a_run_whose_notes_have_another_wording_is_resumed(task, tmp_path):
     asked = task("tan2d", "train.epochs=3")
     older = dataclasses.replace(asked, notes=("Simulated: a wording of an older version.",))
     with pytest.raises(KeyboardInterrupt):
-        perform(older, tmp_path / "run", {}, tell=cut_after(2))
+        perform(older, tmp_path / "run", {}, on_epoch=cut_after(2))
     resumed = perform(dataclasses.replace(asked, notes=("Simulated: a newer wording.",)), tmp_path / "run", {})
     whole = perform(asked, tmp_path / "whole", {})
     assert [epoch.loss for epoch in resumed.history] == [epoch.loss for epoch in whole.history]
@@ -310,7 +310,7 @@ def test_folders_of_the_user_that_are_called_like_epochs_stay_when_a_run_is_resu
     """Point 2: epoch-notes was deleted by the next epoch."""
     run = tmp_path / "run"
     with pytest.raises(KeyboardInterrupt):
-        perform(task("tan2d", "train.epochs=3"), run, {}, tell=cut_after(1))
+        perform(task("tan2d", "train.epochs=3"), run, {}, on_epoch=cut_after(1))
     mine = ["epoch-notes/x", "epoch-00012/x", "epoch-1/x", "epoch-0009.old/x"]
     for name in mine:
         (run / name).parent.mkdir()
@@ -328,7 +328,7 @@ def test_a_run_with_a_link_inside_is_refused(name, task, world, tmp_path):
     """Point 1: what a link in a foreign run leads to is neither written nor removed."""
     run, mine = tmp_path / "run", tmp_path / "mine"
     with pytest.raises(KeyboardInterrupt):
-        perform(task(), run, {}, tell=cut_after(1))
+        perform(task(), run, {}, on_epoch=cut_after(1))
     mine.mkdir()
     if (run / name).exists():
         (run / name).rename(mine / "file")
@@ -356,7 +356,7 @@ def test_two_runs_in_one_folder_do_not_train_at_once(task, tmp_path):
         with pytest.raises(UsageError, match="run: is being written by another command, wait for its end"):
             perform(task(), tmp_path / "run", {})
 
-    found = perform(task(), tmp_path / "run", {}, tell=tell)
+    found = perform(task(), tmp_path / "run", {}, on_epoch=tell)
     assert [epoch.loss for epoch in found.history] == [epoch.loss for epoch in whole.history]
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
         "best.safetensors", "epoch-0002", "result.json", "run.json", "words.json",

@@ -49,7 +49,7 @@ def test_every_epoch_is_trained_in_bf16_and_judged_in_float32(name, task, produc
         by_epoch.append(set(products))
         products.clear()
 
-    perform(task(name, "train.epochs=3", BF16), tmp_path / "run", {}, tell=tell)
+    perform(task(name, "train.epochs=3", BF16), tmp_path / "run", {}, on_epoch=tell)
     assert by_epoch == 3 * [{(True, torch.bfloat16), (False, torch.float32)}]
 
 
@@ -64,7 +64,7 @@ def test_a_run_in_bf16_that_is_cut_off_ends_as_one_that_was_not(name, task, tmp_
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perform(asked, tmp_path / "cut", {}, tell=cut)
+        perform(asked, tmp_path / "cut", {}, on_epoch=cut)
     resumed = perform(asked, tmp_path / "cut", {})
     assert [epoch.loss for epoch in resumed.history] == [epoch.loss for epoch in whole.history]
     assert [epoch.val for epoch in resumed.history] == [epoch.val for epoch in whole.history]

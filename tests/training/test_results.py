@@ -5,9 +5,9 @@ import pytest
 
 from truemoment.exceptions import InputError
 from truemoment.training import results
-from truemoment.training.results import FIELDS, Row, keep, read_rows, write_rows
+from truemoment.training.results import FIELDS, ResultRow, keep, read_rows, write_rows
 
-ROW = Row(
+ROW = ResultRow(
     recipe="tan2d",
     config="0123456789ab",
     seed=0,
@@ -29,7 +29,7 @@ ROW = Row(
 
 
 def changed(**values):
-    return Row(**{**{name: getattr(ROW, name) for name in FIELDS}, **values})
+    return ResultRow(**{**{name: getattr(ROW, name) for name in FIELDS}, **values})
 
 
 def test_rows_come_back_as_they_were(tmp_path):

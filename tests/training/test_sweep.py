@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import pickle
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from truemoment.cli.sweep import Site
 from truemoment.exceptions import InputError, TrueMomentError, UsageError
-from truemoment.training.sweep import Cell, Dial, Grid, read_finished, read_methods, train_cells, written
+from truemoment.training.sweep import Dial, SweepCell, SweepGrid, read_finished, read_methods, train_cells, written
+from truemoment.training.sweep_data import SweepData
 from truemoment.worlds import WorldSettings
 
 SMALL = ["train.epochs=1", "settings.hidden=8", "settings.n_clips=8", "rows=8"]
@@ -19,11 +22,11 @@ MEASURES = "R@1,IoU=0.5; mIoU"
 
 
 def grid_of(folder, dial="perception=0,1", seeds=(0, 1), recipes=("tan2d", "blind-tan")):
-    return Grid(read_methods(recipes, SMALL), Dial.read(dial), seeds, folder)
+    return SweepGrid(read_methods(recipes, SMALL), Dial.read(dial), seeds, folder)
 
 
-def site_of(grid):
-    return Site(grid, None, None, WorldSettings(n_videos=40), each_seed=False)
+def data_of(grid):
+    return SweepData(grid, None, None, WorldSettings(n_videos=40), each_seed=False)
 
 
 def trained(grid, cells, prepare, jobs=1):
@@ -34,9 +37,9 @@ def trained(grid, cells, prepare, jobs=1):
 def swept(tmp_path_factory):
     """Give a grid of two methods, two values and one seed, and what came of its cells."""
     grid = grid_of(tmp_path_factory.mktemp("sweep"), seeds=(0,))
-    site = site_of(grid)
-    site.build(lambda _: None)
-    return grid, site, trained(grid, grid.cells(), site)
+    data = data_of(grid)
+    data.write_worlds(lambda _: None)
+    return grid, data, trained(grid, grid.cells(), data)
 
 
 # ------------------------------------------------------------------------------------------------ the grid
@@ -72,22 +75,25 @@ def test_other_dials_are_refused(text, told):
 def test_perception_does_not_reach_a_method_that_is_blind(tmp_path):
     cells = grid_of(tmp_path, "perception=0,0.5,1", (3, 4)).cells()
     assert len(cells) == len(set(cells)) == 2 * 3 + 2
-    assert {cell for cell in cells if cell.method == "blind-tan"} == {Cell("blind-tan", None, s) for s in (3, 4)}
+    assert {cell for cell in cells if cell.method == "blind-tan"} == {SweepCell("blind-tan", None, s) for s in (3, 4)}
     # Seed by seed: the first half of the list is a whole sweep of one seed.
     assert [cell.seed for cell in cells] == [3] * 4 + [4] * 4
 
 
 def test_a_prior_reaches_every_method(tmp_path):
     cells = grid_of(tmp_path, "query-prior=0,1", (0,)).cells()
-    assert set(cells) == {Cell(m, v, 0) for m in ("tan2d", "blind-tan") for v in (0.0, 1.0)}
+    assert set(cells) == {SweepCell(m, v, 0) for m in ("tan2d", "blind-tan") for v in (0.0, 1.0)}
 
 
 def test_every_cell_has_its_own_folder(tmp_path):
     grid = grid_of(tmp_path, "perception=0,0.25,1", (0, 1))
     folders = [grid.folder_of(cell) for cell in grid.cells()]
     assert len(set(folders)) == len(folders)
-    assert grid.folder_of(Cell("tan2d", 0.25, 1)) == tmp_path / "cells" / "tan2d" / "perception=0.25" / "seed-1"
-    assert grid.folder_of(Cell("blind-tan", None, 1)) == tmp_path / "cells" / "blind-tan" / "perception=any" / "seed-1"
+    assert grid.folder_of(SweepCell("tan2d", 0.25, 1)) == tmp_path / "cells" / "tan2d" / "perception=0.25" / "seed-1"
+    assert (
+        grid.folder_of(SweepCell("blind-tan", None, 1))
+        == tmp_path / "cells" / "blind-tan" / "perception=any" / "seed-1"
+    )
 
 
 @pytest.mark.parametrize(
@@ -140,7 +146,7 @@ def test_processes_change_nothing(swept, tmp_path):
     grid, _, done = swept
     shutil.copytree(grid.folder / "worlds", tmp_path / "worlds")
     other = grid_of(tmp_path, seeds=(0,))
-    again = trained(other, other.cells(), site_of(other), jobs=2)
+    again = trained(other, other.cells(), data_of(other), jobs=2)
 
     def plain(outcomes):
         return {of.cell: [msgspec.structs.replace(row, seconds=0.0) for row in of.rows] for of in outcomes}
@@ -151,12 +157,28 @@ def test_processes_change_nothing(swept, tmp_path):
         assert (grid.folder_of(cell) / name).read_bytes() == (other.folder_of(cell) / name).read_bytes()
 
 
-def finished(grid, site, cell, **changed):
-    splits = site.read(site.place_of(cell))
+def test_a_worker_imports_no_command(swept):
+    """What is sent to a process that trains is unpickled and read there, without the command line."""
+    grid, data, _ = swept
+    script = (
+        "import pickle, sys\n"
+        "import truemoment.training.sweep\n"
+        "data, cell = pickle.load(sys.stdin.buffer)\n"
+        "task, tests = data(cell)\n"
+        "assert sorted(tests) == ['test-iid', 'test-ood'] and task.train.n_queries\n"
+        "print([name for name in sys.modules if name.startswith(('truemoment.cli', 'truemoment.reports', 'click'))])\n"
+    )
+    sent = pickle.dumps((data, grid.cells()[0]))
+    done = subprocess.run([sys.executable, "-c", script], input=sent, capture_output=True, check=True)
+    assert done.stdout.decode().strip() == "[]"
+
+
+def finished(grid, data, cell, **changed):
+    splits = data.read(data.place_of(cell))
     asked = {
         "recipe": grid.recipe_of(cell),
         "seed": cell.seed,
-        "features": site.features(cell),
+        "features": data.features(cell),
         "learned": {(of.dataset, of.split): of.sha256 for of in splits.values()},
         "wanted": [
             (split, splits[split].sha256[:8], measure)
@@ -168,26 +190,26 @@ def finished(grid, site, cell, **changed):
 
 
 def test_finished_cells_are_read(swept):
-    grid, site, done = swept
+    grid, data, done = swept
     for outcome in done:
-        assert finished(grid, site, outcome.cell) == outcome.rows
+        assert finished(grid, data, outcome.cell) == outcome.rows
 
 
 def test_what_is_not_finished_is_not_read(swept, tmp_path):
-    grid, site, _ = swept
+    grid, data, _ = swept
     cell = grid.cells()[0]
-    assert finished(grid, site, cell, wanted=[("test-iid", "00000000", "mIoU")]) is None  # other data
-    assert finished(grid, site, Cell("tan2d", 0.5, 0)) is None  # nothing there
-    copy = Grid(grid.methods, grid.dial, grid.seeds, Path(shutil.copytree(grid.folder, tmp_path / "copy")))
+    assert finished(grid, data, cell, wanted=[("test-iid", "00000000", "mIoU")]) is None  # other data
+    assert finished(grid, data, SweepCell("tan2d", 0.5, 0)) is None  # nothing there
+    copy = SweepGrid(grid.methods, grid.dial, grid.seeds, Path(shutil.copytree(grid.folder, tmp_path / "copy")))
     (copy.folder_of(cell) / "result.json").unlink()
-    assert finished(copy, site, cell) is None
+    assert finished(copy, data, cell) is None
     (copy.folder_of(cell) / "result.json").write_text('{"figures": [{"recipe": 3}]}')
     with pytest.raises(InputError, match=r"result.json.*recipe"):
-        finished(copy, site, cell)
+        finished(copy, data, cell)
 
 
 def test_another_run_is_refused(swept):
-    grid, site, _ = swept
+    grid, data, _ = swept
     cell = grid.cells()[0]
     other = read_methods(["tan2d"], [*SMALL, "train.epochs=2"])[0].recipe
     for changed, told in (
@@ -197,30 +219,30 @@ def test_another_run_is_refused(swept):
         ({"learned": {("annotations.jsonl", "train"): "00", ("annotations.jsonl", "val"): "00"}}, "train, val"),
     ):
         with pytest.raises(UsageError, match=rf"contains another run \(it differs in {told}\)"):
-            finished(grid, site, cell, **changed)
+            finished(grid, data, cell, **changed)
 
 
 def test_a_loss_that_is_not_finite_leaves_its_cell_empty_and_others_go_on(swept, tmp_path):
     shutil.copytree(swept[0].folder / "worlds", tmp_path / "worlds")
     grid = grid_of(tmp_path, seeds=(0,), recipes=("tan2d",))
-    site = site_of(grid)
+    data = data_of(grid)
     steps = ["train.epochs=3", "train.learning_rate=1.0e+30", "train.clip=0"]
     wild = read_methods(["tan2d"], [*SMALL, *steps])[0].recipe
 
     def spoiled(cell):
         """At perception 0 each step is so long that nothing is finite behind it."""
-        task, tests = site(cell)
+        task, tests = data(cell)
         return (dataclasses.replace(task, recipe=wild) if cell.value == 0 else task), tests
 
     empty, whole = trained(grid, grid.cells(), spoiled)
     assert (empty.cell.value, empty.rows) == (0, ())
     assert "not finite" in empty.failed
     assert (whole.failed, len(whole.rows)) == ("", 4)
-    assert finished(grid, site, empty.cell, recipe=wild) is None
-    assert finished(grid, site, whole.cell) == whole.rows
+    assert finished(grid, data, empty.cell, recipe=wild) is None
+    assert finished(grid, data, whole.cell) == whole.rows
 
 
 def test_a_wrong_file_stops_all(tmp_path):
     grid = grid_of(tmp_path, seeds=(0,), recipes=("tan2d",))
     with pytest.raises(TrueMomentError, match=r"annotations\.jsonl: no such file"):
-        trained(grid, grid.cells(), site_of(grid))  # its world was never built
+        trained(grid, grid.cells(), data_of(grid))  # its world was never built

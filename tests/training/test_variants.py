@@ -4,12 +4,12 @@ import pytest
 
 from truemoment.exceptions import InputError, UsageError
 from truemoment.scores import Scores
-from truemoment.training.variants import Grid, make_variants
+from truemoment.training.variants import VariantGrid, make_variants
 
 
 @pytest.fixture
 def grid():
-    return Grid(learning_rates=(0.01,), nms=(1.0, 0.5), shuffled=True)
+    return VariantGrid(learning_rates=(0.01,), nms=(1.0, 0.5), shuffled=True)
 
 
 def test_every_network_threshold_and_way_is_a_variant(grid):
@@ -37,7 +37,7 @@ def test_a_grid_that_was_cut_off_ends_as_one_that_was_not(task, world, grid, tmp
     tests = {"test-iid": world.splits["test-iid"]}
     asked = task("tan2d", "train.epochs=3"), grid, tmp_path / "cut", tests
     with pytest.raises(KeyboardInterrupt):
-        make_variants(*asked, measures="R@1,IoU=0.5; AxIoU@10", tell=cut)
+        make_variants(*asked, measures="R@1,IoU=0.5; AxIoU@10", on_status=cut)
     weights = tmp_path / "cut" / "runs" / "lr0.01" / "weights"
     (weights / "0003.safetensors").unlink()
     assert make_variants(*asked, measures="R@1,IoU=0.5; AxIoU@10") == 12
@@ -79,7 +79,7 @@ def test_one_command_at_a_time_makes_variants(task, world, grid, tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        make_variants(task(), grid, tmp_path / "grid", {}, measures="mIoU", tell=tell)
+        make_variants(task(), grid, tmp_path / "grid", {}, measures="mIoU", on_status=tell)
     assert made(task, grid, tmp_path / "grid", world) == 12
 
 

@@ -16,7 +16,7 @@ from truemoment.training.recipes import Text, read_recipe  # noqa: E402 - as abo
 from truemoment.training.runs import perform  # noqa: E402 - as above
 from truemoment.training.vocabulary import (  # noqa: E402 - as above
     UNKNOWN,
-    Vocabulary,
+    TokenVocabulary,
     make_vocabulary,
     text_encoder_of,
     with_commit,
@@ -61,7 +61,7 @@ def test_no_sentence_at_all():
 def test_a_model_that_listens_to_phrases_refuses_whole_sentences():
     recipe = read_recipe("mdd", ["text.tokens=sentence"])
     with pytest.raises(UsageError, match=r"text\.tokens: got sentence, expected words: mdd listens to phrases"):
-        read_sentences(["he runs"], Vocabulary(("he runs",)), recipe, frozenset({"phrases"}))
+        read_sentences(["he runs"], TokenVocabulary(("he runs",)), recipe, frozenset({"phrases"}))
 
 
 @pytest.fixture

@@ -11,15 +11,15 @@ from truemoment.features.base import Features
 from truemoment.features.resampling import normalise, resample
 from truemoment.intervals import temporal_iou
 from truemoment.records import Annotations
-from truemoment.searching.windows import DrawnWindows, Film
+from truemoment.searching.windows import DrawnWindows, LongVideo
 from truemoment.training import checkpoints
-from truemoment.training.examples import FilmTable, WindowTable, make_film_table
+from truemoment.training.epoch_data import TrainingData, make_epoch_data
+from truemoment.training.examples import LongVideoTable, WindowTable, make_long_video_table
 from truemoment.training.grounder import TrainedGrounder, load_grounder
-from truemoment.training.lessons import make_lessons
-from truemoment.training.loop import TrainingData, build_network
+from truemoment.training.loop import build_network
 from truemoment.training.recipes import names, read_recipe
-from truemoment.training.runs import Task, perform
-from truemoment.training.variants import Grid, make_variants
+from truemoment.training.runs import TrainingTask, perform
+from truemoment.training.variants import VariantGrid, make_variants
 from truemoment.training.vocabulary import make_vocabulary
 from truemoment.training.windows import AllCandidates, in_windows
 
@@ -68,7 +68,7 @@ def film_task(films, tiny):
     def make(name="tan2d", *changes, seed=0):
         recipe = tiny(name, *WINDOWS, *changes)
         sees = name != "blind-tan"
-        return Task(
+        return TrainingTask(
             recipe=recipe,
             seed=seed,
             train=splits["train"],
@@ -80,11 +80,11 @@ def film_task(films, tiny):
     return make
 
 
-def lessons_of(task):
+def epochs_of(task):
     vocabulary = make_vocabulary(task.recipe.text, task.train.queries.sentence, (), None)
     data = TrainingData(task.recipe, task.train, task.val, task.store, vocabulary, task.seed)
     network = build_network(task.recipe, vocabulary, task.store.n_dimensions if task.store else 0)
-    return make_lessons(data, network, lambda items, _: items), network, vocabulary
+    return make_epoch_data(data, network, lambda items, _: items), network, vocabulary
 
 
 class TestRecipes:
@@ -134,12 +134,15 @@ class TestTables:
         """The slow way: each window cut out of its film and resampled by itself; windows of three lengths."""
         rng = np.random.default_rng(0)
         rows = rng.standard_normal((300, 5)).astype(np.float32)
-        films = [Film("a", 100, 5.0), Film("b", 200, 5.0)]
+        films = [LongVideo("a", 100, 5.0), LongVideo("b", 200, 5.0)]
         first = np.array([0, 80, 150, 3, 0, 199])
         length = np.array([20, 20, 33, 33, 20, 1])
         of = [films[k] for k in (0, 0, 1, 0, 1, 1)]
         table = WindowTable.of(
-            FilmTable(rows, {"a": 0, "b": 100}), of, DrawnWindows(first, first + length, np.zeros(6, dtype=bool)), 16
+            LongVideoTable(rows, {"a": 0, "b": 100}),
+            of,
+            DrawnWindows(first, first + length, np.zeros(6, dtype=bool)),
+            16,
         )
         found = table.take(np.array([5, 0, 2, 2, 1, 3, 4]))
         for at, window in enumerate([5, 0, 2, 2, 1, 3, 4]):
@@ -148,8 +151,8 @@ class TestTables:
 
     def test_films_lie_behind_each_other(self, films, tiny):
         _, store = films
-        some = [Film(name, len(store[name]) - 3, store.fps) for name in list(store)[:3]]
-        table = make_film_table(store, [*some, some[0]], tiny("tan2d"))
+        some = [LongVideo(name, len(store[name]) - 3, store.fps) for name in list(store)[:3]]
+        table = make_long_video_table(store, [*some, some[0]], tiny("tan2d"))
         assert len(table.rows) == sum(film.n_rows for film in some)
         for film in some:
             begin = table.begins[film.video_id]
@@ -159,20 +162,20 @@ class TestTables:
     def test_numbers_that_are_not_finite_are_told(self, tiny):
         store = Features({"a": np.full((40, 2), np.inf, dtype=np.float32)}, fps=1.0)
         with pytest.raises(InputError, match="not finite"):
-            make_film_table(store, [Film("a", 40, 1.0)], tiny("tan2d"))
+            make_long_video_table(store, [LongVideo("a", 40, 1.0)], tiny("tan2d"))
 
 
 class TestEpochs:
     def test_targets_and_features_are_of_the_same_window(self, film_task):
         """The slow way: each cell's seconds in the film against the reference, both within the window; 0 without it."""
         task = film_task("tan2d", "windows.negatives=0.4", "normalise=false")
-        lessons, network, _ = lessons_of(task)
-        pairs, told = lessons.epoch(3)
-        drawn = lessons.draws.draw(np.random.default_rng([task.seed, 3, 1]))
+        epochs, network, _ = epochs_of(task)
+        pairs, told = epochs.epoch(3)
+        drawn = epochs.draws.draw(np.random.default_rng([task.seed, 3, 1]))
         assert told["windows without the moment"] == drawn.negative.mean() > 0.2
         fps, seen = task.store.fps, 0
         for row in range(0, len(pairs), 5):
-            of = lessons.draws.annotations
+            of = epochs.draws.annotations
             low_s, high_s = drawn.first[row] / fps, drawn.end[row] / fps
             start, end = network.model.proposals.moments(high_s - low_s)
             reference = max(of.start_s[row], low_s), min(of.end_s[row], high_s)
@@ -186,14 +189,14 @@ class TestEpochs:
         assert 3 < seen < len(range(0, len(pairs), 5))
 
     def test_every_epoch_has_its_own_windows_and_repeats_them(self, film_task):
-        lessons, *_ = lessons_of(film_task())
-        one, again, other = (lessons.epoch(number)[0].table.low for number in (1, 1, 2))
+        epochs, *_ = epochs_of(film_task())
+        one, again, other = (epochs.epoch(number)[0].table.low for number in (1, 1, 2))
         assert one.tolist() == again.tolist()
         assert (one != other).mean() > 0.5
 
     def test_whole_videos_are_the_same_in_every_epoch(self, task):
-        lessons, *_ = lessons_of(task())
-        assert lessons.epoch(1) == lessons.epoch(2)
+        epochs, *_ = epochs_of(task())
+        assert epochs.epoch(1) == epochs.epoch(2)
 
 
 @pytest.mark.parametrize("name", ["tan2d", "blind-tan", "tcn-dcm"])
@@ -207,7 +210,7 @@ def test_a_run_on_films_that_is_cut_off_ends_as_one_that_was_not(name, film_task
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        perform(film_task(name), tmp_path / "cut", {}, tell=cut)
+        perform(film_task(name), tmp_path / "cut", {}, on_epoch=cut)
     resumed = perform(film_task(name), tmp_path / "cut", {})
     for kept in ("loss", "val", "watched"):
         assert [getattr(epoch, kept) for epoch in resumed.history] == [getattr(epoch, kept) for epoch in whole.history]
@@ -240,12 +243,12 @@ def test_a_film_as_long_as_its_window_is_a_short_video(film_task, films):
     """With one window a film, answers are those of the same network that is shown whole videos."""
     splits, store = films
     task = film_task("tan2d")
-    _, network, vocabulary = lessons_of(task)
+    _, network, vocabulary = epochs_of(task)
     queries = splits["val"].queries
     long = msgspec.structs.replace(task.recipe.windows, seconds=10_000.0)
     method = AllCandidates("2D-TAN", network, vocabulary, task.recipe, store)
     found = in_windows(method, long).ground(queries, 10)
-    source = checkpoints.Source("", "", "", 1, 1)
+    source = checkpoints.UsedAnnotations("", "", "", 1, 1)
     whole = msgspec.structs.replace(task.recipe, windows=msgspec.UNSET)
     run = checkpoints.Run(whole, 0, source, source, "", "", store.n_dimensions, whole.text.size)
     expected = TrainedGrounder(run, network, vocabulary, store).ground(queries, 10)
@@ -257,7 +260,7 @@ def test_a_film_as_long_as_its_window_is_a_short_video(film_task, films):
 def test_all_candidates_are_answered_or_the_best(film_task, films):
     splits, store = films
     task = film_task("tan2d")
-    _, network, vocabulary = lessons_of(task)
+    _, network, vocabulary = epochs_of(task)
     method = AllCandidates("2D-TAN", network, vocabulary, task.recipe, store)
     queries = splits["val"].queries
     n_cells = len(network.model.proposals.cells[0])
@@ -276,7 +279,7 @@ def test_all_candidates_are_answered_or_the_best(film_task, films):
 def test_a_film_without_a_window_is_not_answered(film_task, films):
     splits, store = films
     task = film_task("tan2d", "windows.tail=dropped", "windows.seconds=10000")
-    _, network, vocabulary = lessons_of(task)
+    _, network, vocabulary = epochs_of(task)
     method = AllCandidates("2D-TAN", network, vocabulary, task.recipe, store)
     found = in_windows(method, task.recipe.windows).ground(splits["val"].queries, 10)
     assert len(found) == len(splits["val"].queries)
@@ -285,4 +288,4 @@ def test_a_film_without_a_window_is_not_answered(film_task, films):
 
 def test_variants_are_of_whole_videos(film_task, tmp_path):
     with pytest.raises(UsageError, match="windows"):
-        make_variants(film_task(), Grid((0.01,), (0.5,)), tmp_path, {}, measures="mIoU")
+        make_variants(film_task(), VariantGrid((0.01,), (0.5,)), tmp_path, {}, measures="mIoU")

@@ -39,16 +39,7 @@ def deliver(
     """
     from truemoment.reports.render import terminal
 
-    if page.html is not None:
-        from truemoment.reports.render import html
-
-        write_text(page.html, html.page(report, command=shlex.join(["truemoment", *sys.argv[1:]])))
-    if page.figures is not None:
-        from truemoment.reports.drawing import save_drawings
-
-        save_drawings(report.drawings, page.figures)
-    if output.json_path is not None:
-        write_json(output.json_path, as_json(document()))
+    write_files(report, document, output, page)
     if not output.json_only:
         click.echo("\n".join(_lines(report, output.style)))
     if not output.quiet:
@@ -60,6 +51,33 @@ def deliver(
         opened = page.open_it and open_page(page.html)
         if not output.quiet:
             click.echo(printable(f"page: {told_path(page.html)}{' (opened)' if opened else ''}"), err=output.json_only)
+
+
+def deliver_log(report: Report, document: Callable[[], Mapping[str, Any]], output: Output) -> None:
+    """Write the result of a command whose report is a log of its work: ``--quiet`` leaves it out."""
+    if output.quiet:
+        write_files(report, document, output)
+    else:
+        deliver(report, document, output)
+
+
+def write_files(
+    report: Report,
+    document: Callable[[], Mapping[str, Any]],
+    output: Output,
+    page: PageOutput = NO_PAGE,
+) -> None:
+    """Write the files of a result, as :func:`deliver` does, and print nothing."""
+    if page.html is not None:
+        from truemoment.reports.render import html
+
+        write_text(page.html, html.page(report, command=shlex.join(["truemoment", *sys.argv[1:]])))
+    if page.figures is not None:
+        from truemoment.reports.drawing import save_drawings
+
+        save_drawings(report.drawings, page.figures)
+    if output.json_path is not None:
+        write_json(output.json_path, as_json(document()))
 
 
 def _lines(report: Report, style: Literal["md", "latex"] | None) -> list[str]:
@@ -104,3 +122,10 @@ def show(report: Report, style: Literal["md", "latex"] | None = None) -> None:
     click.echo("\n".join(_lines(report, style)))
     if closing := terminal.closing(report):
         click.echo("\n".join(["", *closing]))
+
+
+def suggest(why: str, words: Sequence[str], output: Output) -> None:
+    """Write a command that usually comes next, unless notes are left out."""
+    if not output.quiet:
+        to_error = output.json_only or output.style is not None
+        click.echo(f"{printable(why)}\n  {printable(shlex.join(words))}", err=to_error)

@@ -20,7 +20,7 @@ from truemoment.text import printable
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def bound(name: str, kind: type, *decorators: Callable[[F], F]) -> Callable[[F], F]:
+def bound(name: str, kind: type, *decorators: Callable[[Any], Any]) -> Callable[[F], F]:
     """Add options to a command, which takes them as one value.
 
     Parameters
@@ -30,7 +30,7 @@ def bound(name: str, kind: type, *decorators: Callable[[F], F]) -> Callable[[F],
     kind
         Dataclass of the value; its fields are the names of the options' parameters.
     decorators
-        The options, in the order of the help.
+        The options, in the order of the help; none if they are decorators of the command themselves, above this one.
     """
     names = [field.name for field in fields(kind)]
 
@@ -40,7 +40,7 @@ def bound(name: str, kind: type, *decorators: Callable[[F], F]) -> Callable[[F],
             return function(*args, **{name: kind(**{of: given.pop(of) for of in names})}, **given)
 
         for option in reversed(decorators):
-            command = option(cast(F, command))
+            command = option(command)
         return cast(F, command)
 
     return decorate
@@ -55,6 +55,43 @@ data_options = bound(
     options.data_dir_option,
 )
 """--dataset or --annotations, --split, --data-dir, as ``data``."""
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What a recipe is trained on, and what is changed in it.
+
+    Parameters
+    ----------
+    dataset, annotations, data_dir
+        The annotations, as in :class:`AnnotationSource`.
+    features
+        Source of the features; None for a model that sees no video.
+    tests
+        Splits to predict; none for every test split.
+    changes
+        Changes of the recipe, ``KEY=VALUE``.
+    """
+
+    dataset: str | None
+    annotations: Path | None
+    data_dir: Path | None
+    features: str | None
+    tests: tuple[str, ...]
+    changes: tuple[str, ...]
+
+    @property
+    def source(self) -> AnnotationSource:
+        """The annotations."""
+        return AnnotationSource(self.dataset, self.annotations, None, self.data_dir)
+
+    def files(self) -> list[Path | None]:
+        """Return the files that are read."""
+        return [*self.source.files(), options.source_file(self.features)]
+
+
+learning_options = bound("learning", Learning, options.learning_options)
+"""--dataset or --annotations, --data-dir, --features, --test and --set, as ``learning``."""
 
 
 @dataclass(frozen=True)

@@ -65,10 +65,10 @@ def learning_options(function: F) -> F:
     """What a recipe is trained on, and what of it is changed: --dataset, --annotations, --features, --test, --set."""
     for option in (
         click.option(
-            "--set", "changes", multiple=True, metavar="KEY=VALUE", help="Of the recipe, e.g. train.epochs=3."
+            "--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change the recipe, e.g. train.epochs=3."
         ),
         click.option(
-            "--test", "tests", multiple=True, metavar="NAME", help="Split to measure on. [default: every test split]"
+            "--test", "tests", multiple=True, metavar="NAME", help="Split to predict. [default: every test split]"
         ),
         click.option(
             "--features", metavar="SOURCE", help="FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades."

@@ -1,39 +1,129 @@
-"""truemoment predict: ask a served model, or a trained one, every query of a split."""
+"""truemoment predict: predict the moments of a split's queries with a served model, or with a trained run."""
 
 from __future__ import annotations
 
 import json
-import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from truemoment.cli.options import STANDARD_OUTPUT, data_options, refuse_outputs, seed_option, told_path, write_json
-from truemoment.cli.trained import answer, first_queries
-from truemoment.datasets.source import AnnotationSource, files_of
-from truemoment.exceptions import MissingFileError, UsageError
+from truemoment.cli.delivery import deliver_log, suggest
+from truemoment.cli.groups import Output, bound, data_options
+from truemoment.cli.options import files_of_run, refuse_outputs, seed_option, source_file, told_path
+from truemoment.datasets.source import AnnotationSource
+from truemoment.exceptions import UsageError
 from truemoment.folders import refuse_links
 from truemoment.inputs import updating
 from truemoment.text import printable
 
 if TYPE_CHECKING:
-    from truemoment.records import Queries
-    from truemoment.served.report import Price
+    from truemoment.served import Endpoint, Prompt
+    from truemoment.served.prediction import Price
+    from truemoment.video import Sampling
 
-ALL_MOMENTS = 1000
 DEFAULT_FPS = 1.0
-SHOWN = 5
 EXIT_NOT_ALL = 1
+
+
+@dataclass(frozen=True)
+class _RunOptions:
+    """Options of a trained run."""
+
+    features: str | None
+    change: str | None
+
+
+@dataclass(frozen=True)
+class _FrameOptions:
+    """Options of what a served model sees."""
+
+    videos: Path | None
+    on_missing_video: str
+    prompt_name: str
+    fps: float | None
+    n_frames: int | None
+    longest_side: int
+    shuffled: bool
+
+    def sampling(self, prompt: Prompt) -> Sampling | None:
+        """Return how frames are sampled; None for a prompt without frames."""
+        from truemoment.video import Sampling
+
+        if prompt.shows_frames:
+            if self.videos is None:
+                raise UsageError(f"prompt {prompt.name} shows frames: give --videos DIR, or --prompt text-only")
+            fps = DEFAULT_FPS if self.fps is None and self.n_frames is None else self.fps
+            return Sampling(fps, self.n_frames, self.longest_side)
+        if self.fps is not None or self.n_frames is not None or self.shuffled:
+            raise UsageError(f"prompt {prompt.name} shows no frames, expected no --fps, --frames and --shuffled")
+        return None
+
+
+@dataclass(frozen=True)
+class _RequestOptions:
+    """Options of the requests to a served model."""
+
+    model: str | None
+    max_tokens: int
+    fields: tuple[str, ...]
+    key_variable: str | None
+    workers: int
+    retries: int
+    timeout_s: float
+
+    def endpoint(self, url: str, seed: int) -> Endpoint:
+        """Return the endpoint at an address."""
+        from truemoment.served import Endpoint, key_from_environment
+
+        if self.model is None:
+            raise UsageError("which model? give --model NAME, as the endpoint calls it")
+        key, variable = key_from_environment(url, self.key_variable)
+        options = {"temperature": 0, "max_tokens": self.max_tokens, "seed": seed} | _fields(self.fields)
+        options = {name: value for name, value in options.items() if value is not None}
+        return Endpoint(url, self.model, key, variable, timeout_s=self.timeout_s, retries=self.retries, options=options)
+
+
+@dataclass(frozen=True)
+class _PredictionFiles:
+    """Options of the files that are written."""
+
+    raw: Path | None
+    out: Path
+    json_path: Path | None
+    quiet: bool
+
+    @property
+    def output(self) -> Output:
+        """JSON and notes, without tables."""
+        return Output(self.json_path, None, self.quiet)
+
+    def refuse_names(self) -> None:
+        """Refuse a file of predictions of another format."""
+        if self.out.suffix.lower() not in (".jsonl", ".json"):
+            raise UsageError(f"-o: got {told_path(self.out)}, expected a name that ends in .jsonl")
+
+    def raw_file(self) -> Path:
+        """Return the file of raw answers; only one that the user names may be a link."""
+        if self.raw is not None:
+            return self.raw
+        raw = self.out.with_suffix(".raw.jsonl")
+        refuse_links(raw.parent, raw.name)
+        return raw
+
+
+_OF_RUNS = ("endpoint", "dataset", "annotations", "split", "data_dir", "features", "change", "seed", "limit", "out")
+"""Options that a trained run has too, beside --json and --quiet."""
 
 
 @click.command("predict")
 @click.argument("endpoint", metavar="ENDPOINT|RUN")
-@click.option("--model", metavar="NAME", help="The model's name at the endpoint.")
+@click.option("--model", metavar="NAME", help="Name of the model at the endpoint.")
 @data_options
-@click.option("--features", metavar="SOURCE", help="What a RUN sees, in place of what it was trained on.")
-@click.option("--change", metavar="WAY", help="Show a RUN its videos shuffled, reversed, frozen or other-video.")
-@click.option("--videos", type=click.Path(path_type=Path), metavar="DIR", help="Folder of videos, VIDEO.mp4 and so on.")
+@click.option("--features", metavar="SOURCE", help="Features for a RUN, in place of those it was trained on.")
+@click.option("--change", metavar="WAY", help="Change the videos of a RUN: shuffled, reversed, frozen or other-video.")
+@click.option("--videos", type=click.Path(path_type=Path), metavar="DIR", help="Folder of videos, VIDEO.mp4 etc.")
 @click.option(
     "--on-missing-video",
     type=click.Choice(["refuse", "skip"]),
@@ -47,29 +137,44 @@ EXIT_NOT_ALL = 1
     default="seconds",
     show_default=True,
     metavar="NAME|FILE.toml",
-    help="What the model is told: seconds, clock, json, text-only, or a file of your own.",
+    help="Prompt: seconds, clock, json, text-only, or your own file.",
 )
-@click.option("--fps", type=float, metavar="F", help="Frames a second that are shown. [default: 1]")
-@click.option("--frames", "n_frames", type=int, metavar="N", help="Frames a video, in place of --fps.")
-@click.option("--longest-side", type=int, default=448, show_default=True, metavar="PX", help="Of a frame.")
-@click.option("--shuffled", is_flag=True, help="Show the frames in another order: the randomised-video check.")
+@click.option("--fps", type=float, metavar="F", help="Frames per second of video. [default: 1]")
+@click.option("--frames", "n_frames", type=int, metavar="N", help="Frames per video, in place of --fps.")
+@click.option("--longest-side", type=int, default=448, show_default=True, metavar="PX", help="Longest side of a frame.")
+@click.option("--shuffled", is_flag=True, help="Shuffle the frames: the randomised-video check.")
 @seed_option("the request, and of the order of --shuffled")
 @click.option(
-    "--max-tokens", type=click.IntRange(min=1), default=256, show_default=True, metavar="N", help="An answer."
+    "--max-tokens",
+    type=click.IntRange(min=1),
+    default=256,
+    show_default=True,
+    metavar="N",
+    help="Maximum number of tokens of an answer.",
 )
 @click.option(
     "--set",
     "fields",
     multiple=True,
     metavar="FIELD=JSON",
-    help="A field of the request; null leaves it out. May be given again.",
+    help="A field of the request; null leaves it out. May be repeated.",
 )
-@click.option("--key-variable", metavar="NAME", help="Variable that holds the key. [default: OPENAI_API_KEY]")
+@click.option("--key-variable", metavar="NAME", help="Environment variable with the key. [default: OPENAI_API_KEY]")
 @click.option(
-    "--workers", type=click.IntRange(1, 256), default=4, show_default=True, metavar="N", help="Asked at a time."
+    "--workers",
+    type=click.IntRange(1, 256),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="Number of requests at a time.",
 )
 @click.option(
-    "--retries", type=click.IntRange(0, 100), default=6, show_default=True, metavar="N", help="Of a request that fails."
+    "--retries",
+    type=click.IntRange(0, 100),
+    default=6,
+    show_default=True,
+    metavar="N",
+    help="Number of retries of a request that fails.",
 )
 @click.option(
     "--timeout",
@@ -78,10 +183,10 @@ EXIT_NOT_ALL = 1
     default=120.0,
     show_default=True,
     metavar="S",
-    help="Seconds for a whole request.",
+    help="Timeout of a request, seconds.",
 )
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Ask the first N queries only.")
-@click.option("--price", metavar="IN,OUT", help="Of a million tokens, to tell the cost.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Predict the first N queries only.")
+@click.option("--price", metavar="IN,OUT", help="Prices of a million tokens, to report the cost.")
 @click.option("--raw", type=click.Path(path_type=Path), metavar="FILE", help="Raw answers. [default: OUT.raw.jsonl]")
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="Predictions, .jsonl."
@@ -91,46 +196,31 @@ EXIT_NOT_ALL = 1
     "json_path",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the report as JSON ('-': alone).",
+    help="Write the report as JSON ('-': to standard output, and nothing else goes there).",
 )
 @click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
+@bound("requests", _RequestOptions)
+@bound("run", _RunOptions)
+@bound("frames", _FrameOptions)
+@bound("files", _PredictionFiles)
 def command(
     endpoint: str,
-    model: str | None,
-    dataset: str | None,
-    annotations: Path | None,
-    split: str | None,
-    data_dir: Path | None,
-    features: str | None,
-    change: str | None,
-    videos: Path | None,
-    on_missing_video: str,
-    prompt_name: str,
-    fps: float | None,
-    n_frames: int | None,
-    longest_side: int,
-    shuffled: bool,
+    requests: _RequestOptions,
+    data: AnnotationSource,
+    run: _RunOptions,
+    frames: _FrameOptions,
     seed: int,
-    max_tokens: int,
-    fields: tuple[str, ...],
-    key_variable: str | None,
-    workers: int,
-    retries: int,
-    timeout_s: float,
     limit: int | None,
     price: str | None,
-    raw: Path | None,
-    out: Path,
-    json_path: Path | None,
-    quiet: bool,
+    files: _PredictionFiles,
 ) -> None:
-    """Ask a served model, or one of truemoment train, when things happen in videos.
+    """Predict when things happen in videos with a served model, or with a RUN of truemoment train.
 
     RUN is a folder made by truemoment train. ENDPOINT is the address of an OpenAI-compatible interface, e.g.
-    http://localhost:8000/v1. The key, if it asks for one, comes from the environment.
+    http://localhost:8000/v1. The key, if it needs one, comes from the environment.
 
-    Every raw answer is kept. The same command goes on where it was broken off, and asks nothing twice.
-    Exit status 1 says that some queries could not be asked.
+    Every raw answer is saved. The same command resumes an interrupted one, and asks nothing twice.
+    Exit status 1 means that some queries could not be asked.
 
     \b
     truemoment predict runs/tan2d --dataset charades-cd --split test-ood -o preds.jsonl
@@ -138,99 +228,116 @@ def command(
     truemoment predict ... --prompt text-only -o floor.jsonl   for audit --text-only floor.jsonl
     truemoment predict ... --shuffled -o shuffled.jsonl        for audit --shuffled shuffled.jsonl
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    from truemoment.io import write_predictions
-    from truemoment.served import Endpoint, ServedModel, get_prompt, key_from_environment, report
-    from truemoment.video import Sampling
-
-    data = AnnotationSource(dataset, annotations, split, data_dir)
     if Path(endpoint).is_dir():
         _refuse_others(Path(endpoint))
-        answer(
-            Path(endpoint), data, features, change, out=out, json_path=json_path, limit=limit, seed=seed, quiet=quiet
-        )
+        _predict_with_run(Path(endpoint), data, run, files, seed=seed, limit=limit)
         return
-    _refuse_no_endpoint(endpoint, changed=features is not None or change is not None)
-    if model is None:
-        raise UsageError("which model? give --model NAME, as the endpoint calls it")
-    # Mistakes in the options are told before files are read.
-    key, variable = key_from_environment(endpoint, key_variable)
-    options = {"temperature": 0, "max_tokens": max_tokens, "seed": seed} | _fields(fields)
-    options = {name: value for name, value in options.items() if value is not None}
-    served = Endpoint(endpoint, model, key, variable, timeout_s=timeout_s, retries=retries, options=options)
-    asked_price = None if price is None else _price(price)
-    prompt = get_prompt(prompt_name)
-    sampling = None
-    if prompt.shows_frames:
-        sampling = Sampling(DEFAULT_FPS if fps is None and n_frames is None else fps, n_frames, longest_side)
-        if videos is None:
-            raise UsageError(f"prompt {prompt.name} shows frames: give --videos DIR, or --prompt text-only")
-    elif fps is not None or n_frames is not None or shuffled:
-        raise UsageError(f"prompt {prompt.name} shows no frames, expected no --fps, --frames and --shuffled")
-    if out.suffix.lower() not in (".jsonl", ".json"):
-        raise UsageError(f"-o: got {told_path(out)}, expected a name that ends in .jsonl")
-    raw = raw or _raw_beside(out)
-    own_prompt = Path(prompt_name) if prompt_name.lower().endswith(".toml") else None
-    refuse_outputs([annotations, own_prompt, *files_of(dataset, data_dir)], [out, raw, json_path])
+    _refuse_no_endpoint(endpoint, changed=run.features is not None or run.change is not None)
+    _predict_with_endpoint(endpoint, data, requests, frames, files, seed=seed, limit=limit, price=_price(price))
+
+
+def _predict_with_run(
+    folder: Path, data: AnnotationSource, run: _RunOptions, files: _PredictionFiles, *, seed: int, limit: int | None
+) -> None:
+    """Predict with a trained run."""
+    from truemoment.reports import prediction as reports
+    from truemoment.training.prediction import predict_with_run
+    from truemoment.training.progress import unseen
+
+    files.refuse_names()
+    inputs = [*files_of_run(folder), source_file(run.features), *data.files()]
+    refuse_outputs(inputs, [files.out, files.json_path])
+
+    def follow(items: Any, what: str) -> Any:  # noqa: ANN401 - a progress bar
+        from tqdm import tqdm
+
+        return tqdm(items, desc=what, leave=False)
+
+    found = predict_with_run(
+        folder,
+        data,
+        files.out,
+        features=run.features,
+        change=run.change,
+        seed=seed,
+        limit=limit,
+        follow=follow if files.output.progress else unseen,
+    )
+    deliver_log(reports.report_of_run(found), lambda: reports.document_of_run(found), files.output)
+    for note in found.notes:
+        click.echo(printable(f"note: {note}"), err=True)
+
+
+def _predict_with_endpoint(
+    url: str,
+    data: AnnotationSource,
+    requests: _RequestOptions,
+    frames: _FrameOptions,
+    files: _PredictionFiles,
+    *,
+    seed: int,
+    limit: int | None,
+    price: Price | None,
+) -> None:
+    """Predict with a served model."""
+    from truemoment.reports import prediction as reports
+    from truemoment.served import ServedModel, get_prompt
+    from truemoment.served.prediction import files_of_videos, predict_with_endpoint
+
+    # Mistakes in the options are reported before files are read.
+    endpoint = requests.endpoint(url, seed)
+    prompt = get_prompt(frames.prompt_name)
+    sampling = frames.sampling(prompt)
+    files.refuse_names()
+    raw = files.raw_file()
+    written = [files.out, raw, files.json_path]
+    own_prompt = Path(frames.prompt_name) if frames.prompt_name.lower().endswith(".toml") else None
+    refuse_outputs([own_prompt, *data.files()], written)
 
     reference = data.read()
-    queries = first_queries(reference.queries, limit)
-    paths = {} if videos is None or sampling is None else _videos(videos, queries, skip=on_missing_video == "skip")
-    refuse_outputs(paths.values(), [out, raw, json_path])
-    method = ServedModel(
-        served,
+    queries = reference.queries.first(limit)
+    paths = {}
+    if frames.videos is not None and sampling is not None:
+        paths = files_of_videos(frames.videos, queries, skip_missing=frames.on_missing_video == "skip")
+    refuse_outputs(paths.values(), written)
+    model = ServedModel(
+        endpoint,
         prompt,
         raw,
         paths,
         sampling,
-        shuffle_seed=seed if shuffled else None,
-        workers=workers,
-        progress=not quiet and sys.stderr.isatty(),
+        shuffle_seed=seed if frames.shuffled else None,
+        workers=requests.workers,
+        progress=files.output.progress,
         dataset=reference.dataset,
         split=reference.split,
     )
     try:
-        asked = method.ask(queries)
+        found = predict_with_endpoint(model, reference, queries, files.out)
     except KeyboardInterrupt:
-        click.echo(f"truemoment: {_kept(raw)}; the same command goes on from there", err=True)
+        click.echo(f"truemoment: {_saved(raw)}; the same command resumes from there", err=True)
         raise
-    predictions, parsing = method.read(asked, ALL_MOMENTS)
-    made_by = method.made_by
-    write_predictions(out, predictions, reference, made_by=made_by)
-    told = report.Told(method.name, reference, asked, parsing, made_by, asked_price, told_path(out), told_path(raw))
-    if json_path is not None:
-        write_json(json_path, report.document(told))
-    if not quiet:
-        _tell(told, err=json_path == STANDARD_OUTPUT, evaluate=_evaluate(out, data))
-    for note in report.notes(told):
-        click.echo(printable(note), err=True)
-    if asked.unanswered:
+    deliver_log(reports.report(found, price), lambda: reports.document(found, price), files.output)
+    suggest("measure them:", ["truemoment", "evaluate", told_path(files.out), *data.words()], files.output)
+    for line in reports.warnings(found):
+        click.echo(printable(line), err=True)
+    if found.answers.unanswered:
         click.get_current_context().exit(EXIT_NOT_ALL)
 
 
-OF_RUNS = ("endpoint", "dataset", "annotations", "split", "data_dir", "features", "change", "seed", "limit", "out")
-"""Options that a trained method takes too, beside --json and --quiet."""
-
-
-def _raw_beside(out: Path) -> Path:
-    """Return the file of raw answers that nobody has named; only one that the user names may be a link."""
-    raw = out.with_suffix(".raw.jsonl")
-    refuse_links(raw.parent, raw.name)
-    return raw
-
-
 def _refuse_others(folder: Path) -> None:
-    """Refuse options of an endpoint that were given with a trained method."""
+    """Refuse options of an endpoint with a trained run."""
     from click.core import ParameterSource
 
     context = click.get_current_context()
     given = [
         parameter.opts[0]
         for parameter in context.command.params
-        if parameter.name not in (*OF_RUNS, "json_path", "quiet")
+        if parameter.name not in (*_OF_RUNS, "json_path", "quiet")
         and context.get_parameter_source(parameter.name or "") == ParameterSource.COMMANDLINE
     ]
     if given:
-        raise UsageError(f"{', '.join(given)}: is of an endpoint, and {told_path(folder)} is a folder")
+        raise UsageError(f"{', '.join(given)}: needs an endpoint, and {told_path(folder)} is a folder")
 
 
 def _refuse_no_endpoint(endpoint: str, *, changed: bool) -> None:
@@ -242,13 +349,6 @@ def _refuse_no_endpoint(endpoint: str, *, changed: bool) -> None:
         )
     if changed:
         raise UsageError(f"--features, --change: are of a folder made by truemoment train, and {endpoint} is none")
-
-
-def _tell(told: Any, *, err: bool, evaluate: str) -> None:  # noqa: ANN401 - its module is imported late
-    from truemoment.served import report
-
-    click.echo("\n".join(map(printable, report.lines(told))), err=err)
-    click.echo(f"measure them:\n  {evaluate}", err=err)
 
 
 def _fields(texts: tuple[str, ...]) -> dict[str, Any]:
@@ -267,40 +367,19 @@ def _fields(texts: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def _price(text: str) -> Price:
+def _price(text: str | None) -> Price | None:
     """Read --price IN,OUT."""
     from truemoment.files import read_number
-    from truemoment.served.report import Price
+    from truemoment.served.prediction import Price
 
+    if text is None:
+        return None
     parts = [read_number(part) for part in text.split(",")]
     if len(parts) != 2 or not all(part >= 0 for part in parts):
         raise UsageError(f"--price: got {text!r}, expected two prices of a million tokens, in and out, e.g. 2.5,10")
     return Price(*parts)
 
 
-def _videos(folder: Path, queries: Queries, *, skip: bool) -> dict[str, Path]:
-    """Find the file of each video asked about."""
-    from truemoment.video import VIDEO_SUFFIXES, find_videos
-
-    wanted = list(dict.fromkeys(queries.video_id))
-    found = find_videos(folder, wanted)
-    missing = [video for video in wanted if video not in found]
-    if missing and not (skip and found):
-        named = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
-        raise MissingFileError(
-            f"{told_path(folder)}: lacks {len(missing)} of {len(wanted)} videos ({named}), expected their id and one "
-            f"of {' '.join(VIDEO_SUFFIXES)}; --on-missing-video skip leaves their queries unanswered"
-        )
-    return found
-
-
-def _kept(raw: Path) -> str:
+def _saved(raw: Path) -> str:
     lines = updating(raw).read_bytes().count(b"\n") - 1 if raw.is_file() else 0
-    return f"{max(0, lines)} raw answers are kept in {told_path(raw)}"
-
-
-def _evaluate(out: Path, data: AnnotationSource) -> str:
-    """Return the command that measures what was written."""
-    import shlex
-
-    return shlex.join(["truemoment", "evaluate", told_path(out), *data.words()])
+    return f"{max(0, lines)} raw answers are saved in {told_path(raw)}"

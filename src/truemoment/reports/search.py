@@ -1,132 +1,81 @@
-"""What was found in videos: the table, the JSON document, the CSV file and the page with pictures."""
+"""The reports of a search and of an index: moments with their pictures, and what indexing came to."""
 
 from __future__ import annotations
 
-import base64
 import csv
 import io
-import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from truemoment.reports.render.pages import render_page
-from truemoment.reports.render.tabular import TableStyle, escaped, render
-from truemoment.searching.building import Report
+from truemoment.reports.model import Block, Cell, Details, Gallery, Paragraph, Picture, Report, Section, Table
+from truemoment.reports.words import clock, counted
+from truemoment.searching.building import IndexReport
 from truemoment.searching.index import Index
 from truemoment.searching.layout import Settings
-from truemoment.searching.retrieval import Found
-from truemoment.text import one_line, printable_lines
+from truemoment.searching.pictures import SearchResult
+from truemoment.searching.split_search import SearchPrediction
+from truemoment.text import one_line, printable, printable_lines
 from truemoment.version import __version__ as version
 
 SCORE_DIGITS = 3
-SHORTEST_NAME = 9
-"""Columns that the name of a video gets however narrow the terminal is."""
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A moment that was found, and where it can be looked at.
-
-    Parameters
-    ----------
-    rank
-        From 1.
-    found
-        The moment.
-    path
-        File of its video.
-    thumbnail, clip
-        Files that were written of it; None if none was.
-    picture
-        A JPEG of it, for the page; None if there is none.
-    """
-
-    rank: int
-    found: Found
-    path: Path
-    thumbnail: Path | None = None
-    clip: Path | None = None
-    picture: bytes | None = None
-
-
-def clock(time_s: float) -> str:
-    """Write seconds as a player shows them.
-
-    Examples
-    --------
-    >>> clock(75.26), clock(3599.96), clock(7.0)
-    ('0:01:15.3', '1:00:00.0', '0:00:07.0')
-    """
-    tenths = round(time_s * 10)
-    return f"{tenths // 36000}:{tenths // 600 % 60:02}:{tenths // 10 % 60:02}.{tenths % 10}"
+def report(query: str, results: Sequence[SearchResult], index: Index) -> Report:
+    """Return what people read: the moments as a table; on a page also their pictures, and the index."""
+    rows = tuple(
+        (
+            Cell(str(of.rank)),
+            Cell(one_line(of.moment.video_id)),
+            Cell(clock(of.moment.start_s)),
+            Cell(clock(of.moment.end_s)),
+            Cell(f"{of.moment.score:.{SCORE_DIGITS}f}"),
+        )
+        for of in results
+    )
+    table = Table("", ("rank", "video", "from", "to", "score"), (("", rows),), text_columns=(1,))
+    about = index.settings
+    facts = (
+        f"Index: {index.name}, {counted(len(index), 'video')}",
+        f"Model: {about.encoder}#{about.fingerprint[:8]}, {about.fps:g} frames a second",
+    )
+    blocks: list[Block] = [
+        *([table] if rows else []),
+        *([_gallery(results)] if any(of.picture for of in results) else []),
+        Details("Index and model", tuple(map(Paragraph, facts))),
+    ]
+    return Report(
+        title=query,
+        question="Where is it?",
+        sections=(Section("moments", "Moments, best first", tuple(blocks)),),
+        reading=(
+            ("score", "how well a moment fits the sentence; there always is a best moment, whether it fits or not"),
+        ),
+    )
 
 
-def table(answers: Sequence[Answer], *, style: TableStyle = "plain", width: int = 0) -> str:
-    """Lay out what was found: rank, video, from, to, score.
-
-    Parameters
-    ----------
-    answers
-        What was found.
-    style
-        As for :func:`~truemoment.reports.render.tabular.render`.
-    width
-        Columns of the terminal: names of videos are shortened in the middle to fit; 0 for no limit.
-    """
-    names = [one_line(answer.found.video_id) for answer in answers]
-
-    def laid_out(names: Sequence[str]) -> str:
-        rows = [
-            [
-                str(answer.rank),
-                escaped(name, style),
-                clock(answer.found.start_s),
-                clock(answer.found.end_s),
-                f"{answer.found.score:.{SCORE_DIGITS}f}",
-            ]
-            for name, answer in zip(names, answers, strict=True)
-        ]
-        return render(["rank", "video", "from", "to", "score"], rows, style=style, numbers=(0, 2, 3, 4))
-
-    if style == "plain" and width > 0 and names:
-        others = len(laid_out([""] * len(names)).split("\n", 1)[0]) - len("video")
-        names = [shortened(name, max(width - others, SHORTEST_NAME)) for name in names]
-    return laid_out(names)
+def _gallery(results: Sequence[SearchResult]) -> Gallery:
+    return Gallery(
+        tuple(
+            Picture(
+                jpeg=of.picture,
+                alt=f"The middle of moment {of.rank}, at {clock(of.moment.start_s)} of {of.moment.video_id}",
+                title=f"{of.rank}. {clock(of.moment.start_s)} to {clock(of.moment.end_s)}",
+                lines=(f"{of.moment.video_id}, score {of.moment.score:.{SCORE_DIGITS}f}", str(of.path)),
+            )
+            for of in results
+        )
+    )
 
 
-def shortened(text: str, columns: int) -> str:
-    """Leave out the middle of a text that takes more columns of a terminal; East Asian characters take two.
-
-    Examples
-    --------
-    >>> shortened("holidays-2019-part-1", 11), shortened("holidays", 11)
-    ('holid…art-1', 'holidays')
-    """
-    wide = [2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text]
-    if sum(wide) <= columns:
-        return text
-    first, last = 0, len(text)
-    taken = 1  # by the sign for what is left out
-    while first < last:
-        at = first if first <= len(text) - last else last - 1
-        if taken + wide[at] > columns:
-            break
-        taken += wide[at]
-        first, last = (first + 1, last) if at == first else (first, last - 1)
-    return f"{text[:first]}…{text[last:]}"
-
-
-def as_csv(query: str, answers: Sequence[Answer]) -> str:
-    """Write what was found as CSV, seconds in full; a spreadsheet takes no text for a formula."""
+def as_csv(query: str, results: Sequence[SearchResult]) -> str:
+    """Return the moments as CSV, seconds in full; a spreadsheet takes no text for a formula."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(["rank", "query", "video_id", "path", "start_s", "end_s", "score"])
-    for answer in answers:
-        of = answer.found
-        words = (_no_formula(printable_lines(text)) for text in (query, of.video_id, str(answer.path)))
-        writer.writerow([answer.rank, *words, of.start_s, of.end_s, of.score])
+    for result in results:
+        of = result.moment
+        words = (_no_formula(printable_lines(text)) for text in (query, of.video_id, str(result.path)))
+        writer.writerow([result.rank, *words, of.start_s, of.end_s, of.score])
     return stream.getvalue()
 
 
@@ -134,18 +83,8 @@ def _no_formula(text: str) -> str:
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 
 
-def document(query: str, answers: Sequence[Answer], index: Index, scored: int) -> dict[str, Any]:
-    """Return what was found as a JSON document.
-
-    Parameters
-    ----------
-    query, answers
-        What was asked, and what was found.
-    index
-        Where.
-    scored
-        Videos that were scored exactly.
-    """
+def document(query: str, results: Sequence[SearchResult], index: Index, n_scored: int) -> dict[str, Any]:
+    """Return what programs read of a search; `n_scored` videos were scored exactly."""
     return {
         "schema": "truemoment/search/1",
         "truemoment": version,
@@ -153,20 +92,20 @@ def document(query: str, answers: Sequence[Answer], index: Index, scored: int) -
         "index": index.name,
         **_of_settings(index.settings),
         "n_videos": len(index),
-        "n_scored": scored,
+        "n_scored": n_scored,
         "seed": None,
         "moments": [
             {
-                "rank": answer.rank,
-                "video_id": answer.found.video_id,
-                "path": str(answer.path),
-                "start_s": answer.found.start_s,
-                "end_s": answer.found.end_s,
-                "score": answer.found.score,
-                "thumbnail": None if answer.thumbnail is None else str(answer.thumbnail),
-                "clip": None if answer.clip is None else str(answer.clip),
+                "rank": of.rank,
+                "video_id": of.moment.video_id,
+                "path": of.path,
+                "start_s": of.moment.start_s,
+                "end_s": of.moment.end_s,
+                "score": of.moment.score,
+                "thumbnail": of.thumbnail,
+                "clip": of.clip,
             }
-            for answer in answers
+            for of in results
         ],
     }
 
@@ -182,73 +121,69 @@ def _of_settings(settings: Settings) -> dict[str, Any]:
     }
 
 
-def page(query: str, answers: Sequence[Answer], index: Index, *, command: str = "") -> str:
-    """Return the page of what was found as HTML: pictures stand in it, so that it can be sent."""
-    shown = [
-        {
-            "rank": answer.rank,
-            "video": answer.found.video_id,
-            "start": clock(answer.found.start_s),
-            "end": clock(answer.found.end_s),
-            "score": f"{answer.found.score:.{SCORE_DIGITS}f}",
-            "path": str(answer.path),
-            "picture": None if answer.picture is None else base64.b64encode(answer.picture).decode("ascii"),
-        }
-        for answer in answers
-    ]
-    about = index.settings
-    facts = [
-        ("Index", index.name),
-        ("Videos", f"{len(index):,}"),
-        ("Model", f"{about.encoder}#{about.fingerprint[:8]}"),
-        ("Frames a second", f"{about.fps:g}"),
-    ]
-    return render_page("search.html.j2", query=query, shown=shown, facts=facts, command=command, hashes=())
+def report_of_split(found: SearchPrediction) -> Report:
+    """Return what people read of the predictions for a split."""
+    split = f"{found.annotations.dataset}/{found.annotations.split}"
+    size = counted(found.n_predicted, "query", "queries")
+    written = f"{size} of {split} answered in {found.out}, up to {found.made_by['top']} moments each"
+    facts = (("method", str(found.made_by["method"])), ("predictions", written))
+    return Report(title=f"Search for the queries of {split}", facts=facts, sections=())
+
+
+def document_of_split(found: SearchPrediction) -> dict[str, Any]:
+    """Return what programs read of the predictions for a split."""
+    return {
+        "schema": "truemoment/search-run/1",
+        "truemoment": version,
+        "dataset": found.annotations.dataset,
+        "split": found.annotations.split,
+        "annotations_sha256": found.annotations.sha256,
+        "made_by": found.made_by,
+        "seed": None,
+        "answered": found.n_predicted,
+        "predictions": printable(str(found.out)),
+    }
 
 
 # ------------------------------------------------------------------------------------------------- indexing
 
 
-def index_lines(report: Report, settings: Settings, folder: str, n_videos: int) -> list[str]:
-    """Say what building an index came to."""
-    plan = report.plan
-    hours = sum(report.indexed.values())
+def report_of_index(done: IndexReport, settings: Settings, folder: str, n_videos: int) -> Report:
+    """Return what people read of an index that was made or extended."""
+    plan = done.plan
     counts = [
-        (len(report.indexed), "read now"),
-        (len(plan.unchanged), "there before"),
+        (len(done.indexed), "indexed now"),
+        (len(plan.unchanged), "indexed before"),
         (plan.moved, "of these moved"),
         (len(plan.copies), "left out as copies"),
-        (len(report.failed), "not readable"),
+        (len(done.failed), "not readable"),
     ]
-    told = ", ".join(f"{many:,} {what}" for many, what in counts if many)
-    lines = [
-        f"{folder}: {n_videos:,} {'video' if n_videos == 1 else 'videos'} ({told})",
-        f"{settings.fps:g} frames a second, {settings.n_dimensions:,} numbers each by {one_line(settings.encoder)}",
+    videos = ", ".join(f"{many:,} {what}" for many, what in counts if many)
+    facts = [
+        ("index", f"{folder}: {counted(n_videos, 'video')} ({videos})"),
+        ("model", f"{one_line(settings.encoder)}, {settings.n_dimensions:,} dimensions"),
+        ("frames", f"{settings.fps:g} a second"),
     ]
-    if report.n_frames:
-        rates = ", ".join(f"{name} {rate:,.0f}" for name, rate in report.rates.items())
-        overall = report.n_frames / max(report.wall_s, 1e-9)
-        lines.append(
-            f"{clock(hours)} of video, {report.n_frames:,} frames in {report.wall_s:,.1f} s: {overall:,.0f} a second"
-        )
-        lines.append(f"frames a second of a worker: {rates}; {report.bound_by} is what the others wait for")
-    if report.parts_kept:
-        were = "part was" if report.parts_kept == 1 else "parts were"
-        lines.append(f"{report.parts_kept:,} {were} done by an earlier command")
-    return lines
+    if done.n_frames:
+        length_s, rate = sum(done.indexed.values()), done.n_frames / max(done.wall_s, 1e-9)
+        stages = ", ".join(f"{name} {of:,.0f}" for name, of in done.rates.items())
+        facts += [
+            (
+                "time",
+                f"{clock(length_s)} of video, {done.n_frames:,} frames in {done.wall_s:,.1f} s: {rate:,.0f} a second",
+            ),
+            ("stages", f"frames a second of a worker: {stages}; slowest: {done.bound_by}"),
+        ]
+    if done.parts_kept:
+        facts.append(("resumed", f"{counted(done.parts_kept, 'part')} of an earlier command"))
+    return Report(title=f"Index {folder}", facts=tuple(facts), sections=())
 
 
-def index_document(report: Report, settings: Settings, folder: str, videos: Mapping[str, float]) -> dict[str, Any]:
-    """Return what building an index came to as a JSON document.
-
-    Parameters
-    ----------
-    report, settings, folder
-        What was done, how, and where.
-    videos
-        Duration of each video of the index.
-    """
-    plan = report.plan
+def document_of_index(
+    done: IndexReport, settings: Settings, folder: str, videos: Mapping[str, float]
+) -> dict[str, Any]:
+    """Return what programs read of an index that was made or extended; `videos` are durations of all its videos."""
+    plan = done.plan
     return {
         "schema": "truemoment/index-report/1",
         "truemoment": version,
@@ -256,16 +191,16 @@ def index_document(report: Report, settings: Settings, folder: str, videos: Mapp
         **_of_settings(settings),
         "seed": None,
         "videos": [{"video_id": name, "duration_s": duration_s} for name, duration_s in videos.items()],
-        "new": [film.video_id for film in plan.new if film.video_id in report.indexed],
-        "changed": [film.video_id for film in plan.changed if film.video_id in report.indexed],
-        "unchanged": [film.video_id for film in plan.unchanged],
+        "new": [video.video_id for video in plan.new if video.video_id in done.indexed],
+        "changed": [video.video_id for video in plan.changed if video.video_id in done.indexed],
+        "unchanged": [video.video_id for video in plan.unchanged],
         "moved": plan.moved,
-        "copies": [str(path) for path in plan.copies],
-        "failed": dict(report.failed),
-        "notes": dict(report.notes),
-        "parts_kept": report.parts_kept,
-        "n_frames": report.n_frames,
-        "frames_a_second": report.rates,
-        "bound_by": report.bound_by,
-        "seconds": report.wall_s,
+        "copies": plan.copies,
+        "failed": done.failed,
+        "notes": done.notes,
+        "parts_kept": done.parts_kept,
+        "n_frames": done.n_frames,
+        "frames_a_second": done.rates,
+        "bound_by": done.bound_by,
+        "seconds": done.wall_s,
     }

@@ -1,40 +1,39 @@
-"""The report of a training run: what it learns from, a line an epoch, its figures on the test splits."""
+"""The report of a training run: what is trained, a line for each epoch, figures on the test splits."""
 
 from __future__ import annotations
 
-import shlex
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from truemoment.reports.render.tabular import TableStyle, escaped, render
-from truemoment.reports.text import counted
+from truemoment.reports.model import Cell, Report, Section, Table
+from truemoment.reports.words import counted, points
 from truemoment.text import one_line, printable
 
 if TYPE_CHECKING:  # these modules load PyTorch
+    from truemoment.records import Annotations
     from truemoment.training.checkpoints import Epoch
-    from truemoment.training.runs import Result, Task
+    from truemoment.training.runs import TrainingResult, TrainingTask
 
 
-def opening(task: Task, folder: str) -> list[str]:
-    """Say what is about to be trained, on what."""
+def opening(task: TrainingTask, folder: str) -> list[str]:
+    """Return lines on what is trained, on which data, before it begins."""
     recipe = task.recipe
-    told = [
+    lines = [
         f"{recipe.model} (recipe {recipe.hash}): {recipe.about}".rstrip(": "),
-        f"learns from {_source(task, 'train')}; {_source(task, 'val')} chooses the epoch by {recipe.select.measure}",
+        f"learns from {_size(task.train)}; {_size(task.val)} chooses the epoch by {recipe.select.measure}",
     ]
     if task.store is not None:
-        told.append(f"features: {one_line(task.store.name)}, {task.store.n_dimensions} numbers a row")
-    return [*map(printable, told), *(printable(f"note: {note}") for note in task.notes), f"run: {folder}"]
+        lines.append(f"features: {one_line(task.store.name)}, {task.store.n_dimensions} dimensions")
+    return [printable(line) for line in (*lines, *(f"note: {note}" for note in task.notes), f"run: {folder}")]
 
 
-def _source(task: Task, which: str) -> str:
-    of = getattr(task, which)
-    name = f"{of.dataset}/{of.split}"
-    return f"{name} ({counted(of.n_queries, 'query', 'queries')}, {counted(of.n_videos, 'video')})"
+def _size(of: Annotations) -> str:
+    return f"{of.dataset}/{of.split} ({counted(of.n_queries, 'query', 'queries')}, {counted(of.n_videos, 'video')})"
 
 
 def epoch_line(epoch: Epoch, epochs: int) -> str:
-    """Say how an epoch went."""
+    """Return the loss, the figures and the time of an epoch in a line."""
     measure, value = next(iter(epoch.val.items()))
     terms = [f"{name} {value:.4f}" for name, value in epoch.loss.items() if name != "total"]
     parts = f" ({', '.join(terms)})" if len(terms) > 1 else ""
@@ -45,47 +44,40 @@ def epoch_line(epoch: Epoch, epochs: int) -> str:
     return f"epoch {epoch.epoch}/{epochs}: {loss}; val {measure} {100 * value:.2f}, {beside}; {spent}{mark}"
 
 
-def lines(result: Result, *, style: TableStyle) -> list[str]:
-    """Return the figures on the test splits as a table, a column a split."""
+def report(result: TrainingResult) -> Report:
+    """Return the figures on the test splits, a column a split."""
     splits = list(dict.fromkeys(row.split for row in result.tests))
     measures = list(dict.fromkeys(row.measure for row in result.tests))
-    value = {(row.split, row.measure): row.value for row in result.tests}
-    rows = [
-        [escaped(measure, style), *(_percent(value.get((split, measure), "")) for split in splits)]
+    values = {(row.split, row.measure): float(row.value) for row in result.tests if row.value}
+    rows = tuple(
+        (Cell(measure), *(Cell(points(values.get((split, measure), math.nan), 2)) for split in splits))
         for measure in measures
-    ]
-    best = result.best
+    )
+    table = Table("", ("measure, %", *splits), (("", rows),))
+    best, model = result.best, result.run.recipe.model
     measure = next(iter(best.val))
-    head = [
-        f"{result.run.recipe.model}: epoch {best.epoch} of {len(result.history)} chosen by {measure} "
-        f"({100 * best.val[measure]:.2f} on {result.run.val.split}); {result.n_parameters:,} parameters",
-        "",
-    ]
-    headings = [escaped("measure, %", style), *(escaped(split, style) for split in splits)]
-    table = [render(headings, rows, style=style, numbers=range(1, len(splits) + 1))] if rows else []
-    if style != "plain":
-        return table
-    return [
-        *head,
-        *table,
-        *(["", *(printable(f"note: {note}") for note in result.run.notes)] if result.run.notes else []),
-    ]
+    chosen = f"{best.epoch} of {len(result.history)}, chosen by {measure}"
+    return Report(
+        title=f"Training of {model}",
+        facts=(
+            ("model", f"{model}, {result.n_parameters:,} parameters"),
+            ("epoch", f"{chosen} ({points(best.val[measure], 2)} on {result.run.val.split})"),
+            *((("caution", result.run.notes[-1]),) if result.run.forced else ()),  # shown with --quiet too
+        ),
+        sections=(Section("tests", "Test splits", (table,) if rows else ()),),
+        notes=result.run.notes[:-1] if result.run.forced else result.run.notes,
+    )
 
 
-def _percent(value: str) -> str:
-    return f"{100 * float(value):.2f}" if value else "-"
-
-
-def next_steps(result: Result, data: Sequence[str]) -> list[str]:
-    """Say which commands look closer at the answers; `data` are the options that tell which annotations."""
+def audit_words(result: TrainingResult, data: Sequence[str]) -> list[str]:
+    """Return the command that audits the predictions; `data` are the options of the annotations."""
     splits = list(dict.fromkeys(row.split for row in result.tests))
     if not splits:
         return []
     split = splits[-1]
-    words = ["truemoment", "audit", str(result.folder / f"{split}.jsonl")]
-    words += [*data, "--split", split]
+    words = ["truemoment", "audit", str(result.folder / f"{split}.jsonl"), *data, "--split", split]
     if "test-iid" in splits and split != "test-iid":
         words += ["--iid", str(result.folder / "test-iid.jsonl")]
     if result.run.features:
         words += ["--model", str(result.folder)]
-    return ["", "did it look at the videos?", f"  {shlex.join(words)}"]
+    return words

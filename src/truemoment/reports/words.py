@@ -6,6 +6,7 @@ A number that is undefined is written "-" in a table and "undefined" in a senten
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 from truemoment.intervals import Floats
@@ -46,6 +47,51 @@ def counted(count: int, one: str, many: str = "") -> str:
     ('1 pair', '1,200 pairs', '2 queries')
     """
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def columns_of(text: str) -> int:
+    """Count the columns of a text in a terminal; East Asian characters are two columns wide.
+
+    Examples
+    --------
+    >>> columns_of("film"), columns_of("電影")
+    (4, 4)
+    """
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def shortened(text: str, columns: int) -> str:
+    """Leave out the middle of a text that is wider.
+
+    Examples
+    --------
+    >>> shortened("holidays-2019-part-1", 11), shortened("holidays", 11)
+    ('holid…art-1', 'holidays')
+    """
+    wide = [columns_of(c) for c in text]
+    if sum(wide) <= columns:
+        return text
+    first, last = 0, len(text)
+    taken = 1  # by the sign for what is left out
+    while first < last:
+        at = first if first <= len(text) - last else last - 1
+        if taken + wide[at] > columns:
+            break
+        taken += wide[at]
+        first, last = (first + 1, last) if at == first else (first, last - 1)
+    return f"{text[:first]}…{text[last:]}"
+
+
+def clock(time_s: float) -> str:
+    """Write seconds as a player shows them.
+
+    Examples
+    --------
+    >>> clock(75.26), clock(3599.96), clock(7.0)
+    ('0:01:15.3', '1:00:00.0', '0:00:07.0')
+    """
+    tenths = round(time_s * 10)
+    return f"{tenths // 36000}:{tenths // 600 % 60:02}:{tenths // 10 % 60:02}.{tenths % 10}"
 
 
 # ---------------------------------------------------------------------------------------------- numbers

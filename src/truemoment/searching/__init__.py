@@ -1,19 +1,23 @@
-"""Search in hours of video: proposals of whole films, scored exactly, and windows for methods made for short videos.
+"""Search in hours of video: proposals of whole videos, scored exactly, and windows for methods made for short videos.
 
-==========  =========================================================================================================
-scoring     the cosine of mean-pooled proposals with sentences, without pooling each; on NumPy and PyTorch arrays
-zero_shot   ZeroShot: a Grounder of frame and sentence vectors that nothing was learned for (MAD's CLIP baseline)
-chunks      the short-video setting: films cut into chunks, each annotation in the one it overlaps most
-windows     windows of films as videos of their own
-windowed    Windowed: any method for short videos, asked window by window
-layout      what lies in the folder of an index
-index       Index: frame vectors of one's own videos, kept on disk
-writing     IndexWriter: makes it part by part, interrupted and resumed
-extraction  a part of a video, from its file to rows
-engines     who does that: this process, several, or many machines
-building    an index from videos, by these three
-retrieval   the moments of an index that answer a sentence, of one video or of many
-==========  =========================================================================================================
+===============  ====================================================================================================
+scoring          the cosine of mean-pooled proposals with sentences, without pooling each; on NumPy and PyTorch arrays
+zero_shot        ZeroShot: a Grounder of frame and sentence vectors without training (MAD's CLIP baseline)
+chunks           the short-video setting: long videos cut into chunks, each annotation in the one it overlaps most
+windows          windows of long videos as videos of their own
+windowed         Windowed: any method for short videos, applied window by window
+layout           the files of an index
+index            Index: frame vectors of one's own videos on disk
+writing          IndexWriter: writes it part by part; interrupted work is resumed
+extraction       a part of a video, from its file to rows
+engines          this process, several, or many machines
+building         an index from videos, by these three
+retrieval        the moments of an index for a sentence, of one video or of many
+encoder_options  the model of an index, as far as a user chooses it
+session          from what a user names to moments: indexes are made where there are none, models loaded once
+pictures         pictures and clips of moments
+split_search     predictions for every query of a split
+===============  ====================================================================================================
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from truemoment.exceptions import InputError, TrueMomentError, UsageError
 from truemoment.searching.engines import ENGINES, Engine
-from truemoment.searching.extraction import Failed, Loader, Seen, Shard
-from truemoment.searching.writing import Film, IndexWriter, Intake
+from truemoment.searching.extraction import EmbeddedShard, FailedShard, Loader, Shard
+from truemoment.searching.writing import IndexPlan, IndexWriter, VideoFile
 from truemoment.video.frames import Outline, outline_of
 
 PART_S = 120.0
@@ -21,7 +21,7 @@ MOST_ROWS = 1 << 20
 
 
 @dataclass
-class Report:
+class IndexReport:
     """What building an index came to.
 
     Parameters
@@ -44,7 +44,7 @@ class Report:
         Seconds that passed.
     """
 
-    plan: Intake = field(default_factory=Intake)
+    plan: IndexPlan = field(default_factory=IndexPlan)
     indexed: dict[str, float] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class Report:
     waited_s: float = 0.0
     wall_s: float = 0.0
 
-    def add(self, seen: Seen) -> None:
+    def add(self, seen: EmbeddedShard) -> None:
         """Count a shard."""
         self.n_frames += len(seen.rows)
         for name in ("decode_s", "prepare_s", "encode_s", "waited_s"):
@@ -97,7 +97,7 @@ def build_index(
     partial: bool = False,
     part_s: float = PART_S,
     follow: Progress = unseen,
-) -> Report:
+) -> IndexReport:
     """Look at all videos that an index does not hold yet, and write what was seen.
 
     Videos that cannot be read are left out and named in the report. Whatever ends the work, parts that are done stay.
@@ -121,7 +121,7 @@ def build_index(
 
     Returns
     -------
-    Report
+    IndexReport
     """
     if engine not in ENGINES:
         raise UsageError(f"unknown engine {engine!r}, expected {' or '.join(ENGINES)}")
@@ -129,7 +129,7 @@ def build_index(
         raise UsageError(f"got {workers} workers and parts of {part_s} s, expected more than 0")
     began = time.perf_counter()
     plan = writer.plan(paths)
-    report = Report(plan, failed=dict(plan.unreadable), notes=dict(plan.notes))
+    report = IndexReport(plan, failed=dict(plan.unreadable), notes=dict(plan.notes))
     work = _Work(writer, report, max(1, round(part_s * writer.settings.fps)), partial, follow)
     for result in ENGINES[engine](work.shards(), loader, workers):
         work.take(result)
@@ -140,48 +140,52 @@ def build_index(
 class _Work:
     """What is to be done of each video, and what is left of it."""
 
-    def __init__(self, writer: IndexWriter, report: Report, part_rows: int, partial: bool, follow: Progress) -> None:
+    def __init__(
+        self, writer: IndexWriter, report: IndexReport, part_rows: int, partial: bool, follow: Progress
+    ) -> None:
         self.writer, self.report, self.follow = writer, report, follow
         self.part_rows, self.partial = part_rows, partial
         self.left: dict[str, set[int]] = {}
         self.stills: dict[str, set[int]] = {}
-        self.sizes = {film.video_id: film.n_bytes for film in report.plan.to_read}
+        self.sizes = {video.video_id: video.n_bytes for video in report.plan.to_read}
         self.whole = max(1, sum(self.sizes.values()))
 
     def shards(self) -> Iterator[Shard]:
         """Go through the parts that are not there yet, video by video; files are opened as they come."""
-        for film in self.report.plan.to_read:
-            name = film.video_id
+        for video in self.report.plan.to_read:
+            name = video.video_id
             try:
-                outline = outline_of(film.path, partial=self.partial)
-                n_rows = self._count_rows(film, outline)
+                outline = outline_of(video.path, partial=self.partial)
+                n_rows = self._count_rows(video, outline)
             except TrueMomentError as error:
-                self._fail(film, str(error))
+                self._fail(video, str(error))
                 continue
             numbers = range(-(-n_rows // self.part_rows))
-            kept = self.writer.kept_parts(film, self.part_rows, n_rows)
+            kept = self.writer.kept_parts(video, self.part_rows, n_rows)
             self.report.parts_kept += len(kept)
             self.stills[name] = self._still_parts(outline, n_rows)
             self.left[name] = set(numbers) - kept - self.stills[name]
-            self.follow(name, self._share(film, len(kept | self.stills[name]) / len(numbers)), True)
+            self.follow(name, self._share(video, len(kept | self.stills[name]) / len(numbers)), True)
             if outline.fault:
                 self._note(name, outline.fault)
             if not self.left[name]:
-                self._finish(film, outline)
+                self._finish(video, outline)
             for number in sorted(self.left[name]):
                 if name in self.report.failed:
                     break
                 first = number * self.part_rows
                 end = min(first + self.part_rows, n_rows)
-                yield Shard(film, number, first, end, self.writer.settings.fps, outline)
+                yield Shard(video, number, first, end, self.writer.settings.fps, outline)
 
-    def _count_rows(self, film: Film, outline: Outline) -> int:
+    def _count_rows(self, video: VideoFile, outline: Outline) -> int:
         """Count the rows of a video."""
         fps = self.writer.settings.fps
         n_rows = outline.n_frames(fps)
         if n_rows > MOST_ROWS:
-            told = f"{fps:g} frames a second of {outline.duration_s:.0f} s are {n_rows:,}, expected up to {MOST_ROWS:,}"
-            raise InputError(told, path=film.path, hint="lower --fps, or cut the video")
+            problem = (
+                f"{fps:g} frames a second of {outline.duration_s:.0f} s are {n_rows:,}, expected up to {MOST_ROWS:,}"
+            )
+            raise InputError(problem, path=video.path, hint="lower --fps, or cut the video")
         return n_rows
 
     def _still_parts(self, outline: Outline, n_rows: int) -> set[int]:
@@ -194,31 +198,31 @@ class _Work:
             if outline.is_still((first - 1) / fps, (min(first + self.part_rows, n_rows) - 1) / fps)
         }
 
-    def take(self, result: Seen | Failed) -> None:
+    def take(self, result: EmbeddedShard | FailedShard) -> None:
         """Keep what came of a shard; the last one of a video makes it whole."""
-        film, outline = result.shard.film, result.shard.outline
-        name = film.video_id
+        video, outline = result.shard.video, result.shard.outline
+        name = video.video_id
         if name in self.report.failed:
             return
-        if isinstance(result, Failed):
-            self._fail(film, result.why)
+        if isinstance(result, FailedShard):
+            self._fail(video, result.why)
             return
         self._refuse_other_encoder(result)
-        self.writer.keep_part(film, self.part_rows, result.shard.number, result.rows)
+        self.writer.keep_part(video, self.part_rows, result.shard.number, result.rows)
         self.report.add(result)
         self.left[name].discard(result.shard.number)
         share = len(result.rows) / outline.n_frames(self.writer.settings.fps)
-        self.follow(name, self._share(film, share), False)
+        self.follow(name, self._share(video, share), False)
         if not self.left[name]:
-            self._finish(film, outline)
+            self._finish(video, outline)
 
-    def _finish(self, film: Film, outline: Outline) -> None:
+    def _finish(self, video: VideoFile, outline: Outline) -> None:
         n_rows, notes = outline.n_frames(self.writer.settings.fps), [outline.fault] if outline.fault else []
-        stills = self.stills[film.video_id]
-        self.writer.finish(film, self.part_rows, n_rows, outline.duration_s, notes=notes, stills=stills)
-        self.report.indexed[film.video_id] = outline.duration_s
+        stills = self.stills[video.video_id]
+        self.writer.finish(video, self.part_rows, n_rows, outline.duration_s, notes=notes, stills=stills)
+        self.report.indexed[video.video_id] = outline.duration_s
 
-    def _refuse_other_encoder(self, seen: Seen) -> None:
+    def _refuse_other_encoder(self, seen: EmbeddedShard) -> None:
         """Refuse rows of another encoder than the index's."""
         made, n_dimensions = self.writer.settings, seen.rows.shape[1]
         if (seen.fingerprint, n_dimensions) != (made.fingerprint, made.n_dimensions):
@@ -232,10 +236,10 @@ class _Work:
         before = self.report.notes.get(video_id)
         self.report.notes[video_id] = f"{before}; {note}" if before else note
 
-    def _fail(self, film: Film, why: str) -> None:
-        self.report.failed[film.video_id] = why
-        self.follow(film.video_id, 0.0, False)
+    def _fail(self, video: VideoFile, why: str) -> None:
+        self.report.failed[video.video_id] = why
+        self.follow(video.video_id, 0.0, False)
 
-    def _share(self, film: Film, of_film: float) -> float:
+    def _share(self, video: VideoFile, of_video: float) -> float:
         """Share of all the work: videos are weighed by the size of their files, which is known before any is opened."""
-        return self.sizes[film.video_id] / self.whole * of_film
+        return self.sizes[video.video_id] / self.whole * of_video

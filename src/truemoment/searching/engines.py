@@ -22,7 +22,7 @@ from typing import Any, Literal, Protocol
 from truemoment.exceptions import InputError
 from truemoment.processes import end_with_parent, processes
 from truemoment.searching.cluster import ray_cluster
-from truemoment.searching.extraction import Failed, Loader, Seen, Shard, attempt
+from truemoment.searching.extraction import EmbeddedShard, FailedShard, Loader, Shard, attempt
 
 Engine = Literal["local", "ray"]
 
@@ -33,12 +33,14 @@ TRIES = 2
 class Distribute(Protocol):
     """An engine: hands shards out, and gives back what comes of each, in any order."""
 
-    def __call__(self, shards: Iterator[Shard], loader: Loader, workers: int | None) -> Iterator[Seen | Failed]:
+    def __call__(
+        self, shards: Iterator[Shard], loader: Loader, workers: int | None
+    ) -> Iterator[EmbeddedShard | FailedShard]:
         """Do shards; each comes back exactly once."""
         ...
 
 
-def by_local(shards: Iterator[Shard], loader: Loader, workers: int | None) -> Iterator[Seen | Failed]:
+def by_local(shards: Iterator[Shard], loader: Loader, workers: int | None) -> Iterator[EmbeddedShard | FailedShard]:
     """Do shards on this machine: here for one worker, else in a pool of processes.
 
     When a worker dies, the shards that were under way are done again one by one, so that the blame is clear: one that
@@ -49,13 +51,13 @@ def by_local(shards: Iterator[Shard], loader: Loader, workers: int | None) -> It
             yield attempt(shard, loader)
         return
     threads = max(1, (os.cpu_count() or 1) // workers)
-    again: deque[Shard] = deque()
+    retries: deque[Shard] = deque()
     deaths: Counter[tuple[str, int]] = Counter()
     while True:
-        running: dict[Future[Seen | Failed], Shard] = {}
+        running: dict[Future[EmbeddedShard | FailedShard], Shard] = {}
         with processes(workers, _begin, threads) as pool:
             try:
-                yield from _in_pool(pool, shards, loader, again=again, running=running, most=2 * workers)
+                yield from _in_pool(pool, shards, loader, retries=retries, running=running, most=2 * workers)
             except BrokenProcessPool:
                 pass
             else:
@@ -67,9 +69,9 @@ def by_local(shards: Iterator[Shard], loader: Loader, workers: int | None) -> It
                 continue
             deaths[_key(shard)] += alone
             if deaths[_key(shard)] == TRIES:
-                yield Failed(shard, f"{shard.film.path}: a worker died of it, {TRIES} times")
+                yield FailedShard(shard, f"{shard.video.path}: a worker died of it, {TRIES} times")
             else:
-                again.append(shard)
+                retries.append(shard)
 
 
 def _in_pool(
@@ -77,22 +79,22 @@ def _in_pool(
     shards: Iterator[Shard],
     loader: Loader,
     *,
-    again: deque[Shard],
-    running: dict[Future[Seen | Failed], Shard],
+    retries: deque[Shard],
+    running: dict[Future[EmbeddedShard | FailedShard], Shard],
     most: int,
-) -> Iterator[Seen | Failed]:
+) -> Iterator[EmbeddedShard | FailedShard]:
     """Keep a pool busy until all is done; those that are done again run alone, and first."""
     suspect = False
     while True:
-        while len(running) < (1 if again or suspect else most):
-            suspect = bool(again)
-            shard = again.popleft() if again else next(shards, None)
+        while len(running) < (1 if retries or suspect else most):
+            suspect = bool(retries)
+            shard = retries.popleft() if retries else next(shards, None)
             if shard is None:
                 break
             try:
                 running[pool.submit(attempt, shard, loader)] = shard
             except BrokenProcessPool:
-                again.append(shard)
+                retries.append(shard)
                 raise
         if not running:
             return
@@ -105,7 +107,7 @@ def _in_pool(
 
 
 def _key(shard: Shard) -> tuple[str, int]:
-    return shard.film.video_id, shard.number
+    return shard.video.video_id, shard.number
 
 
 def _begin(threads: int) -> None:
@@ -115,7 +117,7 @@ def _begin(threads: int) -> None:
     end_with_parent()
 
 
-def by_ray(shards: Iterator[Shard], loader: Loader, workers: int | None) -> Iterator[Seen | Failed]:
+def by_ray(shards: Iterator[Shard], loader: Loader, workers: int | None) -> Iterator[EmbeddedShard | FailedShard]:
     """Do shards on a Ray cluster: that of the variable ``RAY_ADDRESS``, or one that is started on this machine.
 
     Without a number of workers, all cores of the cluster work, or all its GPUs where the loader names ``cuda``.
@@ -143,16 +145,16 @@ def by_ray(shards: Iterator[Shard], loader: Loader, workers: int | None) -> Iter
                 ray.cancel(reference, force=True)
 
 
-def _came(ray: Any, reference: Any, shard: Shard) -> Seen | Failed:  # noqa: ANN401 - an optional package
+def _came(ray: Any, reference: Any, shard: Shard) -> EmbeddedShard | FailedShard:  # noqa: ANN401 - an optional package
     """Return what came of a shard."""
     try:
-        result: Seen | Failed = ray.get(reference)
+        result: EmbeddedShard | FailedShard = ray.get(reference)
     except ray.exceptions.RayTaskError as error:
         reason = str(error).strip().rpartition("\n")[2]
         hint = "every machine needs TrueMoment, the videos under the same paths, and the model"
         raise InputError(f"a worker of the cluster failed: {reason}", hint=hint) from None
     except ray.exceptions.RayError:
-        return Failed(shard, f"{shard.film.path}: its workers died, {TRIES + 2} in a row")
+        return FailedShard(shard, f"{shard.video.path}: its workers died, {TRIES + 2} in a row")
     return result
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from truemoment.exceptions import InputError, MissingPackageError, TrueMomentError, UsageError
 from truemoment.features.base import Frames
-from truemoment.searching.writing import Film
+from truemoment.searching.writing import VideoFile
 from truemoment.video.frames import Outline, stream_frames
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Shard:
 
     Parameters
     ----------
-    film
+    video
         Of which video.
     number
         Which part of it.
@@ -82,7 +82,7 @@ class Shard:
         What is known of the file.
     """
 
-    film: Film
+    video: VideoFile
     number: int
     first_row: int
     end_row: int
@@ -91,7 +91,7 @@ class Shard:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class EmbeddedShard:
     """What came out of a shard.
 
     Parameters
@@ -119,7 +119,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Failed:
+class FailedShard:
     """A shard that could not be done.
 
     Parameters
@@ -134,7 +134,7 @@ class Failed:
     why: str
 
 
-def see(shard: Shard, encoder: Encoder) -> Seen:
+def embed(shard: Shard, encoder: Encoder) -> EmbeddedShard:
     """Turn a shard into rows: decode and prepare in one thread, encode in another.
 
     Parameters
@@ -146,7 +146,7 @@ def see(shard: Shard, encoder: Encoder) -> Seen:
 
     Returns
     -------
-    Seen
+    EmbeddedShard
     """
     clock: dict[str, float] = defaultdict(float)
     rows: list[Frames] = []
@@ -164,8 +164,8 @@ def see(shard: Shard, encoder: Encoder) -> Seen:
     table = np.concatenate(rows)
     if len(table) != shard.end_row - shard.first_row:
         expected = f"{shard.end_row - shard.first_row} from {shard.first_row / shard.fps:.1f} s on"
-        raise InputError(f"gave {len(table)} frames, expected {expected}", path=shard.film.path)
-    return Seen(
+        raise InputError(f"gave {len(table)} frames, expected {expected}", path=shard.video.path)
+    return EmbeddedShard(
         shard,
         table,
         decode_s=clock["decode"],
@@ -183,7 +183,7 @@ def _batches(shard: Shard, encoder: Encoder, clock: dict[str, float]) -> Iterato
     A picture that stays is prepared and encoded once: a file may claim to last for days with a few of them.
     """
     frames = stream_frames(
-        shard.film.path,
+        shard.video.path,
         shard.fps,
         start_s=shard.first_row / shard.fps,
         end_s=shard.end_row / shard.fps,
@@ -265,15 +265,15 @@ def _ahead(items: Iterator[T]) -> Iterator[Iterator[T]]:
         thread.join(timeout=10)
 
 
-def attempt(shard: Shard, loader: Loader) -> Seen | Failed:
+def attempt(shard: Shard, loader: Loader) -> EmbeddedShard | FailedShard:
     """Do a shard; what is wrong with its video comes back as a value."""
     try:
         encoder = loader.load()
     except TrueMomentError as error:
         raise InputError(str(error)) from None  # an error of one argument, which travels between processes
     try:
-        return see(shard, encoder)
+        return embed(shard, encoder)
     except (UsageError, MissingPackageError) as error:
         raise InputError(str(error)) from None
     except TrueMomentError as error:
-        return Failed(shard, str(error))
+        return FailedShard(shard, str(error))

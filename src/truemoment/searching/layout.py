@@ -62,7 +62,7 @@ PIECE_S = 4.0
 """Length of the pieces whose means are looked at first: the mean moment of MAD lasts 4.1 s."""
 
 LOOKED_AT, NEAR = 16, 1e-3
-"""Of how many moments the norm is held against their rows, and how near it must be."""
+"""Number of moments whose norm is compared with their rows, and the tolerance."""
 
 ROWS_AT_ONCE = 256
 """Rows that are looked at at a time, which a processor keeps near."""
@@ -79,7 +79,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     Parameters
     ----------
     model
-        What :func:`~truemoment.video.encoders.load_encoder` was asked for; a model of the hub by name and commit.
+        Argument of :func:`~truemoment.video.encoders.load_encoder`; a model of the hub by name and commit.
     encoder, fingerprint, n_dimensions
         What it gave: its name, the hash of its weights and preprocessing, numbers a row.
     fps
@@ -249,7 +249,7 @@ def refuse_other_norms(folder: Path, rows: Rows, spans: tuple[Ints, Ints]) -> No
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is a file; where that cannot be told, it is for its reading to say why."""
+    """Whether there is a file; where that is unknown, reading it will fail with the reason."""
     try:
         return path.is_file()
     except OSError:

@@ -41,10 +41,10 @@ LARGEST_SCORE = 1.001
 """A cosine is not larger than 1, but for rounding."""
 
 DECIMALS = 6
-"""Of scores: beyond lies rounding, and equal ones are told apart by length."""
+"""Decimals of scores: more are rounding. Of equal scores the longer moment is better."""
 
 
-class Found(NamedTuple):
+class FoundMoment(NamedTuple):
     """A moment that was found."""
 
     video_id: str
@@ -62,9 +62,9 @@ def search_index(
     apart_s: float | None = None,
     candidates: int | None = None,
     videos: Iterable[str] | None = None,
-    corpus: Corpus | None = None,
+    first_stage: FirstStage | None = None,
     follow: Callable[[Sequence[str]], Iterable[str]] = iter,
-) -> list[list[Found]]:
+) -> list[list[FoundMoment]]:
     """Find the best moments of an index for each sentence.
 
     Parameters
@@ -83,7 +83,7 @@ def search_index(
         How many videos a sentence are scored exactly after a first look at all; None: all of them.
     videos
         Which videos; by default all.
-    corpus
+    first_stage
         What the first look needs, if it was made before; by default it is made of the index.
     follow
         Wraps the videos that are scored, e.g. in a progress bar.
@@ -100,22 +100,26 @@ def search_index(
         )
     if not np.isfinite(vectors).all():
         raise UsageError("got sentence vectors that hold numbers that are not finite")
+    _refuse_settings(top, nms, apart_s, candidates)
+    names = sorted(index if videos is None else videos)
+    for_all = range(len(vectors))
+    sentences_of: dict[str, Sequence[int]] = dict.fromkeys(names, for_all)
+    if candidates is not None and candidates < len(names):
+        first_look = first_stage or FirstStage(index, names)
+        best_videos = first_look.best_videos(vectors, candidates)
+        sentences_of = {name: [s for s in for_all if name in best_videos[s]] for name in names}
+    best: list[list[FoundMoment]] = [[] for _ in for_all]
+    for name in follow([name for name in names if sentences_of[name]]):
+        for s, found in _of_video(index, name, vectors, sentences_of[name], _Wanted(top, nms, apart_s, best)):
+            best[s] = sorted([*best[s], *found], key=lambda of: -of.score)[:top]  # sorted() keeps the order of ties
+    return best
+
+
+def _refuse_settings(top: int, nms: float, apart_s: float | None, candidates: int | None) -> None:
     if top < 1 or not 0 <= nms <= 1 or (candidates is not None and candidates < 1):
         raise UsageError(f"got top={top}, nms={nms:g} and {candidates} candidates, expected 1 or more, and 0 to 1")
     if apart_s is not None and not 0 <= apart_s < math.inf:
         raise UsageError(f"got moments {apart_s:g} s apart, expected 0 or more")
-    asked = sorted(index if videos is None else videos)
-    for_all = range(len(vectors))
-    whom: dict[str, Sequence[int]] = dict.fromkeys(asked, for_all)
-    if candidates is not None and candidates < len(asked):
-        first_look = corpus or Corpus(index, asked)
-        chosen = first_look.best_videos(vectors, candidates)
-        whom = {name: [s for s in for_all if name in chosen[s]] for name in asked}
-    best: list[list[Found]] = [[] for _ in for_all]
-    for name in follow([name for name in asked if whom[name]]):
-        for s, found in _of_video(index, name, vectors, whom[name], _Wanted(top, nms, apart_s, best)):
-            best[s] = sorted([*best[s], *found], key=lambda of: -of.score)[:top]  # sorted() keeps the order of ties
-    return best
 
 
 class _Wanted(NamedTuple):
@@ -124,12 +128,12 @@ class _Wanted(NamedTuple):
     top: int
     nms: float
     apart_s: float | None
-    best: list[list[Found]]
+    best: list[list[FoundMoment]]
 
 
 def _of_video(
     index: Index, name: str, vectors: Frames, numbers: Sequence[int], wanted: _Wanted
-) -> Iterator[tuple[int, list[Found]]]:
+) -> Iterator[tuple[int, list[FoundMoment]]]:
     """Score a video for some sentences; nothing comes for those that have better moments already."""
     from truemoment.searching.scoring import span_scores  # noqa: PLC0415 - it asks for its package itself
 
@@ -156,10 +160,16 @@ def _of_video(
                 best_kept(score[order], first[order] - margin, end[order] + margin, threshold=threshold, top=wanted.top)
             ]
             start_s, end_s = span_seconds(first[kept], end[kept], index.settings.fps, about.duration_s)
-            yield s, [Found(name, *of) for of in zip(*(c.tolist() for c in (start_s, end_s, score[kept])), strict=True)]
+            yield (
+                s,
+                [
+                    FoundMoment(name, *of)
+                    for of in zip(*(c.tolist() for c in (start_s, end_s, score[kept])), strict=True)
+                ],
+            )
 
 
-class Corpus:
+class FirstStage:
     """The first look at many videos: the means of their pieces, to be looked up by a sentence.
 
     Parameters
@@ -202,7 +212,7 @@ class Corpus:
         """
         vectors = np.ascontiguousarray(sentence_vectors, dtype=np.float32)
         many = min(many, len(self.video_ids))
-        chosen: list[set[str]] = [set() for _ in vectors]
+        best_videos: list[set[str]] = [set() for _ in vectors]
         left, n_pieces = np.arange(len(vectors)), min(PIECES_AT_FIRST, self.n_pieces)
         while len(left):
             _, numbers = self._pieces.search(vectors[left], n_pieces)
@@ -211,10 +221,10 @@ class Corpus:
                 video = self._video[of_sentence[of_sentence >= 0]]
                 _, first = np.unique(video, return_index=True)
                 ranked = video[np.sort(first)][:many]  # by the best piece of each
-                chosen[s] = {self.video_ids[v] for v in ranked}
+                best_videos[s] = {self.video_ids[v] for v in ranked}
                 enough.append(len(ranked) == many or n_pieces == self.n_pieces)
             left, n_pieces = left[~np.array(enough)], min(4 * n_pieces, self.n_pieces)
-        return chosen
+        return best_videos
 
 
 def first_stage_recall(
@@ -236,8 +246,8 @@ def first_stage_recall(
     """
     vectors = np.atleast_2d(np.asarray(sentence_vectors, dtype=np.float32))
     exact = search_index(index, vectors, top, nms=nms)
-    chosen = Corpus(index).best_videos(vectors, candidates)
-    hits = [of.video_id in names for found, names in zip(exact, chosen, strict=True) for of in found]
+    best_videos = FirstStage(index).best_videos(vectors, candidates)
+    hits = [of.video_id in names for found, names in zip(exact, best_videos, strict=True) for of in found]
     return sum(hits) / len(hits) if hits else math.nan
 
 
@@ -304,7 +314,7 @@ class IndexSearch:
         for video_id in rows_of:
             self.index.about(video_id)  # it is there
         vectors = self.sentences.vectors(queries)
-        found: list[list[Found]] = [[] for _ in range(len(queries))]
+        found: list[list[FoundMoment]] = [[] for _ in range(len(queries))]
         for video_id in self.follow(list(rows_of)):
             rows = rows_of[video_id]
             answers = search_index(self.index, vectors[rows], top, nms=self.nms, videos=[video_id])

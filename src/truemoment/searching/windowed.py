@@ -1,8 +1,8 @@
-"""Any method for short videos, on films: it is asked window by window, and its answers are ranked together.
+"""Any method for short videos, on long ones: applied window by window, its predictions are ranked together.
 
-For each query and each window of its film the method is asked what moments it sees; these are moved to the film's time,
-ranked by their scores as they are, and what overlaps a better one too much is left out over the whole film (MAD, Soldan
-et al. 2022, section 4 and appendix A.2: windows of 25.6 s at a stride of half of that, suppression at 0.3). A method
+The method predicts moments for each query in each window of its video. These are moved to the video's time and ranked
+by their scores as they are; what overlaps a better one too much is left out over the whole video (MAD, Soldan et al.
+2022, section 4 and appendix A.2: windows of 25.6 s at a stride of half of that, suppression at 0.3). A method
 whose scores compare the moments of a window, and not windows with each other, ranks windows by chance: it has to learn
 from windows without the moment too, see :class:`~truemoment.searching.windows.WindowDraws`.
 """
@@ -22,16 +22,16 @@ from truemoment.features.base import FeatureStore
 from truemoment.grounders import Grounder
 from truemoment.intervals import TIE, Floats, Ints, best_kept
 from truemoment.records import Annotations, Predictions, Queries, as_strings, numbers_of
-from truemoment.searching.windows import Film, Window, WindowDraws, WindowedFeatures, Windows
+from truemoment.searching.windows import LongVideo, Window, WindowDraws, WindowedFeatures, Windows
 
 MOST_PAIRS = 4096
-"""Pairs of a query and a window that a method is asked at a time."""
+"""Pairs of a query and a window that a method predicts at a time."""
 
 MOST_WINDOWS = 64
 """Windows that a method is shown at a time."""
 
 MOST_MOMENTS = 4_000_000
-"""Moments of a film that are held before they are ranked: so many queries are taken at a time, one at least."""
+"""Moments of a video that are held before they are ranked: so many queries are taken at a time, one at least."""
 
 
 @runtime_checkable
@@ -44,9 +44,9 @@ class Seeing(Grounder, Protocol):
 
 
 class _Job(NamedTuple):
-    """Queries of a film and some of its windows, to be asked at once; `last` if the film has no more of them."""
+    """Queries of a video and some of its windows, to be asked at once; `last` if the video has no more of them."""
 
-    film: str
+    video: str
     rows: Ints
     windows: tuple[Window, ...]
     last: bool
@@ -54,7 +54,7 @@ class _Job(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Windowed:
-    """A Grounder for films made of one for short videos.
+    """A Grounder for long videos made of one for short videos.
 
     Parameters
     ----------
@@ -62,13 +62,13 @@ class Windowed:
         The method for short videos. One that sees videos has `with_features`; one without is asked about windows of the
         stated duration by name, and sees nothing.
     windows
-        What it is shown of a film.
+        What it is shown of a video.
     nms
-        A moment whose IoU with a better one is above this is left out, over the whole film; 1 for none.
+        A moment whose IoU with a better one is above this is left out, over the whole video; 1 for none.
     features
-        Features of the films; None for those the method has now, its `features`.
+        Features of the videos; None for those the method has now, its `features`.
     each
-        Moments that it is asked for in a window, 1 or more. Those it leaves out itself cannot come back.
+        Number of moments to predict in a window, 1 or more. Those that the method leaves out itself are lost.
     seed
         Of the windows that :meth:`fit` draws.
     follow
@@ -82,8 +82,8 @@ class Windowed:
     ...     def ground(self, queries, top=1):
     ...         return Predictions.from_lists(
     ...             {q: [(d / 4, 3 * d / 4, d)] for q, d in zip(queries.query_id, queries.duration_s)})
-    >>> film = Queries(["film#0"], ["film"], np.array([10.0]), ["a door opens"])
-    >>> found = Windowed(Middle(), Windows(window_s=4.0, stride_s=4.0)).ground(film, top=2)
+    >>> video = Queries(["video#0"], ["video"], np.array([10.0]), ["a door opens"])
+    >>> found = Windowed(Middle(), Windows(window_s=4.0, stride_s=4.0)).ground(video, top=2)
     >>> list(zip(found.start_s.tolist(), found.end_s.tolist()))
     [(1.0, 3.0), (5.0, 7.0)]
     """
@@ -111,7 +111,7 @@ class Windowed:
         return f"{self.grounder.name} in windows of {self.windows.window_s:g} s"
 
     def with_features(self, features: FeatureStore) -> Windowed:
-        """Return the same method that is shown other features of the films."""
+        """Return the same method that is shown other features of the videos."""
         return dataclasses.replace(self, features=features)
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> Windowed:
@@ -132,9 +132,9 @@ class Windowed:
         return dataclasses.replace(self, grounder=method.fit(*parts), features=store)
 
     def ground(self, queries: Queries, top: int = 100) -> Predictions:
-        """Answer queries with moments of their films, the best first.
+        """Answer queries with moments of their videos, the best first.
 
-        A film without a window (tail "dropped", and no longer than one) is answered with an empty list.
+        A video without a window (tail "dropped", and no longer than one) is answered with an empty list.
         """
         if top < 1:
             raise UsageError(f"got top={top}, expected 1 or more")
@@ -142,11 +142,11 @@ class Windowed:
         jobs = list(self._jobs(queries, store))
         found: dict[int, tuple[Floats, Floats, Floats]] = {}
         parts: list[_Moments] = []
-        method, film = self.grounder, None
+        method, video = self.grounder, None
         for job in self.follow(jobs, "windows"):
-            if store is not None and isinstance(self.grounder, Seeing) and film != job.film:
-                film = job.film
-                windows = itertools.chain.from_iterable(of.windows for of in jobs if of.film == film)
+            if store is not None and isinstance(self.grounder, Seeing) and video != job.video:
+                video = job.video
+                windows = itertools.chain.from_iterable(of.windows for of in jobs if of.video == video)
                 method = self.grounder.with_features(WindowedFeatures.holding(store, windows))
             parts.append(_ask(method, queries, job, self.each))
             if job.last:
@@ -160,11 +160,11 @@ class Windowed:
         return Predictions(queries.query_id, offsets, start_s, end_s, score, self.name)
 
     def _store(self) -> FeatureStore | None:
-        """Features of the films; None where the method sees none."""
+        """Features of the videos; None where the method sees none."""
         if self.features is not None or not isinstance(self.grounder, Seeing):
             return self.features
         if not hasattr(self.grounder, "features"):
-            raise UsageError(f"{self.grounder.name} does not tell what features it has now, give those of the films")
+            raise UsageError(f"{self.grounder.name} does not tell what features it has now, give those of the videos")
         found: FeatureStore | None = self.grounder.features
         return found
 
@@ -173,8 +173,8 @@ class Windowed:
         number = numbers_of(queries.video_id)
         order = np.argsort(number, kind="stable")
         for rows in np.split(order, np.flatnonzero(np.diff(number[order])) + 1) if len(order) else []:
-            film = Film.of(store, str(queries.video_id[rows[0]]), float(queries.duration_s[rows[0]]))
-            windows = self.windows.of(film)
+            video = LongVideo.of(store, str(queries.video_id[rows[0]]), float(queries.duration_s[rows[0]]))
+            windows = self.windows.of(video)
             if not windows:
                 continue
             n_rows = max(1, min(MOST_MOMENTS // (len(windows) * self.each), MOST_PAIRS))
@@ -183,11 +183,11 @@ class Windowed:
                 n_windows = max(1, min(MOST_PAIRS // len(some), MOST_WINDOWS))
                 for at in range(0, len(windows), n_windows):
                     last = at + n_windows >= len(windows)
-                    yield _Job(film.video_id, some, tuple(windows[at : at + n_windows]), last)
+                    yield _Job(video.video_id, some, tuple(windows[at : at + n_windows]), last)
 
 
 class _Moments(NamedTuple):
-    """Moments of the queries of a job in the film's time: those of query k are ``offsets[k]:offsets[k + 1]``."""
+    """Moments of the queries of a job in the video's time: those of query k are ``offsets[k]:offsets[k + 1]``."""
 
     offsets: Ints
     start_s: Floats
@@ -198,30 +198,30 @@ class _Moments(NamedTuple):
 def _ask(method: Grounder, queries: Queries, job: _Job, each: int) -> _Moments:
     """Ask a method some queries of some windows; moments come query by query, window by window, in its order.
 
-    A film may end within its last row, and moments end with it.
+    A video may end within its last row, and moments end with it.
     """
     n_windows = len(job.windows)
     spans, names = [window.span for window in job.windows], [window.name for window in job.windows]
     duration_s, start_s = (
         np.tile([getattr(window, name) for window in job.windows], len(job.rows)) for name in ("duration_s", "start_s")
     )
-    asked = Queries(
+    of_windows = Queries(
         as_strings((query_id + span for query_id in queries.query_id[job.rows] for span in spans), "query_id"),
         as_strings(names * len(job.rows), "video_id"),
         duration_s,
         np.repeat(queries.sentence[job.rows], n_windows),
     )
-    answers = method.ground(asked, each)
-    row = answers.rows_of(asked.query_id)
+    answers = method.ground(of_windows, each)
+    row = answers.rows_of(of_windows.query_id)
     lengths = np.where(row >= 0, answers.lengths[row], 0) if len(answers) else np.zeros(len(row), dtype=np.int64)
     ends = np.cumsum(lengths)
     moments = np.repeat(answers.offsets[row] - (ends - lengths), lengths) + np.arange(lengths.sum())
     offset_s = np.repeat(start_s, lengths)
-    film_s = np.repeat(np.repeat(queries.duration_s[job.rows], n_windows), lengths)
+    video_s = np.repeat(np.repeat(queries.duration_s[job.rows], n_windows), lengths)
     return _Moments(
         np.append(0, ends[n_windows - 1 :: n_windows]),
-        np.fmin(answers.start_s[moments] + offset_s, film_s),  # of a duration that is not known, NaN, nothing is cut
-        np.fmin(answers.end_s[moments] + offset_s, film_s),
+        np.fmin(answers.start_s[moments] + offset_s, video_s),  # of a duration that is not known, NaN, nothing is cut
+        np.fmin(answers.end_s[moments] + offset_s, video_s),
         answers.score[moments],
     )
 

@@ -1,11 +1,11 @@
-"""Windows of hours-long video: what a method made for short videos is shown of a film, and learns from.
+"""Windows of hours-long video: what a method made for short videos sees of it, and learns from.
 
-MAD (Soldan et al. 2022, appendix A.2) makes a method for short videos work on films in three steps, all of them here or
+MAD (Soldan et al. 2022, appendix A.2) makes a method for short videos work on long ones in three steps, all here or
 in :mod:`truemoment.searching.windowed`:
 
-* it is shown a window of 128 frames at 5 a second (25.6 s), moved by 64 frames over the film (:class:`Windows`);
+* it is shown a window of 128 frames at 5 a second (25.6 s), moved by 64 frames over the video (:class:`Windows`);
 * it learns from windows drawn anew in every epoch: one that holds the moment, anywhere in it, or, 7 times out of 10,
-  one of the same film that does not show the moment at all (:class:`WindowDraws`);
+  one of the same video that does not show the moment at all (:class:`WindowDraws`);
 * its answers to all windows are ranked together, and what overlaps a better one is left out
   (:class:`~truemoment.searching.windowed.Windowed`).
 
@@ -42,8 +42,8 @@ STEPS_A_SECOND = 1000.0
 
 
 @dataclass(frozen=True)
-class Film:
-    """How a film is divided into rows.
+class LongVideo:
+    """How a video is divided into rows.
 
     Parameters
     ----------
@@ -60,8 +60,8 @@ class Film:
     fps: float
 
     @classmethod
-    def of(cls, store: FeatureStore | None, video_id: str, duration_s: float) -> Film:
-        """Look up the rows of a film.
+    def of(cls, store: FeatureStore | None, video_id: str, duration_s: float) -> LongVideo:
+        """Look up the rows of a video.
 
         Parameters
         ----------
@@ -86,12 +86,12 @@ class Film:
 
 @dataclass(frozen=True)
 class Window:
-    """A part of a film as a short video.
+    """A part of a video as a short video.
 
     Parameters
     ----------
     video_id
-        The film.
+        The video.
     first, end
         Its rows, ``first`` to ``end - 1``.
     fps
@@ -99,9 +99,9 @@ class Window:
 
     Examples
     --------
-    >>> window = Window("film", 64, 192, 5.0)
+    >>> window = Window("video", 64, 192, 5.0)
     >>> window.name, window.start_s, round(window.duration_s, 3)
-    ('film[12.8-38.4]', 12.8, 25.6)
+    ('video[12.8-38.4]', 12.8, 25.6)
     """
 
     video_id: str
@@ -111,7 +111,7 @@ class Window:
 
     @property
     def start_s(self) -> float:
-        """Where it begins in the film."""
+        """Where it begins in the video."""
         return self.first / self.fps
 
     @property
@@ -121,18 +121,18 @@ class Window:
 
     @property
     def span(self) -> str:
-        """Its seconds in brackets, which tell it from other windows of the film."""
+        """Its seconds in brackets, which tell it from other windows of the video."""
         return f"[{self.start_s:.12g}-{self.end / self.fps:.12g}]"
 
     @property
     def name(self) -> str:
-        """What it is called as a video: ``FILM[start-end]``, in seconds."""
+        """What it is called as a video: ``VIDEO[start-end]``, in seconds."""
         return self.video_id + self.span
 
 
 @dataclass(frozen=True)
 class Windows:
-    """Windows that slide over a film.
+    """Windows that slide over a video.
 
     Parameters
     ----------
@@ -141,9 +141,9 @@ class Windows:
     stride_s
         From the start of one to the start of the next, up to `window_s`.
     tail
-        ``covered``: one more window ends where the film ends, and a film shorter than a window is one by itself.
-        ``dropped``: as in MAD's code, windows start strictly before the film's end less a window; up to a stride at the
-        end of a film is never looked at, and a film no longer than a window has none.
+        ``covered``: one more window ends where the video ends, and a video shorter than a window is one by itself.
+        ``dropped``: as in MAD's code, windows start strictly before the video's end less a window; up to a stride at
+        the end of a video is never looked at, and a video no longer than a window has none.
 
     Examples
     --------
@@ -158,12 +158,12 @@ class Windows:
     tail: Tail = "covered"
 
     def __post_init__(self) -> None:
-        """Refuse what covers no film."""
+        """Refuse what covers no video."""
         if not (np.isfinite(self.window_s) and self.window_s > 0):
             raise UsageError(f"got windows of {self.window_s} s, expected a length above 0")
         if not 0 < self.stride_s <= self.window_s:
-            told = f"got a stride of {self.stride_s} s, expected one above 0 up to the window's {self.window_s:g} s"
-            raise UsageError(f"{told}: what lies between two windows is never looked at")
+            problem = f"got a stride of {self.stride_s} s, expected one above 0 up to the window's {self.window_s:g} s"
+            raise UsageError(f"{problem}: what lies between two windows is never looked at")
         if self.tail not in get_args(Tail):
             raise UsageError(f"got tail {self.tail!r}, expected {' or '.join(get_args(Tail))}")
 
@@ -173,7 +173,7 @@ class Windows:
         Parameters
         ----------
         n_rows
-            F, rows of the film.
+            F, rows of the video.
         fps
             Rows a second.
         """
@@ -184,17 +184,17 @@ class Windows:
             first = np.append(first, behind)
         return first, np.minimum(first + length, n_rows)
 
-    def of(self, film: Film) -> list[Window]:
-        """Return the windows of a film, in order of time."""
-        first, end = self.rows_of(film.n_rows, film.fps)
+    def of(self, video: LongVideo) -> list[Window]:
+        """Return the windows of a video, in order of time."""
+        first, end = self.rows_of(video.n_rows, video.fps)
         return [
-            Window(film.video_id, low, high, film.fps) for low, high in zip(first.tolist(), end.tolist(), strict=True)
+            Window(video.video_id, low, high, video.fps) for low, high in zip(first.tolist(), end.tolist(), strict=True)
         ]
 
     def spans(self, duration_s: float) -> list[tuple[float, float]]:
-        """Start and end in seconds of each window of a film without features, to the millisecond."""
-        film = Film.of(None, "film", duration_s)
-        return [(of.start_s, of.end / of.fps) for of in self.of(film)]
+        """Start and end in seconds of each window of a video without features, to the millisecond."""
+        video = LongVideo.of(None, "video", duration_s)
+        return [(of.start_s, of.end / of.fps) for of in self.of(video)]
 
 
 def window_rows(window_s: float, fps: float) -> int:
@@ -207,15 +207,15 @@ def window_rows(window_s: float, fps: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class WindowedFeatures:
-    """A FeatureStore whose videos are windows of another one's: ``FILM[start-end]``.
+    """A FeatureStore whose videos are windows of another one's: ``VIDEO[start-end]``.
 
-    Nothing is copied or read before it is asked for. The film read last is kept, so that windows asked for film by film
-    read each film once.
+    Rows are read on demand and not copied. The video read last is kept, so that windows in the order of their
+    videos read each video once.
 
     Parameters
     ----------
     store
-        Features of the films.
+        Features of the videos.
     by_name
         The windows, by what they are called as videos.
     kind
@@ -224,10 +224,10 @@ class WindowedFeatures:
     Examples
     --------
     >>> from truemoment.features import Features
-    >>> films = Features({"film": np.arange(9, dtype=np.float32)[:, None]}, fps=1.0)
-    >>> parts = WindowedFeatures.of(films, Windows(window_s=4.0, stride_s=4.0), {"film": 9.0})
+    >>> videos = Features({"video": np.arange(9, dtype=np.float32)[:, None]}, fps=1.0)
+    >>> parts = WindowedFeatures.of(videos, Windows(window_s=4.0, stride_s=4.0), {"video": 9.0})
     >>> {name: parts[name].ravel().tolist() for name in parts}
-    {'film[0-4]': [0.0, 1.0, 2.0, 3.0], 'film[4-8]': [4.0, 5.0, 6.0, 7.0], 'film[5-9]': [5.0, 6.0, 7.0, 8.0]}
+    {'video[0-4]': [0.0, 1.0, 2.0, 3.0], 'video[4-8]': [4.0, 5.0, 6.0, 7.0], 'video[5-9]': [5.0, 6.0, 7.0, 8.0]}
     """
 
     store: FeatureStore
@@ -240,9 +240,9 @@ class WindowedFeatures:
 
     @classmethod
     def of(cls, store: FeatureStore, windows: Windows, duration_s: Mapping[str, float]) -> WindowedFeatures:
-        """Return all windows of films of these durations; NaN where one is not known."""
-        films = (Film.of(store, video_id, seconds) for video_id, seconds in duration_s.items())
-        return cls.holding(store, (window for film in films for window in windows.of(film)))
+        """Return all windows of videos of these durations; NaN where one is not known."""
+        videos = (LongVideo.of(store, video_id, seconds) for video_id, seconds in duration_s.items())
+        return cls.holding(store, (window for video in videos for window in windows.of(video)))
 
     @classmethod
     def holding(cls, store: FeatureStore, windows: Iterable[Window]) -> WindowedFeatures:
@@ -251,7 +251,7 @@ class WindowedFeatures:
 
     @property
     def name(self) -> str:
-        """That of the films' features, and what they are cut into."""
+        """That of the videos' features, and what they are cut into."""
         return f"{self.store.name} ({self.kind})"
 
     @property
@@ -261,7 +261,7 @@ class WindowedFeatures:
 
     @property
     def fps(self) -> float | None:
-        """Rows a second; None where the rows cover each film evenly."""
+        """Rows a second; None where the rows cover each video evenly."""
         return self.store.fps
 
     def __contains__(self, video_id: object) -> bool:
@@ -276,7 +276,7 @@ class WindowedFeatures:
     def __getitem__(self, video_id: str) -> Frames:
         """Return the rows of a window, (T, D)."""
         window = self._window(video_id)
-        rows = self._film(window.video_id)[window.first : window.end]
+        rows = self._video(window.video_id)[window.first : window.end]
         if not len(rows):
             raise InputError(f"the features of {window.video_id!r} end before {video_id!r} begins", field="features")
         return rows
@@ -293,7 +293,7 @@ class WindowedFeatures:
             raise InputError(f"has no rows of {video_id!r}", path=self.name) from None
 
     @functools.cached_property
-    def _film(self) -> functools._lru_cache_wrapper[Frames]:
+    def _video(self) -> functools._lru_cache_wrapper[Frames]:
         return functools.lru_cache(maxsize=1)(self.store.__getitem__)
 
 
@@ -316,9 +316,9 @@ class DrawnWindows:
 
 @dataclass(frozen=True, eq=False)
 class WindowDraws:
-    r"""Windows to learn from, drawn anew whenever they are asked for (MAD, Soldan et al. 2022, appendix A.2).
+    r"""Windows to learn from, drawn anew in every epoch (MAD, Soldan et al. 2022, appendix A.2).
 
-    A query's moment shows in rows :math:`t_s` to :math:`t_e - 1` of its film of F rows; a window of W rows starts at
+    A query's moment shows in rows :math:`t_s` to :math:`t_e - 1` of its video of F rows; a window of W rows starts at
     :math:`t^*`, which is uniform over the whole numbers of
 
     ============================  ======================================================================================
@@ -328,7 +328,7 @@ class WindowDraws:
                                   hundred then shows the moment and is learned from as if it did not)
     ============================  ======================================================================================
 
-    * A film shorter than a window is one: W = F.
+    * A video shorter than a window is one: W = F.
     * A moment longer than a window (:math:`t_e - t_s > W`) cannot be held: the window lies within it,
       :math:`t^* \in [t_s, t_e - W]`, and all of the window is the moment. The authors' code misplaces these.
     * Where no window misses the moment, it is shown after all; :attr:`always_shown` tells which.
@@ -338,7 +338,7 @@ class WindowDraws:
     ----------
     annotations
         N queries, a row each.
-    films : N films
+    videos : N videos
         Of each query.
     window_s
         Length of a window.
@@ -349,7 +349,7 @@ class WindowDraws:
 
     Examples
     --------
-    >>> rows = [("film#0", "film", 600.0, "a door opens", 100.0, 104.0)]
+    >>> rows = [("video#0", "video", 600.0, "a door opens", 100.0, 104.0)]
     >>> draws = WindowDraws.of(Annotations.from_rows(rows), None, window_s=25.6, negatives=0.0)
     >>> one = draws.moved(draws.draw(np.random.default_rng(0)))
     >>> one.duration_s.tolist(), round(float(one.end_s[0] - one.start_s[0]), 3), bool(0 <= one.start_s[0] <= 21.6)
@@ -357,7 +357,7 @@ class WindowDraws:
     """
 
     annotations: Annotations
-    films: tuple[Film, ...]
+    videos: tuple[LongVideo, ...]
     window_s: float = 25.6
     negatives: float = 0.7
     rule: NegativeRule = "apart"
@@ -366,8 +366,8 @@ class WindowDraws:
         """Refuse what cannot be drawn."""
         if not 0 <= self.negatives <= 1:
             raise UsageError(f"got {self.negatives} for windows without the moment, expected a share from 0 to 1")
-        if len(self.annotations) != self.annotations.n_queries or len(self.films) != len(self.annotations):
-            raise UsageError(f"got {len(self.annotations)} rows, expected one and a film for each query")
+        if len(self.annotations) != self.annotations.n_queries or len(self.videos) != len(self.annotations):
+            raise UsageError(f"got {len(self.annotations)} rows, expected one and a video for each query")
 
     @classmethod
     def of(
@@ -382,27 +382,27 @@ class WindowDraws:
         """Prepare the draws for the queries whose first reference can be learned from; others are left out."""
         kept = annotations.select_queries(usable(annotations)[annotations.offsets[:-1]])
         first = kept.select_rows(kept.offsets[:-1])
-        film = {
-            str(video_id): Film.of(store, str(video_id), float(seconds))
+        video = {
+            str(video_id): LongVideo.of(store, str(video_id), float(seconds))
             for video_id, seconds in dict(zip(first.video_id, first.duration_s, strict=True)).items()
         }
-        films = tuple(film[video_id] for video_id in first.video_id)
-        return cls(first, films, window_s, negatives, rule)
+        videos = tuple(video[video_id] for video_id in first.video_id)
+        return cls(first, videos, window_s, negatives, rule)
 
     @functools.cached_property
     def fps(self) -> Floats:
-        """Rows a second of each query's film, (N,)."""
-        return np.array([film.fps for film in self.films], dtype=np.float64)
+        """Rows a second of each query's video, (N,)."""
+        return np.array([video.fps for video in self.videos], dtype=np.float64)
 
     @functools.cached_property
     def n_rows(self) -> Ints:
-        """F, rows of each query's film, (N,)."""
-        return np.array([film.n_rows for film in self.films], dtype=np.int64)
+        """F, rows of each query's video, (N,)."""
+        return np.array([video.n_rows for video in self.videos], dtype=np.int64)
 
     @functools.cached_property
     def length(self) -> Ints:
         """W, rows of each query's windows, (N,)."""
-        return np.array([min(window_rows(self.window_s, of.fps), of.n_rows) for of in self.films], dtype=np.int64)
+        return np.array([min(window_rows(self.window_s, of.fps), of.n_rows) for of in self.videos], dtype=np.int64)
 
     @functools.cached_property
     def moment(self) -> tuple[Ints, Ints]:
@@ -420,7 +420,7 @@ class WindowDraws:
 
     @functools.cached_property
     def always_shown(self) -> Bools:
-        """Which moments every window of their film shows part of, so that there is none without, (N,)."""
+        """Which moments every window of their video shows part of, so that there is none without, (N,)."""
         before, behind = self._apart
         return np.asarray((before + behind == 0) & (self.rule == "apart"))
 
@@ -433,8 +433,8 @@ class WindowDraws:
 
     def draw(self, rng: np.random.Generator) -> DrawnWindows:
         """Draw a window for each query; two numbers are drawn for each, whatever comes of them."""
-        negative = (rng.random(len(self.films)) < self.negatives) & ~self.always_shown
-        place = rng.random(len(self.films))
+        negative = (rng.random(len(self.videos)) < self.negatives) & ~self.always_shown
+        place = rng.random(len(self.videos))
         start, end = self.moment
         low = np.clip(np.minimum(start, end - self.length), 0, None)
         high = np.minimum(np.maximum(start, end - self.length), self.n_rows - self.length)
@@ -450,8 +450,8 @@ class WindowDraws:
 
     def windows(self, drawn: DrawnWindows) -> list[Window]:
         """Return the windows drawn, one a query."""
-        rows = zip(self.films, drawn.first.tolist(), drawn.end.tolist(), strict=True)
-        return [Window(film.video_id, first, end, film.fps) for film, first, end in rows]
+        rows = zip(self.videos, drawn.first.tolist(), drawn.end.tolist(), strict=True)
+        return [Window(video.video_id, first, end, video.fps) for video, first, end in rows]
 
     def moved(self, drawn: DrawnWindows) -> Annotations:
         """Return the queries as asked of their windows: moments from the window's start, cut to it.

@@ -60,7 +60,7 @@ _OWN_FOLDER = re.compile(f"{FOLDER_NAME}|{_ASIDE.pattern}|{_PARTS.pattern}|{TEMP
 
 
 @dataclass(frozen=True)
-class Film:
+class VideoFile:
     """A video that is to be indexed.
 
     Parameters
@@ -80,7 +80,7 @@ class Film:
 
 
 @dataclass(frozen=True)
-class Intake:
+class IndexPlan:
     """What there is to do.
 
     Parameters
@@ -101,16 +101,16 @@ class Intake:
         What a person should know of videos that are to be read.
     """
 
-    new: tuple[Film, ...] = ()
-    changed: tuple[Film, ...] = ()
-    unchanged: tuple[Film, ...] = ()
+    new: tuple[VideoFile, ...] = ()
+    changed: tuple[VideoFile, ...] = ()
+    unchanged: tuple[VideoFile, ...] = ()
     moved: int = 0
     copies: tuple[Path, ...] = ()
     unreadable: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def to_read(self) -> tuple[Film, ...]:
+    def to_read(self) -> tuple[VideoFile, ...]:
         """Videos to be read, those that are not there first."""
         return (*self.new, *self.changed)
 
@@ -214,7 +214,7 @@ class IndexWriter:
                 (self.path / SETTINGS).unlink()
         self._lock.close()
 
-    def plan(self, paths: Sequence[Path]) -> Intake:
+    def plan(self, paths: Sequence[Path]) -> IndexPlan:
         """Hold video files against what is there; a file that was only moved is there."""
         there, damaged = self._entries()
         by_identity = {about.identity: about for about in there.values()}
@@ -232,30 +232,30 @@ class IndexWriter:
             if seen.setdefault(identity, path) is not path:
                 copies.append(path)
         taken = set(there)
-        new: list[Film] = []
-        changed: list[Film] = []
-        unchanged: list[Film] = []
+        new: list[VideoFile] = []
+        changed: list[VideoFile] = []
+        unchanged: list[VideoFile] = []
         moved = 0
         for identity, path in seen.items():
             if about := by_identity.get(identity):
-                again = about.notes or folder_name(about.video_id) in damaged
-                (changed if again else unchanged).append(Film(about.video_id, path, identity))
+                reads_again = about.notes or folder_name(about.video_id) in damaged
+                (changed if reads_again else unchanged).append(VideoFile(about.video_id, path, identity))
                 if about.path != str(path) and not _holds(Path(about.path), identity):
                     self._write_about(self.path / VIDEOS / folder_name(about.video_id), _moved(about, path))
-                    moved += not again
+                    moved += not reads_again
             elif (about := by_path.get(str(path))) and about.identity not in seen:
-                changed.append(Film(about.video_id, path, identity))
+                changed.append(VideoFile(about.video_id, path, identity))
             else:
-                new.append(Film(_new_name(path, taken), path, identity))
+                new.append(VideoFile(_new_name(path, taken), path, identity))
                 taken.add(new[-1].video_id)
         unreadable: dict[str, str] = {}
         for path, why in why_not.items():
             about = by_path.get(str(path))
             name = about.video_id if about and about.identity not in seen else _new_name(path, taken | set(unreadable))
             unreadable[name] = why
-        lost = {film.video_id for film in (*new, *changed) if folder_name(film.video_id) in damaged}
+        lost = {video.video_id for video in (*new, *changed) if folder_name(video.video_id) in damaged}
         notes = dict.fromkeys(sorted(lost), "what the index held of it was damaged, and is made again")
-        return Intake(tuple(new), tuple(changed), tuple(unchanged), moved, tuple(copies), unreadable, notes)
+        return IndexPlan(tuple(new), tuple(changed), tuple(unchanged), moved, tuple(copies), unreadable, notes)
 
     def _entries(self) -> tuple[dict[str, About], set[str]]:
         """Return what is known of each video, and the names of folders that are damaged."""
@@ -272,29 +272,31 @@ class IndexWriter:
                 damaged.add(folder.name)
         return there, damaged
 
-    def kept_parts(self, film: Film, part_rows: int, n_rows: int) -> set[int]:
+    def kept_parts(self, video: VideoFile, part_rows: int, n_rows: int) -> set[int]:
         """Numbers of the parts of a video of so many rows that are there and whole."""
         kept = set()
-        for number, (file, length) in enumerate(self._part_files(film, part_rows, n_rows)):
+        for number, (file, length) in enumerate(self._part_files(video, part_rows, n_rows)):
             with contextlib.suppress(InputError, MissingFileError):
                 mapped(file, (length, self.settings.n_dimensions), self.settings.dtype)
                 kept.add(number)
         return kept
 
-    def keep_part(self, film: Film, part_rows: int, number: int, rows: Rows) -> None:
+    def keep_part(self, video: VideoFile, part_rows: int, number: int, rows: Rows) -> None:
         """Write a part of a video: its rows from ``number * part_rows`` on."""
-        folder = self._parts_of(film, part_rows)
+        folder = self._parts_of(video, part_rows)
         folder.mkdir(exist_ok=True)
         with np.errstate(over="ignore"):
             cast = rows.astype(self.settings.dtype)
         if not np.isfinite(cast).all():
-            raise InputError(f"{self.settings.encoder} gives numbers that are not finite, or too large", path=film.path)
+            raise InputError(
+                f"{self.settings.encoder} gives numbers that are not finite, or too large", path=video.path
+            )
         with atomic_write(folder / f"{number:06}.npy") as stream:
             np.save(stream, cast, allow_pickle=False)
 
     def finish(
         self,
-        film: Film,
+        video: VideoFile,
         part_rows: int,
         n_rows: int,
         duration_s: float,
@@ -308,17 +310,17 @@ class IndexWriter:
         """
         from truemoment.searching.scoring import span_norms  # noqa: PLC0415 - only writing needs it
 
-        rows = self._joined(film, part_rows, n_rows, stills)
+        rows = self._joined(video, part_rows, n_rows, stills)
         about = About(
-            video_id=film.video_id,
-            path=_text_of(film.path),
-            identity=film.identity,
+            video_id=video.video_id,
+            path=_text_of(video.path),
+            identity=video.identity,
             duration_s=duration_s,
             n_frames=len(rows),
             notes=tuple(notes),
         )
         first, end = spans_of(self.settings.proposals, len(rows))
-        target = self.path / VIDEOS / folder_name(film.video_id)
+        target = self.path / VIDEOS / folder_name(video.video_id)
         fresh = target.with_name(f"{NEW}{target.name}")
         with atomic_folder(fresh) as folder:
             np.save(folder / ROWS, rows, allow_pickle=False)
@@ -329,40 +331,46 @@ class IndexWriter:
                 with (folder / name).open("rb+") as stream:
                     os.fsync(stream.fileno())  # the parts it was made of go
         _take_place(fresh, target)
-        self.forget_parts(film)
+        self.forget_parts(video)
         return about
 
-    def _joined(self, film: Film, part_rows: int, n_rows: int, stills: Collection[int]) -> Rows:
+    def _joined(self, video: VideoFile, part_rows: int, n_rows: int, stills: Collection[int]) -> Rows:
         parts: list[Rows] = []
         try:
-            for number, (file, length) in enumerate(self._part_files(film, part_rows, n_rows)):
+            for number, (file, length) in enumerate(self._part_files(video, part_rows, n_rows)):
                 still = number in stills
                 parts.append(np.repeat(parts[-1][-1:], length, axis=0) if still else map_npy(file))
             rows = np.concatenate(parts)
-            told = "" if rows.shape == (n_rows, self.settings.n_dimensions) else f"{len(rows)} rows of {n_rows}"
+            problem = "" if rows.shape == (n_rows, self.settings.n_dimensions) else f"{len(rows)} rows of {n_rows}"
         except DAMAGED as error:
-            told = " ".join(str(error).split()) or type(error).__name__
-        if told:
-            shutil.rmtree(self._parts_of(film, part_rows), ignore_errors=True)
-            raise InputError(f"a part of it was damaged ({told})", path=film.path, hint="index it again")
+            problem = " ".join(str(error).split()) or type(error).__name__
+        if problem:
+            shutil.rmtree(self._parts_of(video, part_rows), ignore_errors=True)
+            raise InputError(f"a part of it was damaged ({problem})", path=video.path, hint="index it again")
         return rows
 
-    def forget_parts(self, film: Film) -> None:
+    def forget_parts(self, video: VideoFile) -> None:
         """Remove the parts of a video, whatever they were made with."""
         for folder in (self.path / PARTS).iterdir():
-            if (name := _PARTS.fullmatch(folder.name)) and name[1] == folder_name(film.video_id):
+            if (name := _PARTS.fullmatch(folder.name)) and name[1] == folder_name(video.video_id):
                 shutil.rmtree(folder, ignore_errors=True)
 
-    def _part_files(self, film: Film, part_rows: int, n_rows: int) -> list[tuple[Path, int]]:
+    def _part_files(self, video: VideoFile, part_rows: int, n_rows: int) -> list[tuple[Path, int]]:
         """File of each part of a video of so many rows, and how many it must hold."""
-        folder, starts = self._parts_of(film, part_rows), range(0, n_rows, part_rows)
+        folder, starts = self._parts_of(video, part_rows), range(0, n_rows, part_rows)
         return [(folder / f"{k:06}.npy", min(part_rows, n_rows - start)) for k, start in enumerate(starts)]
 
-    def _parts_of(self, film: Film, part_rows: int) -> Path:
+    def _parts_of(self, video: VideoFile, part_rows: int) -> Path:
         """Where the parts of a video lie: its file, the encoder and the rows of a part are in the name."""
-        words = [film.identity, self.settings.fingerprint, repr(self.settings.fps), self.settings.dtype, str(part_rows)]
+        words = [
+            video.identity,
+            self.settings.fingerprint,
+            repr(self.settings.fps),
+            self.settings.dtype,
+            str(part_rows),
+        ]
         key = hashlib.sha256("|".join(words).encode()).hexdigest()[:12]
-        return self.path / PARTS / f"{folder_name(film.video_id)}-{key}"
+        return self.path / PARTS / f"{folder_name(video.video_id)}-{key}"
 
     @staticmethod
     def _write_about(folder: Path, about: About) -> None:

@@ -73,11 +73,11 @@ class ZeroShot:
     >>> import numpy as np
     >>> from truemoment.features import Features
     >>> from truemoment.features.sentences import SentenceVectors
-    >>> film = np.tile(np.array([0.0, 0.0, 1.0], dtype=np.float32), (300, 1))  # a minute at 5 frames a second
-    >>> film[100:106], film[106:120] = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
+    >>> video = np.tile(np.array([0.0, 0.0, 1.0], dtype=np.float32), (300, 1))  # a minute at 5 frames a second
+    >>> video[100:106], video[106:120] = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
     >>> sentences = SentenceVectors({"q": np.array([3.0, 7.0, 0.0], dtype=np.float32)})
-    >>> asked = Queries(["q"], ["film"], [60.0], ["somebody runs, then falls"])
-    >>> answers = ZeroShot(Features({"film": film}, fps=5.0), sentences).ground(asked, top=1)
+    >>> asked = Queries(["q"], ["video"], [60.0], ["somebody runs, then falls"])
+    >>> answers = ZeroShot(Features({"video": video}, fps=5.0), sentences).ground(asked, top=1)
     >>> answers.start_s, answers.end_s, answers.score.round(4)
     (array([20.]), array([24.]), array([1.]))
     """
@@ -125,7 +125,7 @@ class ZeroShot:
         if top < 1:
             raise UsageError(f"got top={top}, expected 1 or more")
         self._refuse_missing(queries)
-        asked = self._vectors(queries)
+        wanted = self._vectors(queries)
         rows_of: dict[tuple[str, float], list[int]] = {}
         for row, (video_id, duration_s) in enumerate(zip(queries.video_id, queries.duration_s.tolist(), strict=True)):
             rows_of.setdefault((video_id, duration_s if duration_s > 0 else 0.0), []).append(row)
@@ -138,23 +138,23 @@ class ZeroShot:
             except InputError as error:
                 raise InputError(f"video {video[0]!r}: {error.problem}", path=self.frames.name) from None
             rows = rows_of[video]
-            for row, (chosen, score) in zip(rows, self._best(frames, asked[rows], found, top), strict=True):
-                answers[row] = found.start_s[chosen], found.end_s[chosen], score
+            for row, (kept, score) in zip(rows, self._best(frames, wanted[rows], found, top), strict=True):
+                answers[row] = found.start_s[kept], found.end_s[kept], score
         offsets = np.cumsum([0, *(len(score) for _, _, score in answers)])
         start_s, end_s, score = (np.concatenate([nothing, *(answer[part] for answer in answers)]) for part in range(3))
         return Predictions(queries.query_id, offsets, start_s, end_s, score, self.name)
 
-    def _best(self, frames: Frames, asked: Frames, found: Candidates, top: int) -> Iterator[tuple[Ints, Floats]]:
+    def _best(self, frames: Frames, wanted: Frames, found: CandidateSpans, top: int) -> Iterator[tuple[Ints, Floats]]:
         """For each sentence (S, D) the numbers and scores of the candidates that are kept, best first."""
         means, first, end = joined(frames, found.first, found.end)
-        held, spoken, first, end = map(self._placed, (means, asked, first, end))
-        norms = span_norms(held, first, end)
+        placed, spoken, first, end = map(self._placed, (means, wanted, first, end))
+        norms = span_norms(placed, first, end)
         at_once = max(SCORES_AT_ONCE // max(len(found.first), 1), 1)
-        for low in range(0, len(asked), at_once):
-            table = span_scores(held, spoken[low : low + at_once], first, end, norms)
+        for low in range(0, len(wanted), at_once):
+            table = span_scores(placed, spoken[low : low + at_once], first, end, norms)
             for score in np.asarray(table if self.device is None else table.cpu()):
-                chosen = best_kept(score, *found.compared, threshold=self.nms, top=top)
-                yield chosen, score[chosen]
+                kept = best_kept(score, *found.compared, threshold=self.nms, top=top)
+                yield kept, score[kept]
 
     def _placed(self, array: npt.NDArray[Any]) -> Any:  # noqa: ANN401 - an array of NumPy or of PyTorch
         """Bring an array to the device."""
@@ -192,9 +192,9 @@ class ZeroShot:
         if wrong := count_not_finite(vectors):
             problem = f"{wrong} of {len(vectors)} sentence vectors hold numbers that are not finite"
             raise InputError(problem, path=self.sentences.name)
-        if not (said := vectors.any(axis=1)).all():
-            problem = f"{int((~said).sum())} of {len(vectors)} sentence vectors are 0, that of query "
-            problem += f"{str(queries.query_id[int(np.argmin(said))])!r} first"
+        if not (defined := vectors.any(axis=1)).all():
+            problem = f"{int((~defined).sum())} of {len(vectors)} sentence vectors are 0, that of query "
+            problem += f"{str(queries.query_id[int(np.argmin(defined))])!r} first"
             raise InputError(problem, path=self.sentences.name)
         return vectors
 
@@ -207,7 +207,7 @@ class ZeroShot:
             raise InputError(problem, path=self.frames.name)
 
 
-class Candidates(NamedTuple):
+class CandidateSpans(NamedTuple):
     """Proposals of one video, by the rows that stand for them.
 
     Parameters
@@ -227,7 +227,7 @@ class Candidates(NamedTuple):
     compared: tuple[npt.NDArray[Any], npt.NDArray[Any]]
 
 
-def candidates(proposals: Proposals, n_rows: int, fps: float | None, duration_s: float) -> Candidates:
+def candidates(proposals: Proposals, n_rows: int, fps: float | None, duration_s: float) -> CandidateSpans:
     """Lay a scheme out on the rows of a video.
 
     Parameters
@@ -244,7 +244,7 @@ def candidates(proposals: Proposals, n_rows: int, fps: float | None, duration_s:
 
     Returns
     -------
-    Candidates
+    CandidateSpans
         Distinct ones, none of them beyond the rows or the duration.
 
     Examples
@@ -262,7 +262,7 @@ def candidates(proposals: Proposals, n_rows: int, fps: float | None, duration_s:
         end = np.maximum(np.round(end_s * rate).astype(np.int64), first + 1)
         seen = first < n_rows
         first, end, start_s, end_s = first[seen], np.minimum(end[seen], n_rows), start_s[seen], end_s[seen]
-        return Candidates(first, end, start_s, end_s, (start_s, end_s))
+        return CandidateSpans(first, end, start_s, end_s, (start_s, end_s))
     n_frames = int(np.ceil(duration_s * proposals.fps)) if duration_s > 0 else n_rows
     if fps is None and abs(n_rows - n_frames) > max(TOLERANCE_NORM * n_frames, TOLERANCE_ROWS):
         raise InputError(
@@ -271,4 +271,4 @@ def candidates(proposals: Proposals, n_rows: int, fps: float | None, duration_s:
         )
     first, end = proposals.spans(min(n_frames, n_rows))
     start_s, end_s = span_seconds(first, end, proposals.fps, duration_s if duration_s > 0 else np.nan)
-    return Candidates(first, end, start_s, end_s, (first, end))
+    return CandidateSpans(first, end, start_s, end_s, (first, end))

@@ -5,15 +5,15 @@
 
 from __future__ import annotations
 
-from truemoment.served.endpoint import Answer, Endpoint, EndpointError, key_from_environment
-from truemoment.served.grounder import Asked, ServedModel, Unanswered
+from truemoment.served.endpoint import Completion, Endpoint, EndpointError, key_from_environment
+from truemoment.served.grounder import CollectedAnswers, ServedModel, Unanswered
 from truemoment.served.prompts import PROMPTS, Prompt, get_prompt
 from truemoment.served.raw import RawAnswer, RawAnswers
 
 __all__ = [
     "PROMPTS",
-    "Answer",
-    "Asked",
+    "CollectedAnswers",
+    "Completion",
     "Endpoint",
     "EndpointError",
     "Prompt",

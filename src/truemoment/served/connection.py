@@ -193,10 +193,10 @@ def _proxy_of(url: str) -> _Proxy | None:
         return None
     from requests.utils import get_environ_proxies, select_proxy  # noqa: PLC0415 - takes time, heeds NO_PROXY
 
-    told = select_proxy(url, get_environ_proxies(url))
-    if not told:
+    address = select_proxy(url, get_environ_proxies(url))
+    if not address:
         return None
-    proxy = urlsplit(told if "://" in told else f"http://{told}")
+    proxy = urlsplit(address if "://" in address else f"http://{address}")
     if proxy.scheme != "http" or not proxy.hostname:
         raise UsageError(
             f"the proxy of the environment is of the kind {proxy.scheme}, expected http; unset it, or name "

@@ -84,24 +84,24 @@ class _Choice(msgspec.Struct):
     finish_reason: str | None = None
 
 
-class _Usage(msgspec.Struct):
+class _TokenCounts(msgspec.Struct):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
 
 
-class _Completion(msgspec.Struct):
+class _CompletionBody(msgspec.Struct):
     choices: list[_Choice]
-    usage: _Usage | None = None
+    usage: _TokenCounts | None = None
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a model said.
+class Completion:
+    """A model's answer.
 
     Parameters
     ----------
     text
-        To the letter; "" where it said nothing.
+        Its text, unchanged; "" for no text.
     finish_reason
         Why it stopped, as the endpoint tells; ``length`` where it was cut off.
     prompt_tokens, completion_tokens
@@ -122,7 +122,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model is served, and how it is asked. The key is in none of its texts.
+    """A served model: its address and the options of requests. The key is in none of its texts.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ class Endpoint:
     model
         The model's name there.
     key
-        None where none is asked for.
+        None if the endpoint needs none.
     key_variable
         Where the key comes from, for messages.
     timeout_s
@@ -170,8 +170,8 @@ class Endpoint:
         own = OWN_FIELDS & set(self.options)
         if own:
             raise UsageError(f"got {min(own)!r} as an option of the request, which is set here")
-        told = msgspec.json.encode([self.url, self.model, self.options]).decode()
-        if self._key.hidden_in(told, IN_ANSWER) != told:
+        settings = msgspec.json.encode([self.url, self.model, self.options]).decode()
+        if self._key.hidden_in(settings, IN_ANSWER) != settings:
             raise UsageError(
                 f"the key in {self.key_variable} stands in the address, the model or --set too, expected it nowhere: "
                 "results tell these"
@@ -187,7 +187,7 @@ class Endpoint:
 
     def ask(
         self, connection: Connection, messages: list[dict[str, Any]], stop: threading.Event | None = None
-    ) -> Answer:
+    ) -> Completion:
         """Ask, again if need be.
 
         Parameters
@@ -234,7 +234,7 @@ class Endpoint:
                 return self._once(connection, body, attempt.retry_state.attempt_number)
         raise EndpointError("was not asked", "transient")
 
-    def _once(self, connection: Connection, body: bytes, tries: int) -> Answer:
+    def _once(self, connection: Connection, body: bytes, tries: int) -> Completion:
         """Make one request."""
         began = time.monotonic()
         headers = {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
@@ -259,24 +259,24 @@ class Endpoint:
     def _fault_of(self, reply: Reply) -> EndpointError:
         """Say what a status other than 200 means."""
         status = reply.status
-        said = self._shown(_message_in(reply.body))
-        told = f"answers {status}" + (f" ({said})" if said else "")
+        reason = self._shown(_message_in(reply.body))
+        problem = f"answers {status}" + (f" ({reason})" if reason else "")
         if status in TRANSIENT or status >= 500:
-            return EndpointError(told, "transient", _seconds_in(reply.headers.get("Retry-After")))
+            return EndpointError(problem, "transient", _seconds_in(reply.headers.get("Retry-After")))
         if 300 <= status < 400:
             where = self._shown(reply.headers.get("Location", "elsewhere"))
             return EndpointError(f"leads to {where}, which is not followed; give the address itself", "endpoint")
         asks = "it does not take the key in" if self.key else "it asks for a key, and there is none in"
         means = {
             401: f"answers 401: {asks} {self.key_variable}",
-            403: f"{told}: the key in {self.key_variable} may not use it",
-            404: f"{told}: it has no model {self.model!r}, or its address is another",
+            403: f"{problem}: the key in {self.key_variable} may not use it",
+            404: f"{problem}: it has no model {self.model!r}, or its address is another",
         }
-        return EndpointError(means.get(status, told), "endpoint" if status in means else "request")
+        return EndpointError(means.get(status, problem), "endpoint" if status in means else "request")
 
-    def _answer_in(self, data: bytes, took_s: float, tries: int) -> Answer:
+    def _answer_in(self, data: bytes, took_s: float, tries: int) -> Completion:
         try:
-            came = msgspec.json.decode(data, type=_Completion)
+            came = msgspec.json.decode(data, type=_CompletionBody)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise EndpointError(f"sent no answer ({self._shown(str(error))})", "transient") from None
         if not came.choices:
@@ -286,8 +286,8 @@ class Endpoint:
         if isinstance(content, list):
             texts = [part.get("text") for part in content if part.get("type") == "text"]
             content = "".join(text for text in texts if isinstance(text, str))
-        usage = came.usage or _Usage()
-        return Answer(
+        usage = came.usage or _TokenCounts()
+        return Completion(
             self._key.hidden_in(content or choice.message.refusal or "", IN_ANSWER),
             None if choice.finish_reason is None else self._shown(choice.finish_reason),
             _count(usage.prompt_tokens),

@@ -60,7 +60,7 @@ class Unanswered:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class CollectedAnswers:
     """What came of asking queries.
 
     Parameters
@@ -80,7 +80,7 @@ class Asked:
     dropped_bytes
         Length of a line that a kill had cut off in the raw file.
     odd_durations
-        Videos whose file lasts another time than the queries say: id, seconds of the file, seconds told.
+        Videos whose file has another duration than the queries: id, seconds of the file, seconds of the queries.
     """
 
     queries: Queries
@@ -100,9 +100,9 @@ class ServedModel:
     Parameters
     ----------
     endpoint
-        Where, and how it is asked.
+        The endpoint.
     prompt
-        What it is told.
+        The prompt.
     raw
         The file of raw answers; queries that are answered there are not asked again.
     videos
@@ -198,13 +198,13 @@ class ServedModel:
         """
         return self.read(self.ask(queries), top)[0]
 
-    def read(self, asked: Asked, top: int = 1) -> tuple[Predictions, Parsing | None]:
+    def read(self, collected: CollectedAnswers, top: int = 1) -> tuple[Predictions, Parsing | None]:
         """Read answers as moments, as the prompt says they are to be read.
 
         Parameters
         ----------
-        asked
-            What came of asking.
+        collected
+            The answers.
         top
             Most moments a query, 1 or more.
 
@@ -215,7 +215,7 @@ class ServedModel:
         parsing
             How answers were read; None where there are none.
         """
-        answers = list(asked.answers.values())
+        answers = list(collected.answers.values())
         rows = AnswerRows(
             self.raw,
             "answers",
@@ -236,7 +236,7 @@ class ServedModel:
             query_id, offsets, start_s, end_s, read.score[kept], name=self.name, status=status
         ), read.parsing
 
-    def ask(self, queries: Queries) -> Asked:
+    def ask(self, queries: Queries) -> CollectedAnswers:
         """Ask what is not answered yet.
 
         Parameters
@@ -246,7 +246,7 @@ class ServedModel:
 
         Returns
         -------
-        Asked
+        CollectedAnswers
 
         Raises
         ------
@@ -264,7 +264,7 @@ class ServedModel:
             ids = queries.query_id.tolist()
             todo = [row for row, key in enumerate(keys) if key is not None and raw.find(ids[row], key) is None]
             failed = {row: why_not[queries.video_id[row]] for row, key in enumerate(keys) if key is None}
-            run = _Run(self, queries, keys, _by_video(todo, queries), raw)
+            run = _Requests(self, queries, keys, _by_video(todo, queries), raw)
             if todo:
                 failed |= run.go()
             answers = {ids[row]: raw.answers[ids[row]] for row in range(len(ids)) if row not in failed}
@@ -272,7 +272,7 @@ class ServedModel:
         unanswered = tuple(Unanswered(ids[row], queries.video_id[row], failed[row]) for row in sorted(failed))
         if not answers and unanswered:
             raise InputError(f"no query could be asked: {unanswered[0].why}", path=self.raw)
-        return Asked(
+        return CollectedAnswers(
             queries,
             answers,
             frozenset(ids[row] for row in todo if row not in failed),
@@ -379,11 +379,11 @@ class _FrameStore:
                 self._frames.pop(video_id, None)
 
 
-Outcome = tuple[RawAnswer, int] | BaseException
+_Collected = tuple[RawAnswer, int] | BaseException
 """An answer and the requests it took, or why there is none."""
 
 
-class _Run:
+class _Requests:
     """One run over the queries that are not answered yet."""
 
     def __init__(
@@ -400,7 +400,7 @@ class _Run:
         self._in_a_row = 0
         self._answered = False
         self._waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
-        self._done: queue.SimpleQueue[tuple[int, Outcome]] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[tuple[int, _Collected]] = queue.SimpleQueue()
         self._stop = threading.Event()
 
     def go(self) -> dict[int, str]:
@@ -441,7 +441,7 @@ class _Run:
                 self._take(*self._done.get())
                 bar.update()
 
-    def _take(self, row: int, outcome: Outcome) -> None:
+    def _take(self, row: int, outcome: _Collected) -> None:
         """Keep an answer, or note why there is none; stop where it makes no sense to go on."""
         if isinstance(outcome, tuple):
             answer, n_requests = outcome
@@ -451,15 +451,15 @@ class _Run:
             return
         if not isinstance(outcome, (InputError, MissingFileError)):
             raise outcome
-        told = f"the endpoint {outcome}" if isinstance(outcome, EndpointError) else str(outcome)
-        self.failed[row] = told
+        problem = f"the endpoint {outcome}" if isinstance(outcome, EndpointError) else str(outcome)
+        self.failed[row] = problem
         if not isinstance(outcome, EndpointError):
             return  # a video's own fault says nothing of the endpoint
         if outcome.fault != "request" or not self._answered:
             self._in_a_row += 1
         if self._in_a_row >= STOP_AFTER:
             raise InputError(
-                f"{self._in_a_row} queries in a row could not be asked, the last because {told}",
+                f"{self._in_a_row} queries in a row could not be asked, the last because {problem}",
                 hint=f"{len(self.raw)} answers are kept in {self.raw.path}, and the same command goes on from there",
             )
 
@@ -471,7 +471,7 @@ class _Run:
                     row = self._waiting.get_nowait()
                 except queue.Empty:
                     return
-                outcome: Outcome
+                outcome: _Collected
                 try:
                     outcome = self._ask(connection, row)
                 except BaseException as error:  # told or raised by the thread that collects
@@ -486,8 +486,8 @@ class _Run:
         frames = self.store.get(video_id) if model.prompt.shows_frames else None
         if not duration_s > 0 and frames is not None:
             duration_s = frames.duration_s
-        said = model.prompt.fill(sentence, duration_s, frames)
-        answer = model.endpoint.ask(connection, messages(model.prompt, said), self._stop)
+        parts = model.prompt.fill(sentence, duration_s, frames)
+        answer = model.endpoint.ask(connection, messages(model.prompt, parts), self._stop)
         line = RawAnswer(
             key=self.keys[row] or "",
             query_id=queries.query_id[row],
@@ -503,8 +503,8 @@ class _Run:
         return line, answer.tries
 
     def odd_durations(self) -> Iterable[tuple[str, float, float]]:
-        """Yield videos whose file lasts another time than told, by more than a second and a twentieth."""
-        told = dict(zip(self.queries.video_id, self.queries.duration_s.tolist(), strict=True))
+        """Yield videos whose file has another duration than the queries, by more than a second and 5 %."""
+        annotated_s = dict(zip(self.queries.video_id, self.queries.duration_s.tolist(), strict=True))
         for video_id, file_s in self.store.duration_s.items():
-            if abs(file_s - told[video_id]) > max(1.0, 0.05 * told[video_id]):
-                yield video_id, file_s, told[video_id]
+            if abs(file_s - annotated_s[video_id]) > max(1.0, 0.05 * annotated_s[video_id]):
+                yield video_id, file_s, annotated_s[video_id]

@@ -1,10 +1,20 @@
 """Training: recipes, examples, a plain loop, checkpoints that hold tensors and nothing else.
 
-A run is followed in this order: :mod:`~truemoment.training.recipes` (what is asked for),
-:mod:`~truemoment.training.vocabulary` and :mod:`~truemoment.training.examples` (annotations and features become
-tensors), :mod:`~truemoment.training.network` (words and model together), :mod:`~truemoment.training.lessons` (what an
-epoch is made of: whole videos, or windows of films), :mod:`~truemoment.training.loop` (epochs, the measure on the
-validation split, early stopping), :mod:`~truemoment.training.checkpoints` (what lies in a run's folder),
-:mod:`~truemoment.training.grounder` (the trained method, a Grounder like any other) and
-:mod:`~truemoment.training.results` (figures kept).
+Modules in the order in which a run uses them:
+
+==============  =====================================================================
+recipes         what a run is asked for
+vocabulary      words and their vectors
+examples        annotations and features as tensors
+network         words and model together
+epoch_data      the pairs of an epoch: whole videos, or windows drawn anew every epoch
+loop            epochs, the measure on the validation split, early stopping
+checkpoints     the files of a run's folder
+grounder        the trained method, a Grounder like any other
+preparation     from options to what a run learns from and predicts
+runs            a run from its recipe to its figures
+results         figures in a CSV file
+sweep           a grid of runs over the values of one dial
+variants        variants of one method, for studies of model selection
+==============  =====================================================================
 """

@@ -2,7 +2,7 @@
 
 ::
 
-    RUN/run.json             what was asked for: recipe, data with hashes, features, seed; written first
+    RUN/run.json             the request: recipe, data with hashes, features, seed; written first
     RUN/words.json           the words known, by number
     RUN/epoch-0003/          the newest whole epoch: network.safetensors, optimiser.safetensors, history.json
     RUN/best.safetensors     the network of the best epoch so far
@@ -37,7 +37,7 @@ SCHEMA = "truemoment/run/1"
 Width = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
 
 
-class Source(msgspec.Struct, frozen=True):
+class UsedAnnotations(msgspec.Struct, frozen=True):
     """Annotations that a run learned from or chose by.
 
     Parameters
@@ -59,7 +59,7 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True):
-    """What a run was asked for.
+    """The request of a run: what is trained, on what.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Run(msgspec.Struct, frozen=True):
     train, val
         What it learns from, and what it chooses the epoch by.
     features
-        As asked for, e.g. ``perception:0.3``; "" for a model that sees no video.
+        Source of the features, e.g. ``perception:0.3``; "" for a model that sees no video.
     features_name
         What the store calls itself.
     n_dimensions
@@ -89,8 +89,8 @@ class Run(msgspec.Struct, frozen=True):
 
     recipe: Recipe
     seed: int
-    train: Source
-    val: Source
+    train: UsedAnnotations
+    val: UsedAnnotations
     features: str
     features_name: str
     n_dimensions: Width
@@ -104,7 +104,7 @@ class Run(msgspec.Struct, frozen=True):
     @property
     def made_by(self) -> dict[str, Any]:
         """What a prediction file says of how it was made."""
-        told: dict[str, Any] = {
+        entries: dict[str, Any] = {
             "recipe": self.recipe.hash,
             "model": self.recipe.model,
             "seed": self.seed,
@@ -112,8 +112,8 @@ class Run(msgspec.Struct, frozen=True):
             "trained_on": f"{self.train.dataset}/{self.train.split}#{self.train.sha256[:8]}",
             "chosen_on": f"{self.val.dataset}/{self.val.split}#{self.val.sha256[:8]}",
         }
-        told |= {"text_encoder": self.text_encoder} if self.text_encoder else {}
-        return told | ({"notes": list(self.notes)} if self.notes else {})
+        entries |= {"text_encoder": self.text_encoder} if self.text_encoder else {}
+        return entries | ({"notes": list(self.notes)} if self.notes else {})
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ def write_document(path: Path, document: object) -> None:
 
 
 def read_run(folder: Path) -> Run:
-    """Read what a run was asked for."""
+    """Read the request of a run."""
     path = folder / "run.json"
     if not path.is_file():
         raise MissingFileError(f"{folder}: is no folder of a training run (it has no run.json)")
@@ -165,14 +165,14 @@ def read_run(folder: Path) -> Run:
 
 
 def another_run(folder: Path, there: Run, recipe: Recipe, differing: Sequence[str]) -> str:
-    """Return the message that a folder contains another run than the one asked for.
+    """Return the message that a folder contains another run than the requested one.
 
     Parameters
     ----------
     folder, there
         The folder, and the run in it.
     recipe
-        The recipe asked for.
+        The requested recipe.
     differing
         Fields of the run in which the two differ. For ``recipe`` the message names the keys.
     """
@@ -201,8 +201,8 @@ def refuse_other_shapes(network: nn.Module, tensors: Mapping[str, Tensor], path:
     found = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
     wrong = next((name for name in {**expected, **found} if expected.get(name) != found.get(name)), None)
     if wrong is not None:
-        told = f"{wrong}: got {found.get(wrong, 'none')}, expected {expected.get(wrong, 'none')}"
-        raise InputError(f"does not fit the network of run.json ({told})", path=path)
+        difference = f"{wrong}: got {found.get(wrong, 'none')}, expected {expected.get(wrong, 'none')}"
+        raise InputError(f"does not fit the network of run.json ({difference})", path=path)
 
 
 def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:

@@ -2,7 +2,7 @@
 
 Features are resampled once, when a run begins, into one table: a video's rows do not change from epoch to epoch, so
 that a step only picks rows from memory (or, where the table is larger than :data:`MOST_BYTES`, from a temporary file).
-Windows of films change from epoch to epoch: there the table holds the rows of whole films, and a step resamples some.
+Windows of videos change from epoch to epoch: there the table holds the rows of whole videos, and a step resamples some.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from truemoment.language import get_engine
 from truemoment.language.phrases import phrase_trees
 from truemoment.models.base import Need
 from truemoment.records import Queries, numbers_of
-from truemoment.searching.windows import DrawnWindows, Film
-from truemoment.training.network import Examples
+from truemoment.searching.windows import DrawnWindows, LongVideo
+from truemoment.training.network import TokenBatch
 from truemoment.training.recipes import Recipe
-from truemoment.training.vocabulary import Vocabulary, word_numbers
+from truemoment.training.vocabulary import TokenVocabulary, word_numbers
 
 MOST_BYTES = 4_000_000_000
 """A larger table of features is kept in a temporary file."""
 
-Table = npt.NDArray[np.float32]
+FloatTable = npt.NDArray[np.float32]
 
 
 class RowTable(Protocol):
     """Features of videos that are picked by number."""
 
-    def take(self, numbers: Ints) -> Table:
+    def take(self, numbers: Ints) -> FloatTable:
         """Return the rows of videos (B,) as (B, T, D)."""
         ...
 
@@ -56,55 +56,55 @@ class ClipTable:
         Row of each video.
     """
 
-    rows: Table
+    rows: FloatTable
     number: dict[str, int]
 
-    def take(self, numbers: Ints) -> Table:
+    def take(self, numbers: Ints) -> FloatTable:
         """Return the rows of videos (B,) as (B, T, D)."""
         return self.rows[numbers]
 
 
 @dataclass(frozen=True, eq=False)
-class FilmTable:
-    """Features of whole films, one behind the other.
+class LongVideoTable:
+    """Features of whole videos, one behind the other.
 
     Parameters
     ----------
     rows : (R, D) float32
     begins
-        First row of each film.
+        First row of each video.
     """
 
-    rows: Table
+    rows: FloatTable
     begins: dict[str, int]
 
 
 @dataclass(frozen=True, eq=False)
 class WindowTable:
-    """Windows of films, resampled when they are asked for.
+    """Windows of videos, resampled on demand.
 
     Parameters
     ----------
     rows : (R, D) float32
-        Of whole films.
+        Of whole videos.
     low, high : (P,)
         Each window is the rows ``low`` to ``high - 1``.
     n_rows
         T, rows that each is brought to.
     """
 
-    rows: Table
+    rows: FloatTable
     low: Ints
     high: Ints
     n_rows: int
 
     @classmethod
-    def of(cls, table: FilmTable, films: Sequence[Film], drawn: DrawnWindows, n_rows: int) -> WindowTable:
-        """Return the windows drawn, each of its film."""
-        begins: Ints = np.array([table.begins[film.video_id] for film in films], dtype=np.int64)
+    def of(cls, table: LongVideoTable, videos: Sequence[LongVideo], drawn: DrawnWindows, n_rows: int) -> WindowTable:
+        """Return the windows drawn, each of its video."""
+        begins: Ints = np.array([table.begins[video.video_id] for video in videos], dtype=np.int64)
         return cls(table.rows, begins + drawn.first, begins + drawn.end, n_rows)
 
-    def take(self, numbers: Ints) -> Table:
+    def take(self, numbers: Ints) -> FloatTable:
         """Return the rows of windows (B,) as (B, T, D)."""
         low, high = self.low[numbers], self.high[numbers]
         made = np.empty((len(numbers), self.n_rows, self.rows.shape[1]), dtype=np.float32)
@@ -143,43 +143,43 @@ def make_table(
     return ClipTable(rows, {video_id: at for at, video_id in enumerate(wanted)})
 
 
-def make_film_table(
+def make_long_video_table(
     store: FeatureStore,
-    films: Iterable[Film],
+    videos: Iterable[LongVideo],
     recipe: Recipe,
-    follow: Callable[[Sequence[Film]], Iterable[Film]] = lambda films: films,
-) -> FilmTable:
-    """Put the features of whole films one behind the other.
+    follow: Callable[[Sequence[LongVideo]], Iterable[LongVideo]] = lambda videos: videos,
+) -> LongVideoTable:
+    """Put the features of whole videos one behind the other.
 
-    They are as many numbers as the files hold: 67 MB for a film of 110 minutes at 5 rows a second and 512 dimensions,
+    They are as many numbers as the files hold: 67 MB for a video of 110 minutes at 5 rows a second and 512 dimensions,
     and beyond :data:`MOST_BYTES` a temporary file.
 
     Parameters
     ----------
     store
         Where features come from.
-    films
-        Which films, each once or more.
+    videos
+        Which videos, each once or more.
     recipe
         `normalise` of it.
     follow
-        Wraps the list of films, e.g. in a progress bar.
+        Wraps the list of videos, e.g. in a progress bar.
     """
-    wanted = list(dict.fromkeys(films))
-    ends = np.cumsum([film.n_rows for film in wanted])
+    wanted = list(dict.fromkeys(videos))
+    ends = np.cumsum([video.n_rows for video in wanted])
     rows = _room((int(ends[-1]) if len(ends) else 0, store.n_dimensions))
-    for film, end in zip(follow(wanted), ends.tolist(), strict=True):
-        rows[end - film.n_rows : end] = _frames(store, film.video_id, recipe)[: film.n_rows]
-    begins = (end - film.n_rows for film, end in zip(wanted, ends.tolist(), strict=True))
-    return FilmTable(rows, {film.video_id: begin for film, begin in zip(wanted, begins, strict=True)})
+    for video, end in zip(follow(wanted), ends.tolist(), strict=True):
+        rows[end - video.n_rows : end] = _frames(store, video.video_id, recipe)[: video.n_rows]
+    begins = (end - video.n_rows for video, end in zip(wanted, ends.tolist(), strict=True))
+    return LongVideoTable(rows, {video.video_id: begin for video, begin in zip(wanted, begins, strict=True)})
 
 
-def video_rows(store: FeatureStore, video_id: str, recipe: Recipe) -> Table:
+def video_rows(store: FeatureStore, video_id: str, recipe: Recipe) -> FloatTable:
     """Return a video's rows as a model sees them, (T, D)."""
     return resample(_frames(store, video_id, recipe), recipe.rows)
 
 
-def _frames(store: FeatureStore, video_id: str, recipe: Recipe) -> Table:
+def _frames(store: FeatureStore, video_id: str, recipe: Recipe) -> FloatTable:
     """Return a video's rows, checked, and of length 1 where the recipe wants that."""
     frames = store[video_id]
     if not np.all(np.isfinite(frames)):
@@ -187,7 +187,7 @@ def _frames(store: FeatureStore, video_id: str, recipe: Recipe) -> Table:
     return normalise(frames) if recipe.normalise else frames
 
 
-def _room(shape: tuple[int, ...]) -> Table:
+def _room(shape: tuple[int, ...]) -> FloatTable:
     if 4 * int(np.prod(shape)) <= MOST_BYTES:
         return np.empty(shape, dtype=np.float32)
     with tempfile.TemporaryFile() as file:  # it has no name on POSIX systems: it is gone with the process
@@ -209,7 +209,7 @@ def _reserve(number: int, n_bytes: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class SentenceTable:
-    """Q sentences as arrays, see :class:`~truemoment.training.network.Examples`.
+    """Q sentences as arrays, see :class:`~truemoment.training.network.TokenBatch`.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class SentenceTable:
 
 
 def read_sentences(
-    sentences: Sequence[str], vocabulary: Vocabulary, recipe: Recipe, needs: frozenset[Need]
+    sentences: Sequence[str], vocabulary: TokenVocabulary, recipe: Recipe, needs: frozenset[Need]
 ) -> SentenceTable:
     """Number the words of sentences and, where a model needs them, find their phrases."""
     if "phrases" in needs and recipe.text.tokens == "sentence":
@@ -246,8 +246,8 @@ def read_sentences(
     return SentenceTable(numbers, n_words, verbs, nouns)
 
 
-class Pairs(Dataset[Examples]):
-    """Pairs of a sentence and a video, to be asked for in batches.
+class Pairs(Dataset[TokenBatch]):
+    """Pairs of a sentence and a video, read in batches.
 
     Parameters
     ----------
@@ -277,16 +277,16 @@ class Pairs(Dataset[Examples]):
     def __len__(self) -> int:
         return len(self.video)
 
-    def __getitem__(self, row: int) -> Examples:
+    def __getitem__(self, row: int) -> TokenBatch:
         """Return one pair."""
         return self.__getitems__([row])
 
-    def __getitems__(self, rows: Sequence[int]) -> Examples:
+    def __getitems__(self, rows: Sequence[int]) -> TokenBatch:
         """Return a batch, its sentences cut to the longest of them."""
         at = np.asarray(rows, dtype=np.int64)
         of = self.sentences
         longest = int(of.n_words[at].max(initial=1))
-        return Examples(
+        return TokenBatch(
             numbers=torch.from_numpy(of.numbers[at, :longest]),
             n_words=torch.from_numpy(of.n_words[at]),
             video=None if self.table is None else torch.from_numpy(self.table.take(self.video[at])),
@@ -300,7 +300,7 @@ class Pairs(Dataset[Examples]):
 
 
 def make_pairs(
-    queries: Queries, vocabulary: Vocabulary, recipe: Recipe, needs: frozenset[Need], table: ClipTable | None
+    queries: Queries, vocabulary: TokenVocabulary, recipe: Recipe, needs: frozenset[Need], table: ClipTable | None
 ) -> Pairs:
     """Return queries as pairs without references."""
     if not len(queries):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from truemoment.records import Annotations
 from truemoment.scores import Scores
 from truemoment.training.hardware import commit
-from truemoment.training.results import Row
+from truemoment.training.results import ResultRow
 from truemoment.version import __version__
 
 CONFIG = "floor"
 """What stands where a trained method has its recipe's hash."""
 
 
-def floor_rows(name: str, scores: Scores, *, seed: int, fitted_on: Annotations | None) -> tuple[Row, ...]:
+def floor_rows(name: str, scores: Scores, *, seed: int, fitted_on: Annotations | None) -> tuple[ResultRow, ...]:
     """Return the figures of a floor as rows, one a measure.
 
     Parameters
@@ -29,7 +29,7 @@ def floor_rows(name: str, scores: Scores, *, seed: int, fitted_on: Annotations |
     fitted = "" if fitted_on is None else f"fitted on {fitted_on.dataset}/{fitted_on.split}#{fitted_on.sha256[:8]}"
     made_by = commit()
     return tuple(
-        Row(
+        ResultRow(
             recipe=name,
             config=CONFIG,
             seed=seed,

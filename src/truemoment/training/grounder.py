@@ -20,11 +20,11 @@ from truemoment.models.decoding import as_predictions
 from truemoment.records import Annotations, Predictions, Queries
 from truemoment.training import checkpoints
 from truemoment.training.examples import make_pairs, make_table
-from truemoment.training.loop import Follow, unseen
 from truemoment.training.network import Network
+from truemoment.training.progress import Follow, unseen
 from truemoment.training.recipes import naming, resolve
 from truemoment.training.scoring import score
-from truemoment.training.vocabulary import UNKNOWN, Vocabulary, word_numbers
+from truemoment.training.vocabulary import UNKNOWN, TokenVocabulary, word_numbers
 from truemoment.training.windows import AllCandidates, in_windows
 
 
@@ -48,7 +48,7 @@ class TrainedGrounder:
 
     run: checkpoints.Run
     network: Network
-    vocabulary: Vocabulary
+    vocabulary: TokenVocabulary
     features: FeatureStore | None
     follow: Follow = unseen
 
@@ -74,7 +74,7 @@ class TrainedGrounder:
     def ground(self, queries: Queries, top: int = 10) -> Predictions:
         """Answer queries with ranked moments.
 
-        A run whose recipe has windows answers whole films, window by window.
+        A run whose recipe has windows answers whole videos, window by window.
         """
         recipe = self.run.recipe
         if self.features is not None and self.features.n_dimensions != self.run.n_dimensions:
@@ -108,14 +108,14 @@ class TrainedGrounder:
         )
 
 
-def write_vocabulary(path: Path, vocabulary: Vocabulary) -> None:
+def write_vocabulary(path: Path, vocabulary: TokenVocabulary) -> None:
     """Write the words known; their vectors lie with the network."""
     checkpoints.write_document(path, list(vocabulary.words))
 
 
-def read_vocabulary(path: Path) -> Vocabulary:
+def read_vocabulary(path: Path) -> TokenVocabulary:
     """Read the words known, without their vectors."""
-    return Vocabulary(tuple(read_json(path, list[str])))
+    return TokenVocabulary(tuple(read_json(path, list[str])))
 
 
 def load_grounder(

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,59 +21,24 @@ from accelerate.utils import DataLoaderConfiguration
 from torch.utils.data import BatchSampler, DataLoader
 
 from truemoment.exceptions import TrueMomentError, UsageError
-from truemoment.features.base import FeatureStore
 from truemoment.language import get_engine
 from truemoment.models import get_family
 from truemoment.models.base import Inputs
 from truemoment.records import Annotations
 from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
+from truemoment.training.epoch_data import TrainingData, make_epoch_data, queries_kept
 from truemoment.training.examples import Pairs, other_videos
-from truemoment.training.lessons import make_lessons, queries_kept
-from truemoment.training.network import Examples, Network
+from truemoment.training.network import Network, TokenBatch
+from truemoment.training.progress import Follow, unseen
 from truemoment.training.recipes import Recipe
-from truemoment.training.vocabulary import UNKNOWN, Vocabulary
-
-Follow = Callable[[Any, str], Any]
-"""Wraps an iterable so that somebody sees it go on: ``follow(items, "what they are")``."""
+from truemoment.training.vocabulary import UNKNOWN, TokenVocabulary
 
 
-def unseen(items: Any, what: str) -> Any:  # noqa: ANN401 - any iterable, returned as it came
-    """Follow nothing."""
-    del what
-    return items
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingData:
-    """What a run learns from.
-
-    Parameters
-    ----------
-    recipe
-        What is asked for.
-    train, val
-        What is learned from, and what the epoch is chosen by.
-    store
-        Features; None for a model that sees no video.
-    vocabulary
-        The words known.
-    seed
-        Of all draws.
-    """
-
-    recipe: Recipe
-    train: Annotations
-    val: Annotations
-    store: FeatureStore | None
-    vocabulary: Vocabulary
-    seed: int
-
-
-def source_of(annotations: Annotations) -> checkpoints.Source:
+def source_of(annotations: Annotations) -> checkpoints.UsedAnnotations:
     """Say which annotations were used, and how many of their queries could be."""
     kept = annotations.select_queries(queries_kept(annotations))
-    return checkpoints.Source(
+    return checkpoints.UsedAnnotations(
         annotations.dataset,
         annotations.split,
         annotations.sha256,
@@ -84,7 +48,7 @@ def source_of(annotations: Annotations) -> checkpoints.Source:
     )
 
 
-def build_network(recipe: Recipe, vocabulary: Vocabulary, n_dimensions: int) -> Network:
+def build_network(recipe: Recipe, vocabulary: TokenVocabulary, n_dimensions: int) -> Network:
     """Build a recipe's network with PyTorch's present generator."""
     family = get_family(recipe.model)
     settings = msgspec.convert(recipe.settings, family.settings)
@@ -97,7 +61,7 @@ def train(
     folder: Path,
     *,
     follow: Follow = unseen,
-    tell: Callable[[Epoch], None] = lambda _: None,
+    on_epoch: Callable[[Epoch], None] = lambda _: None,
 ) -> list[Epoch]:
     """Train until the recipe's last epoch, or until none was better for its `patience`.
 
@@ -106,11 +70,11 @@ def train(
     data
         What to learn from.
     folder
-        The run's folder. Epochs in it are gone on from.
+        The run's folder. A run in it is resumed.
     follow
         Shows how far it is.
-    tell
-        Told each epoch that ends.
+    on_epoch
+        Called with each epoch that ends.
 
     Returns
     -------
@@ -118,16 +82,7 @@ def train(
         All of them, also those of an earlier start.
     """
     recipe = data.recipe
-    accelerator = Accelerator(
-        mixed_precision=recipe.train.precision,
-        dataloader_config=DataLoaderConfiguration(split_batches=True),
-    )
-    if recipe.train.precision == "fp16" and accelerator.device.type == "cpu":
-        raise UsageError("train.precision: got fp16 on a processor, expected no or bf16; fp16 is of a GPU")
-    if recipe.train.batch % accelerator.num_processes:
-        raise UsageError(
-            f"train.batch: got {recipe.train.batch}, expected a multiple of {accelerator.num_processes} processes"
-        )
+    accelerator = _accelerator(recipe)
     torch.manual_seed(data.seed)
     network = build_network(recipe, data.vocabulary, 0 if data.store is None else data.store.n_dimensions)
     _start_actions(network, data)
@@ -136,33 +91,46 @@ def train(
     history = _go_on(folder, network, optimiser)
     if _is_done(history, recipe):
         return history
-    lessons = make_lessons(data, network, follow)
-    video_ids = lessons.video_ids if "other video" in network.model.needs else []
-    measure = lessons.watch.measure
+    epochs = make_epoch_data(data, network, follow)
+    video_ids, measure = epochs.video_ids if "other video" in network.model.needs else [], epochs.watch.measure
     # Accelerate replaces `forward` in place, by one in mixed precision. The container takes that for training, and the
     # network inside stays as it is: it is judged and saved in float32, as it will answer.
     learner, optimiser = accelerator.prepare(torch.nn.Sequential(network), optimiser)
     while not _is_done(history, recipe):
         epoch = len(history) + 1
-        pairs, told = lessons.epoch(epoch)
+        pairs, log = epochs.epoch(epoch)
         started = time.perf_counter()
         loader = accelerator.prepare_data_loader(_loader(pairs, video_ids, recipe, data.seed, epoch))
         torch.manual_seed(int(np.random.SeedSequence([data.seed, epoch]).generate_state(1)[0]))
         learner.train()
-        loss, watched, waited = _one_epoch(
-            learner, optimiser, accelerator, follow(loader, f"epoch {epoch}"), recipe.train.clip
-        )
+        steps = follow(loader, f"epoch {epoch}")
+        loss, watched, waited = _one_epoch(learner, optimiser, accelerator, steps, recipe.train.clip)
         seconds = time.perf_counter() - started
-        val = lessons.judge(network)
+        val = epochs.validate(network)
         if np.isnan(val[measure]):
             raise UsageError(f"select.measure: {measure} is undefined on {data.val.split}, name another one")
         best = not history or val[measure] > max(of.val[measure] for of in history)
-        history.append(Epoch(epoch, loss, val, best, watched | told, round(seconds, 3), round(waited / seconds, 5)))
+        history.append(Epoch(epoch, loss, val, best, watched | log, round(seconds, 3), round(waited / seconds, 5)))
         if accelerator.is_main_process:
             checkpoints.save_epoch(folder, network, optimiser, history)
-            tell(history[-1])
+            on_epoch(history[-1])
         accelerator.wait_for_everyone()
     return history
+
+
+def _accelerator(recipe: Recipe) -> Accelerator:
+    """Return the devices of a recipe, which must fit its precision and batch."""
+    accelerator = Accelerator(
+        mixed_precision=recipe.train.precision,
+        dataloader_config=DataLoaderConfiguration(split_batches=True),
+    )
+    if recipe.train.precision == "fp16" and accelerator.device.type == "cpu":
+        raise UsageError("train.precision: got fp16 on a CPU, expected no or bf16; fp16 needs a GPU")
+    if recipe.train.batch % accelerator.num_processes:
+        raise UsageError(
+            f"train.batch: got {recipe.train.batch}, expected a multiple of {accelerator.num_processes} processes"
+        )
+    return accelerator
 
 
 def _start_actions(network: Network, data: TrainingData) -> None:
@@ -210,7 +178,7 @@ def _is_done(history: list[Epoch], recipe: Recipe) -> bool:
     return bool(recipe.select.patience) and since_best >= recipe.select.patience
 
 
-def _loader(pairs: Pairs, video_ids: list[str], recipe: Recipe, seed: int, epoch: int) -> DataLoader[Examples]:
+def _loader(pairs: Pairs, video_ids: list[str], recipe: Recipe, seed: int, epoch: int) -> DataLoader[TokenBatch]:
     """Return an epoch's batches, in the order and with the other videos that its number draws."""
     rng = np.random.default_rng([seed, epoch])
     order = rng.permutation(len(pairs)).tolist()
@@ -255,8 +223,8 @@ def _one_epoch(
         raise TrueMomentError(
             f"the loss is not finite ({means['total']}): lower train.learning_rate, or change train.clip or precision"
         )
-    told = {name: float(accelerator.reduce(value, "sum")) / n_pairs for name, value in watched.items()}
-    return means, told, waited
+    watched_means = {name: float(accelerator.reduce(value, "sum")) / n_pairs for name, value in watched.items()}
+    return means, watched_means, waited
 
 
 def _add(sums: dict[str, torch.Tensor], values: dict[str, torch.Tensor], weight: int) -> None:
@@ -266,7 +234,7 @@ def _add(sums: dict[str, torch.Tensor], values: dict[str, torch.Tensor], weight:
         sums[name] = sums[name] + term if name in sums else term
 
 
-def _timed(batches: Iterator[Examples]) -> Iterator[tuple[Examples, float]]:
+def _timed(batches: Iterator[TokenBatch]) -> Iterator[tuple[TokenBatch, float]]:
     """Yield each batch with the seconds that it was waited for."""
     while True:
         started = time.perf_counter()

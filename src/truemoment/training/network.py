@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from truemoment.models.base import Batch, GroundingModel, ModelOutput
-from truemoment.training.vocabulary import PADDING, Vocabulary
+from truemoment.training.vocabulary import PADDING, TokenVocabulary
 
 
 @dataclass(frozen=True)
-class Examples:
+class TokenBatch:
     """A batch before words are vectors; fields as in :class:`~truemoment.models.base.Batch`.
 
     Parameters
@@ -30,7 +30,7 @@ class Examples:
     iou: Tensor | None = None
     other_video: Tensor | None = None
 
-    def to(self, device: torch.device) -> Examples:
+    def to(self, device: torch.device) -> TokenBatch:
         """Return the examples on a device."""
         tensors = {part.name: getattr(self, part.name) for part in dataclasses.fields(self)}
         moved = {name: tensor.to(device) for name, tensor in tensors.items() if tensor is not None}
@@ -50,7 +50,7 @@ class Network(nn.Module):
         The model.
     """
 
-    def __init__(self, vocabulary: Vocabulary, n_vector: int, model: GroundingModel) -> None:
+    def __init__(self, vocabulary: TokenVocabulary, n_vector: int, model: GroundingModel) -> None:
         super().__init__()
         self.model = model
         learned = vocabulary.vectors is None
@@ -63,7 +63,7 @@ class Network(nn.Module):
             else:
                 self.table.weight.copy_(torch.from_numpy(vocabulary.vectors))
 
-    def forward(self, examples: Examples) -> tuple[ModelOutput, dict[str, Tensor]]:
+    def forward(self, examples: TokenBatch) -> tuple[ModelOutput, dict[str, Tensor]]:
         """Score every candidate, and, where the IoUs are known, return the terms of the loss."""
         batch = Batch(
             words=self.table(examples.numbers),

@@ -1,4 +1,4 @@
-"""Recipes: all that a training run is asked for, as a small YAML file.
+"""Recipes: the settings of a training run, as a small YAML file.
 
 ::
 
@@ -10,7 +10,7 @@
     train: {epochs: 10, batch: 64, learning_rate: 0.001}
     select: {measure: AxIoU@10, split: val, patience: 3}
     decode: {nms: 0.45}
-    windows: {seconds: 25.6, negatives: 0.7}    # only for hours-long video: a window of a film is the video
+    windows: {seconds: 25.6, negatives: 0.7}    # only for hours-long video: a window of a video is the video
 
 Unknown keys and wrong kinds are refused with the key's name. A recipe's `hash` covers every value, defaults included,
 so two runs of one hash were asked for the same.
@@ -101,7 +101,7 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
     precision: Literal["no", "bf16", "fp16"] = "no"
 
 
-class Selection(Struct, frozen=True, forbid_unknown_fields=True):
+class EpochSelection(Struct, frozen=True, forbid_unknown_fields=True):
     """Which epoch is kept.
 
     Parameters
@@ -142,13 +142,13 @@ class Windowing(Struct, frozen=True, forbid_unknown_fields=True):
     seconds
         Length of a window.
     stride
-        From one window to the next where films are answered, as a share of a window.
+        From one window to the next where videos are answered, as a share of a window.
     negatives
-        How often a query is shown a window of its film that does not show the moment, as a share of all times.
+        How often a query is shown a window of its video that does not show the moment, as a share of all times.
     negatives_from
-        Where these are drawn from: ``apart`` from the moment, or ``anywhere`` in the film as in MAD's code.
+        Where these are drawn from: ``apart`` from the moment, or ``anywhere`` in the video as in MAD's code.
     tail
-        What becomes of a film's end where films are answered: ``covered`` by one more window, or ``dropped``.
+        What becomes of a video's end where videos are answered: ``covered`` by one more window, or ``dropped``.
     """
 
     seconds: Above0 = 25.6
@@ -159,7 +159,7 @@ class Windowing(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
-    """All that a run is asked for, but for the data, the features and the seed.
+    """All settings of a run except the data, the features and the seed.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     text, train, select, decode
         See the classes above.
     windows
-        For hours-long video: what the model sees are windows of it, and `decode` is of whole films. Unset, every video
+        For hours-long video: what the model sees are windows of it, and `decode` is of whole videos. Unset, every video
         is seen as a whole.
     """
 
@@ -187,7 +187,7 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     normalise: bool = True
     text: Text = Text()
     train: Optimisation = Optimisation()
-    select: Selection = Selection()
+    select: EpochSelection = EpochSelection()
     decode: Decoding = Decoding()
     windows: Windowing | UnsetType = UNSET  # unset, it is not written: recipes without windows keep their hashes
 
@@ -287,8 +287,8 @@ def _convert(values: Mapping[str, Any], kind: type[S], path: Path | None, field:
     except msgspec.ValidationError as error:
         problem, _, at = str(error).partition(" - at `$")
         inner = at.rstrip("`").lstrip(".")
-        told = in_words(lower_first(problem))
-        raise InputError(told, path=path, field=(field + inner).rstrip(".") or None) from None
+        words = in_words(lower_first(problem))
+        raise InputError(words, path=path, field=(field + inner).rstrip(".") or None) from None
 
 
 def _parse(data: bytes, path: Path) -> Any:  # noqa: ANN401 - checked by the caller

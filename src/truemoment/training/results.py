@@ -19,7 +19,7 @@ from truemoment.files import atomic_write, read_text
 from truemoment.folders import lock_file
 
 
-class Row(msgspec.Struct, frozen=True):
+class ResultRow(msgspec.Struct, frozen=True):
     """A figure.
 
     Parameters
@@ -45,7 +45,7 @@ class Row(msgspec.Struct, frozen=True):
     commit, hardware, truemoment
         What it was made with.
     notes
-        What must be said wherever the figure is used.
+        What a reader of the figure has to know.
     trained_on
         What was learned from.
     """
@@ -72,14 +72,14 @@ class Row(msgspec.Struct, frozen=True):
     @property
     def place(self) -> tuple[object, ...]:
         """What a later row of the same run and figure replaces."""
-        asked = (self.recipe, self.config, self.seed, self.features, self.trained_on, self.chosen_on)
-        return (*asked, self.dataset, self.data, self.split, self.measure)
+        run = (self.recipe, self.config, self.seed, self.features, self.trained_on, self.chosen_on)
+        return (*run, self.dataset, self.data, self.split, self.measure)
 
 
-FIELDS = tuple(field.name for field in msgspec.structs.fields(Row))
+FIELDS = tuple(field.name for field in msgspec.structs.fields(ResultRow))
 
 
-def read_rows(path: Path) -> list[Row]:
+def read_rows(path: Path) -> list[ResultRow]:
     """Read a file of figures.
 
     Raises
@@ -100,13 +100,13 @@ def read_rows(path: Path) -> list[Row]:
         if len(values) != len(FIELDS):
             raise InputError(f"got {len(values)} columns, expected {len(FIELDS)}", path=path, line=line)
         try:
-            rows.append(msgspec.convert(dict(zip(FIELDS, values, strict=True)), Row, strict=False))
+            rows.append(msgspec.convert(dict(zip(FIELDS, values, strict=True)), ResultRow, strict=False))
         except msgspec.ValidationError as error:
             raise InputError(str(error), path=path, line=line) from None
     return rows
 
 
-def keep(path: Path, rows: Sequence[Row]) -> None:
+def keep(path: Path, rows: Sequence[ResultRow]) -> None:
     """Add figures to a file, in place of older ones of the same run; it is made if it is not there.
 
     Several processes may add to one file at once: each waits for the others.
@@ -117,7 +117,7 @@ def keep(path: Path, rows: Sequence[Row]) -> None:
         write_rows(path, [*(row for row in old if row.place not in replaced), *rows])
 
 
-def write_rows(path: Path, rows: Iterable[Row]) -> None:
+def write_rows(path: Path, rows: Iterable[ResultRow]) -> None:
     """Write a file of figures, complete or not at all."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -25,7 +25,7 @@ from truemoment.protocols import protocol_for_dataset
 from truemoment.records import Annotations
 from truemoment.scores import Scores
 from truemoment.training.floors import floor_rows
-from truemoment.training.results import Row
+from truemoment.training.results import ResultRow
 from truemoment.worlds.interval_rules import LikeliestInterval, NamedInterval, RandomInterval
 from truemoment.worlds.perception import class_names, perfect_perception
 
@@ -59,7 +59,7 @@ class RuleFigures:
     quality: float
     seed: int
     values: Mapping[tuple[str, str], float]
-    rows: tuple[Row, ...]
+    rows: tuple[ResultRow, ...]
 
 
 def run_rules(
@@ -104,7 +104,7 @@ def run_rules(
             )
             for name, kind, rule, n_draws, fitted in rules:
                 values: dict[tuple[str, str], float] = {}
-                rows: list[Row] = []
+                rows: list[ResultRow] = []
                 for split, of in splits.items():
                     draws = [
                         evaluate(of, rule.ground(of.queries, top), measures, protocol_for_dataset(of.dataset))

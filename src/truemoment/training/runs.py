@@ -24,13 +24,15 @@ from truemoment.models import get_family
 from truemoment.records import Annotations
 from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
+from truemoment.training.epoch_data import TrainingData
 from truemoment.training.epochs import epoch_folders
 from truemoment.training.grounder import TrainedGrounder, load_grounder, read_vocabulary, write_vocabulary
 from truemoment.training.hardware import commit, hardware
-from truemoment.training.loop import Follow, TrainingData, source_of, train, unseen
+from truemoment.training.loop import source_of, train
+from truemoment.training.progress import Follow, unseen
 from truemoment.training.recipes import Recipe
-from truemoment.training.results import Row
-from truemoment.training.vocabulary import Vocabulary, make_vocabulary, text_encoder_of, with_commit
+from truemoment.training.results import ResultRow
+from truemoment.training.vocabulary import TokenVocabulary, make_vocabulary, text_encoder_of, with_commit
 from truemoment.version import __version__
 
 MEASURES = "R@1,IoU=0.5; R@1,IoU=0.7; dR@1,IoU=0.5; dR@1,IoU=0.7; mIoU; AxIoU@10"
@@ -51,17 +53,17 @@ FIT_FOR_A_FILE = re.compile(r"[\w][\w .+-]{0,79}")
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class TrainingTask:
     """What is to be trained.
 
     Parameters
     ----------
     recipe, seed
-        What is asked for, and the seed of all draws.
+        The recipe, and the seed of all draws.
     train, val
         What is learned from, and what the epoch is chosen by.
     features, store
-        As asked for, and opened; "" and None for a model that sees no video.
+        Source of the features, and the features; "" and None for a model that sees no video.
     sentences
         Every sentence whose words may be looked up in a file of fixed vectors.
     data_dir
@@ -100,13 +102,13 @@ class Task:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class TrainingResult:
     """What a run came to.
 
     Parameters
     ----------
     folder, run
-        Where it lies, and what was asked for.
+        Its folder, and its request.
     history
         The log, an entry an epoch.
     n_parameters
@@ -119,7 +121,7 @@ class Result:
     run: checkpoints.Run
     history: list[Epoch]
     n_parameters: int
-    tests: tuple[Row, ...] = field(default=())
+    tests: tuple[ResultRow, ...] = field(default=())
 
     @property
     def best(self) -> Epoch:
@@ -154,23 +156,23 @@ def hold_out(train: Annotations, seed: int) -> tuple[Annotations, Annotations]:
     if len(videos) < 2:
         raise UsageError(f"{train.dataset}/{train.split} has {len(videos)} video(s), too few to hold some out")
     drawn = np.random.default_rng([seed, 0]).permutation(videos)[: max(1, round(HELD_OUT_SHARE * len(videos)))]
-    held = np.isin(train.queries.video_id.astype(str), drawn)
-    rest = dataclasses.replace(train.select_queries(~held), split=f"{train.split} less {len(drawn)} videos")
-    return rest, dataclasses.replace(train.select_queries(held), split=f"held out of {train.split}")
+    held_out = np.isin(train.queries.video_id.astype(str), drawn)
+    rest = dataclasses.replace(train.select_queries(~held_out), split=f"{train.split} less {len(drawn)} videos")
+    return rest, dataclasses.replace(train.select_queries(held_out), split=f"held out of {train.split}")
 
 
 def perform(
-    task: Task,
+    task: TrainingTask,
     folder: Path,
     tests: Mapping[str, Annotations],
     *,
     measures: str = MEASURES,
     follow: Follow = unseen,
-    tell: Callable[[Epoch], None] = lambda _: None,
-) -> Result:
-    """Train, answer the test splits with the epoch chosen, measure and keep all of it in the run's folder.
+    on_epoch: Callable[[Epoch], None] = lambda _: None,
+) -> TrainingResult:
+    """Train, predict the test splits with the best epoch, measure, and save all of it in the run's folder.
 
-    A folder that holds the same run is gone on with; one that holds another is refused.
+    A folder with the same run is resumed; one with another run is refused.
 
     Parameters
     ----------
@@ -182,7 +184,7 @@ def perform(
         Test splits by name; answers go to ``FOLDER/SPLIT.jsonl``.
     measures
         What is measured on them.
-    follow, tell
+    follow, on_epoch
         As for :func:`truemoment.training.loop.train`.
     """
     refuse_names((task.val.split, *tests))
@@ -190,11 +192,33 @@ def perform(
     text_encoder = text_encoder_of(task.recipe.text) if there is None else there.text_encoder
     text = with_commit(task.recipe.text, text_encoder)
     vocabulary = make_vocabulary(text, task.train.queries.sentence, task.sentences, task.data_dir)
-    run = checkpoints.Run(
+    run = _run_of(task, vocabulary, text_encoder)
+    processes = PartialState()
+    with lock_folder(folder) if processes.is_main_process else contextlib.nullcontext():
+        with processes.main_process_first():
+            _claim(folder, run, vocabulary, tests)
+        data = TrainingData(task.recipe, task.train, task.val, task.store, vocabulary, task.seed)
+        history = train(data, folder, follow=follow, on_epoch=on_epoch)
+        if not processes.is_main_process:
+            return TrainingResult(folder, run, history, 0)
+        grounder = dataclasses.replace(load_grounder(folder, store=task.store), follow=follow)
+        rows = tuple(
+            row
+            for split, of in tests.items()
+            for row in _answer(grounder, of, folder / f"{split}.jsonl", measures, history)
+        )
+        result = TrainingResult(folder, run, history, grounder.network.model.n_parameters(), rows)
+        checkpoints.write_document(folder / "result.json", document(result))
+        return result
+
+
+def _run_of(task: TrainingTask, vocabulary: TokenVocabulary, text_encoder: str) -> checkpoints.Run:
+    """Return what is written of a task into its folder."""
+    return checkpoints.Run(
         recipe=task.recipe,
         seed=task.seed,
         train=source_of(task.train),
-        val=checkpoints.Source(
+        val=checkpoints.UsedAnnotations(
             task.val.dataset, task.val.split, task.val.sha256, task.val.n_queries, task.val.n_videos
         ),
         features=task.features,
@@ -206,23 +230,6 @@ def perform(
         text_encoder=text_encoder,
         truemoment=__version__,
     )
-    processes = PartialState()
-    with lock_folder(folder) if processes.is_main_process else contextlib.nullcontext():
-        with processes.main_process_first():
-            _claim(folder, run, vocabulary, tests)
-        data = TrainingData(task.recipe, task.train, task.val, task.store, vocabulary, task.seed)
-        history = train(data, folder, follow=follow, tell=tell)
-        if not processes.is_main_process:
-            return Result(folder, run, history, 0)
-        grounder = dataclasses.replace(load_grounder(folder, store=task.store), follow=follow)
-        rows = tuple(
-            row
-            for split, of in tests.items()
-            for row in _answer(grounder, of, folder / f"{split}.jsonl", measures, history)
-        )
-        result = Result(folder, run, history, grounder.network.model.n_parameters(), rows)
-        checkpoints.write_document(folder / "result.json", document(result))
-        return result
 
 
 def refuse_names(splits: Iterable[str]) -> None:
@@ -234,8 +241,8 @@ def refuse_names(splits: Iterable[str]) -> None:
             )
 
 
-def _claim(folder: Path, run: checkpoints.Run, vocabulary: Vocabulary, tests: Iterable[str]) -> None:
-    """Write what a run is asked for, or check that this folder holds the very same."""
+def _claim(folder: Path, run: checkpoints.Run, vocabulary: TokenVocabulary, tests: Iterable[str]) -> None:
+    """Write the request of a run, or check that this folder has the same one."""
     refuse_links(
         folder,
         *("run.json", "words.json", "best.safetensors", "result.json"),
@@ -260,7 +267,9 @@ def _claim(folder: Path, run: checkpoints.Run, vocabulary: Vocabulary, tests: It
     checkpoints.write_document(folder / "run.json", run)
 
 
-def _answer(grounder: TrainedGrounder, of: Annotations, path: Path, measures: str, history: list[Epoch]) -> list[Row]:
+def _answer(
+    grounder: TrainedGrounder, of: Annotations, path: Path, measures: str, history: list[Epoch]
+) -> list[ResultRow]:
     """Answer a test split, write the answers, and measure them."""
     run = grounder.run
     answers = grounder.ground(of.queries, run.recipe.decode.top)
@@ -269,7 +278,7 @@ def _answer(grounder: TrainedGrounder, of: Annotations, path: Path, measures: st
     made_with = {"commit": commit(), "hardware": hardware(), "truemoment": __version__}
     measured = evaluate(of, answers, parse_measures(measures)).measured()
     return [
-        Row(
+        ResultRow(
             recipe=run.recipe.model,
             config=run.recipe.hash,
             seed=run.seed,
@@ -291,7 +300,7 @@ def _answer(grounder: TrainedGrounder, of: Annotations, path: Path, measures: st
     ]
 
 
-def document(result: Result) -> dict[str, Any]:
+def document(result: TrainingResult) -> dict[str, Any]:
     """Return a result as JSON."""
     return {
         "schema": "truemoment/training/1",

@@ -1,4 +1,4 @@
-"""A grid of runs: methods, values of one dial, seeds; each cell a run of its own that is gone on with if it is cut off.
+"""A grid of runs: methods, values of one dial, seeds; each cell a run of its own, which can be resumed.
 
 ::
 
@@ -38,11 +38,11 @@ from truemoment.files import decode_json, read_bytes, read_number
 from truemoment.keyed import split_pair
 from truemoment.processes import ENDED, end_with_parent, processes
 from truemoment.training.recipes import Recipe, read_recipe
-from truemoment.training.results import Row
+from truemoment.training.results import ResultRow
 
 if TYPE_CHECKING:
     from truemoment.records import Annotations
-    from truemoment.training.runs import Task
+    from truemoment.training.runs import TrainingTask
 
 DIALS = MappingProxyType({"perception": "perception", "location-prior": "location_prior", "query-prior": "query_prior"})
 """What can be turned, and the setting of a world that it is."""
@@ -158,7 +158,7 @@ def read_methods(recipes: Sequence[str], changes: Sequence[str] = ()) -> tuple[M
 
 
 @dataclass(frozen=True)
-class Cell:
+class SweepCell:
     """A run of the grid.
 
     Parameters
@@ -177,7 +177,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Grid:
+class SweepGrid:
     """All that is to be trained.
 
     Parameters
@@ -197,28 +197,28 @@ class Grid:
         """Whether the dial changes what a method learns from: perception changes nothing for one that is blind."""
         return self.dial.name != "perception" or method.sees
 
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[SweepCell]:
         """List every cell, seed by seed, so that a sweep that is cut off has whole curves of the first seeds."""
         reached = {method.name: self.reaches(method) for method in self.methods}
         return [
-            Cell(method.name, value if reached[method.name] else None, seed)
+            SweepCell(method.name, value if reached[method.name] else None, seed)
             for seed in self.seeds
             for number, value in enumerate(self.dial.values)
             for method in self.methods
             if reached[method.name] or number == 0
         ]
 
-    def folder_of(self, cell: Cell) -> Path:
+    def folder_of(self, cell: SweepCell) -> Path:
         """Return the folder of a cell's run."""
         return self.folder / "cells" / cell.method / f"{self.dial.name}={written(cell.value)}" / f"seed-{cell.seed}"
 
-    def recipe_of(self, cell: Cell) -> Recipe:
+    def recipe_of(self, cell: SweepCell) -> Recipe:
         """Return the recipe of a cell."""
         return next(method.recipe for method in self.methods if method.name == cell.method)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CellOutcome:
     """What came of a cell.
 
     Parameters
@@ -235,8 +235,8 @@ class Outcome:
         Why nothing further can be done: a file or an option is wrong.
     """
 
-    cell: Cell
-    rows: tuple[Row, ...] = ()
+    cell: SweepCell
+    rows: tuple[ResultRow, ...] = ()
     seconds: float = 0.0
     failed: str = ""
     stops: str = ""
@@ -248,7 +248,7 @@ class Outcome:
 class _Finished(msgspec.Struct):
     """The part of result.json that a sweep reads."""
 
-    figures: list[Row]
+    figures: list[ResultRow]
 
 
 def read_finished(
@@ -259,7 +259,7 @@ def read_finished(
     features: str,
     learned: Mapping[tuple[str, str], str],
     wanted: Collection[tuple[str, str, str]],
-) -> tuple[Row, ...] | None:
+) -> tuple[ResultRow, ...] | None:
     """Read the figures of a cell that is finished; None if it is not, or lacks some that are wanted.
 
     Parameters
@@ -267,7 +267,7 @@ def read_finished(
     folder
         Of the cell.
     recipe, seed, features
-        What the run must have been asked for.
+        The expected request of the run.
     learned
         Hash of the annotations of each dataset and split that may be learned or chosen from.
     wanted
@@ -296,13 +296,13 @@ def read_finished(
 
 # ----------------------------------------------------------------------------------------- what is done
 
-Prepare = Callable[[Cell], "tuple[Task, Mapping[str, Annotations]]"]
+Prepare = Callable[[SweepCell], "tuple[TrainingTask, Mapping[str, Annotations]]"]
 """Reads what a cell learns from, and the splits it is to answer; it is sent to other processes."""
 
 
 def train_cells(
-    cells: Sequence[Cell], grid: Grid, prepare: Prepare, *, measures: str, jobs: int, threads: int
-) -> Iterator[Outcome]:
+    cells: Sequence[SweepCell], grid: SweepGrid, prepare: Prepare, *, measures: str, jobs: int, threads: int
+) -> Iterator[CellOutcome]:
     """Train cells and yield what comes of each, as they are done.
 
     Parameters
@@ -336,14 +336,14 @@ def train_cells(
             ) from None
 
 
-def _checked(outcome: Outcome) -> Outcome:
+def _checked(outcome: CellOutcome) -> CellOutcome:
     if outcome.stops:
         raise TrueMomentError(outcome.stops)
     return outcome
 
 
-def _train(cell: Cell, grid: Grid, prepare: Prepare, measures: str) -> Outcome:
-    """Train one cell; errors are told as words, which every process can send."""
+def _train(cell: SweepCell, grid: SweepGrid, prepare: Prepare, measures: str) -> CellOutcome:
+    """Train one cell; errors become text, which every process can send."""
     from truemoment.training.runs import perform  # noqa: PLC0415 - it loads PyTorch
 
     started = time.perf_counter()
@@ -353,10 +353,10 @@ def _train(cell: Cell, grid: Grid, prepare: Prepare, measures: str) -> Outcome:
         folder.parent.mkdir(parents=True, exist_ok=True)
         rows = perform(task, folder, tests, measures=measures).tests
     except (InputError, MissingFileError, UsageError, MissingPackageError) as error:
-        return Outcome(cell, stops=str(error))
+        return CellOutcome(cell, stops=str(error))
     except TrueMomentError as error:
-        return Outcome(cell, failed=str(error), seconds=time.perf_counter() - started)
-    return Outcome(cell, rows, time.perf_counter() - started)
+        return CellOutcome(cell, failed=str(error), seconds=time.perf_counter() - started)
+    return CellOutcome(cell, rows, time.perf_counter() - started)
 
 
 @contextlib.contextmanager
@@ -372,7 +372,7 @@ def _threads(threads: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _train_apart(cell: Cell, grid: Grid, prepare: Prepare, measures: str) -> Outcome:
+def _train_apart(cell: SweepCell, grid: SweepGrid, prepare: Prepare, measures: str) -> CellOutcome:
     """Train one cell in a process of its own pool, which a signal ends: the pool would else hand it the next cell."""
     try:
         return _train(cell, grid, prepare, measures)
@@ -381,7 +381,7 @@ def _train_apart(cell: Cell, grid: Grid, prepare: Prepare, measures: str) -> Out
 
 
 def _begin(threads: int) -> None:
-    """Begin a process: it ends on Ctrl-C, when it is told to, and with the process that started it."""
+    """Begin a process: it ends on Ctrl-C, on a signal, and with the process that started it."""
     import torch  # noqa: PLC0415 - asked only by what trains
 
     for number in _ENDING:
@@ -402,5 +402,5 @@ def _end(number: int, frame: object) -> None:
 
 
 def _ending_already(number: int, frame: object) -> None:
-    """Take no notice of a further signal; one that is on its way cannot be told to be ignored."""
+    """Ignore a further signal: one that was sent already arrives all the same."""
     del number, frame

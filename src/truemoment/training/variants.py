@@ -36,15 +36,15 @@ from truemoment.training.checkpoints import Epoch
 from truemoment.training.epochs import epoch_folder
 from truemoment.training.examples import Pairs, make_pairs, make_table
 from truemoment.training.grounder import TrainedGrounder, load_grounder
-from truemoment.training.loop import Follow, unseen
-from truemoment.training.runs import Task, perform, refuse_names
+from truemoment.training.progress import Follow, unseen
+from truemoment.training.runs import TrainingTask, perform, refuse_names
 from truemoment.training.scoring import score
 
 SHUFFLED = "shuffled"
 
 
 @dataclass(frozen=True)
-class Grid:
+class VariantGrid:
     """Which variants.
 
     Parameters
@@ -70,14 +70,14 @@ class Grid:
 
 
 def make_variants(
-    task: Task,
-    grid: Grid,
+    task: TrainingTask,
+    grid: VariantGrid,
     folder: Path,
     tests: Mapping[str, Annotations],
     *,
     measures: str,
     follow: Follow = unseen,
-    tell: Callable[[str], None] = lambda _: None,
+    on_status: Callable[[str], None] = lambda _: None,
 ) -> int:
     """Train, and save the scores of every variant on the validation split and on the test splits.
 
@@ -95,8 +95,8 @@ def make_variants(
         Test splits by name.
     measures
         What is measured.
-    follow, tell
-        Show how far it is; told what is done.
+    follow, on_status
+        Shows progress; receives what is being done.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def make_variants(
         How many variants there are.
     """
     if task.recipe.windows is not UNSET:
-        raise UsageError("windows: are of films, and variants of whole videos; name a recipe without")
+        raise UsageError("windows: variants are of whole videos, expected a recipe without windows")
     splits = {task.val.split: task.val, **tests}
     refuse_names(splits)
     with lock_folder(folder):
@@ -112,25 +112,25 @@ def make_variants(
         for split in splits:
             (folder / split).mkdir(exist_ok=True)
         return sum(
-            _make_of_rate(task, rate, grid, folder, splits, measures=measures, follow=follow, tell=tell)
+            _make_of_rate(task, rate, grid, folder, splits, measures=measures, follow=follow, on_status=on_status)
             for rate in grid.learning_rates
         )
 
 
 def _make_of_rate(
-    task: Task,
+    task: TrainingTask,
     rate: float,
-    grid: Grid,
+    grid: VariantGrid,
     folder: Path,
     splits: Mapping[str, Annotations],
     *,
     measures: str,
     follow: Follow,
-    tell: Callable[[str], None],
+    on_status: Callable[[str], None],
 ) -> int:
     """Make the variants of a learning rate; return how many there are."""
     run = folder / "runs" / f"lr{rate:g}"
-    tell(f"learning rate {rate:g}: training")
+    on_status(f"learning rate {rate:g}: training")
     _train(task, rate, run, follow)
     weights = _kept(run)
     n_variants = len(weights) * len(list(grid.of_network(rate, 0)))
@@ -143,7 +143,7 @@ def _make_of_rate(
     ]
     if not missing:
         return n_variants
-    tell(f"learning rate {rate:g}: answering")
+    on_status(f"learning rate {rate:g}: answering")
     method = dataclasses.replace(load_grounder(run, store=task.store), follow=follow)
     pairs = {
         (split, shuffled): _pairs(method, of, shuffled=shuffled, seed=task.seed)
@@ -153,13 +153,13 @@ def _make_of_rate(
     for number, path in missing:
         checkpoints.load_into(method.network, checkpoints.read_tensors(path), path)
         for split, of in splits.items():
-            tell(f"learning rate {rate:g}, epoch {number}: {split}")
+            on_status(f"learning rate {rate:g}, epoch {number}: {split}")
             of_split = {shuffled: found for (name, shuffled), found in pairs.items() if name == split}
             _save(method, of, of_split, grid.of_network(rate, number), folder=folder / split, measures=measures)
     return n_variants
 
 
-def _train(task: Task, rate: float, run: Path, follow: Follow) -> None:
+def _train(task: TrainingTask, rate: float, run: Path, follow: Follow) -> None:
     """Train at a learning rate to the last epoch, and keep the weights of each epoch."""
     recipe = msgspec.structs.replace(
         task.recipe,
@@ -173,7 +173,7 @@ def _train(task: Task, rate: float, run: Path, follow: Follow) -> None:
     newest = checkpoints.newest_epoch(run)
     if newest is not None:  # a run that was cut off between its epoch's end and the copy
         _keep(run, int(newest.name.removeprefix("epoch-")))
-    perform(dataclasses.replace(task, recipe=recipe), run, {}, follow=follow, tell=keep)
+    perform(dataclasses.replace(task, recipe=recipe), run, {}, follow=follow, on_epoch=keep)
 
 
 def _keep(run: Path, epoch: int) -> None:
@@ -214,7 +214,7 @@ def _save(
     """Score a split once a way, and save what each threshold makes of it."""
     recipe = method.run.recipe
     device = next(method.network.parameters()).device
-    asked = parse_measures(measures)
+    parsed = parse_measures(measures)
     scored = {shuffled: score(method.network, of_way, recipe.train.batch, device) for shuffled, of_way in pairs.items()}
     for name, shuffled, nms in variants:
         answers = as_predictions(
@@ -226,4 +226,4 @@ def _save(
             top=recipe.decode.top,
             name=name,
         )
-        evaluate(of, answers, asked).save(folder / f"{name}.npz")
+        evaluate(of, answers, parsed).save(folder / f"{name}.npz")

@@ -26,7 +26,7 @@ PADDING, UNKNOWN = 0, 1
 
 
 @dataclass(frozen=True, eq=False)
-class Vocabulary:
+class TokenVocabulary:
     """Words by number.
 
     Parameters
@@ -55,7 +55,7 @@ class Vocabulary:
 
 def make_vocabulary(
     text: Text, train_sentences: Iterable[str], all_sentences: Iterable[str], data_dir: Path | None
-) -> Vocabulary:
+) -> TokenVocabulary:
     """Collect the words that a run knows.
 
     Parameters
@@ -71,15 +71,15 @@ def make_vocabulary(
     """
     if text.vectors == "learned":
         counts = Counter(word for sentence in train_sentences for word in set(tokenise(sentence, text.tokens)))
-        return Vocabulary(tuple(sorted(word for word, count in counts.items() if count >= text.least_count)))
-    asked = {word for sentence in all_sentences for word in tokenise(sentence, text.tokens)}
+        return TokenVocabulary(tuple(sorted(word for word, count in counts.items() if count >= text.least_count)))
+    wanted = {word for sentence in all_sentences for word in tokenise(sentence, text.tokens)}
     if text.vectors.startswith(ENCODER):
-        return _encoded(sorted(asked), text.vectors.removeprefix(ENCODER))
-    found: WordVectors = read_glove(_vector_file(text.vectors, data_dir), keep=asked)
+        return _encoded(sorted(wanted), text.vectors.removeprefix(ENCODER))
+    found: WordVectors = read_glove(_vector_file(text.vectors, data_dir), keep=wanted)
     order = sorted(range(len(found.words)), key=found.words.__getitem__)
     vectors = np.zeros((len(order) + 2, found.vectors.shape[1]), dtype=np.float32)
     vectors[2:] = found.vectors[order]
-    return Vocabulary(tuple(found.words[at] for at in order), vectors)
+    return TokenVocabulary(tuple(found.words[at] for at in order), vectors)
 
 
 def text_encoder_of(text: Text) -> str:
@@ -107,7 +107,7 @@ def with_commit(text: Text, text_encoder: str) -> Text:
     return msgspec.structs.replace(text, vectors=ENCODER + text_encoder)
 
 
-def _encoded(tokens: Sequence[str], name: str) -> Vocabulary:
+def _encoded(tokens: Sequence[str], name: str) -> TokenVocabulary:
     """Make the vectors of tokens with a text encoder, each of length 1."""
     from truemoment.video.encoders import load_encoder  # noqa: PLC0415 - importing transformers takes seconds
 
@@ -116,7 +116,7 @@ def _encoded(tokens: Sequence[str], name: str) -> Vocabulary:
     if tokens:
         vectors[2:] = encoder.sentences(tokens)
         vectors[2:] /= np.maximum(np.linalg.norm(vectors[2:], axis=1, keepdims=True), np.finfo(np.float32).tiny)
-    return Vocabulary(tuple(tokens), vectors)
+    return TokenVocabulary(tuple(tokens), vectors)
 
 
 def _vector_file(name: str, data_dir: Path | None) -> Path:
@@ -131,7 +131,7 @@ def _vector_file(name: str, data_dir: Path | None) -> Path:
     return files[0]
 
 
-def word_numbers(sentences: Iterable[str], vocabulary: Vocabulary, tokens: How) -> tuple[Ints, Ints]:
+def word_numbers(sentences: Iterable[str], vocabulary: TokenVocabulary, tokens: How) -> tuple[Ints, Ints]:
     """Number the words of sentences.
 
     Returns

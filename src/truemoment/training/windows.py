@@ -1,7 +1,7 @@
-"""Films answered window by window by a network that is being trained, or was.
+"""Long videos answered window by window by a network that is being trained, or was.
 
-What the network says of every candidate of every window goes into one ranked list a film, as VLG-Net's does on MAD
-(Soldan et al. 2022, appendix A.2): nothing is left out within a window, all suppression is over the film.
+What the network says of every candidate of every window goes into one ranked list a video, as VLG-Net's does on MAD
+(Soldan et al. 2022, appendix A.2): nothing is left out within a window, all suppression is over the video.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from truemoment.features.base import FeatureStore
 from truemoment.records import Annotations, Predictions, Queries, numbers_of
 from truemoment.searching.windowed import Windowed
 from truemoment.searching.windows import Windows
-from truemoment.training.examples import ClipTable, Pairs, SentenceTable, Table, read_sentences, video_rows
+from truemoment.training.examples import ClipTable, FloatTable, Pairs, SentenceTable, read_sentences, video_rows
 from truemoment.training.network import Network
 from truemoment.training.recipes import Recipe, Windowing
 from truemoment.training.scoring import score
-from truemoment.training.vocabulary import Vocabulary
+from truemoment.training.vocabulary import TokenVocabulary
 
 MOST_BYTES_KEPT = 500_000_000
-"""Of windows resampled: those of a film of 110 minutes are 68 MB at 64 rows of 512 numbers."""
+"""Of windows resampled: those of a video of 110 minutes are 68 MB at 64 rows of 512 numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class AllCandidates:
 
     name: str
     network: Network
-    vocabulary: Vocabulary
+    vocabulary: TokenVocabulary
     recipe: Recipe
     features: FeatureStore | None
 
@@ -81,7 +81,7 @@ class AllCandidates:
         )
 
     def _pairs(self, queries: Queries) -> Pairs:
-        """Return the pairs; a sentence that is asked of many windows is read once."""
+        """Return the pairs; a sentence is read once for all windows."""
         number = numbers_of(queries.sentence)
         sentences = list(dict.fromkeys(queries.sentence))
         read = read_sentences(sentences, self.vocabulary, self.recipe, self.network.model.needs)
@@ -97,8 +97,8 @@ class AllCandidates:
         return Pairs(SentenceTable(**repeated), numbers_of(queries.video_id), table)
 
     @functools.cached_property
-    def _seen(self) -> Callable[[str], Table]:
-        """What is seen of a video; windows of a film come again with other queries, and are kept while they fit."""
+    def _seen(self) -> Callable[[str], FloatTable]:
+        """What the network sees of a window; windows come again with other queries, and are kept while they fit."""
         features, recipe = self.features, self.recipe
         if features is None:
             raise UsageError(f"{self.name} sees no video, expected no features")
@@ -109,7 +109,7 @@ class AllCandidates:
 def in_windows(
     method: AllCandidates, windowing: Windowing, *, follow: Callable[[Any, str], Any] = lambda items, _: items
 ) -> Windowed:
-    """Return a method as one for films, as a recipe's block `windows` says; `decode` is of whole films."""
+    """Return a method as one for long videos, as a recipe's block `windows` says; `decode` is of whole videos."""
     windows = Windows(windowing.seconds, windowing.stride * windowing.seconds, windowing.tail)
     n_candidates = len(method.network.model.proposals.cells[0])
     return Windowed(method, windows, method.recipe.decode.nms, method.features, each=n_candidates, follow=follow)

@@ -1,4 +1,4 @@
-"""Convolutions on lists of cells, against loops over cells and windows and against dense maps."""
+"""Convolutions on the map of candidates, against loops over cells and windows and against plain convolutions."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,7 @@ import torch
 from torch.nn import functional
 
 from truemoment.exceptions import UsageError
-from truemoment.models.layers import cell_convolution
-from truemoment.models.layers.cell_convolution import CellConvolutions, TriangleConvolutions, cover, neighbours
+from truemoment.models.layers.cell_convolution import CellConvolutions, TriangleConvolutions, neighbours
 from truemoment.proposals import SparseMap
 
 
@@ -86,8 +85,7 @@ def test_equals_loops_over_cells_and_windows(kind, grows, n_clips, kernel, layer
     cells = make_cells(stack)
     expected = np.stack([by_loops(stack, sample, n_clips, kernel, grows=grows) for sample in cells])
     with torch.no_grad():
-        np.testing.assert_allclose(stack.listed(cells).numpy(), expected, atol=1e-5 * np.abs(expected).max())
-        np.testing.assert_allclose(stack.dense(cells).numpy(), expected, atol=1e-5 * np.abs(expected).max())
+        np.testing.assert_allclose(stack(cells).numpy(), expected, atol=1e-5 * np.abs(expected).max())
 
 
 @KINDS
@@ -99,12 +97,11 @@ def test_results_and_gradients_equal_those_of_dense_maps(kind, grows, n_clips, k
     weights = torch.rand_like(cells)
     expected = on_a_dense_map(stack, cells, n_clips, kernel, grows=grows)
     wanted = torch.autograd.grad((expected * weights).sum(), [cells, *stack.parameters()])
-    for way in (stack.listed, stack.dense):
-        ours = way(cells)
-        torch.testing.assert_close(ours, expected, rtol=0, atol=1e-6 * float(expected.detach().abs().max()))
-        gradients = torch.autograd.grad((ours * weights).sum(), [cells, *stack.parameters()])
-        for gradient, want in zip(gradients, wanted, strict=True):
-            torch.testing.assert_close(gradient, want, rtol=0, atol=1e-6 * float(want.abs().max()))
+    ours = stack(cells)
+    torch.testing.assert_close(ours, expected, rtol=0, atol=1e-6 * float(expected.detach().abs().max()))
+    gradients = torch.autograd.grad((ours * weights).sum(), [cells, *stack.parameters()])
+    for gradient, want in zip(gradients, wanted, strict=True):
+        torch.testing.assert_close(gradient, want, rtol=0, atol=1e-6 * float(want.abs().max()))
 
 
 @KINDS
@@ -114,23 +111,6 @@ def test_single_precision_is_good_to_one_in_100000(kind, grows):
     with torch.no_grad():
         expected = on_a_dense_map(stack, cells, 16, 5, grows=grows)
         assert (stack(cells) - expected).abs().max() < 1e-5 * expected.abs().max()
-
-
-def test_pieces_of_any_size_give_the_same(monkeypatch):
-    stack = make_stack(CellConvolutions, 12, 8, 3, 2)
-    cells = make_cells(stack, 5).requires_grad_()
-    whole = stack.listed(cells)
-    wanted = torch.autograd.grad(whole.square().sum(), [cells, *stack.parameters()])
-    for name in ("_WEIGHT_NUMBERS", "_WORK_NUMBERS", "_ROWS_OF_A_PRODUCT"):
-        monkeypatch.setattr(cell_convolution, name, 1)
-    parts, samples = zip(*stack.tiles[0].pieces(5, 8), strict=True)
-    assert len(parts) == stack.tiles[0].n_frequencies > 1
-    assert len(samples[0]) == 5
-    pieces = stack.listed(cells)
-    torch.testing.assert_close(pieces, whole, rtol=0, atol=1e-6 * float(whole.detach().abs().max()))
-    gradients = torch.autograd.grad(pieces.square().sum(), [cells, *stack.parameters()])
-    for gradient, want in zip(gradients, wanted, strict=True):
-        torch.testing.assert_close(gradient, want, rtol=0, atol=1e-5 * float(want.abs().max()))
 
 
 def test_weights_are_those_of_plain_convolutions():
@@ -151,38 +131,6 @@ def test_a_sample_does_not_see_the_others():
     cells = make_cells(stack, 6)
     with torch.no_grad():
         torch.testing.assert_close(stack(cells)[2:3], stack(cells[2:3]), rtol=1e-5, atol=1e-6)
-
-
-def test_mixed_precision_does_not_reach_the_transforms():
-    stack = make_stack(CellConvolutions, 8, 8, 3, 2)
-    cells = make_cells(stack)
-    with torch.no_grad():
-        whole = stack.listed(cells)
-        with torch.autocast("cpu", torch.bfloat16):
-            assert torch.equal(stack.listed(cells), whole)
-            assert stack.listed(cells.bfloat16()).dtype == torch.float32
-
-
-def test_computes_what_is_reached_and_needed_only():
-    # The counts that the module's first lines state; by hand at N = 2, k = 3: one layer back from the three cells,
-    # all that a candidate reaches within one step and that has a candidate within one step.
-    sizes = {}
-    for n_clips, kernel in ((16, 5), (64, 9)):
-        with torch.device("meta"):
-            stack = make_stack(CellConvolutions, n_clips, 512, kernel, 4)
-        sizes[n_clips] = sum(tiles.n_outputs for tiles in stack.tiles)
-    assert sizes == {16: 1152, 64: 11824}
-    stack = make_stack(CellConvolutions, 2, 2, 3, 2)
-    assert [(tiles.n_inputs, tiles.n_outputs) for tiles in stack.tiles] == [(3, 15), (15, 3)]
-
-
-@pytest.mark.parametrize("side", [1, 3, 4, 11, 40])
-def test_tiles_cover_every_cell(side):
-    cells = np.random.default_rng(side).random((20, 20)) < 0.1
-    covered = np.zeros((20 + side, 20 + side), dtype=bool)
-    for row, column in zip(*cover(cells, side), strict=True):
-        covered[row : row + side, column : column + side] = True
-    assert covered[:20, :20][cells].all()
 
 
 def test_neighbours_by_hand():

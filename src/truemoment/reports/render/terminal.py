@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from truemoment.reports.model import LEVELS, Block, Cell, Finding, Paragraph, Report, Section, Table
 from truemoment.reports.render.tabular import render, tightened
+from truemoment.reports.words import columns_of, shortened
 from truemoment.text import one_line
 
 WIDTH = 100
@@ -91,18 +92,18 @@ def _wrapped(text: str, begin: str = "") -> list[str]:
 
 
 class _Fit(NamedTuple):
-    """How a table is made to fit: with smaller text in brackets, names in full, headings of a width."""
+    """How a table is made to fit: with smaller text in brackets, and the most columns of a name and of a heading."""
 
     below: bool
-    names: bool
+    name: int
     heading: int
 
 
 _FITS = (
-    _Fit(below=True, names=True, heading=24),
-    _Fit(below=True, names=True, heading=10),
-    _Fit(below=False, names=True, heading=10),
-    _Fit(below=False, names=False, heading=10),
+    _Fit(below=True, name=WIDTH, heading=24),
+    _Fit(below=True, name=WIDTH, heading=10),
+    _Fit(below=False, name=WIDTH, heading=10),
+    _Fit(below=False, name=_NAME_WIDTH, heading=10),
 )
 """Ways to lay out a table, the fullest first."""
 
@@ -115,8 +116,9 @@ def _table(table: Table) -> list[str]:
     fits = [*((table, fit) for fit in whole_names), (_words_wrapped(table), whole_names[-1]), (table, cut_names)]
     for shown, fit in fits:
         text = _laid_out(shown, whole, fit)
-        if _width(text) <= WIDTH:
-            return [*caption, *text.splitlines()]
+        if (width := _width(text)) <= WIDTH:
+            wider = _laid_out(shown, whole, fit._replace(name=fit.name + WIDTH - width))  # enough for one long name
+            return [*caption, *(wider if _width(wider) <= WIDTH else text).splitlines()]
     lines = caption
     for number, columns in enumerate(_folded(table)):
         lines += [""] if number else []
@@ -158,7 +160,7 @@ def _over_rows(row: tuple[Cell, ...], wide: Sequence[int], room: int) -> list[tu
 
 
 def _width(text: str) -> int:
-    return max(map(len, text.splitlines()), default=0)
+    return max(map(columns_of, text.splitlines()), default=0)
 
 
 def _folded(table: Table) -> list[list[int]]:
@@ -201,7 +203,6 @@ def _heading(heading: str, width: int) -> str:
 def _cell(cell: Cell, fit: _Fit) -> str:
     """Write a cell on one line: its smaller text in brackets, its mark as a star."""
     text = one_line(cell.text)
-    if not fit.names and len(text) > _NAME_WIDTH:
-        text = f"{text[: _NAME_WIDTH - 1].rstrip()}…"
+    text = shortened(text, fit.name)
     below = f" ({one_line(cell.below)})" if cell.below and fit.below else ""
     return f"{text}{below}{'*' if cell.marked else ''}"

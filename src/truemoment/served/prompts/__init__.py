@@ -159,32 +159,32 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         before, after = (_filled(part, values).strip() for part in re.split(r"(?<!\{)\{frames\}(?!\})", self.user))
         parts: list[str | bytes] = [before]
         for number, (time_s, image) in enumerate(zip(frames.times_s.tolist(), frames.images, strict=True), start=1):
-            told = {"time_s": f"{time_s:.1f}", "time_clock": clock(time_s), "number": str(number)}
-            parts += [_filled(self.frame_label, told), image]
+            values = {"time_s": f"{time_s:.1f}", "time_clock": clock(time_s), "number": str(number)}
+            parts += [_filled(self.frame_label, values), image]
         return [part for part in [*parts, after] if part]
 
 
-def messages(prompt: Prompt, said: Sequence[str | bytes]) -> list[dict[str, Any]]:
+def messages(prompt: Prompt, parts: Sequence[str | bytes]) -> list[dict[str, Any]]:
     """Return the messages of a request, frames as ``data:`` addresses.
 
     Parameters
     ----------
     prompt
         Whose system text goes first.
-    said
+    parts
         What the user says, as :meth:`Prompt.fill` returns it.
     """
     import base64  # noqa: PLC0415 - only asking needs it
 
     content: list[dict[str, Any]] = []
-    for part in said:
+    for part in parts:
         if isinstance(part, str):
             content.append({"type": "text", "text": part})
         else:
             url = f"data:image/jpeg;base64,{base64.b64encode(part).decode()}"
             content.append({"type": "image_url", "image_url": {"url": url}})
-    alone = len(said) == 1 and isinstance(said[0], str)
-    user = {"role": "user", "content": said[0] if alone else content}  # not every server takes a list of one text
+    alone = len(parts) == 1 and isinstance(parts[0], str)
+    user = {"role": "user", "content": parts[0] if alone else content}  # not every server takes a list of one text
     return [{"role": "system", "content": prompt.system}, user] if prompt.system else [user]
 
 

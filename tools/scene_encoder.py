@@ -1,4 +1,4 @@
-"""Training of the small encoder that comes along: a CLIP model that knows rendered scenes.
+"""Training of the small built-in encoder: a CLIP model that knows rendered scenes. See train_scene_encoder.py.
 
 Scenes and sentences are drawn (:mod:`truemoment.worlds.descriptions`), so that what is true of what is known exactly.
 A batch holds groups of scenes that differ in one respect, since it is these that a model confuses: whose colour is

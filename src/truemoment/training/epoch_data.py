@@ -1,44 +1,70 @@
-"""What an epoch is made of and judged by: whole videos, the same in every epoch, or windows of films, drawn anew."""
+"""What a network learns from in each epoch, and what validates it: whole videos, or windows drawn anew every epoch."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from msgspec import UNSET
 
 from truemoment.exceptions import UsageError
+from truemoment.features.base import FeatureStore
 from truemoment.intervals import Bools, Ints
 from truemoment.records import Annotations
 from truemoment.searching.windows import WindowDraws
 from truemoment.targets import cell_ious, usable
 from truemoment.training.examples import (
     ClipTable,
-    FilmTable,
+    LongVideoTable,
     Pairs,
     SentenceTable,
     WindowTable,
-    make_film_table,
+    make_long_video_table,
     make_pairs,
     make_table,
     read_sentences,
 )
 from truemoment.training.network import Network
-from truemoment.training.recipes import Windowing
+from truemoment.training.progress import Follow
+from truemoment.training.recipes import Recipe, Windowing
 from truemoment.training.scoring import score
 from truemoment.training.validation import Validation
+from truemoment.training.vocabulary import TokenVocabulary
 from truemoment.training.windows import AllCandidates, in_windows
-
-if TYPE_CHECKING:
-    from truemoment.training.loop import Follow, TrainingData
 
 STREAM_OF_WINDOWS = 1
 """Keeps the draws of windows apart from those of an epoch's order."""
 
 
-class Lessons(Protocol):
-    """What is learned from, epoch by epoch, and what judges the epochs."""
+@dataclass(frozen=True, eq=False)
+class TrainingData:
+    """What a run learns from.
+
+    Parameters
+    ----------
+    recipe
+        The recipe.
+    train, val
+        What is learned from, and what the epoch is chosen by.
+    store
+        Features; None for a model that sees no video.
+    vocabulary
+        The words known.
+    seed
+        Of all draws.
+    """
+
+    recipe: Recipe
+    train: Annotations
+    val: Annotations
+    store: FeatureStore | None
+    vocabulary: TokenVocabulary
+    seed: int
+
+
+class EpochData(Protocol):
+    """Training pairs of each epoch, and the validation of a network."""
 
     @property
     def video_ids(self) -> list[str]:
@@ -51,10 +77,10 @@ class Lessons(Protocol):
         ...
 
     def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
-        """Return the pairs of an epoch, and what is told of them in its log."""
+        """Return the pairs of an epoch, and figures of them for its log."""
         ...
 
-    def judge(self, network: Network) -> dict[str, float]:
+    def validate(self, network: Network) -> dict[str, float]:
         """Return the figures of a network on the validation split; the one that chooses comes first."""
         ...
 
@@ -64,8 +90,8 @@ def queries_kept(annotations: Annotations) -> Bools:
     return np.asarray(usable(annotations)[annotations.offsets[:-1]])
 
 
-def make_lessons(data: TrainingData, network: Network, follow: Follow) -> Lessons:
-    """Prepare what a recipe asks for."""
+def make_epoch_data(data: TrainingData, network: Network, follow: Follow) -> EpochData:
+    """Prepare the pairs of a recipe: windows if it has a block ``windows``, else whole videos."""
     kept = data.train.select_queries(queries_kept(data.train))
     if not kept.n_queries:
         raise UsageError(f"{data.train.dataset}/{data.train.split} holds no query that can be learned from")
@@ -73,7 +99,7 @@ def make_lessons(data: TrainingData, network: Network, follow: Follow) -> Lesson
     windowing = data.recipe.windows
     if windowing is UNSET:
         return WholeVideos.of(data, first, network, follow)
-    return FilmWindows.of(data, windowing, first, network, follow=follow)
+    return VideoWindows.of(data, windowing, first, network, follow=follow)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +144,7 @@ class WholeVideos:
         del number
         return self.pairs, {}
 
-    def judge(self, network: Network) -> dict[str, float]:
+    def validate(self, network: Network) -> dict[str, float]:
         """Return the figures of a network on the validation split."""
         recipe = self.data.recipe
         scores = score(network, self.chosen_by, recipe.train.batch, next(network.parameters()).device)
@@ -126,21 +152,21 @@ class WholeVideos:
 
 
 @dataclass(frozen=True, eq=False)
-class FilmWindows:
-    """Every query with a window of its film, another one in every epoch.
+class VideoWindows:
+    """Every query with a window of its video, another one in every epoch.
 
     Parameters
     ----------
     data
         What a run learns from.
     windowing
-        What is drawn, and how films are answered.
+        What is drawn, and how videos are answered.
     draws
-        The queries and their films.
+        The queries and their videos.
     sentences
         Of the queries.
     table
-        Features of the films; None where the model sees no video.
+        Features of the videos; None where the model sees no video.
     network
         Whose candidates the targets are of.
     watch
@@ -153,7 +179,7 @@ class FilmWindows:
     windowing: Windowing
     draws: WindowDraws
     sentences: SentenceTable
-    table: FilmTable | None
+    table: LongVideoTable | None
     network: Network
     watch: Validation
     follow: Follow
@@ -161,7 +187,7 @@ class FilmWindows:
     @classmethod
     def of(
         cls, data: TrainingData, windowing: Windowing, first: Annotations, network: Network, *, follow: Follow
-    ) -> FilmWindows:
+    ) -> VideoWindows:
         """Prepare the draws for `first`, a usable row a query."""
         recipe = data.recipe
         draws = WindowDraws.of(
@@ -171,34 +197,34 @@ class FilmWindows:
             negatives=windowing.negatives,
             rule=windowing.negatives_from,
         )
-        table: FilmTable | None = None
+        table: LongVideoTable | None = None
         if data.store is not None:
-            table = make_film_table(data.store, draws.films, recipe, lambda films: follow(films, "features"))
+            table = make_long_video_table(data.store, draws.videos, recipe, lambda videos: follow(videos, "features"))
         sentences = read_sentences(first.sentence.tolist(), data.vocabulary, recipe, network.model.needs)
         watch = Validation(data.val, recipe.select.measure)
         return cls(data, windowing, draws, sentences, table, network, watch, follow)
 
     @property
     def video_ids(self) -> list[str]:
-        """The film of each pair."""
-        return [film.video_id for film in self.draws.films]
+        """The video of each pair."""
+        return [video.video_id for video in self.draws.videos]
 
     def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
         """Draw a window for each query; a run that goes on draws what it would have drawn."""
         drawn = self.draws.draw(np.random.default_rng([self.data.seed, number, STREAM_OF_WINDOWS]))
         table = None
         if self.table is not None:
-            table = WindowTable.of(self.table, self.draws.films, drawn, self.data.recipe.rows)
+            table = WindowTable.of(self.table, self.draws.videos, drawn, self.data.recipe.rows)
         ious = cell_ious(self.draws.moved(drawn), self.network.model.proposals)
-        told = {
+        log = {
             "windows without the moment": float(drawn.negative.mean()),
             "moments longer than a window": float(self.draws.longer.mean()),
         }
-        return Pairs(self.sentences, np.arange(len(drawn.first)), table, iou=ious), told
+        return Pairs(self.sentences, np.arange(len(drawn.first)), table, iou=ious), log
 
-    def judge(self, network: Network) -> dict[str, float]:
-        """Return the figures of a network on whole films of the validation split."""
+    def validate(self, network: Network) -> dict[str, float]:
+        """Return the figures of a network on whole videos of the validation split."""
         data = self.data
         method = AllCandidates(data.recipe.model, network, data.vocabulary, data.recipe, data.store)
-        films = in_windows(method, self.windowing, follow=self.follow)
-        return self.watch.of_predictions(films.ground(data.val.queries, data.recipe.decode.top))
+        videos = in_windows(method, self.windowing, follow=self.follow)
+        return self.watch.of_predictions(videos.ground(data.val.queries, data.recipe.decode.top))

@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 from importlib.resources import files
 from pathlib import Path
 
@@ -13,8 +14,10 @@ pytest.importorskip("transformers", exc_type=ImportError)
 pytest.importorskip("av")
 torch.set_num_threads(1)
 
-from truemoment.training import scene_encoder  # noqa: E402 - PyTorch may be missing
-from truemoment.training.scene_encoder import (  # noqa: E402 - as above
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+
+import scene_encoder  # noqa: E402 - PyTorch may be missing
+from scene_encoder import (  # noqa: E402 - as above
     PREPARATION,
     SceneRecipe,
     accuracy,
@@ -26,6 +29,7 @@ from truemoment.training.scene_encoder import (  # noqa: E402 - as above
     train,
     write_encoder,
 )
+
 from truemoment.video.encoders import Preparation, load_encoder  # noqa: E402 - as above
 from truemoment.worlds.descriptions import (  # noqa: E402 - as above
     COLOURS,

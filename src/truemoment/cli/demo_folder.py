@@ -1,0 +1,43 @@
+"""The folder of a demo: it records which files demos have made, so that no others are overwritten."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from truemoment.cli.options import told_path
+from truemoment.exceptions import InputError
+from truemoment.files import atomic_write
+from truemoment.folders import refuse_links
+from truemoment.inputs import updating
+
+MARK = ".truemoment-demo"
+"""File of a demo's folder with the names of the files that demos have made there."""
+
+
+def claim(out: Path, names: Sequence[str]) -> None:
+    """Make the folder of a demo, which records the files of the demo; refuse to overwrite any others.
+
+    Parameters
+    ----------
+    out
+        The folder.
+    names
+        Files and folders to write into it.
+    """
+    mark = updating(out) / MARK
+    try:
+        refuse_links(out, MARK)
+        made = set(mark.read_text("utf-8").splitlines()) if mark.is_file() else set()
+        foreign = next((name for name in names if name not in made and os.path.lexists(out / name)), None)
+        if foreign is not None:
+            problem = f"holds {foreign} already, which no demo has made"
+            raise InputError(problem, path=told_path(out), hint="give another folder: --out DIR")
+        refuse_links(out, *names)
+        out.mkdir(parents=True, exist_ok=True)
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise InputError(f"cannot be made ({why})", path=told_path(out)) from None
+    with atomic_write(mark) as stream:
+        stream.write("".join(f"{name}\n" for name in sorted(made | set(names))).encode())

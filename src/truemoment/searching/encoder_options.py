@@ -1,0 +1,122 @@
+"""Which model an index is made and searched with, as far as a user chooses it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from truemoment.exceptions import UsageError
+from truemoment.searching.extraction import Loader
+from truemoment.searching.layout import Settings, default_proposals, is_index, read_settings
+from truemoment.text import printable
+
+if TYPE_CHECKING:
+    from truemoment.searching.index import Index
+    from truemoment.video.encoders import Encoder
+
+DEFAULT_MODEL = "laion/CLIP-ViT-B-32-laion2B-s34B-b79K"
+"""The model for one's own videos: a CLIP of the size of MAD's, whose weights lie on the hub as safetensors."""
+
+DEFAULT_COMMIT = "1a25a446712ba5ee05982a381eed697ef9b435cf"
+"""Its commit. Public repositories name this one, in their caches and as a pinned revision."""
+
+DEFAULT_FPS = 2.0
+LEAST_FPS, MOST_FPS = 0.01, 120.0
+
+
+@dataclass(frozen=True)
+class EncoderOptions:
+    """How videos are embedded, as far as the user says.
+
+    Parameters
+    ----------
+    model, fps, proposals
+        None: as the index was made, or the defaults for a new one.
+    device
+        Where the model runs; None for a GPU if there is one.
+    """
+
+    model: str | None = None
+    fps: float | None = None
+    proposals: str | None = None
+    device: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse frame rates that no video has."""
+        if self.fps is not None and not LEAST_FPS <= self.fps <= MOST_FPS:
+            raise UsageError(f"--fps: got {self.fps:g}, expected {LEAST_FPS:g} to {MOST_FPS:g} frames a second")
+
+    def loader(self, index: Path, made: Settings | None) -> Loader:
+        """Find the model: the given one, that of an index, or the default; a model of the hub by its commit.
+
+        Whoever made an index chose the model that it names. So it is only fetched if it is the default or given.
+
+        Parameters
+        ----------
+        index
+            The index, for messages.
+        made
+            How it was made; None for a new one.
+
+        Raises
+        ------
+        UsageError
+            If an index names a model that is not on this machine.
+        MissingFileError, InputError, MissingPackageError
+            If it cannot be fetched, or is damaged.
+        """
+        from truemoment.video.encoders import is_here, pinned  # noqa: PLC0415 - it loads PyTorch
+
+        default = full_name(DEFAULT_MODEL)
+        model = default if self.model is None else full_name(self.model)
+        if made is not None and (self.model is None or made.model.partition("@")[0] == self.model):
+            model = full_name(made.model)  # the commit of the given model that was used
+        if self.model is None and model != default and not is_here(model):
+            raise UsageError(
+                f"{printable(str(index))}: its model {model} is not on this machine; an index can name any model: if "
+                f"you trust it, give --model {model.partition('@')[0]}"
+            )
+        return Loader(pinned(model), self.device)
+
+    def settings(self, index: Path) -> Settings:
+        """Load the model, and return how an index is made with it."""
+        made = read_settings(index) if is_index(index) else None
+        fps = (made.fps if made else DEFAULT_FPS) if self.fps is None else self.fps
+        loader = self.loader(index, made)
+        encoder = loader.load()
+        return Settings(
+            model=loader.model,
+            encoder=encoder.name,
+            fingerprint=encoder.fingerprint,
+            n_dimensions=encoder.n_dimensions,
+            fps=fps,
+            dtype=made.dtype if made else "float16",
+            proposals=self.proposals or (made.proposals if made and made.fps == fps else default_proposals(fps)),
+        )
+
+    def encoder_of(self, index: Index) -> Encoder:
+        """Load the model that an index was made with."""
+        settings = index.settings
+        encoder = self.loader(index.path, settings).load()
+        if encoder.fingerprint != settings.fingerprint:
+            raise UsageError(
+                f"{printable(str(index.path))}: was made with {settings.encoder}#{settings.fingerprint[:8]}, and "
+                f"{encoder.name}#{encoder.fingerprint[:8]} is another model; give --model {settings.model}, or index "
+                "again"
+            )
+        return encoder
+
+
+def full_name(model: str) -> str:
+    """Return a model's name that finds the same model at any time and from any folder."""
+    if model == DEFAULT_MODEL:
+        return f"{DEFAULT_MODEL}@{DEFAULT_COMMIT}"
+    folder = Path(model).expanduser()
+    return str(folder.resolve()) if folder.is_dir() and model != "scenes" else model
+
+
+def index_of(video: Path) -> Path:
+    """Return the default place of the index of a video, or of a folder of videos: beside it."""
+    beside = video if video.name not in ("", "..") else video.resolve()
+    return beside.with_name(f"{beside.name}.index")

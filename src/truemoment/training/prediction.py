@@ -1,0 +1,95 @@
+"""Predictions of a trained run for the queries of a split, computed and written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from truemoment.datasets.source import AnnotationSource
+from truemoment.exceptions import UsageError
+from truemoment.features.changed import WAYS, ChangedFeatures
+from truemoment.io import write_predictions
+from truemoment.records import Annotations
+from truemoment.training.grounder import load_grounder
+from truemoment.training.progress import Follow, unseen
+
+
+@dataclass(frozen=True, eq=False)
+class RunPrediction:
+    """Predictions of a trained run.
+
+    Parameters
+    ----------
+    name
+        Name of the method.
+    annotations
+        The split.
+    made_by
+        Recipe, data and features of the run, and the change of the videos if there is one.
+    seed
+        Seed of the change.
+    n_predicted
+        Number of queries.
+    out
+        File of predictions.
+    notes
+        What a reader of the predictions has to know.
+    """
+
+    name: str
+    annotations: Annotations
+    made_by: dict[str, Any]
+    seed: int
+    n_predicted: int
+    out: Path
+    notes: tuple[str, ...]
+
+
+def predict_with_run(
+    run: Path,
+    source: AnnotationSource,
+    out: Path,
+    *,
+    features: str | None = None,
+    change: str | None = None,
+    seed: int = 0,
+    limit: int | None = None,
+    follow: Follow = unseen,
+) -> RunPrediction:
+    """Predict the queries of a split with a trained run, and write the predictions.
+
+    Parameters
+    ----------
+    run
+        Folder of the run.
+    source
+        The split.
+    out
+        File of predictions.
+    features
+        Source of features; None for that of the run.
+    change, seed
+        How the videos are changed, and the seed of the change; None for not at all.
+    limit
+        Number of queries to predict; None for all.
+    follow
+        Shows progress.
+    """
+    if change is not None and change not in WAYS:
+        raise UsageError(f"--change: unknown {change!r}, expected one of {', '.join(WAYS)}")
+    method = load_grounder(run, features=features, data_dir=source.data_dir, follow=follow)
+    made_by = method.run.made_by
+    if change is not None and change != "original":
+        if method.features is None:
+            raise UsageError(f"--change {change}: {method.name} sees no video")
+        method = method.with_features(ChangedFeatures(method.features, change, seed))
+        made_by |= {"videos": f"{change}, seed {seed}"}
+    annotations = source.read()
+    queries = annotations.queries.first(limit)
+    predictions = method.ground(queries, top=method.run.recipe.decode.top)
+    write_predictions(out, predictions, annotations, made_by=made_by)
+    unknown, n_words = method.unknown_words(queries)
+    note = f"{unknown:,} of {n_words:,} words are unknown to {method.name}"
+    notes = (*((note,) if unknown else ()), *method.run.notes)
+    return RunPrediction(method.name, annotations, made_by, seed, len(predictions), out, notes)

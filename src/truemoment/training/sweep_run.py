@@ -1,0 +1,215 @@
+"""A sweep from its data to its figures: floors and rules at every place, and the cells that are not finished."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from truemoment.caching import NO_CACHE, Cache
+from truemoment.datasets import data_folder
+from truemoment.exceptions import UsageError
+from truemoment.floors import Setting, run_floors
+from truemoment.measures import parse_measure, parse_measures
+from truemoment.protocols import protocol_for_dataset
+from truemoment.records import Annotations
+from truemoment.training.checkpoints import read_run
+from truemoment.training.floors import CONFIG, floor_rows
+from truemoment.training.results import ResultRow
+from truemoment.training.rule_figures import run_rules
+from truemoment.training.runs import HELD_OUT, MEASURES, hold_out
+from truemoment.training.sweep import CellOutcome, SweepCell, read_finished, train_cells
+from truemoment.training.sweep_data import WORLD_NOTE, SweepData
+from truemoment.training.sweep_results import Curve, EmptyCell, Place, SweepResult
+
+Status = Callable[[str], None]
+
+
+def read_measures(measures: str | None, headline: str | None) -> tuple[tuple[str, ...], str]:
+    """Return the measures of a sweep by name, and its headline: the first, unless another one is given."""
+    names = tuple(dict.fromkeys(str(measure) for measure in parse_measures(measures or MEASURES)))
+    shown = names[0] if headline is None else str(parse_measure(headline))
+    if shown not in names:
+        raise UsageError(f"--headline: {shown} is not measured, expected one of {'; '.join(names)}")
+    return names, shown
+
+
+@dataclass
+class Sweep:
+    """A sweep: :meth:`start`, then :meth:`train` to its end, then :meth:`result`.
+
+    Parameters
+    ----------
+    data
+        Grid and data.
+    measures, headline
+        Measures by name, and the one that the report shows.
+    """
+
+    data: SweepData
+    measures: tuple[str, ...]
+    headline: str
+    rows: list[ResultRow] = field(default_factory=list)
+    _splits: dict[Place, dict[str, Annotations]] = field(default_factory=dict)
+    _finished: list[CellOutcome] = field(default_factory=list)
+    _missing: list[SweepCell] = field(default_factory=list)
+    _references: tuple[Curve, ...] = ()
+    _notes: list[str] = field(default_factory=list)
+
+    def start(self, cache: Cache = NO_CACHE, on_status: Status = lambda _: None) -> tuple[int, int]:
+        """Write worlds, read finished cells, run floors and rules.
+
+        Returns
+        -------
+        n_finished, n_missing
+            How many cells are finished, and how many are to be trained.
+        """
+        self.data.write_worlds(on_status)
+        self._splits = {place: self.data.read(place) for place in self.data.places}
+        for cell in self.data.grid.cells():
+            outcome = self._read(cell)
+            if outcome is None:
+                self._missing.append(cell)
+            else:
+                self._finished.append(outcome)
+        rows_of_cells = len(self._finished)
+        floors = self._run_floors(cache, on_status)
+        self._references = (*floors, *self._run_rules(on_status))
+        return rows_of_cells, len(self._missing)
+
+    def train(self, jobs: int = 1, threads: int = 1) -> Iterator[CellOutcome]:
+        """Train the missing cells, and yield the outcome of each; arguments as for `train_cells`."""
+        cells = train_cells(
+            self._missing, self.data.grid, self.data, measures="; ".join(self.measures), jobs=jobs, threads=threads
+        )
+        for outcome in cells:
+            self._finished.append(outcome)
+            yield outcome
+
+    def result(self) -> SweepResult:
+        """Return the figures of all cells that are finished."""
+        grid, done = self.data.grid, self._finished
+        notes = [note for of in done if not of.failed for note in read_run(grid.folder_of(of.cell)).notes]
+        return SweepResult(
+            dial=grid.dial.name,
+            values=grid.dial.values,
+            seeds=grid.seeds,
+            source=self.data.document(),
+            splits=self.tests,
+            measures=self.measures,
+            headline=self.headline,
+            methods=self._methods(),
+            floors=tuple(of for of in self._references if of.kind == "floor"),
+            ceilings=tuple(of for of in self._references if of.kind == "ceiling"),
+            failed=tuple(EmptyCell(of.cell.method, of.cell.value, of.cell.seed, of.failed) for of in done if of.failed),
+            notes=(*self._notes, *dict.fromkeys(note for note in notes if not note.startswith(WORLD_NOTE))),
+        )
+
+    def all_rows(self) -> list[ResultRow]:
+        """Return every figure as a row: of cells, floors and rules."""
+        return [*(row for of in self._finished for row in of.rows), *self.rows]
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """Names of the test splits."""
+        return tuple(name for name in next(iter(self._splits.values())) if name.startswith("test"))
+
+    @property
+    def _top(self) -> int:
+        return max(method.recipe.decode.top for method in self.data.grid.methods)
+
+    def _read(self, cell: SweepCell) -> CellOutcome | None:
+        """Read a cell that is finished; None if it is not."""
+        grid = self.data.grid
+        splits, recipe = self._splits[self.data.place_of(cell)], grid.recipe_of(cell)
+        learned = list(splits.values())
+        if recipe.select.split == HELD_OUT or recipe.select.split not in splits:
+            learned += hold_out(splits["train"], cell.seed)
+        rows = read_finished(
+            grid.folder_of(cell),
+            recipe,
+            seed=cell.seed,
+            features=self.data.features(cell),
+            learned={(of.dataset, of.split): of.sha256 for of in learned},
+            wanted=[(name, splits[name].sha256[:8], measure) for name in self.tests for measure in self.measures],
+        )
+        return None if rows is None else CellOutcome(cell, rows)
+
+    def _run_floors(self, cache: Cache, on_status: Status) -> tuple[Curve, ...]:
+        """Run every floor at every place; note those that cannot be fitted."""
+        points: dict[str, dict[Place, dict[tuple[str, str], float]]] = {}
+        titles: dict[str, str] = {}
+        notes: dict[str, None] = {}
+        for place, splits in self._splits.items():
+            for test in self.tests:
+                setting = Setting(
+                    annotations=splits[test],
+                    measures=tuple(parse_measure(measure) for measure in self.measures),
+                    protocol=protocol_for_dataset(splits[test].dataset),
+                    top=self._top,
+                    train=splits["train"],
+                    seed=place[1],
+                    cache=cache,
+                    on_status=on_status,
+                )
+                floors, left_out = run_floors(setting)
+                notes |= dict.fromkeys(left_out)
+                for floor in floors:
+                    titles[floor.name] = floor.title
+                    at = points.setdefault(floor.name, {}).setdefault(place, {})
+                    at |= {(test, measure): float(floor.scores.value(measure)) for measure in self.measures}
+                    self.rows += floor_rows(floor.name, floor.scores, seed=place[1], fitted_on=splits["train"])
+        self._notes += notes
+        return tuple(Curve(name, titles[name], "floor", False, of, CONFIG) for name, of in points.items())
+
+    def _run_rules(self, on_status: Status) -> tuple[Curve, ...]:
+        """Run the interval rules at every value and seed of simulated perception.
+
+        There are none on a world, and where no method sees features.
+        """
+        grid = self.data.grid
+        if self.data.dataset is None or not any(method.sees for method in grid.methods):
+            return ()
+        on_status("rules on action intervals")
+        splits = next(iter(self._splits.values()))
+        found = list(
+            run_rules(
+                {name: splits[name] for name in self.tests},
+                folder=data_folder(self.data.data_dir) / "charades-sta",
+                train=splits["train"],
+                qualities=grid.dial.values,
+                seeds=grid.seeds,
+                measures=[parse_measure(measure) for measure in self.measures],
+                top=self._top,
+            )
+        )
+        self.rows += [row for of in found for row in of.rows]
+        by_name = {of.name: [at for at in found if at.name == of.name] for of in found}
+        return tuple(
+            Curve(name, of[0].title, of[0].kind, True, {(at.quality, at.seed): at.values for at in of}, CONFIG)
+            for name, of in by_name.items()
+        )
+
+    def _methods(self) -> tuple[Curve, ...]:
+        """Return the curve of each method."""
+        methods = self.data.grid.methods
+        families = [method.family for method in methods]
+        done = sorted(self._finished, key=lambda of: (of.cell.value or 0.0, of.cell.seed))
+        return tuple(
+            Curve(
+                name=method.name,
+                title=family if families.count(family) == 1 else method.name,
+                kind="method",
+                sees=method.sees,
+                points={
+                    (of.cell.value, of.cell.seed): _figures(of.rows)
+                    for of in done
+                    if of.cell.method == method.name and not of.failed
+                },
+                config=method.recipe.hash,
+            )
+            for method, family in zip(methods, families, strict=True)
+        )
+
+
+def _figures(rows: Sequence[ResultRow]) -> dict[tuple[str, str], float]:
+    return {(row.split, row.measure): float(row.value) if row.value else float("nan") for row in rows}
