@@ -1,19 +1,22 @@
 """Reports as pages: one HTML file that needs no network and no script, and the same for a notebook without its frame.
 
-The look is in ``templates/report.html.j2`` and ``templates/base.html.j2``. Templates escape text from outside, and put
-it into elements of its own direction.
+The look is in ``templates``: ``report.html.j2`` is the page, ``fragment.html.j2`` the report in a notebook, and
+``blocks.html.j2`` shows each kind of block in both. Templates escape text from outside, and put it into elements of its
+own direction.
 """
 
 from __future__ import annotations
 
 import base64
+import platform
 from collections.abc import Iterable
 from itertools import groupby
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from truemoment.reports.drawing import inline_svg
+from truemoment.reports.drawing import COLOURS, inline_svg
 from truemoment.reports.model import (
     Bar,
     Block,
@@ -29,8 +32,11 @@ from truemoment.reports.model import (
     Report,
     Table,
 )
-from truemoment.reports.render.pages import render_page
 from truemoment.reports.words import counted
+from truemoment.text import one_line
+from truemoment.version import __version__ as version
+
+TEMPLATES = Path(__file__).parent / "templates"
 
 LEVEL_TITLES: dict[Level, str] = {"serious": "Serious", "warning": "Warnings", "note": "Notes", "good": "Passed"}
 """What each level of findings is called on a page."""
@@ -55,25 +61,46 @@ def page(report: Report, *, command: str = "") -> str:
     command
         The command that makes the page again; "" for none.
     """
-    return render_page("report.html.j2", **_parts(report), command=command)
+    return _filled("report.html.j2", report, command)
 
 
 def fragment(report: Report) -> str:
     """Return a report without the frame of a page, as notebooks show it."""
-    return render_page("fragment.html.j2", **_parts(report), command="")
+    return _filled("fragment.html.j2", report)
 
 
-def _parts(report: Report) -> dict[str, Any]:
+def _filled(template: str, report: Report, command: str = "") -> str:
+    """Fill a template with a report, and with the versions and colours of all pages."""
+    import jinja2  # noqa: PLC0415 - importing takes time that only pages need
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["one_line"] = one_line
+    environment.filters["prose"] = _prose
     names = report.anchors
-    return {
-        "report": report,
-        "headline": _split(report.headline),
-        "level_titles": LEVEL_TITLES,
-        "sections": [
+    return environment.get_template(template).render(
+        report=report,
+        command=command,
+        headline=_split(report.headline),
+        level_titles=LEVEL_TITLES,
+        sections=[
             (name, section, list(_runs(section.blocks, name)))
             for name, section in zip(names, report.sections, strict=True)
         ],
-    }
+        colours=COLOURS,
+        version=version,
+        versions=f"truemoment {version}, numpy {np.__version__}, python {platform.python_version()}",
+    )
+
+
+def _prose(text: str) -> str:
+    """Write a sentence so that no line ends between a number and its sign."""
+    return one_line(text).replace(" %", "\u00a0%").replace(" = ", "\u00a0=\u00a0").replace(" > ", "\u00a0>\u00a0")
 
 
 def _split(finding: Finding | None) -> tuple[str, str]:
