@@ -46,26 +46,26 @@ def parts(data: Path) -> Counter[str]:
     from truemoment.bias.surveys import survey  # noqa: PLC0415 - the same
     from truemoment.datasets import load_annotations  # noqa: PLC0415 - the same
     from truemoment.language import get_engine  # noqa: PLC0415 - the same
-    from truemoment.reports.bias_figures import drawings  # noqa: PLC0415 - the same
+    from truemoment.reports.bias import report  # noqa: PLC0415 - the same
     from truemoment.reports.drawing import inline_svg  # noqa: PLC0415 - the same
 
     seconds: Counter[str] = Counter()
     at = [time.perf_counter(), "reading files"]
 
-    def tell(what: str) -> None:
+    def on_status(what: str) -> None:
         now = time.perf_counter()
         seconds[str(at[1])] += now - float(at[0])
         at[:] = [now, what]
 
     surveys = []
     for name, splits in DATASETS.items():
-        tell("reading files")
+        on_status("reading files")
         annotations = {split: load_annotations(name, split, data_dir=data) for split in splits}
-        surveys.append(survey(annotations, np.random.default_rng(0), get_engine(), tell=tell))
-    for drawing in drawings(surveys):
-        tell(f"figure {drawing.name}")
+        surveys.append(survey(annotations, np.random.default_rng(0), get_engine(), on_status=on_status))
+    for drawing in report(surveys, seed=0).drawings:
+        on_status(f"figure {drawing.name}")
         inline_svg(drawing)
-    tell("")
+    on_status("")
     return seconds
 
 

@@ -35,6 +35,7 @@ from truemoment.cli import run
 from truemoment.datasets import DATASETS
 from truemoment.io import FORMATS
 from truemoment.protocols import PROTOCOLS, Protocol
+from truemoment.reproduction.blind import SplitFigures
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {str(path.relative_to(ROOT)): path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))}
@@ -259,36 +260,36 @@ BLIND = ROOT / "docs" / "blind.json"
 """What ``truemoment reproduce blind-beside-published --json`` wrote."""
 
 
-def _blind() -> dict[tuple[str, str, str], tuple[dict[str, float], list[dict[str, Any]]]]:
-    """The floors' figures in percent, and the published ones, by dataset, split and measure."""
-    found: dict[tuple[str, str, str], tuple[dict[str, float], list[dict[str, Any]]]] = {}
+def _blind() -> dict[tuple[str, str, str], SplitFigures]:
+    """The published figures and the floors' beside them, in percent, by dataset, split and measure."""
+    rows: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for row in json.loads(BLIND.read_text(encoding="utf-8"))["tables"][0]["figures"]:
-        ours, published = found.setdefault((row["dataset"], row["split"], row["measure"]), ({}, []))
-        if "published" in row:
-            published.append(row)
-        else:
-            ours[row["method"]] = 100 * row["ours"]
-    return found
+        rows.setdefault((row["dataset"], row["split"], row["measure"]), []).append(row)
+    return {
+        place: SplitFigures(
+            *place,
+            models=tuple((row["method"], 100 * row["published"]) for row in here if "published" in row),
+            floors={row["method"]: 100 * row["ours"] for row in here if "published" not in row},
+        )
+        for place, here in rows.items()
+    }
 
 
 def blind_summary() -> str:
     """How many published figures are at or below the sentence network's, by split and measure."""
     rows, floors = [], ("best constant", "sentence neighbours", "sentence network")
-    for (dataset, split, measure), (ours, published) in _blind().items():
-        values = [100 * row["published"] for row in published]
-        below = sum(value <= ours["sentence network"] for value in values)
-        figures = [f"{value:.2f}" for value in (*(ours[name] for name in floors), max(values))]
-        rows.append([f"{dataset}, {split}", f"`{measure}`", *figures, f"{below} of {len(values)}"])
+    for (dataset, split, measure), of in _blind().items():
+        figures = [f"{value:.2f}" for value in (*(of.floors[name] for name in floors), max(of.published))]
+        rows.append([f"{dataset}, {split}", f"`{measure}`", *figures, f"{of.n_below} of {len(of.published)}"])
     headings = ["split", "measure", *floors, "highest published", "at or below the network"]
     return markdown(headings, rows, numbers=headings[2:])
 
 
 def blind_models(dataset: str, split: str, measure: str) -> str:
     """The published models of a split by figure, the sentence network among them."""
-    ours, published = _blind()[dataset, split, measure]
-    rows = [(100 * row["published"], row["method"], f"{100 * row['published']:.2f}") for row in published]
-    network = ours["sentence network"]
-    rows.append((network, "**sentence network: sees no video**", f"**{network:.2f}**"))
+    of = _blind()[dataset, split, measure]
+    rows = [(figure, method, f"{figure:.2f}") for method, figure in of.models]
+    rows.append((of.network, "**sentence network: sees no video**", f"**{of.network:.2f}**"))
     heading = f"`{measure}`"
     return markdown(["model", heading], [row[1:] for row in sorted(rows, reverse=True)], numbers=[heading])
 

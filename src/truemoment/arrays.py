@@ -1,6 +1,6 @@
-"""Arrays from files, NPY and NPZ, of which any byte may be wrong: read as they are, or refused in one line.
+"""Arrays from NPY and NPZ files, in which any byte may be wrong: read completely, or refused in one line.
 
-Nothing here loads a pickle, and no room is made for an array before the file is known to hold it.
+No pickle is loaded, and no memory is allocated before the file is known to contain an array.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ DAMAGED: tuple[type[Exception], ...] = (
 def refusing_damage(
     path: Path | str, problem: str, *also: type[Exception], field: str | None = None, hint: str | None = None
 ) -> Iterator[None]:
-    """Turn whatever reading a damaged file raises into one line that names the file.
+    """Raise an :class:`InputError` that names the file instead of any error of reading a damaged file.
 
     Parameters
     ----------
     path
         The file that the block reads.
     problem
-        What the file then is, e.g. "is not a file of saved scores"; what was raised is said behind it.
+        What is wrong, e.g. "is not a file of saved scores"; the original error follows.
     also
-        What the block may raise besides :data:`DAMAGED`.
+        Errors that the block may raise besides :data:`DAMAGED`.
     field, hint
-        What the block reads of the file, and what to do about it.
+        The field that the block reads, and what to do.
     """
     try:
         with warnings.catch_warnings():
@@ -91,18 +91,7 @@ def names_in_npz(path: Path) -> list[str]:
 
 
 class PackedArray:
-    """An array in an NPZ file that is unpacked when asked for, by ``array[...]``.
-
-    Parameters
-    ----------
-    path, name
-        The file, and the array in it.
-
-    Attributes
-    ----------
-    shape, dtype
-        Those of the array.
-    """
+    """An array in an NPZ file that is unpacked on access, by ``array[...]``."""
 
     def __init__(self, path: Path, name: str) -> None:
         self._path, self._member = path, name + NPY

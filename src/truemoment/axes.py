@@ -1,7 +1,7 @@
-"""What the numbers of a prediction file count: seconds, unless it is said otherwise.
+"""Units of the numbers in a prediction file; seconds by default.
 
-Video language models are often trained on another axis (0 to 99 of a hundred frames, per cent, fractions). Which one
-a file is on is never guessed: it is said with ``--axis``, and :func:`signs` only tells when something looks like it.
+Video language models are often trained on another axis (0 to 99 of a hundred frames, per cent, fractions). The axis is
+never guessed: ``--axis`` sets it, and :func:`signs` only reports signs of another one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ENOUGH = 10
 
 @dataclass(frozen=True)
 class Axis:
-    """What a file's numbers count.
+    """The unit of a file's numbers.
 
     ==============  =======================================================================================
     ``seconds``     seconds from the video's start
@@ -36,8 +36,8 @@ class Axis:
     ``percent``     per cent of the video, 0 to 100
     ``bins=N``      first and last of N equal parts of the video, from 0 to N - 1, both included: the answer
                     runs from the start of the first to the end of the last (VTimeLLM's 00 to 99 is ``bins=100``)
-    ``frames=N``    the same of N frames sampled evenly over the video (Perception LM: ``frames=32``)
-    ``fps=F``       frame numbers from 0, F frames a second
+    ``frames=N``    the same for N frames sampled evenly over the video (Perception LM: ``frames=32``)
+    ``fps=F``       frame numbers from 0, F frames per second
     ==============  =======================================================================================
 
     Parameters
@@ -62,19 +62,11 @@ class Axis:
 
     @property
     def needs_duration(self) -> bool:
-        """Whether seconds are undefined without the video's duration."""
+        """Whether the conversion needs the video's duration."""
         return self.kind not in ("seconds", "fps")
 
     def to_seconds(self, start: Floats, end: Floats, duration_s: Floats) -> tuple[Floats, Floats]:
-        """Return moments in seconds.
-
-        Parameters
-        ----------
-        start, end : (M,)
-            On this axis.
-        duration_s : (M,)
-            Of each moment's video; NaN where it is not known.
-        """
+        """Return moments in seconds; `duration_s` (M,) is NaN where unknown."""
         if self.kind == "fps":
             return frames_to_seconds(start, self.number), frames_to_seconds(end, self.number)
         if self.kind in ("bins", "frames"):
@@ -89,12 +81,12 @@ SECONDS = Axis()
 
 
 def expected() -> str:
-    """Say in words which axes there are."""
+    """Return the possible axes in words."""
     return ", ".join(f"{kind}={'F' if kind == 'fps' else 'N'}" if kind in COUNTED else kind for kind in KINDS)
 
 
 def parse_axis(text: str) -> Axis:
-    """Read an axis as it prints.
+    """Read an axis from its text.
 
     Examples
     --------
@@ -109,19 +101,19 @@ def parse_axis(text: str) -> Axis:
 
 
 def is_coarse(start_s: Floats, end_s: Floats) -> Bools:
-    """Which moments start and end on multiples of 5 s, shape (M,)."""
+    """Return which moments start and end on multiples of 5 s, (M,)."""
     return np.asarray((start_s % COARSE_S == 0) & (end_s % COARSE_S == 0))
 
 
 def signs(start_s: Floats, end_s: Floats, duration_s: Floats) -> list[str]:
-    """Tell what makes moments read as seconds look like something else; nothing is changed by it.
+    """Return signs that moments read as seconds have another unit, in words.
 
     Parameters
     ----------
     start_s, end_s : (M,)
         Moments read as seconds.
     duration_s : (M,)
-        Of each moment's video; NaN where it is not known.
+        Duration of each moment's video; NaN where unknown.
 
     Examples
     --------

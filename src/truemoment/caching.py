@@ -1,9 +1,8 @@
-"""What takes long to compute and depends on nothing but data and code, kept in the user's cache folder.
+"""Results that are slow to compute and depend only on data and code, kept in the user's cache folder.
 
-An entry is an NPZ file of arrays whose name is a hash of all that they were computed from: hashes of annotations,
-settings, measures, convention, and the code of this package. A change of any of these is another entry. Entries appear
-complete or not at all, so commands may run side by side; a damaged one is computed again; the least recently used ones
-are removed when all together take more than :data:`MOST_BYTES`.
+An entry is an NPZ file whose name is a hash of everything it was computed from: annotations, settings, measures,
+convention, and the code of this package. Entries are written atomically, so commands may run in parallel; a damaged
+entry is computed again; the least recently used ones are removed above :data:`MOST_BYTES`.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ _ENTRY = re.compile(r"truemoment-[a-z-]+-[0-9a-f]{32}\.npz")
 
 
 class Cache:
-    """Arrays by what they were computed from.
+    """A cache of arrays.
 
     Parameters
     ----------
     folder
-        Where they are kept, which is made if it does not exist; None to keep nothing.
+        Folder of the entries, made if needed; None for no cache.
     warn
-        Called once with why nothing can be kept.
+        Called once with the reason if nothing can be kept.
     """
 
     def __init__(self, folder: Path | None, warn: Callable[[str], None] = lambda _: None) -> None:
@@ -51,7 +50,7 @@ class Cache:
 
     @classmethod
     def of_user(cls, warn: Callable[[str], None] = lambda _: None) -> Cache:
-        """Return the cache in the user's cache folder, or in the one that ``TRUEMOMENT_CACHE`` names."""
+        """Return the cache in the user's cache folder, or in ``TRUEMOMENT_CACHE``."""
         from platformdirs import user_cache_path  # noqa: PLC0415 - only commands that keep something need it
 
         named = os.environ.get(VARIABLE)
@@ -60,16 +59,16 @@ class Cache:
     def arrays(
         self, kind: str, key: Mapping[str, Any], compute: Callable[[], Mapping[str, Array]]
     ) -> Mapping[str, Array]:
-        """Return arrays that were computed before, or compute and keep them.
+        """Return cached arrays, or compute and keep them.
 
         Parameters
         ----------
         kind
-            What they are, in small letters and hyphens: part of the file's name.
+            Kind of entry, in small letters and hyphens: part of the file's name.
         key
-            All that they are computed from, as JSON values.
+            Everything they are computed from, as JSON values.
         compute
-            Returns arrays by name, one or more, none of Python objects.
+            Returns one or more arrays by name, without Python objects.
         """
         if self.folder is None:
             return compute()
@@ -135,7 +134,7 @@ def unpack_text(packed: Array) -> list[str]:
 
 @functools.cache
 def code_hash() -> str:
-    """Return a hash of all modules of this package: an entry of other code is another entry."""
+    """Return a hash of all modules of this package."""
     digest = hashlib.sha256()
     root = Path(__file__).parent
     for path in sorted(root.rglob("*.py")):

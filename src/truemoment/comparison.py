@@ -1,12 +1,11 @@
 """Compare methods on the same queries: paired, with corrected intervals and p values and what the split resolves.
 
-A method is a group of runs: one prediction file, or several that differ by the seed of their training.
-Its figure is the mean over its runs, beside which stands their spread (sample standard deviation).
-Intervals and tests are about *videos*: what these very runs would do on other videos of the kind. What
-other trainings would do is the business of the spread.
+A method is a group of runs: one prediction file, or several that differ by the seed of their training. Its figure is
+the mean over its runs; the spread is their sample standard deviation. Intervals and tests are about *videos*: how these
+runs would do on other videos of the same kind. The spread shows how other trainings would do.
 
-A difference that is not significant is never called none: beside it stand its interval and the smallest
-true difference that this split would mostly find.
+A difference that is not significant is not zero: its interval and the smallest true difference that this split would
+mostly detect are reported with it.
 
 References
 ----------
@@ -57,9 +56,9 @@ class Comparison:
     groups
         Scores of each method's runs, by method.
     baseline
-        The method that all others are held against; None if all pairs are compared.
+        The method that all others are compared with; None if all pairs are compared.
     blind
-        A method without the video, which every other is compared with in any case; None if there is none.
+        A method without the video, with which every other is compared in any case; None if there is none.
     values
         Figures of each method's runs: G arrays of shape (R, M).
     mean, spread : (G, M)
@@ -71,20 +70,20 @@ class Comparison:
     difference : (P, M)
         Difference of the means.
     difference_interval : (P, M, 2)
-        95 % intervals that hold for all P x M differences together: one contains 0 where the corrected p
-        value is above 0.05, and only there.
+        95 % intervals for all P x M differences together: one contains 0 exactly where the corrected p value is above
+        0.05.
     p, p_corrected : (P, M)
         Two-sided p value of the paired permutation test, and the same corrected for all P x M comparisons
         (:func:`truemoment.uncertainty.permutation_tests`).
     resolved_level
-        Level of a single comparison that the correction comes to; 0 where none can be significant.
+        Level of a single comparison after the correction; 0 where none can be significant.
     n_differing : (P, M)
-        On how many videos the two differ.
+        Number of videos on which the two differ.
     resolves : (P, M)
-        Smallest true difference that would be found in 80 % of such splits, with the correction; NaN
-        where the two differ on fewer than 10 videos, or by the same on all.
+        Smallest true difference that would be found in 80 % of such splits, with the correction; NaN where the two
+        differ on fewer than 10 videos, or by the same on all.
     resamples, permutations
-        How many were drawn.
+        Number drawn.
     """
 
     groups: Mapping[str, Sequence[Scores]]
@@ -162,10 +161,9 @@ def compare(
 ) -> Comparison:
     """Compare methods pair by pair on the same queries.
 
-    The test swaps, by video, the two methods' statistics, each taken as the mean over its runs. Where
-    all runs are measured on the same queries (every protocol but those that drop queries for want of an
-    answer) the difference it tests is the difference of the means. It is exact for two methods of as many
-    runs each, and approximate where one has more.
+    The test swaps, by video, the two methods' statistics, each the mean over its runs. Where all runs are measured on
+    the same queries (every protocol but those that drop queries without an answer) it tests the difference of the
+    means. It is exact for two methods with the same number of runs, and approximate otherwise.
 
     Parameters
     ----------
@@ -174,9 +172,9 @@ def compare(
     rng
         Generator of resamples and swaps.
     baseline
-        Hold all others against this method; by default all pairs are compared.
+        Compare all others with this method; by default all pairs are compared.
     blind
-        Hold all others against this method too, one that does not see the video.
+        Compare all others with this method too, one that does not see the video.
     resamples
         Resamples of the videos for intervals, 2 or more.
     permutations
@@ -208,36 +206,20 @@ def compare(
     >>> found.difference.ravel().tolist(), found.p.ravel().tolist(), found.verdict.ravel().tolist()
     ([0.3125], [0.0078125], [1])
     """
+    _check_groups(groups, baseline=baseline, blind=blind)
     names = list(groups)
-    if len(names) < 2:
-        raise UsageError(f"got {len(names)} methods ({', '.join(names) or 'none'}), expected two or more")
-    for option, name in (("baseline", baseline), ("blind", blind)):
-        if name is not None and name not in groups:
-            raise UsageError(f"got {option} {name!r}, expected one of {', '.join(names)}")
-    for name, group in groups.items():
-        if not group:
-            raise UsageError(f"method {name!r} has no run, expected one or more")
     runs = [run for group in groups.values() for run in group]
     check_paired(runs)
     ends = np.cumsum([len(group) for group in groups.values()])
     members = [slice(int(end) - len(group), int(end)) for end, group in zip(ends, groups.values(), strict=True)]
-    pairs = tuple(combinations(range(len(names)), 2))
-    if baseline is not None:
-        at, at_blind = names.index(baseline), None if blind is None else names.index(blind)
-        others = [i for i in range(len(names)) if i != at]
-        pairs = tuple((i, at) for i in others)
-        if at_blind is not None and at_blind != at:
-            pairs += tuple((i, at_blind) for i in others if i != at_blind)
+    pairs = _pairs(names, baseline, blind)
     first, second = np.array(pairs).T
 
     of_run = np.array([[run.value(measure) for measure in run.measures] for run in runs])
     values = tuple(of_run[of_group] for of_group in members)
     mean = np.stack([table.mean(axis=0) for table in values])
-    spread = np.stack([_spread(table) for table in values])
-
     resampled = resample_figures(runs, rng, resamples=resamples, progress=progress)
     resampled = np.stack([resampled[:, of_group].mean(axis=1) for of_group in members], axis=1)
-    differences = resampled[:, first] - resampled[:, second]
 
     sums = [sums_by_video(run) for run in runs]
     numerator, weight = (
@@ -250,6 +232,7 @@ def compare(
     level = 2 * float(normal_tail(np.array(tests.critical)))
     resolves = np.full(tests.p.shape, np.nan)
     if 0 < level < 1:
+        differences = resampled[:, first] - resampled[:, second]
         resolves = minimum_detectable_difference(differences, level=level, power=POWER, n_differing=n_differing)
     return Comparison(
         groups={name: tuple(group) for name, group in groups.items()},
@@ -257,7 +240,7 @@ def compare(
         blind=blind,
         values=values,
         mean=mean,
-        spread=spread,
+        spread=np.stack([_spread(table) for table in values]),
         interval=interval95(resampled),
         pairs=pairs,
         difference=mean[first] - mean[second],
@@ -270,6 +253,32 @@ def compare(
         resamples=resamples,
         permutations=permutations,
     )
+
+
+def _check_groups(groups: Mapping[str, Sequence[Scores]], *, baseline: str | None, blind: str | None) -> None:
+    """Refuse fewer than two methods, methods without a run, and names that are none of them."""
+    names = list(groups)
+    if len(names) < 2:
+        raise UsageError(f"got {len(names)} methods ({', '.join(names) or 'none'}), expected two or more")
+    for option, name in (("baseline", baseline), ("blind", blind)):
+        if name is not None and name not in groups:
+            raise UsageError(f"got {option} {name!r}, expected one of {', '.join(names)}")
+    for name, group in groups.items():
+        if not group:
+            raise UsageError(f"method {name!r} has no run, expected one or more")
+
+
+def _pairs(names: Sequence[str], baseline: str | None, blind: str | None) -> tuple[tuple[int, int], ...]:
+    """Pairs of methods to compare: all, or all others with the baseline and with the blind method."""
+    if baseline is None:
+        return tuple(combinations(range(len(names)), 2))
+    at = names.index(baseline)
+    others = [i for i in range(len(names)) if i != at]
+    pairs = tuple((i, at) for i in others)
+    if blind is None or blind == baseline:
+        return pairs
+    at_blind = names.index(blind)
+    return pairs + tuple((i, at_blind) for i in others if i != at_blind)
 
 
 def _spread(values: Floats) -> Floats:
@@ -292,15 +301,15 @@ class PublishedFigure:
     Parameters
     ----------
     source, table
-        Where it stands.
+        Where it is printed.
     dataset, split, method, measure
-        What it is of, in the words of the file.
+        What it measures, in the words of the file.
     value
         The figure as printed.
     unit
         ``percent``, ``fraction``, or something else.
     note
-        Remark of whoever wrote it down.
+        Remark of the person who wrote it down.
     path, line
         Where it was read.
     """

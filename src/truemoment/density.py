@@ -45,7 +45,7 @@ class Density:
     Raises
     ------
     InputError
-        If the points are not as asked, or a kernel has no extent in some direction.
+        If the points are invalid, or a kernel has no extent in some direction.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Density:
         Raises
         ------
         InputError
-            If there are fewer than 2 points, or all lie on one line.
+            If there are fewer than 2 points, or all are on one line.
         """
         if len(points) < 2:
             raise InputError(f"got {len(points)} points, expected 2 or more to fit a density to")
@@ -150,7 +150,7 @@ class _Neighbours:
 
     @classmethod
     def of(cls, points: Floats, places: Floats, low: Floats) -> _Neighbours:
-        """Sort points and places by square; `low` lies below them all."""
+        """Sort points and places by square; `low` is below all of them."""
         of_points, of_places = (np.floor((x - low) / REACH).astype(np.int64) + 1 for x in (points, places))
         width = max(int(of_points[:, 1].max(initial=0)), int(of_places[:, 1].max(initial=0))) + 2
         number, wanted = (squares[:, 0] * width + squares[:, 1] for squares in (of_points, of_places))

@@ -7,6 +7,7 @@ holds. A number that is not finite becomes null, and a :class:`Measured` value s
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from truemoment.text import printable_json
 
 NO_INTERVAL = "it does not vary from video to video, or some resamples have no query that counts"
 """Why an interval is undefined, where nothing else is known."""
@@ -105,6 +108,11 @@ def as_json(value: Any) -> Any:  # noqa: ANN401 - a document holds whatever JSON
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: as_json(getattr(value, field.name)) for field in dataclasses.fields(value)}
     raise TypeError(f"got a value of type {type(value).__name__}, expected one that JSON holds")
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """Return a document as the text of a JSON file, see :func:`as_json`."""
+    return printable_json(json.dumps(as_json(document), indent=2, allow_nan=False, ensure_ascii=False)) + "\n"
 
 
 def _sequence(values: Sequence[Any]) -> Any:  # noqa: ANN401 - see as_json

@@ -4,7 +4,7 @@ R@5 gives a method with ten answers a query five tries, and a method with one an
 a difference of depth. So the *depth* of a comparison at a measure is the smallest number of answers that the measure
 looks at in the longest list of any file, and every list is cut to it, as the protocol ranks answers.
 
-Measures that take a list as a set, in which each wrong answer costs, are not cut: the number of answers is part of what
+Measures of a list as a set, in which each wrong answer costs, are not cut: the number of answers is part of what
 they measure. Neither are those of abstention or of clip ratings.
 """
 
@@ -45,7 +45,7 @@ def equal_depths(measures: Sequence[Measure], longest: Sequence[int], protocol: 
 
 
 def answers_compared(measures: Sequence[Measure], longest: Sequence[int], protocol: Protocol) -> int:
-    """Return how many answers a rival of several files gives: as many as any measure looks at in all of them.
+    """Return how many predictions a floor makes beside several files: as many as a measure looks at in all of them.
 
     Examples
     --------

@@ -83,7 +83,7 @@ def evaluate(
     (0.0, 1.0)
     """
     asked, pairing = _prepare(annotations, predictions, measures, protocol, on_unknown)
-    sums = _Sums.zeros(len(asked), annotations.n_queries)
+    sums = _MeasureSums.zeros(len(asked), annotations.n_queries)
     touched = dict(pairing.touched)
     for rule, numbers in _by_rule(asked, pairing.protocol).items():
         of_rule = [asked[number] for number in numbers]
@@ -92,20 +92,7 @@ def evaluate(
         counts = _settle_silence(annotations, pairing, silent, touched)
         for at, query, statistic in found:
             sums.add(numbers[at], query, statistic, counts, silent)
-    queries = annotations.queries
-    return Scores(
-        measures=asked,
-        protocol=pairing.protocol,
-        query_id=queries.query_id,
-        video_id=queries.video_id,
-        numerator=sums.numerator,
-        weight=sums.weight,
-        on_threshold=sums.on_threshold,
-        touched=touched,
-        dataset=annotations.dataset,
-        split=annotations.split,
-        annotations_sha256=annotations.sha256,
-    )
+    return sums.scores(annotations, asked, pairing.protocol, touched)
 
 
 def _prepare(
@@ -128,7 +115,7 @@ def _prepare(
 
 
 @dataclass(frozen=True, eq=False)
-class _Sums:
+class _MeasureSums:
     """Numerator and weight by measure and query (M, Q), and queries on a threshold by measure (M,)."""
 
     numerator: Floats
@@ -136,7 +123,7 @@ class _Sums:
     on_threshold: Ints
 
     @classmethod
-    def zeros(cls, n_measures: int, n_queries: int) -> _Sums:
+    def zeros(cls, n_measures: int, n_queries: int) -> _MeasureSums:
         shape = n_measures, n_queries
         return cls(np.zeros(shape), np.zeros(shape), np.full(n_measures, -1, dtype=np.int64))
 
@@ -149,6 +136,23 @@ class _Sums:
         if statistic.margin is not None:
             is_tie = (np.abs(statistic.margin) <= _slack(statistic.margin)) & (weight > 0) & ~silent[query]
             self.on_threshold[measure] = max(self.on_threshold[measure], 0) + len(np.unique(query[is_tie]))
+
+    def scores(
+        self, annotations: Annotations, measures: tuple[Measure, ...], protocol: Protocol, touched: dict[str, int]
+    ) -> Scores:
+        return Scores(
+            measures=measures,
+            protocol=protocol,
+            query_id=annotations.queries.query_id,
+            video_id=annotations.queries.video_id,
+            numerator=self.numerator,
+            weight=self.weight,
+            on_threshold=self.on_threshold,
+            touched=touched,
+            dataset=annotations.dataset,
+            split=annotations.split,
+            annotations_sha256=annotations.sha256,
+        )
 
 
 def _statistics(
@@ -325,9 +329,7 @@ def evaluate_relabelled(
     protocol: str | Protocol | None = None,
     on_unknown: OnUnknown = "refuse",
 ) -> Floats:
-    """Evaluate the same predictions against N other sets of references.
-
-    What does not depend on the references is computed once.
+    """Evaluate the same predictions against N other sets of references, faster than one by one.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
 """Files: typed reading with errors that name the line, atomic writing, checksums.
 
-A file from outside is wrong until parsed. A reader here either returns a fully checked value or raises
-:class:`~truemoment.exceptions.InputError` saying where and what
-(:class:`~truemoment.exceptions.MissingFileError` if there is no file); nothing half-read leaves.
+A reader returns a fully checked value, or raises :class:`~truemoment.exceptions.InputError` with the place
+(:class:`~truemoment.exceptions.MissingFileError` if there is no file).
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ import msgspec
 from truemoment.exceptions import InputError, MissingFileError
 from truemoment.folders import temporary_file, temporary_folder
 from truemoment.inputs import reading, writing
+from truemoment.text import printable
 from truemoment.unpacking import open_gzip
 
 T = TypeVar("T")
@@ -66,15 +66,7 @@ def read_text(path: Path) -> str:
 
 
 def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1, field: str = "") -> T:
-    """Decode JSON `data` as a value of type `kind`.
-
-    Parameters
-    ----------
-    data
-        The JSON text, which begins at `line` of `path` and is the value of `field` (or the whole file).
-    kind
-        Any type msgspec knows: a ``Struct``, ``dict[str, X]``, ``list[X]`` ...
-    """
+    """Decode JSON as a value of a type that msgspec knows; it begins at `line` of `path`, as the value of `field`."""
     data = data.removeprefix(BYTE_ORDER_MARK)
     try:
         return msgspec.json.decode(data, type=kind)
@@ -94,14 +86,14 @@ def decode_json(data: bytes, kind: type[T], *, path: Path, line: int = 1, field:
 
 
 def read_json(path: Path, kind: type[T]) -> T:
-    """Read a JSON file that holds one value of type `kind`."""
+    """Read a JSON file that contains one value of type `kind`."""
     data = read_bytes(path)
     refuse_repeated_keys(data, path)
     return decode_json(data, kind, path=path)
 
 
 def read_json_mapping(path: Path, kind: type[T]) -> dict[str, T]:
-    """Read a JSON object whose values are all of type `kind`, e.g. one entry a video."""
+    """Read a JSON object whose values are all of type `kind`."""
     data = read_bytes(path)
     refuse_repeated_keys(data, path)
     return decode_entries(decode_json(data, dict[str, msgspec.Raw], path=path), kind, data=data, path=path)
@@ -110,18 +102,18 @@ def read_json_mapping(path: Path, kind: type[T]) -> dict[str, T]:
 def decode_entries(
     raw: dict[str, msgspec.Raw], kind: type[T], *, data: bytes, path: Path, within: str = ""
 ) -> dict[str, T]:
-    """Decode the values of an object that were left raw, so that an error names the key at fault.
+    """Decode the raw values of an object, so that an error names its key.
 
     Parameters
     ----------
     raw
-        Undecoded values by key, parts of `data`.
+        Raw values by key, parts of `data`.
     kind
         Type of each value.
     data, path
-        The file's content, to find a line in, and its name.
+        Content of the file, to find a line in, and its name.
     within
-        Field that holds the object; "" for the file itself.
+        Field that contains the object; "" for the file itself.
     """
     decoder = msgspec.json.Decoder(kind)
     entries = {}
@@ -148,21 +140,13 @@ def _line_of_entry(data: bytes, key: str, value: bytes) -> int:
 
 
 def refuse_repeated_keys(data: bytes, path: Path, line: int | None = None) -> None:
-    """Refuse JSON in which an object holds a key twice: one of the two values would be lost in silence.
-
-    Parameters
-    ----------
-    data, path
-        The JSON text and the file it is from.
-    line
-        The line that it is, of a file that holds a value a line.
-    """
+    """Refuse JSON with a repeated key in an object: one of the two values would be lost silently."""
 
     def check(pairs: list[tuple[str, object]]) -> None:
         count = Counter(key for key, _ in pairs)
         if len(count) < len(pairs):
             twice = next(key for key in count if count[key] > 1)
-            raise InputError(f"{twice!r} stands twice, expected each key once", path=path, line=line, field=twice)
+            raise InputError(f"{twice!r} appears twice, expected each key once", path=path, line=line, field=twice)
 
     with contextlib.suppress(ValueError, RecursionError):  # what is no JSON is told by the reader of the values
         json.loads(data.removeprefix(BYTE_ORDER_MARK), object_pairs_hook=check, parse_int=float)
@@ -180,7 +164,7 @@ def read_json_lines(path: Path, kind: type[T], *, progress: bool = False) -> Ite
 
 
 def iterate_json_lines(path: Path, *, progress: bool = False) -> Iterator[tuple[int, bytes]]:
-    """Yield (line number, line) for each line of JSON that is not blank, not yet decoded."""
+    """Yield (line number, undecoded line) for each line of JSON that is not blank."""
     usual: list[bytes] = []  # keys of the row before, with their colons: of as many colons each is then one of them
     for number, line in enumerate(iterate_lines(path, progress=progress), start=1):
         if line.isspace():
@@ -203,8 +187,8 @@ def _keys_in(line: bytes) -> list[bytes]:
 def iterate_lines(path: Path, *, progress: bool = False) -> Iterator[bytes]:
     """Yield the lines of `path` as bytes, line ends kept, a byte-order mark removed.
 
-    A name ending in ``.gz`` is unpacked on the way; memory stays bounded by the longest line. With
-    `progress` a bar on standard error follows the reading of a large file that is not packed.
+    A name ending in ``.gz`` is unpacked on the way. With `progress`, reading a large unpacked file shows a bar on
+    standard error.
     """
     try:
         with open_binary(path) as stream:
@@ -240,7 +224,7 @@ def open_binary(path: Path) -> IO[bytes]:
 
 
 def current_umask() -> int:
-    """Return what the user takes from the permissions of new files; it can be read only by setting it."""
+    """Return the umask; it can be read only by setting it."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
@@ -250,16 +234,15 @@ def current_umask() -> int:
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing that appears under its name only when complete.
 
-    Whatever goes wrong inside the block, an existing file stays as it was and nothing half-written
-    remains. A pipe or device is written to as it is, never replaced; behind a link the file it leads to is written,
-    and a file that was there keeps its permissions.
+    After any error an existing file is unchanged. A pipe or device is written directly; for a link, its target is
+    replaced; an existing file keeps its permissions.
 
     Raises
     ------
     InputError
         If `path` is a folder, or no file can be made beside it.
     OutputError
-        If the command has read it, see :mod:`truemoment.inputs`.
+        If the command has read it (:mod:`truemoment.inputs`).
     """
     path = _behind_link(writing(Path(path)))
     if path.is_dir():
@@ -281,7 +264,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """Give a folder to write into that appears under its name only when complete, and only if that is still free."""
+    """Give a folder to write into that appears under its name only when complete, and only if the name is free."""
     path = _behind_link(writing(path))
     try:
         with temporary_folder(path.parent) as folder:
@@ -301,7 +284,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def read_number(text: str | None) -> float:
-    """Read a number as text files write it; NaN where the text is none (``1_0``, ``nan`` and ``inf`` are none).
+    """Return a number from text; NaN if it is no number (``1_0``, ``nan`` and ``inf`` are none).
 
     Examples
     --------
@@ -317,6 +300,11 @@ def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file's bytes, in hexadecimal."""
     with reading(path).open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def source_of(path: Path) -> dict[str, str]:
+    """Return the path of a file, as text that JSON and a terminal can show, and the SHA-256 of its bytes."""
+    return {"path": printable(str(path)), "sha256": sha256_of(path)}
 
 
 def _invalid(error: msgspec.ValidationError, data: bytes, path: Path, line: int, field: str) -> InputError:
@@ -365,7 +353,7 @@ _WORDS = {
 
 
 def in_words(kinds: str) -> str:
-    """Say what JSON calls `float`, `str` or `array` in words; a length is kept: "a list of length 3"."""
+    """Return JSON types in words: "a number", "text", "a list of length 3"."""
 
     def words(kind: re.Match[str]) -> str:
         return " or ".join(_WORDS.get(name, name) for name in kind[1].split(" | "))
@@ -374,5 +362,5 @@ def in_words(kinds: str) -> str:
 
 
 def lower_first(text: str) -> str:
-    """Start in lower case, as what stands behind a colon does."""
+    """Return a text that starts in lower case, as after a colon."""
     return text if text.startswith("JSON") else text[:1].lower() + text[1:]

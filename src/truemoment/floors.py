@@ -55,7 +55,7 @@ class Setting:
     measures, protocol
         M measures, and how they are measured.
     headline
-        Which of them the floors' answers are kept for.
+        Row of the measure whose answers are returned.
     top
         Most answers a query: as many as the method gives, or R@5 would compare lists of different lengths.
     train
@@ -172,7 +172,7 @@ class Floor:
             if drawn:
                 rng = stream(of.seed, f"draw {number} of {self.name} on {annotations.sha256}")
                 methods = [replace(methods[0], rng=rng)] * len(methods)  # type: ignore[type-var]  # all have one
-            rows.append(ask(methods, annotations.queries, of.top))
+            rows.append(predict_each(methods, annotations.queries, of.top))
         return rows
 
 
@@ -217,7 +217,7 @@ class BaselineResult:
     predictions
         Its answers on the audited split by the headline measure, of the first draw.
     names
-        What it is called at each measure: a best constant says which. Empty for its title.
+        What it is called at each measure: the name of a best constant has its place. Empty for its title.
     floor
         The method; None where there are only answers.
     draws
@@ -319,8 +319,8 @@ def _measured(floor: Floor, annotations: Annotations) -> BaselineResult:
     )
 
 
-def ask(grounders: Sequence[Grounder], queries: Queries, top: int) -> list[Predictions]:
-    """Ask a method for each measure; each method once, and models of places for their probabilities once.
+def predict_each(grounders: Sequence[Grounder], queries: Queries, top: int) -> list[Predictions]:
+    """Predict with a method for each measure; each method, and each model of places, runs once.
 
     Raises
     ------
@@ -353,7 +353,7 @@ def measure_each(
 
 
 def join_measures(parts: Sequence[tuple[Scores, int]]) -> Scores:
-    """Scores over the same queries that take each measure from elsewhere: (scores, row), a measure each."""
+    """Join measures of several scores over the same queries: (scores, row), one a measure."""
     return replace(
         parts[0][0],
         measures=tuple(scores.measures[row] for scores, row in parts),
@@ -370,7 +370,7 @@ def headline_of(measures: Sequence[Measure]) -> int:
 
 
 def answers_a_query(predictions: Predictions, measures: Sequence[Measure]) -> int:
-    """How many answers a rival gives: as many as the method's longest list holds and a measure looks at."""
+    """Return how many predictions a floor makes: those of the method's longest list that a measure looks at."""
     longest = int(predictions.lengths.max(initial=1))
     depth = max(longest if measure.depth is None else measure.depth for measure in measures)
     return min(max(longest, 1), depth, MOST_ANSWERS)

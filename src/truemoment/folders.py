@@ -1,7 +1,7 @@
 """Folders that TrueMoment writes: links in them are refused, one command at a time writes, and leftovers are removed.
 
-A folder may come from somebody else, so only the folder that the user names may be a link. Locks are those of
-``flock``: they end with the process that holds them, however it ends. Where files cannot be locked, nothing is.
+A folder may come from somebody else, so only the named folder itself may be a link. Locks are those of ``flock``: they
+end with their process. On file systems without locks, nothing is locked.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ TEMPORARY = re.compile(rf"(?:{re.escape(WRITING)}|{re.escape(FETCHING)})[a-z0-9_
 
 
 def refuse_links(folder: Path, *names: str) -> None:
-    """Refuse a folder in which something of ours is a link: following it would write or remove files elsewhere.
+    """Refuse a folder in which one of our files is a link: following it would write or remove files elsewhere.
 
     Parameters
     ----------
     folder
         The folder, which may be a link itself, and need not exist.
     *names
-        Files and folders of ours in it, e.g. ``"run.json"`` or ``"videos/*/*"``. Each part of a path is checked; a
-        part that is ``*`` matches everything there.
+        Files and folders in it, e.g. ``"run.json"`` or ``"videos/*/*"``. Each part of a path is checked; ``*`` matches
+        everything.
     """
     for name in names:
         found = [folder]
@@ -57,19 +57,9 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def lock(number: int, *, wait: bool) -> bool:
-    """Lock an open file for as long as it is open.
+    """Lock an open file by its descriptor as long as it is open; return False if files cannot be locked.
 
-    Parameters
-    ----------
-    number
-        The file's descriptor.
-    wait
-        Whether to wait for another process that holds the lock.
-
-    Returns
-    -------
-    bool
-        False where files cannot be locked.
+    With `wait` it waits for another process; without, that raises ``BlockingIOError``.
     """
     try:
         import fcntl  # noqa: PLC0415 - not on every system
@@ -84,7 +74,7 @@ def lock(number: int, *, wait: bool) -> bool:
 
 @contextlib.contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Let no other command write a folder; make it if it does not exist, and remove it if nothing is written."""
+    """Lock a folder against other commands; make it if needed, and remove it if nothing is written."""
     refuse_links(updating(folder), LOCK)
     is_new = not folder.exists()
     try:
@@ -105,9 +95,9 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def lock_file(path: Path) -> Iterator[None]:
-    """Wait until no other process changes a file that is read and replaced, and let none until the block ends.
+    """Lock a file that is read and replaced; other processes wait.
 
-    The lock is a file beside it: the file itself is another one after each change.
+    The lock is a second file beside it, since each change replaces the file itself.
     """
     path = Path(os.path.realpath(updating(path)))
     beside = path.with_name(f"{LOCK}-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:12]}")
@@ -157,7 +147,7 @@ def _release(number: int, path: Path) -> None:
 
 @contextlib.contextmanager
 def temporary_file(folder: Path) -> Iterator[Path]:
-    """Make an empty file in a folder, to be renamed; otherwise it is removed, now or by the next one made."""
+    """Make an empty file in a folder, to be renamed; a leftover is removed, now or by the next call."""
 
     def make() -> str:
         number, name = tempfile.mkstemp(dir=folder, prefix=WRITING)
@@ -175,7 +165,7 @@ def temporary_file(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def temporary_folder(folder: Path, prefix: str = WRITING) -> Iterator[Path]:
-    """Make a folder in a folder, to be renamed; otherwise it is removed, now or by the next one made."""
+    """Make a folder in a folder, to be renamed; a leftover is removed, now or by the next call."""
     remove_leftovers(folder)
     path, number = _new(lambda: tempfile.mkdtemp(dir=folder, prefix=prefix))
     try:
@@ -186,7 +176,7 @@ def temporary_folder(folder: Path, prefix: str = WRITING) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove temporary files and folders that a killed process has left in a folder; those in use are locked."""
+    """Remove temporary files and folders of killed processes; those in use are locked."""
     try:
         with os.scandir(folder) as entries:
             left = [Path(entry.path) for entry in entries if TEMPORARY.fullmatch(entry.name) and _is_plain(entry)]

@@ -1,7 +1,7 @@
-"""The contract of a method: whatever answers queries with moments.
+"""The contract of a method that answers queries with moments.
 
-Blind baselines, learned models, zero-shot search, served models and prediction files are all
-grounders, so every check applies to every method.
+Blind baselines, learned models, zero-shot search, served models and prediction files are all grounders, so every check
+applies to every method.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from truemoment.records import Annotations, Predictions, Queries
 class Grounder(Protocol):
     """A method that grounds sentences in videos.
 
-    A method is given :class:`~truemoment.records.Queries` when it answers, so a reference moment
-    cannot leak by accident.
+    It is given :class:`~truemoment.records.Queries`, so that a reference moment cannot leak by accident.
 
     Examples
     --------
@@ -32,40 +31,26 @@ class Grounder(Protocol):
 
     @property
     def name(self) -> str:
-        """What to call the method in reports."""
+        """Name in reports."""
         ...
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> Grounder:
-        """Learn what the method learns from annotations.
-
-        Parameters
-        ----------
-        train
-            Annotations to learn from.
-        val
-            Annotations to choose settings by; None where there are none.
-
-        Returns
-        -------
-        Grounder
-            The fitted method, which may be the same object.
-        """
+        """Return the method fitted on `train`, which may be the same object; `val` serves to choose settings."""
         ...
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Answer each query with ranked moments.
+        """Predict ranked moments for each query.
 
         Parameters
         ----------
         queries
-            What is asked of which video; durations in seconds, NaN where not known.
+            Sentences and videos; durations in seconds, NaN where unknown.
         top
-            Most moments a query, 1 or more.
+            Maximum number of moments per query, 1 or more.
 
         Returns
         -------
         Predictions
-            Moments in seconds, best first; a query without a list is not answered, one with an empty list
-            is abstained from.
+            Moments in seconds, best first; an empty list is an abstention, a missing list no answer.
         """
         ...

@@ -1,7 +1,7 @@
-"""What a command reads: none of it is written over.
+"""The inputs of a command, which are never overwritten.
 
-The command line enters :func:`command_inputs`. Inside it, whatever opens an input names it by :func:`reading`, and
-whatever writes a file asks by :func:`writing` first. Outside of a command these return their path and do no more.
+The command line enters :func:`command_inputs`. Inside it, whatever opens an input calls :func:`reading`, and whatever
+writes a file calls :func:`writing` first. Outside of a command these only return their path.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ P = TypeVar("P", str, Path)
 
 @dataclass
 class _Register:
-    """Real paths of the files and folders of a command, each with its name as the command knows it.
+    """Real paths of the files and folders of a command, with their names in the command.
 
     Parameters
     ----------
     read
-        What was read so far; of a folder everything below it.
+        Inputs so far; a folder includes everything below it.
     planned
-        What will be written, as far as the options say.
+        Outputs, as far as options name them.
     own
-        Files and folders that the command writes, or goes on with: it may read them too.
+        Files and folders that the command writes or resumes, and may read too.
     seen
-        Paths that :func:`reading` was asked for.
+        Paths passed to :func:`reading`.
     has_written
         Whether a file was written, or begun.
     """
@@ -51,7 +51,7 @@ class _Register:
         return not self.own.isdisjoint(_with_folders(real))
 
     def refuse_read(self, real: str, named: str) -> None:
-        """Refuse to write what was read, or into it."""
+        """Refuse to write an input, or into it."""
         if not self.is_own(real) and not _is_stream(real):
             for read in self.read.keys() & _with_folders(real):
                 _refuse(real, named, read, self.read[read])
@@ -62,7 +62,7 @@ _register: ContextVar[_Register | None] = ContextVar("register of a command", de
 
 @contextlib.contextmanager
 def command_inputs() -> Iterator[None]:
-    """Keep what is read inside this block from being written over inside it."""
+    """Protect everything that is read inside this block from being overwritten inside it."""
     token = _register.set(_Register())
     try:
         yield
@@ -71,10 +71,10 @@ def command_inputs() -> Iterator[None]:
 
 
 def reading(path: P) -> P:
-    """Return the path of a file or folder that is about to be read; it is kept, of a folder everything below it."""
+    """Return the path of an input that is about to be read; from now on it is protected, with everything below it."""
     text = str(path)
     if "\0" in text:
-        raise InputError("holds a character NUL, expected a path", path=text)
+        raise InputError("contains a NUL character, expected a path", path=text)
     register = _register.get()
     if register is None or text in register.seen:
         return path
@@ -89,7 +89,7 @@ def reading(path: P) -> P:
 
 
 def will_write(path: Path) -> None:
-    """Say which file or folder the command is going to write, so that reading it is refused before any work."""
+    """Register an output before any work, so that reading it is refused."""
     if (register := _register.get()) is not None:
         real = os.path.realpath(path)
         register.refuse_read(real, str(path))
@@ -109,7 +109,7 @@ def writing(path: P) -> P:
 
 
 def updating(path: P) -> P:
-    """Return the path of a file or folder that the command both reads and writes: it goes on with it."""
+    """Return the path of a file or folder that the command both reads and writes."""
     if (register := _register.get()) is not None:
         real = os.path.realpath(path)
         register.has_written = True

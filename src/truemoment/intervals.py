@@ -1,7 +1,7 @@
-"""Temporal intervals: overlap, suppression, running best, and every conversion of units.
+"""Temporal intervals: overlap, suppression, running best, and conversions of units.
 
-All functions work on arrays and open no file. An interval is (start, end); one whose end does not
-lie after its start is *empty* and overlaps nothing.
+All functions work on arrays. An interval is (start, end); one whose end is not after its start is *empty* and overlaps
+nothing.
 
 References
 ----------
@@ -38,30 +38,26 @@ def temporal_iou(
     denominator: Denominator = "hull",
     epsilon: float = 0.0,
 ) -> Floats:
-    r"""Temporal intersection over union of intervals *a* and *b*.
+    r"""Return the temporal intersection over union of intervals *a* and *b*.
 
     .. math:: \mathrm{IoU}(a, b) = \frac{|a \cap b|}{|a \cup b|}
 
-    The published evaluators write the denominator in two ways. They are equal in exact arithmetic
-    wherever the intervals overlap, and differ in the last bit, which decides ties:
-
-    * ``"hull"``: latest end minus earliest start;
-    * ``"union"``: sum of the lengths minus the intersection.
+    Published evaluators write the denominator in two ways, which differ only in the last bit, which decides ties:
+    ``"hull"`` is the latest end minus the earliest start, ``"union"`` the sum of the lengths minus the intersection.
 
     Parameters
     ----------
     a_start, a_end, b_start, b_end
-        Arrays that broadcast together, all in one unit.
+        Arrays that broadcast together, in one unit.
     denominator
         See above.
     epsilon
-        Added to the denominator, in the unit of the times (some evaluators do, against division by
-        zero; it lowers every IoU a little).
+        Added to the denominator, in the unit of the times, as some evaluators do.
 
     Returns
     -------
     array, shape of the broadcast
-        Values in [0, 1]; 0 where either interval is empty or swapped.
+        Values in [0, 1]; 0 where an interval is empty or swapped.
 
     Examples
     --------
@@ -87,22 +83,11 @@ def temporal_iou(
 
 
 def iou_with_set(start: Floats, end: Floats, set_start: Floats, set_end: Floats, *, epsilon: float = 0.0) -> Floats:
-    r"""IoU of each interval with a *set* of disjoint intervals, taken as one region.
+    r"""Return the IoU of each interval (Q, K) with a *set* of disjoint intervals (Q, R), taken as one region.
 
     .. math:: \frac{\sum_r |m \cap s_r|}{|m| + \sum_r |s_r| - \sum_r |m \cap s_r|}
 
-    Parameters
-    ----------
-    start, end : shape (Q, K)
-        K intervals a query.
-    set_start, set_end : shape (Q, R)
-        Up to R disjoint intervals a query (see :func:`merge`), NaN where there are fewer.
-    epsilon
-        Added to the denominator.
-
-    Returns
-    -------
-    array, shape (Q, K)
+    The set is padded with NaN (see :func:`merge`); `epsilon` is added to the denominator.
     """
     length = np.maximum(end - start, 0)
     overlap = np.zeros_like(start)
@@ -117,24 +102,19 @@ def iou_with_set(start: Floats, end: Floats, set_start: Floats, set_end: Floats,
 
 
 def pooled_iou(start: Floats, end: Floats, other_start: Floats, other_end: Floats, *, epsilon: float = 0.0) -> Floats:
-    r"""All intervals of one list against all of another, nothing merged.
+    r"""Return the IoU (Q,) of all intervals of one list with all of another, without merging.
 
     .. math:: \frac{\sum_{k,r} |a_k \cap b_r|}{\sum_k |a_k| + \sum_r |b_r| - \sum_{k,r} |a_k \cap b_r|}
 
-    UniTime's convention (Lzq5/UniTime at d889a71, eval_metrics.py), to the letter: overlapping intervals
-    of one list count twice, so the value can exceed 1, and a swapped one has negative length.
+    As in UniTime (Lzq5/UniTime at d889a71, eval_metrics.py): overlapping intervals of one list count twice, so the
+    value can exceed 1, and a swapped one has negative length. It is 0 if the denominator is not above 0.
 
     Parameters
     ----------
-    start, end : (Q, K), zeros where a list is shorter
-    other_start, other_end : (Q, R), NaN where a list is shorter
+    start, end : (Q, K), padded with 0
+    other_start, other_end : (Q, R), padded with NaN
     epsilon
         Added to the denominator, in the unit of the times; 0 or more.
-
-    Returns
-    -------
-    array, shape (Q,)
-        0 where the denominator is not above 0.
     """
     overlap = np.zeros(len(start), dtype=start.dtype)
     for r in range(other_start.shape[1]):
@@ -147,17 +127,9 @@ def pooled_iou(start: Floats, end: Floats, other_start: Floats, other_end: Float
 
 
 def merge(start: Floats, end: Floats) -> tuple[Floats, Floats]:
-    """Merge the intervals of each row into disjoint ones; touching intervals become one.
+    """Merge the intervals of each row (Q, R), padded with NaN, into disjoint ones in order of time.
 
-    Parameters
-    ----------
-    start, end : shape (Q, R)
-        NaN where a row has fewer than R intervals. Empty intervals vanish.
-
-    Returns
-    -------
-    start, end : shape (Q, R)
-        Disjoint intervals in order of time, NaN behind the last.
+    Touching intervals become one; empty ones vanish.
 
     Examples
     --------
@@ -186,26 +158,21 @@ def merge(start: Floats, end: Floats) -> tuple[Floats, Floats]:
 
 
 def suppress(start: Floats, end: Floats, length: Ints, *, threshold: float, denominator: Denominator = "hull") -> Bools:
-    """Greedy non-maximum suppression of ranked lists, all lists at once.
+    """Return which moments of ranked lists greedy non-maximum suppression keeps, (Q, K).
 
-    From rank 1 downwards a moment is kept unless its IoU with a kept moment above it is larger than
-    `threshold` (strictly, as in Hidden Challenges, 2D-TAN and MAD).
+    From rank 1 on a moment is kept unless its IoU with a kept one is larger than `threshold` (strictly, as in Hidden
+    Challenges, 2D-TAN and MAD).
 
     Parameters
     ----------
     start, end : shape (Q, K)
         Ranked moments, best first.
     length : shape (Q,)
-        How many of the K places each list fills.
+        Length of each list.
     threshold
-        IoU above which the lower-ranked moment goes.
+        IoU above which the lower-ranked moment is dropped.
     denominator
-        How the IoU's denominator is written, see :func:`temporal_iou`.
-
-    Returns
-    -------
-    bool array, shape (Q, K)
-        True where the moment survives.
+        Form of the IoU's denominator, see :func:`temporal_iou`.
     """
     n_ranks = start.shape[1]
     kept = np.arange(n_ranks) < length[:, None]
@@ -218,23 +185,9 @@ def suppress(start: Floats, end: Floats, length: Ints, *, threshold: float, deno
 
 
 def first_kept(start: Floats, end: Floats, *, threshold: float, top: int) -> Bools:
-    """Which ranked moments are the first `top` that non-maximum suppression keeps.
+    """Return which moments (Q, K) are the first `top` that :func:`suppress` keeps of full lists.
 
-    As :func:`suppress` of full lists, cut after `top`; but only moments that are kept are held against all others,
-    which is a third of the work for 10 of 60.
-
-    Parameters
-    ----------
-    start, end : shape (Q, K)
-        Ranked moments, best first; every place is filled.
-    threshold
-        IoU above which the lower-ranked moment goes.
-    top
-        How many are kept at most.
-
-    Returns
-    -------
-    bool array, shape (Q, K)
+    Only kept moments are compared with all others, a third of the work for 10 of 60.
     """
     rows = np.arange(len(start))
     left = np.ones(start.shape, dtype=bool)
@@ -248,28 +201,22 @@ def first_kept(start: Floats, end: Floats, *, threshold: float, top: int) -> Boo
 
 
 def best_kept(score: Floats, start: npt.NDArray[Any], end: npt.NDArray[Any], *, threshold: float, top: int) -> Ints:
-    """Return the numbers of the first `top` moments that non-maximum suppression keeps, best first.
+    """Return the numbers of the first `top` moments that non-maximum suppression keeps, best first, (K,).
 
-    The same moments as :func:`suppress` of the list ranked by score, cut after `top`: exact, and lazy. The best
-    thousand or so are ranked, and more only where these leave less than `top`; of hundreds of thousands most are never
-    looked at. A moment is suppressed if its IoU with a kept one is larger than `threshold`, strictly (MAD, Soldan et
-    al. 2022, section 4.1: 0.3, of all proposals of a film).
+    The same moments as by :func:`suppress`, computed lazily: the best thousand or so are ranked, and more only if
+    needed. A moment is dropped if its IoU with a kept one is larger than `threshold`, strictly (MAD, Soldan et al.
+    2022, section 4.1: 0.3, over all proposals of a video).
 
     Parameters
     ----------
     score : (P,)
-        The higher the better; moments of one score come by number. One whose score is NaN is left out.
+        Higher is better; equal scores rank by number. NaN is left out.
     start, end : (P,)
-        The moments, in one unit; times in frames, which are whole, let no rounding decide.
+        Moments in one unit; whole frames avoid rounding.
     threshold
-        IoU above which the lower-ranked moment goes.
+        IoU above which the lower-ranked moment is dropped.
     top
-        How many are kept at most.
-
-    Returns
-    -------
-    int array, shape (K,)
-        K is `top`, or less if less is left.
+        Maximum number of kept moments.
 
     Examples
     --------
@@ -314,19 +261,7 @@ def _overlapped(these: Ints, those: Ints, start: npt.NDArray[Any], end: npt.NDAr
 
 
 def ranked(score: Floats, top: int) -> Ints:
-    """Numbers of the `top` best scores, best first, equal ones by number; the others are not sorted.
-
-    Parameters
-    ----------
-    score : (P,)
-        No NaN.
-    top
-        How many, at most.
-
-    Returns
-    -------
-    int array, shape (K,)
-        K is `top`, or P if that is less.
+    """Return the numbers of the `top` best scores, best first, equal ones by number; NaN is not allowed.
 
     Examples
     --------
@@ -343,18 +278,9 @@ def ranked(score: Floats, top: int) -> Ints:
 
 
 def running_best(values: Floats) -> Floats:
-    r"""Best value among the first k, for every k (AxIoU paper, eq. 3).
+    r"""Return the best value among the first k, for every k (Q, K) (AxIoU paper, eq. 3).
 
     .. math:: U(k) = \max_{1 \le j \le k} r(j)
-
-    Parameters
-    ----------
-    values : shape (Q, K)
-
-    Returns
-    -------
-    array, shape (Q, K)
-        Never falling along the second axis.
     """
     best = values.copy(order="K")
     for k in range(1, best.shape[1]):
@@ -363,17 +289,14 @@ def running_best(values: Floats) -> Floats:
 
 
 def frames_to_seconds(frame: npt.ArrayLike, fps: npt.ArrayLike) -> Floats:
-    """Seconds of frame numbers counted from 0 at a constant rate: ``frame / fps``."""
+    """Return the seconds of frame numbers, from 0, at a constant rate: ``frame / fps``."""
     return np.asarray(np.asarray(frame, dtype=np.float64) / np.asarray(fps, dtype=np.float64))
 
 
 def segments_to_seconds(
     first_segment: npt.ArrayLike, last_segment: npt.ArrayLike, segment_length_s: float | Floats
 ) -> tuple[Floats, Floats]:
-    """Seconds of *inclusive* segment indices, as DiDeMo writes them.
-
-    Segments count from 0; first = last means one segment, so
-    ``start_s = first * length`` and ``end_s = (last + 1) * length``.
+    """Return the seconds of *inclusive* segment indices from 0 (DiDeMo): ``first * length``, ``(last + 1) * length``.
 
     Examples
     --------
@@ -386,10 +309,10 @@ def segments_to_seconds(
 
 
 def norm_to_seconds(time_norm: Floats, duration_s: Floats) -> Floats:
-    """Fractions of the video to seconds, shapes broadcast; NaN where the duration is not known."""
+    """Return fractions of the video in seconds; NaN where the duration is unknown."""
     return np.asarray(time_norm * duration_s)
 
 
 def seconds_to_norm(time_s: Floats, duration_s: Floats) -> Floats:
-    """Times as a fraction of the video's duration; `duration_s` broadcasts against `time_s`."""
+    """Return times as a fraction of the video's duration."""
     return np.asarray(time_s / duration_s)

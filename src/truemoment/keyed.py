@@ -21,12 +21,16 @@ def split_pair(text: str) -> tuple[str, str | None]:
     return key.strip(), value.strip() if equals else None
 
 
-def read_pairs(texts: Iterable[str], keys: Iterable[str], *, error: type[UsageError] = UsageError) -> dict[str, str]:
+def read_pairs(
+    texts: Iterable[str], keys: Iterable[str], *, within: str, error: type[UsageError] = UsageError
+) -> dict[str, str]:
     """Return the values of ``key=value`` texts by key; each key is one of `keys` and is given once.
+
+    Errors begin with `within`, e.g. the whole text or the option that contains the pairs.
 
     Examples
     --------
-    >>> read_pairs("fps=5, window = 128".split(","), ["fps", "window"])
+    >>> read_pairs("fps=5, window = 128".split(","), ["fps", "window"], within="--grid")
     {'fps': '5', 'window': '128'}
     """
     keys = list(keys)
@@ -34,11 +38,11 @@ def read_pairs(texts: Iterable[str], keys: Iterable[str], *, error: type[UsageEr
     for text in texts:
         key, value = split_pair(text)
         if value is None:
-            raise error(f"got {text.strip()!r}, expected KEY=VALUE")
+            raise error(f"{within}: got {text.strip()!r}, expected KEY=VALUE")
         if key not in keys:
-            raise error(f"got the key {key!r}, expected one of {', '.join(keys)}")
+            raise error(f"{within}: got the key {key!r}, expected one of {', '.join(keys)}")
         if key in found:
-            raise error(f"got the key {key!r} twice, expected it once")
+            raise error(f"{within}: got the key {key!r} twice, expected it once")
         found[key] = value
     return found
 

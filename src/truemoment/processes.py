@@ -1,4 +1,4 @@
-"""Processes that work for this one, and are gone when it is: on success, on Ctrl-C, and when it is killed."""
+"""Worker processes that end with this process: on success, on Ctrl-C, and when it is killed."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ GRACE_S = 30.0
 
 @contextlib.contextmanager
 def processes(workers: int, begin: Callable[..., None], *settings: Any) -> Iterator[ProcessPoolExecutor]:  # noqa: ANN401 - whatever `begin` takes
-    """Give processes that are gone when the block is left, however it is left.
+    """Start worker processes that end when the block is left.
 
     Parameters
     ----------
     workers
-        How many.
+        Number of processes.
     begin
         Called in each of them first, with `settings`; it should call :func:`end_with_parent`.
     *settings
-        What can be sent to a process.
+        Values that can be sent to a process.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def processes(workers: int, begin: Callable[..., None], *settings: Any) -> Itera
 
 
 def end_with_parent() -> None:
-    """End this process when the one that started it has ended, however it did: first gently, as SIGTERM does."""
+    """End this process when its parent has ended: first gently, as SIGTERM does."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return

@@ -1,7 +1,7 @@
 """Candidate moments, as arithmetic on indices.
 
-A scheme says which moments of a video may be answered at all. It is a small frozen value that knows how many
-proposals a video of a duration has, and gives any of them by number, so that nothing is laid out before it is needed.
+A scheme defines the candidate moments of a video. It is a small frozen value that computes their number from the
+duration, and any of them by number, so that nothing is laid out before it is needed.
 
 ==================  ==============================================================================
 SlidingWindows      windows of some lengths, each moved by a share of its length
@@ -38,46 +38,45 @@ class Proposals(Protocol):
     """A proposal scheme."""
 
     def count(self, duration_s: Floats) -> Ints:
-        """How many proposals videos of these durations have, shape (V,)."""
+        """Return the number of proposals of videos by duration, (V,)."""
         ...
 
     def moments(self, duration_s: float, number: Ints | None = None) -> tuple[Floats, Floats]:
-        """Start and end in seconds of the proposals of a video, all (P,) or those of these numbers (K,) from 0."""
+        """Return start and end in seconds of all proposals of a video (P,), or of those with these numbers (K,)."""
         ...
 
 
 @runtime_checkable
 class FrameProposals(Proposals, Protocol):
-    """A scheme whose proposals begin and end with frames at a constant rate."""
+    """A scheme whose proposals start and end with frames at a constant rate."""
 
     @property
     def fps(self) -> float:
-        """Frames a second."""
+        """Frames per second."""
         ...
 
     def spans(self, n_frames: int) -> tuple[Ints, Ints]:
-        """First frame and end frame, (P,) each, of the *distinct* proposals of a video of so many frames.
+        """Return first frame and end frame (exclusive), (P,), of the *distinct* proposals of a video.
 
-        The end frame is the first one behind. Where windows overlap, one proposal may have several numbers; here it
-        stands once, where the first of them would.
+        Where windows overlap, one proposal may have several numbers; here it occurs once, at the first.
         """
         ...
 
     def overlapping(self, duration_s: float, start_s: float, end_s: float) -> Ints:
-        """Numbers, rising, among which are those of all proposals that overlap a moment: few of many."""
+        """Return rising numbers that include those of all proposals that overlap a moment."""
         ...
 
 
 @dataclass(frozen=True)
 class SlidingWindows:
-    """Windows of stated lengths that slide over the video.
+    """Sliding windows.
 
     Parameters
     ----------
     lengths
-        Lengths of the windows, each a share of the video in (0, 1].
+        Lengths of the windows, as shares of the video in (0, 1].
     overlap
-        Share of a window that the next one covers again, 0 to below 1.
+        Overlap of successive windows, 0 to below 1.
 
     Examples
     --------
@@ -104,11 +103,11 @@ class SlidingWindows:
         return start, np.minimum(start + lengths, 1.0)
 
     def count(self, duration_s: Floats) -> Ints:
-        """The same number for every video."""
+        """Return the same number for every video."""
         return np.full(np.shape(duration_s), len(self._moments_norm[0]), dtype=np.int64)
 
     def moments(self, duration_s: float, number: Ints | None = None) -> tuple[Floats, Floats]:
-        """Window by window of the first length, then of the next."""
+        """Return windows ordered by length, then by time."""
         start, end = self._moments_norm if number is None else (column[number] for column in self._moments_norm)
         return start * duration_s, end * duration_s
 
@@ -117,15 +116,10 @@ class SlidingWindows:
 class SparseMap:
     r"""2D-TAN's sparse temporal map: cells (a, b) of clips a..b inclusive, of N clips that cover the video.
 
-    A cell counts if, with :math:`k = \max(1, \lceil \log_2 ((b - a + 1) / 8) \rceil)`, a is a multiple of
+    A cell is a proposal if, with :math:`k = \max(1, \lceil \log_2 ((b - a + 1) / 8) \rceil)`, a is a multiple of
     :math:`s = 2^{k-1}` and b - s' is one too, :math:`s' = 0` for k = 1, else :math:`2^{k+2} - 1` (Zhang et al. 2020,
-    2D-TAN, section 3.2): all short moments, and longer ones ever more coarsely. 136 of 136 cells at N = 16, 1,104 of
-    2,080 at N = 64, 2,548 of 8,256 at N = 128. The whole video is a cell at N up to 16 and at 16 times a power of two.
-
-    Parameters
-    ----------
-    n_clips
-        N, 1 or more.
+    2D-TAN, section 3.2): all short moments, and longer ones more coarsely. 136 of 136 cells at N = 16, 1,104 of 2,080
+    at N = 64, 2,548 of 8,256 at N = 128. The whole video is a cell at N up to 16 and at 16 times a power of two.
 
     Examples
     --------
@@ -154,11 +148,11 @@ class SparseMap:
         return first[counts].astype(np.int64), last[counts].astype(np.int64)
 
     def count(self, duration_s: Floats) -> Ints:
-        """The same number for every video."""
+        """Return the same number for every video."""
         return np.full(np.shape(duration_s), len(self.cells[0]), dtype=np.int64)
 
     def moments(self, duration_s: float, number: Ints | None = None) -> tuple[Floats, Floats]:
-        """Cells by rows of the map: ``a / N`` to ``(b + 1) / N`` of the video."""
+        """Return cells by rows of the map: ``a / N`` to ``(b + 1) / N`` of the video."""
         first, last = self.cells if number is None else (column[number] for column in self.cells)
         return first / self.n_clips * duration_s, (last + 1) / self.n_clips * duration_s
 
@@ -168,24 +162,24 @@ class WindowedGrid:
     """Windows of a long video, each with a sparse grid of proposals, as VLG-Net and CLIP are run on MAD.
 
     Windows of `window_frames` start every `stride_frames`, strictly before ``ceil(duration * fps) - window_frames``:
-    none is padded, the tail behind the last one is not covered, and a video no longer than one window has none (MAD,
-    Soldan et al. 2022, section 4; windows and grid as in Soldelli/MAD). Within a window of N clips the grid holds the
-    main diagonal (i, i), then one diagonal after the other: `diagonals[g]` of them at step 2^g, of which every 2^g-th
-    cell counts. The defaults give 626 proposals a window.
+    none is padded, the tail after the last one is not covered, and a video no longer than one window has none (MAD,
+    Soldan et al. 2022, section 4; windows and grid as in Soldelli/MAD). Within a window of N clips the grid has the
+    main diagonal (i, i), then further diagonals: `diagonals[g]` of them at step 2^g, with every 2^g-th cell. The
+    defaults give 626 proposals per window.
 
     With `tail` "covered" one more window ends with the last frame; a video shorter than a window has one window, whose
-    proposals end with the video where they would go on (each that remains once), and no proposal ends after the video.
+    proposals are clipped to the video (distinct ones remain), and no proposal ends after the video.
 
     Parameters
     ----------
     window_frames, stride_frames
         Length of a window and distance between windows, in frames.
     fps
-        Frames a second.
+        Frames per second.
     n_clips
-        N, clips a window; it divides `window_frames`.
+        N, clips per window; it divides `window_frames`.
     diagonals
-        How many diagonals at each step.
+        Number of diagonals at each step.
     tail
         "dropped", as published, or "covered".
 
@@ -198,8 +192,6 @@ class WindowedGrid:
     >>> first, end = grid.spans(33_000)  # without the copies where windows overlap
     >>> len(first), int(end.max())
     (190436, 32960)
-    >>> WindowedGrid(tail="covered").spans(33_000)[1].max()
-    np.int64(33000)
     """
 
     window_frames: int = 128
@@ -235,16 +227,16 @@ class WindowedGrid:
         return np.concatenate(first).astype(np.int64), np.concatenate(last).astype(np.int64)
 
     def n_frames(self, duration_s: Floats) -> Ints:
-        """How many frames videos of these durations have: the last one may be cut short."""
+        """Return the number of frames of videos by duration; the last one may be cut short."""
         return np.asarray(np.ceil(np.asarray(duration_s) * self.fps).astype(np.int64))
 
     def n_windows(self, n_frames: Ints) -> Ints:
-        """How many windows videos of so many frames have."""
+        """Return the number of windows of videos by number of frames."""
         regular = -(-np.maximum(n_frames - self.window_frames, 0) // self.stride_frames)
         return np.asarray(regular + (n_frames > 0) if self.tail == "covered" else regular)
 
     def count(self, duration_s: Floats) -> Ints:
-        """How many windows, times the cells of one."""
+        """Return the number of windows times the cells of one."""
         frames = self.n_frames(duration_s)
         total = np.asarray(self.n_windows(frames) * len(self.cells[0]))
         for few in np.unique(frames[frames < self.window_frames]) if self.tail == "covered" else ():
@@ -252,7 +244,7 @@ class WindowedGrid:
         return total
 
     def moments(self, duration_s: float, number: Ints | None = None) -> tuple[Floats, Floats]:
-        """Window by window, in each by diagonals."""
+        """Return proposals window by window, in each by diagonals."""
         n_frames = int(self.n_frames(np.asarray(duration_s)))
         first, end = self._cell_frames(n_frames)
         if number is None:
@@ -262,10 +254,10 @@ class WindowedGrid:
         return span_seconds(window_frame + first[cell], window_frame + end[cell], self.fps, duration_s)
 
     def spans(self, n_frames: int) -> tuple[Ints, Ints]:
-        """Window by window, in each by diagonals; of copies the first."""
+        """Return distinct proposals window by window, in each by diagonals."""
         first, end = self._cell_frames(n_frames)
         at = self._window_frame(np.arange(int(self.n_windows(np.asarray(n_frames)))), n_frames)
-        reach = -(-self.window_frames // self.stride_frames)  # so many windows before may hold the same frames
+        reach = -(-self.window_frames // self.stride_frames)  # number of windows before that can share frames
         new: dict[tuple[int, ...], Ints] = {}
         chosen: list[Ints] = []
         for w in range(len(at)):
@@ -279,7 +271,7 @@ class WindowedGrid:
         return window_frame + first[cell], window_frame + end[cell]
 
     def overlapping(self, duration_s: float, start_s: float, end_s: float) -> Ints:
-        """All proposals of the windows that overlap the moment."""
+        """Return all proposals of the windows that overlap the moment."""
         n_frames = int(self.n_frames(np.asarray(duration_s)))
         n_cells, n_windows = len(self._cell_frames(n_frames)[0]), int(self.n_windows(np.asarray(n_frames)))
         # Window w has the frames from w * stride on; the last one may start up to a stride earlier to cover the tail.
@@ -304,7 +296,7 @@ class WindowedGrid:
         return self.cells[0] * frames_a_clip, (self.cells[1] + 1) * frames_a_clip
 
     def _is_new(self, back: tuple[int, ...]) -> Bools:
-        """Which cells (P,) are not also cells of the windows that start so many frames before."""
+        """Return which cells (P,) are not cells of the windows that start this many frames before."""
         first, last = self.cells
         held = np.zeros((self.n_clips, self.n_clips), dtype=bool)
         held[first, last] = True
@@ -318,12 +310,7 @@ class WindowedGrid:
 
 @dataclass(frozen=True)
 class MultiScale:
-    """Several windowed grids, one behind the other: short windows for short moments, long ones for long moments.
-
-    Parameters
-    ----------
-    grids
-        One or more, of one frame rate.
+    """Several windowed grids of one frame rate: short windows for short moments, long ones for long moments.
 
     Examples
     --------
@@ -344,15 +331,15 @@ class MultiScale:
 
     @property
     def fps(self) -> float:
-        """Frames a second, the same for all."""
+        """Frames per second, the same for all."""
         return self.grids[0].fps
 
     def count(self, duration_s: Floats) -> Ints:
-        """The sum over the grids."""
+        """Return the sum over the grids."""
         return np.asarray(sum(grid.count(duration_s) for grid in self.grids))
 
     def moments(self, duration_s: float, number: Ints | None = None) -> tuple[Floats, Floats]:
-        """Grid by grid."""
+        """Return proposals grid by grid."""
         edges = self._edges(duration_s)
         if number is None:
             number = np.arange(edges[-1])
@@ -363,12 +350,12 @@ class MultiScale:
         return start_s, end_s
 
     def spans(self, n_frames: int) -> tuple[Ints, Ints]:
-        """Grid by grid; of copies the first."""
+        """Return distinct proposals grid by grid."""
         first, end = zip(*(grid.spans(n_frames) for grid in self.grids), strict=True)
         return _distinct(np.concatenate(first), np.concatenate(end))
 
     def overlapping(self, duration_s: float, start_s: float, end_s: float) -> Ints:
-        """Those of each grid."""
+        """Return the proposals of each grid that may overlap."""
         edges = self._edges(duration_s)
         of_grids = (grid.overlapping(duration_s, start_s, end_s) for grid in self.grids)
         return np.concatenate([low + numbers for low, numbers in zip(edges[:-1], of_grids, strict=True)])
@@ -386,10 +373,7 @@ def _distinct(first: Ints, end: Ints) -> tuple[Ints, Ints]:
 
 
 def span_seconds(first: Ints, end: Ints, fps: float, duration_s: float) -> tuple[Floats, Floats]:
-    """Seconds of spans of frames, `end` the first frame behind; none ends after the video.
-
-    The last frame may be cut short by the end of the video. A duration that is not known (NaN) cuts nothing.
-    """
+    """Return spans of frames (`end` exclusive) in seconds, clipped to the duration; a NaN duration clips nothing."""
     return frames_to_seconds(first, fps), np.fmin(frames_to_seconds(end, fps), duration_s)
 
 
@@ -400,9 +384,9 @@ _OPTIONS = {"window": int, "stride": int, "fps": float, "clips": int, "tail": Ta
 def read_proposals(text: str) -> Proposals:
     """Read a scheme: ``sparse-map:N``, ``sliding-windows`` or ``windowed-grid``.
 
-    A windowed grid takes options, ``windowed-grid:window=256,stride=128,fps=5,clips=64,tail=covered``: frames of a
-    window, frames from one to the next (by default half a window), frames a second, clips a window, and what becomes
-    of the tail. Several, joined by ``+``, are used together (:class:`MultiScale`).
+    A windowed grid takes options, ``windowed-grid:window=256,stride=128,fps=5,clips=64,tail=covered``: frames per
+    window, frames between windows (default: half a window), frames per second, clips per window, and treatment of the
+    tail. Several, joined by ``+``, are used together (:class:`MultiScale`).
 
     Examples
     --------
@@ -430,7 +414,7 @@ def _read_grid(text: str) -> WindowedGrid:
     name, colon, rest = text.partition(":")
     if name != "windowed-grid":
         raise UsageError(f"got {text!r} among windowed grids joined by '+', expected windowed-grid")
-    given = read_pairs(rest.split(",") if colon else (), _OPTIONS)
+    given = read_pairs(rest.split(",") if colon else (), _OPTIONS, within=f"proposals {text[:60]!r}")
     read = {key: read_value(key, value, _OPTIONS[key]) for key, value in given.items()}
     window = read.get("window", 128)
     stride = read.get("stride", max(window // 2, 1))

@@ -1,8 +1,7 @@
 """The three records: Annotations, Queries, Predictions.
 
-They are columnar, frozen and checked when made, so whatever holds one may rely on it (arrays handed
-over are not copied: do not change them afterwards). All times are seconds as float64. Readers keep
-times as the file has them; only a protocol changes any.
+They are columnar, frozen and checked when made (arrays are not copied: do not change them afterwards). All times are
+seconds as float64. Readers keep times as in the file; only a protocol changes them.
 """
 
 from __future__ import annotations
@@ -46,19 +45,7 @@ MAX_RATING = 4
 
 
 def as_strings(values: Iterable[object], name: str) -> Strings:
-    """Return a read-only column of Python strings; anything but a string is refused.
-
-    Parameters
-    ----------
-    values
-        The strings, one a row.
-    name
-        What the column is called, for the message.
-
-    Returns
-    -------
-    object array, shape (N,)
-    """
+    """Return a read-only column (N,) of Python strings; other values are refused, with the column's name."""
     items = list(values)
     if set(map(type, items)) - {str}:
         wrong = next((i for i, item in enumerate(items) if not isinstance(item, str)), None)
@@ -99,7 +86,7 @@ def _as_offsets(values: npt.ArrayLike, name: str, n_lists: int, n_items: int) ->
 
 
 def within(column: Floats, low: float, high: float) -> bool:
-    """Whether all numbers lie from `low` to `high`; NaN lies nowhere."""
+    """Whether all numbers lie from `low` to `high`; NaN does not."""
     return len(column) == 0 or bool(np.min(column) >= low and np.max(column) <= high)
 
 
@@ -115,7 +102,7 @@ def _first_repeated(ids: Strings) -> str | None:
 
 
 def numbers_of(names: Iterable[str]) -> Ints:
-    """Number of each name in order of first occurrence, from 0.
+    """Return the number of each name in order of first occurrence, from 0.
 
     Examples
     --------
@@ -128,19 +115,19 @@ def numbers_of(names: Iterable[str]) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Queries:
-    """What a method may see of the test: one row a query, and no moments.
+    """What a method may see of a test split: a row per query, and no moments.
 
     Parameters
     ----------
     query_id : (Q,) text, unique
     video_id : (Q,) text
-    duration_s : (Q,) seconds; NaN where the duration is not known
+    duration_s : (Q,) seconds; NaN where unknown
     sentence : (Q,) text, as in the file
 
     Raises
     ------
     InputError
-        If columns differ in length, hold the wrong type, or a query id stands twice.
+        If columns differ in length or have the wrong type, or a query id is repeated.
     """
 
     query_id: Strings
@@ -160,7 +147,7 @@ class Queries:
             raise InputError("expected columns of one length", field="Queries")
         repeated = _first_repeated(self.query_id)
         if repeated is not None:
-            raise InputError(f"{repeated!r} stands twice, expected each query once", field="query_id")
+            raise InputError(f"{repeated!r} appears twice, expected each query once", field="query_id")
 
     def first(self, count: int | None) -> Queries:
         """Return the first queries; all of them for None."""
@@ -177,15 +164,15 @@ class Queries:
 
 @dataclass(frozen=True, eq=False)
 class Saliency:
-    """Ratings of single clips of a video, as QVHighlights has them; clips not listed rate 0.
+    """Ratings of single clips of a video, as in QVHighlights; clips not listed rate 0.
 
     Parameters
     ----------
     offsets : (Q + 1,)
         The clips of query q are rows ``offsets[q]:offsets[q + 1]``.
     clip : (C,) clip numbers from 0
-    rating : (C, A) whole numbers 0 (very bad) to 4 (very good), one column an annotator
-    clip_length_s : seconds a clip
+    rating : (C, A) whole numbers 0 (very bad) to 4 (very good), one column per annotator
+    clip_length_s : seconds per clip
     """
 
     offsets: Ints
@@ -214,30 +201,28 @@ class Saliency:
 
 @dataclass(frozen=True, eq=False)
 class Annotations:
-    """The reference moments of a split: one row a reference moment.
+    """The reference moments of a split: one row per reference moment.
 
-    The rows of one query stand together; several rows mean several moments or several annotators
-    (told apart by `annotator`). A query whose video holds no such moment is one row without times: start and
-    end are NaN. Times are as in the file, faults included.
+    The rows of one query are adjacent; they are several moments, or several annotators (named by `annotator`). A query
+    without a moment in its video is one row with NaN as start and end. Times are as in the file, faults included.
 
     Parameters
     ----------
     query_id, video_id, sentence, annotator : (N,) text
         `annotator` is "" where the file names none.
     duration_s, start_s, end_s : (N,) seconds
-        Within 1e8 s of 0 (three years), negative ones included; `duration_s` is NaN where it is not known,
-        `start_s` and `end_s` (both) where there is no such moment.
+        Within 1e8 s of 0 (three years), negative ones included; `duration_s` is NaN where unknown, `start_s` and
+        `end_s` where there is no moment.
     dataset, split
-        Where the rows come from, for signatures and messages.
+        Source of the rows, for signatures and messages.
     saliency
-        Optional clip ratings, one list a query.
+        Optional clip ratings, one list per query.
 
     Raises
     ------
     InputError
-        If columns differ in length or type, a time is not finite or beyond 1e8 s (but for a row without a
-        moment), such a row does not stand alone in its query, a query's rows are scattered, rows of one query
-        disagree on video, sentence or duration, or `saliency` has not one list a query.
+        If columns differ in length or type, a time is out of range, the rows of a query are not adjacent or disagree on
+        video, sentence or duration, or `saliency` has not one list per query.
 
     Examples
     --------
@@ -304,13 +289,7 @@ class Annotations:
 
     @classmethod
     def from_rows(cls, rows: Iterable[Sequence[Any]], *, dataset: str = "own", split: str = "all") -> Annotations:
-        """Make annotations of rows (query_id, video_id, duration_s, sentence, start_s, end_s[, annotator]).
-
-        Raises
-        ------
-        InputError
-            If the columns are not as :class:`Annotations` asks.
-        """
+        """Make annotations from rows (query_id, video_id, duration_s, sentence, start_s, end_s[, annotator])."""
         table = list(rows)
         widths = set(map(len, table))
         if not widths <= {6, 7}:
@@ -338,7 +317,7 @@ class Annotations:
 
     @property
     def n_queries(self) -> int:
-        """How many queries the rows belong to."""
+        """Number of queries."""
         return len(self.offsets) - 1
 
     @functools.cached_property
@@ -356,11 +335,11 @@ class Annotations:
 
     @functools.cached_property
     def without_moment(self) -> Bools:
-        """Which queries ask for what their video does not hold, shape (Q,): they have no reference moment."""
+        """Which queries have no reference moment, (Q,)."""
         return np.asarray(self._without_times[self.offsets[:-1]])
 
     def with_moments(self) -> Annotations:
-        """Return the queries that have a reference moment, in order; itself if all have."""
+        """Return the queries that have a reference moment, in order."""
         return self.select_queries(~self.without_moment) if self.without_moment.any() else self
 
     @functools.cached_property
@@ -371,12 +350,12 @@ class Annotations:
 
     @property
     def n_videos(self) -> int:
-        """How many different videos there are."""
+        """Number of distinct videos."""
         return len(set(self.video_id))
 
     @functools.cached_property
     def sha256(self) -> str:
-        """Hash of the content (all columns), independent of the file it was read from."""
+        """Hash of all columns, independent of the file."""
         digest = hashlib.sha256()
         for text_column in (self.query_id, self.video_id, self.sentence, self.annotator):
             digest.update(json.dumps(text_column.tolist()).encode())
@@ -394,12 +373,12 @@ class Annotations:
         return self.select_rows(np.repeat(keep, np.diff(self.offsets)))
 
     def select_rows(self, rows: Bools | Ints) -> Annotations:
-        """Return some rows; a query of which any row is left keeps its clip ratings.
+        """Return some rows; clip ratings of the remaining queries are kept.
 
         Parameters
         ----------
         rows
-            A mask of shape (N,), or positions in the order wanted; those of a query stand together.
+            A mask of shape (N,), or positions in the new order, those of a query adjacent.
 
         Examples
         --------
@@ -418,7 +397,7 @@ class Annotations:
         return dataclasses.replace(self, **columns, saliency=saliency)
 
     def in_order(self, query_ids: Iterable[str]) -> Annotations:
-        """Return some queries, all rows of each, in the order wanted.
+        """Return all rows of some queries, in this order.
 
         Examples
         --------
@@ -432,13 +411,13 @@ class Annotations:
             raise InputError(f"{self.dataset}/{self.split} has no query {unknown!r}", field="query_id")
         repeated = _first_repeated(ids)
         if repeated is not None:
-            raise InputError(f"{repeated!r} stands twice, expected each query once", field="query_id")
+            raise InputError(f"{repeated!r} appears twice, expected each query once", field="query_id")
         query = np.array([index[query_id] for query_id in ids], dtype=np.int64)
         return self.select_rows(positions_in_lists(self.offsets, query))
 
     @classmethod
     def joined(cls, parts: Sequence[Annotations], *, split: str = "all") -> Annotations:
-        """Return several splits of a dataset as one, in order; clip ratings stay if each part has them alike.
+        """Return several splits of a dataset as one; clip ratings are kept if all parts have the same form.
 
         Examples
         --------
@@ -495,14 +474,7 @@ _ANNOTATION_COLUMNS = ("query_id", "video_id", "duration_s", "sentence", "start_
 
 
 def fault_of_statuses(statuses: Iterable[str], lengths: Ints) -> tuple[int, str] | None:
-    """Return the first row whose status is none or contradicts its list, and what is wrong; None if all are right.
-
-    Parameters
-    ----------
-    statuses : Q values
-    lengths : (Q,)
-        How many moments each list holds: some where the status is ``parsed``, else none.
-    """
+    """Return the first row whose status is unknown or contradicts its list, and what is wrong; or None."""
     for row, (status, length) in enumerate(zip(statuses, lengths.tolist(), strict=True)):
         if status not in STATUSES or (status == "parsed") != (length > 0):
             expected = f"parsed with moments, or one of {', '.join(STATUSES[1:])} without"
@@ -514,9 +486,9 @@ def fault_of_statuses(statuses: Iterable[str], lengths: Ints) -> tuple[int, str]
 class Predictions:
     """Ranked answers: per query a list of moments (start_s, end_s, score), stored flat.
 
-    Lists stand in the order of their file. :meth:`ranked_by_score` sorts them, ties in file order;
-    a protocol says which order is the rank. An empty list is an abstention. A moment whose end does
-    not lie after its start is allowed, overlaps nothing, and is counted by reports.
+    Lists keep the order of their file. :meth:`ranked_by_score` sorts them, ties in file order; the protocol decides
+    which order is the rank. An empty list is an abstention. A moment whose end is not after its start overlaps nothing,
+    and is counted by reports.
 
     Parameters
     ----------
@@ -528,18 +500,18 @@ class Predictions:
     score : (M,) float64
         Finite; higher is better.
     name
-        What to call the method or file in reports.
+        Name of the method or file in reports.
     saliency_offsets, saliency : optional, (Q + 1,) and (S,)
         A predicted rating for each clip of the video, in order; finite, higher is better.
     status : optional, (Q,) text
-        How each answer in words was understood, one of :data:`STATUSES`; None where moments were given as numbers.
+        How each answer in words was understood, one of :data:`STATUSES`; None for moments given as numbers.
     scored
-        Whether scores were given; where they were not, they fall by 1 from 0 in the order of each list.
+        Whether scores were given; if not, they fall by 1 from 0 in the order of each list.
 
     Raises
     ------
     InputError
-        If a time is not within 0 to 1e8 s, a score or rating is not finite, a query id stands twice, a status
+        If a time is not within 0 to 1e8 s, a score or rating is not finite, a query id is repeated, a status
         contradicts its list, or columns do not fit.
 
     Examples
@@ -565,7 +537,7 @@ class Predictions:
         object.__setattr__(self, "query_id", as_strings(self.query_id, "query_id"))
         repeated = _first_repeated(self.query_id)
         if repeated is not None:
-            raise InputError(f"{repeated!r} stands twice, expected each query once", field="query_id")
+            raise InputError(f"{repeated!r} appears twice, expected each query once", field="query_id")
         n_moments = len(np.asarray(self.start_s))
         for name in ("start_s", "end_s", "score"):
             object.__setattr__(self, name, _as_times(getattr(self, name), name, n_moments))
@@ -611,7 +583,7 @@ class Predictions:
 
     @classmethod
     def joined(cls, parts: Sequence[Predictions]) -> Predictions:
-        """Return the lists of several predictions of moments, one or more, that answer different queries.
+        """Return the lists of several predictions for different queries as one.
 
         Examples
         --------
@@ -628,20 +600,7 @@ class Predictions:
 
     @classmethod
     def from_lists(cls, lists: dict[str, Sequence[Sequence[float]]], *, name: str = "predictions") -> Predictions:
-        """Make predictions of {query_id: [(start_s, end_s[, score]), ...]}.
-
-        Parameters
-        ----------
-        lists
-            Moments of each query, in seconds; without scores the order ranks: scores fall by 1 from 0.
-        name
-            What to call the method in reports.
-
-        Raises
-        ------
-        InputError
-            If a moment has another number of values, or is not as :class:`Predictions` asks.
-        """
+        """Make predictions from {query_id: [(start_s, end_s[, score]), ...]}; without scores the order is the rank."""
         offsets = np.concatenate([[0], np.cumsum([len(moments) for moments in lists.values()])]).astype(np.int64)
         flat = [
             (*moment, -float(rank)) if len(moment) == 2 else tuple(moment)
@@ -661,19 +620,19 @@ class Predictions:
 
     @property
     def lengths(self) -> Ints:
-        """How many moments each query has, shape (Q,)."""
+        """Number of moments per query, (Q,)."""
         return np.diff(self.offsets)
 
     @property
     def unreadable(self) -> Bools:
-        """Which answers in words could not be read (refused, ambiguous or failed), shape (Q,)."""
+        """Which answers in words could not be read (refused, ambiguous or failed), (Q,)."""
         if self.status is None:
             return np.zeros(len(self), dtype=bool)
         return np.isin(self.status.astype(str), UNREADABLE_STATUSES)
 
     @property
     def abstains(self) -> Bools:
-        """Which queries are answered with "no such moment": an empty list, and none that could not be read."""
+        """Which queries have an abstention, (Q,): an empty list that is not an unreadable answer."""
         return np.asarray((self.lengths == 0) & ~self.unreadable)
 
     @functools.cached_property
@@ -685,7 +644,7 @@ class Predictions:
         return higher
 
     def rows_of(self, query_ids: Iterable[str]) -> Ints:
-        """Row of each query, -1 where there are no predictions for it; shape (Q,)."""
+        """Return the row of each query, -1 without predictions, (Q,)."""
         row = {query_id: row for row, query_id in enumerate(self.query_id)}
         return np.array([row.get(query_id, -1) for query_id in query_ids], dtype=np.int64)
 

@@ -1,11 +1,11 @@
-"""Several reference moments a query: which of them an answer is held against.
+"""Several reference moments per query: which of them count.
 
-A query may have several references because several annotators marked it (DiDeMo, the Hidden
-Challenges re-annotations) or because the moment occurs several times (QVHighlights). Six rules are
-in use; on one public prediction file they spread R@1,IoU=0.5 from 29.83 to 53.94.
+A query may have several references because several annotators marked it (DiDeMo, the Hidden Challenges re-annotations)
+or because the moment occurs several times (QVHighlights). Six rules are in use; on one public prediction file they give
+R@1,IoU=0.5 from 29.83 to 53.94.
 
 ==================  ==================================================================================
-``nearest``         the reference with the largest IoU, anew for each predicted moment
+``nearest``         the reference with the largest IoU, for each predicted moment
 ``first``           the first reference of the file
 ``representative``  the reference that agrees best with the others (largest mean IoU)
 ``merged``          the union of all references, as one region with gaps
@@ -14,7 +14,7 @@ in use; on one public prediction file they spread R@1,IoU=0.5 from 29.83 to 53.9
 ``rows``            every reference is a query of its own; a query's weight is its number of references
 ==================  ==================================================================================
 
-A query without a reference moment is a row of NaN, and one unit of judgement under every rule.
+A query without a reference moment is a row of NaN, and one unit under every rule.
 
 References
 ----------
@@ -37,19 +37,18 @@ REFERENCE_RULES: tuple[ReferenceRule, ...] = get_args(ReferenceRule)
 
 @dataclass(frozen=True, eq=False)
 class References:
-    """Reference moments as a padded table, one row a unit of judgement.
+    """Reference moments as a padded table, one row per unit of evaluation.
 
     Parameters
     ----------
     start, end : (U, R)
-        NaN where a unit has fewer than R references, or none at all; in the unit of the protocol.
+        Times in the protocol's unit, padded with NaN.
     query : (U,)
-        Which query each unit belongs to. One unit a query, but for the rule ``rows``.
+        Query of each unit. One unit per query, except for the rule ``rows``.
     rule
         The rule by which they were chosen.
     length_s : (U, R)
-        Length of each reference as annotated, in seconds whatever the protocol's unit; ``end - start``
-        where nothing else is given.
+        Annotated length of each reference in seconds; default ``end - start``.
     """
 
     start: Floats
@@ -65,7 +64,7 @@ class References:
 
 
 def pad(offsets: Ints, values: Floats) -> Floats:
-    """Lay ragged lists out as a table (Q, R), NaN behind each list's end."""
+    """Return ragged lists as a table (Q, R), padded with NaN."""
     lengths = np.diff(offsets)
     table = np.full((len(lengths), max(int(lengths.max(initial=0)), 1)), np.nan, dtype=values.dtype)
     table[np.arange(table.shape[1]) < lengths[:, None]] = values
@@ -73,10 +72,7 @@ def pad(offsets: Ints, values: Floats) -> Floats:
 
 
 def all_references(annotations: Annotations, start: Floats, end: Floats, length_s: Floats | None = None) -> References:
-    """Return every reference of every query, with times `start`, `end`, one a row of the annotations.
-
-    Their lengths in seconds are the annotations' own, unless others are given.
-    """
+    """Return every reference of every query, with times `start` and `end`, one per row of the annotations."""
     length_s = annotations.end_s - annotations.start_s if length_s is None else length_s
     start, end, length_s = (pad(annotations.offsets, column) for column in (start, end, length_s))
     return References(start, end, np.arange(annotations.n_queries), length_s=length_s)
@@ -110,18 +106,7 @@ def apply_rule(rule: ReferenceRule, references: References) -> References:
 
 
 def representative(start: Floats, end: Floats) -> Ints:
-    """Column of the reference with the largest mean IoU to the others, first on a tie.
-
-    Hidden Challenges, section 6. With one reference that one is taken.
-
-    Parameters
-    ----------
-    start, end : (Q, R), NaN where a query has fewer than R references
-
-    Returns
-    -------
-    int array, shape (Q,)
-    """
+    """Return the column of the reference (Q, R) with the largest mean IoU to the others, first on a tie, (Q,)."""
     present = ~np.isnan(start)
     agreement = np.zeros(start.shape)
     for r in range(start.shape[1]):

@@ -1,7 +1,7 @@
 """Scores: the per-query statistics of an evaluation, from which all later analysis starts.
 
-A measure's figure is the sum of its numerators over the sum of its weights, so intervals, slices,
-comparisons and tables never match predictions again.
+The value of a measure is the sum of its numerators over the sum of its weights, so intervals, slices, comparisons and
+tables never compare predictions with references again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from truemoment.version import __version__ as version
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Per-query statistics of an evaluation: all later analysis starts here.
+    """Per-query statistics of an evaluation.
 
     Parameters
     ----------
@@ -37,13 +37,13 @@ class Scores:
         The convention.
     query_id, video_id : (Q,) text
     numerator, weight : (M, Q)
-        A measure's figure is the sum of numerators over the sum of weights; weight 0 is undefined.
+        A measure's value is the sum of numerators over the sum of weights; weight 0 is undefined.
     on_threshold : (M,)
-        Queries standing on the threshold, -1 for measures that no single IoU decides.
+        Queries exactly on the threshold, -1 for measures that no single IoU decides.
     touched
-        How many queries the protocol changed, by what it did to them.
+        Number of queries that the protocol changed, by kind of change.
     dataset, split, annotations_sha256
-        What was evaluated on.
+        The evaluated annotations.
     """
 
     measures: tuple[Measure, ...]
@@ -63,11 +63,11 @@ class Scores:
 
     @property
     def n_videos(self) -> int:
-        """How many different videos the queries are of."""
+        """Number of distinct videos."""
         return len(set(self.video_id))
 
     def row(self, measure: str | Measure) -> int:
-        """Row of a measure, given as a value or in words."""
+        """Row of a measure, given as a value or a text."""
         names = [str(known) for known in self.measures]
         wanted = str(measure)
         if wanted not in names and isinstance(measure, str):
@@ -77,7 +77,7 @@ class Scores:
         raise MeasureError(f"{wanted}: not among the measures computed: {'; '.join(map(str, self.measures))}")
 
     def value(self, measure: str | Measure) -> float:
-        """Figure of a measure as a fraction; NaN where it is undefined.
+        """Value of a measure as a fraction; NaN if undefined.
 
         Examples
         --------
@@ -91,7 +91,7 @@ class Scores:
         return float(self.numerator[row].sum()) / total if total else float("nan")
 
     def only(self, measures: Sequence[Measure]) -> Scores:
-        """Keep some of the measures, in the order asked for."""
+        """Keep some of the measures, in this order."""
         rows = [self.row(measure) for measure in measures]
         return dataclasses.replace(
             self,
@@ -107,13 +107,7 @@ class Scores:
         return f"{self.protocol.signature()}|{data}|truemoment:{version}"
 
     def measured(self, intervals: Floats | None = None) -> list[Measured]:
-        """Return the figures, in the order of the measures.
-
-        Parameters
-        ----------
-        intervals : (M, 2)
-            95 % intervals to set beside them, as fractions; one that is not finite is left out.
-        """
+        """Return the values in the order of the measures, with 95 % `intervals` (M, 2) as fractions where finite."""
         figures = []
         video = numbers_of(self.video_id)
         for row, measure in enumerate(self.measures):

@@ -61,7 +61,7 @@ class Ratios:
         level
             In (0, 1); 0.05 for a 95 % interval.
         spread : (C,)
-            Standard deviation to allow for besides that of the videos, such as that of a floor fitted with other seeds.
+            Further standard deviation besides that of the videos, such as that of a floor over seeds.
 
         Returns
         -------

@@ -537,7 +537,7 @@ def holm(p: Floats) -> Floats:
     Parameters
     ----------
     p : (K, ...)
-        p values; a family stands along the first axis. NaN is no comparison and counts in no family.
+        p values; families along the first axis. NaN is not a comparison and is not in a family.
 
     Returns
     -------

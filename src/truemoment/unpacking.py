@@ -1,7 +1,6 @@
 """Unpacking with bounds: a file that unpacks to far more than its own size is refused before it fills the memory.
 
-A few megabytes can be made to unpack to gigabytes (a zip or gzip bomb). Every reader of packed data, whatever packs
-it, asks here how much it may unpack to.
+A few megabytes can unpack to gigabytes (a zip or gzip bomb). Every reader of packed data checks its size here.
 """
 
 from __future__ import annotations
@@ -28,16 +27,7 @@ BLOCK_BYTES = 1 << 17
 
 
 def refuse_swollen(path: Path, unpacked: int, packed: int, *, free: int) -> None:
-    """Refuse data that unpacks, or claims to unpack, to far more than its own size.
-
-    Parameters
-    ----------
-    path
-        The file that holds it.
-    unpacked, packed
-        Both sizes in bytes.
-    free
-        Bytes to which it may unpack in any case: :data:`FREE_BYTES` or :data:`FREE_TEXT_BYTES`.
+    """Refuse data that unpacks to more than `free` bytes and more than :data:`SWOLLEN` times its packed size.
 
     Examples
     --------
@@ -52,10 +42,10 @@ def refuse_swollen(path: Path, unpacked: int, packed: int, *, free: int) -> None
 
 
 def open_gzip(path: Path) -> IO[bytes]:
-    """Open a gzip file for reading, unpacked on the way; what has been unpacked may not outgrow what has been read.
+    """Open a gzip file for reading within these bounds.
 
-    Reading raises :class:`~truemoment.exceptions.InputError` where it does, and ``OSError``, ``EOFError`` or
-    ``zlib.error`` where the file is damaged.
+    Reading raises :class:`~truemoment.exceptions.InputError` beyond them, and ``OSError``, ``EOFError`` or
+    ``zlib.error`` for a damaged file.
     """
     return io.BufferedReader(_Gunzip(path, reading(path).open("rb")), BLOCK_BYTES)
 

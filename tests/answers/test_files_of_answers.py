@@ -32,7 +32,7 @@ def test_a_file_that_says_how_it_is_read_is_read_so(file, annotations):
     path = file(HEAD, {"query_id": "a", "answer": "from 10 to 20. From 30 to 40."})
     predictions, report = read_predictions(path, annotations)
     assert (predictions.start_s.tolist(), predictions.end_s.tolist()) == ([5.0], [10.0])  # per cent of 50 s, the first
-    assert "read as its first line says (axis=percent,which=first" in report.recognised
+    assert "read as its first line states (axis=percent,which=first" in report.recognised
 
 
 def test_an_option_goes_before_what_the_file_says(file, annotations):
@@ -61,7 +61,7 @@ def test_an_open_end_is_the_end_of_the_video_and_null_in_json(file, annotations)
 def test_an_open_end_without_a_duration_is_refused(file):
     path = file({"query_id": "a", "answer": "from 12 s to the end of the video"})
     nowhere = Annotations.from_rows([("a", "v", float("nan"), "s", 5.0, 10.0)])
-    with pytest.raises(InputError, match="runs to the end of the video, and how long the video is is not known"):
+    with pytest.raises(InputError, match="runs to the end of the video, and the duration of the video is unknown"):
         read_predictions(path, nowhere)
 
 

@@ -69,18 +69,18 @@ def test_a_method_that_sees_loses_on_every_kind(audit_of_seeing, seeing):
     assert (found.level, found.holds) == ("good", True)
     assert finding(audit_of_seeing, "uses-video").holds is True
     changed = audit_of_seeing.results.cached(changed_videos.changed)
-    assert tuple(one.way for one in changed.ways) == WAYS[1:]
+    assert tuple(one.change for one in changed.controls) == WAYS[1:]
     assert (changed.n_differing, changed.agrees) == (0, True)
-    for one in changed.ways:
+    for one in changed.controls:
         # Each figure is what `evaluate` gives by itself, and the fall is the difference of two.
-        alone = evaluate(seeing.annotations, seeing.controls.changed[one.way], seeing.measures, seeing.protocol)
+        alone = evaluate(seeing.annotations, seeing.controls.changed[one.change], seeing.measures, seeing.protocol)
         own = evaluate(seeing.annotations, seeing.predictions, seeing.measures, seeing.protocol)
         for m, measure in enumerate(seeing.measures):
             assert one.scores.value(measure) == alone.value(measure)
             assert one.fall.difference[m] == pytest.approx(own.value(measure) - alone.value(measure), abs=1e-12)
             assert one.ci95[m, 0] <= alone.value(measure) <= one.ci95[m, 1]
         assert one.displacement.share_unchanged < 0.5
-    assert found.figure == min(one.fall.difference[0] for one in changed.ways)
+    assert found.figure == min(one.fall.difference[0] for one in changed.controls)
     assert "The smallest loss is " in found.verdict
 
 
@@ -95,7 +95,8 @@ def test_shuffled_answers_come_from_the_model_unless_given(audit_of_seeing, seei
     assert audit_of_seeing.results.cached(changed_videos.shuffled).answers is not None
     shuffled = audit_of_seeing.results.cached(changed_videos.shuffled).scores.value("R@1,IoU=0.5")
     by_way = {
-        one.way: one.scores.value("R@1,IoU=0.5") for one in audit_of_seeing.results.cached(changed_videos.changed).ways
+        one.change: one.scores.value("R@1,IoU=0.5")
+        for one in audit_of_seeing.results.cached(changed_videos.changed).controls
     }
     assert shuffled == by_way["shuffled"]
     given = audit(replaced(seeing, controls=dataclasses.replace(seeing.controls, shuffled=seeing.predictions)), seed=0)
@@ -157,7 +158,8 @@ def test_reports_tell_every_way(audit_of_seeing, seeing):
     document = as_json(report.document(audit_of_seeing))["changed"]
     assert document["n_differing"] == 0
     assert [way["way"] for way in document["ways"]] == list(WAYS[1:])
-    (frozen,) = (one for one in audit_of_seeing.results.cached(changed_videos.changed).ways if one.way == "frozen")
+    changed = audit_of_seeing.results.cached(changed_videos.changed)
+    (frozen,) = (one for one in changed.controls if one.change == "frozen")
     told = next(way for way in document["ways"] if way["way"] == "frozen")
     assert told["measures"][0]["value"] == frozen.scores.value("R@1,IoU=0.5")
     assert told["measures"][0]["fall"]["difference"] == frozen.fall.difference[0]
@@ -252,14 +254,14 @@ def test_controls_are_no_blind_baselines(asked):
 def test_every_control_stands_beside_the_floor_and_the_worst_leads(audit_of_seeing, seeing):
     found = finding(audit_of_seeing, "without-right-video")
     remaining = audit_of_seeing.results.cached(without_right_video.remaining)
-    assert tuple(one.control.way for one in remaining) == WAYS[1:]
+    assert tuple(one.control.change for one in remaining) == WAYS[1:]
 
     def value(way):
         predictions = seeing.controls.changed[way]
         return evaluate(seeing.annotations, predictions, seeing.measures, seeing.protocol).value("R@1,IoU=0.5")
 
     for one in remaining:
-        assert one.share == pytest.approx(value(one.control.way) / value("original"))
+        assert one.share == pytest.approx(value(one.control.change) / value("original"))
     assert found.figure == max(one.share for one in remaining)
     strongest = audit_of_seeing.results.strongest_scores.value("R@1,IoU=0.5")
     assert f", has {100 * strongest:.2f}." in found.verdict

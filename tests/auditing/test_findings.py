@@ -62,8 +62,8 @@ def test_what_cannot_be_read(gate, message):
     [
         ("nothing", "unknown 'nothing', expected one of better-than-guessing, "),
         ("R@1,IoU=0.3>0", "unknown 'R@1,IoU=0.3'"),
-        ("mIoU", "no question of passing, give a number"),
-        ("resolution", "no question of passing, give a number"),
+        ("mIoU", "it cannot pass or fail, give a number"),
+        ("resolution", "it cannot pass or fail, give a number"),
         ("shallow-lists>1", "has no figure to compare"),
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truemoment import Annotations
-from truemoment.bias.grids import Grid, draw_apart, grid_moments
+from truemoment.bias.grids import Grid, draw_distinct, grid_moments
 from truemoment.bias.locations import Locations
 from truemoment.bias.regions import N_STEPS, even_on_steps
 from truemoment.bias.spread import constant_bias, evenness
@@ -174,7 +174,7 @@ def test_chance_on_a_grid_is_what_a_plain_simulation_gives():
 
 def test_distinct_moments_of_a_video_stay_distinct():
     owner, n_places = np.repeat([0, 1, 2], [3, 2, 1]), np.repeat([3, 4, 5], [3, 2, 1])
-    drawn = np.stack([draw_apart(owner, n_places, np.random.default_rng(seed)) for seed in range(2400)])
+    drawn = np.stack([draw_distinct(owner, n_places, np.random.default_rng(seed)) for seed in range(2400)])
     assert np.all(np.sort(drawn[:, :3], axis=1) == [0, 1, 2])
     assert np.all(drawn[:, 3] != drawn[:, 4])
     # Each of the 3! orders, the 4 x 3 pairs and the 5 places is as likely: standard deviations of 18, 14 and 20.
@@ -227,7 +227,7 @@ def test_a_few_moments_off_the_grid_are_refused_with_a_reason():
     rows = [(f"v{n}", 30.0, *(30 * times).tolist()) for n, times in enumerate(on.start_end_norm)]
     where = marked([*rows, ("stray", 30.0, 2.3, 7.1)])
     for statistic in (evenness, constant_bias):
-        with pytest.raises(InputError, match=r"98\.\d % of the moments lie on a grid of 5 s and 1 does not"):
+        with pytest.raises(InputError, match=r"98\.\d % of the moments are on a grid of 5 s and 1 is not"):
             statistic(where, np.random.default_rng(0), draws=2)
     half = marked([*rows, *random_moments(99)])
     assert evenness(half, np.random.default_rng(0), draws=2).grid is None

@@ -79,11 +79,11 @@ def test_a_good_split_keeps_all_its_promises(good, looked_at):
     assert set(looked_at.distances) == {(a, b) for at, a in enumerate(SPLITS) for b in SPLITS[at + 1 :]}
     of = looked_at.distances["train", "test-ood"]
     assert (of.n_a, of.n_b) == tuple(good.part(name).n_queries for name in ("train", "test-ood"))  # one moment each
-    said = {one.name: one.said for one in looked_at.promises}
-    assert said["every-query-once"] == f"Each of {good.annotations.n_queries:,} queries stands in one split."
-    for name, asked in zip(SPLITS, (70, 5, 5, 20), strict=True):
+    findings = {one.name: one.finding for one in looked_at.promises}
+    assert findings["every-query-once"] == f"Each of {good.annotations.n_queries:,} queries is in one split."
+    for name, planned in zip(SPLITS, (70, 5, 5, 20), strict=True):
         share = 100 * good.part(name).n_queries / good.annotations.n_queries
-        assert f"{name} {share:.1f} % (asked for {asked} %)" in said["fractions"]
+        assert f"{name} {share:.1f} % (planned {planned} %)" in findings["fractions"]
 
 
 def test_the_same_seed_gives_the_same_inspection(good, looked_at):
@@ -99,7 +99,7 @@ def test_a_shared_video_is_seen(good):
     row = next(at for at in np.flatnonzero(train) if sizes[queries.video_id[at]] > 1)
     found = promise(moved(good, [row], "test-iid"), "no-shared-video")
     assert found.kept is False
-    assert found.said == "1 videos stand in two splits."
+    assert found.finding == "1 videos are in two splits."
 
 
 def test_a_query_in_two_splits_or_in_none_is_seen(good):
@@ -108,7 +108,7 @@ def test_a_query_in_two_splits_or_in_none_is_seen(good):
     val[first], train[second] = True, False
     found = promise(spoiled(good, val=val, train=train), "every-query-once")
     assert found.kept is False
-    assert found.said == "2 queries do not."
+    assert found.finding == "2 queries are not in one split."
 
 
 def test_another_share_than_asked_for_is_seen(good):
@@ -124,8 +124,8 @@ def test_test_iid_that_lies_elsewhere_is_seen(good):
     swapped = spoiled(good, **{"test-iid": good.members["test-ood"], "test-ood": good.members["test-iid"]})
     found = promise(swapped, "iid-alike")
     assert found.kept is False
-    assert "train and test-iid" in found.said
-    assert "train and val" not in found.said
+    assert "train and test-iid" in found.finding
+    assert "train and val" not in found.finding
 
 
 def test_a_random_test_ood_is_seen(good):
@@ -137,7 +137,7 @@ def test_a_random_test_ood_is_seen(good):
     train = ~ood & ~rest["val"] & ~rest["test-iid"]
     found = promise(spoiled(good, **rest, **{"train": train, "test-ood": ood}), "ood-differs")
     assert found.kept is False
-    assert found.said.startswith("Moments of test-ood are not shown to lie elsewhere than those of train")
+    assert found.finding.startswith("Moments of test-ood are not shown to differ from those of train")
 
 
 def test_with_few_videos_it_cannot_be_told():
@@ -145,7 +145,7 @@ def test_with_few_videos_it_cannot_be_told():
     assert found.part("val").n_videos < FEWEST_VIDEOS
     alike = promise(found, "iid-alike")
     assert alike.kept is None
-    assert f"{found.part('val').n_videos} videos in val" in alike.said
+    assert f"{found.part('val').n_videos} videos in val" in alike.finding
     # One video of train in place of test-ood: too few to say that it does not differ.
     lone = found.part("train").video_id[0]
     ood = found.annotations.queries.video_id == lone
@@ -172,9 +172,9 @@ def test_new_words_are_promised_and_kept(worded):
     assert kept["new-words"] is True
     assert kept["every-query-once"] is True
     aside = int(worded.members[ASIDE].sum())
-    assert f"put aside ({aside:,})" in promise(worded, "every-query-once").said
+    assert f"put aside ({aside:,})" in promise(worded, "every-query-once").finding
     share = 100 * aside / worded.annotations.n_queries
-    assert looked.warnings[0].startswith(f"{share:.0f} % of the queries are put aside, in no split; train keeps ")
+    assert looked.warnings[0].startswith(f"{share:.0f} % of the queries are put aside, in no split; train has ")
 
 
 def test_by_words_alone_nothing_is_promised_of_locations():
@@ -188,14 +188,14 @@ def test_a_new_word_that_leaks_is_seen(worded):
     row = np.flatnonzero(worded.members[ASIDE] & holds)[0]
     found = promise(moved(worded, [row], "train"), "new-words")
     assert found.kept is False
-    assert found.said == "0 queries of test-ood hold none of the new words, and 1 of other splits hold one."
+    assert found.finding == "0 queries of test-ood have none of the new words; 1 of other splits have one."
 
 
 def test_a_query_of_test_ood_without_a_new_word_is_seen(worded):
     row = np.flatnonzero(worded.members["train"])[0]
     found = promise(moved(worded, [row], "test-ood"), "new-words")
     assert found.kept is False
-    assert found.said == "1 queries of test-ood hold none of the new words, and 0 of other splits hold one."
+    assert found.finding == "1 queries of test-ood have none of the new words; 0 of other splits have one."
 
 
 def test_a_new_composition_of_a_word_that_training_lost_is_seen():
@@ -209,7 +209,7 @@ def test_a_new_composition_of_a_word_that_training_lost_is_seen():
     found = resplit(replace(of, sentence=sentence), np.random.default_rng(0), plan)
     kept = promise(found, "new-words")
     assert kept.kept is True
-    assert kept.said.endswith("; both words of one of them stand in other compositions there.")
+    assert kept.finding.endswith("; both words of the composition occur there in other compositions.")
     ood = np.flatnonzero(found.members["test-ood"])
     noun = found.ranking.terms[ood[0]][0].split()[1]
     says = np.array([any(term.endswith(noun) for term in terms) for terms in found.ranking.terms])
@@ -217,7 +217,8 @@ def test_a_new_composition_of_a_word_that_training_lost_is_seen():
     assert lost.kept is False
     n_lost = int(says[ood].sum())
     assert (
-        lost.said == f"{n_lost:,} queries of test-ood hold new compositions only of words that no other split composes."
+        lost.finding
+        == f"{n_lost:,} queries of test-ood have only new compositions of words that no other split composes."
     )
 
 
@@ -226,8 +227,8 @@ def test_a_new_composition_of_a_word_that_training_lost_is_seen():
 
 def test_what_is_being_done_is_told(good):
     told = []
-    inspect_split(good, np.random.default_rng(0), permutations=1, tell=told.append)
-    assert told == [f"{a} against {b}" for at, a in enumerate(SPLITS) for b in SPLITS[at + 1 :]]
+    inspect_split(good, np.random.default_rng(0), permutations=1, on_status=told.append)
+    assert told == [f"distance between {a} and {b}" for at, a in enumerate(SPLITS) for b in SPLITS[at + 1 :]]
 
 
 def test_no_permutation_is_refused(good):

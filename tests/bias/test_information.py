@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.bias.information import _Deal as Deal
+from truemoment.bias.information import _Exchange as Deal
 from truemoment.bias.information import equal_cells, mutual_information_bits, verb_information
 from truemoment.bias.locations import Locations
 from truemoment.exceptions import UsageError
@@ -83,8 +83,8 @@ def test_figures_equal_loops(seed, verbs):
     if of_location:
         assert found.share_of_location == pytest.approx(found.bits / of_location, abs=1e-12)
     assert (found.n_verbs, found.n_cells) == (len(frequent), len(set(cells)))
-    assert [one.verb for one in found.of_verb] == frequent
-    for one in found.of_verb:
+    assert [one.verb for one in found.by_verb] == frequent
+    for one in found.by_verb:
         assert one.n_queries == labels.count(one.verb)
         if 0 < one.n_queries < len(labels):
             assert one.raw_bits == pytest.approx(slow_divergence(labels, cells, one.verb), abs=1e-12)
@@ -98,13 +98,13 @@ def test_renaming_verbs_changes_nothing(seed):
     where, other_names = located(sample(60, seed)), dict(zip("abcd", ["run", "sit", "open", "close"], strict=True))
     ours, theirs = told([(w,) for w in words], where), told([(other_names[w],) for w in words], where)
     assert (ours.bits, ours.raw_bits, ours.p_value) == (theirs.bits, theirs.raw_bits, theirs.p_value)
-    assert [other_names[one.verb] for one in ours.of_verb] == [one.verb for one in theirs.of_verb]
+    assert [other_names[one.verb] for one in ours.by_verb] == [one.verb for one in theirs.by_verb]
 
 
 def test_one_verb_tells_nothing():
     found = told([("open",)] * 50, located(sample(50, 0)))
     assert (found.raw_bits, found.bits, found.p_value) == (0, 0, 1)
-    assert [(one.raw_bits, one.p_value) for one in found.of_verb] == [(0, 1)]
+    assert [(one.raw_bits, one.p_value) for one in found.by_verb] == [(0, 1)]
 
 
 def test_a_verb_that_determines_the_cell_tells_all():
@@ -114,7 +114,7 @@ def test_a_verb_that_determines_the_cell_tells_all():
     found = told([(f"verb {cell}",) for cell in cells], where, permutations=19)
     assert found.raw_bits == pytest.approx(math.log2(36), abs=1e-12)
     assert found.p_value == 1 / 20
-    assert all(one.raw_bits == pytest.approx(1, abs=1e-12) for one in found.of_verb)
+    assert all(one.raw_bits == pytest.approx(1, abs=1e-12) for one in found.by_verb)
 
 
 def test_all_moments_at_one_place_leave_nothing_to_tell():
@@ -208,7 +208,7 @@ def test_equal_starts_share_their_part_and_get_cells_as_they_are_due():
 def test_several_moments_of_a_query_count_each_and_its_verb_once():
     where = located(sample(4, 0), query=[0, 0, 1, 3])
     found = told([("sit",), ("open", "sit"), ("never located",), ("sit",)], where, n_verbs=1)
-    assert [(one.verb, one.n_queries) for one in found.of_verb] == [("sit", 3)]
+    assert [(one.verb, one.n_queries) for one in found.by_verb] == [("sit", 3)]
 
 
 def test_equal_seeds_give_equal_figures():

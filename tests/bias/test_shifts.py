@@ -269,7 +269,7 @@ def test_compositions_are_drawn_as_such():
 
 @pytest.mark.parametrize("new", ["words", "compositions"])
 def test_nothing_to_draw_is_refused(new):
-    message = f"^own: none of the {new} stands in 5 queries or more and in 5 % of the videos or less$"
+    message = f"^own: none of the {new} is in at least 5 queries and at most 5 % of the videos$"
     with pytest.raises(InputError, match=message):
         ranked(said([["a/V b/N"] * 4, *[["x/O"]] * 5]), new)
 

@@ -74,8 +74,8 @@ def test_figures_that_draw_nothing_are_those_of_the_parts(surveyed, splits, engi
             constant.end_norm,
         )
     train, test = (Locations.of(splits[name]) for name in ("train", "test-ood"))
-    [between] = [one for one in surveyed.between if (one.a, one.b) == ("train", "test-ood")]
-    assert between.distance.value.energy == pytest.approx(split_distance(train, test, rng, permutations=5).energy)
+    [pair] = [one for one in surveyed.pairs if (one.a, one.b) == ("train", "test-ood")]
+    assert pair.distance.value.energy == pytest.approx(split_distance(train, test, rng, permutations=5).energy)
     sentences = [sentence for split in splits.values() for sentence in split.queries.sentence]
     verbs = verbs_of(sentences, engine)
     assert list(map(tuple, surveyed.whole.verbs)) == verbs
@@ -100,11 +100,11 @@ def test_train_s_best_answer_is_scored_on_the_others(surveyed):
 
 
 def test_pairs_are_train_and_each_and_the_tests(surveyed, splits, engine):
-    pairs = [(between.a, between.b) for between in surveyed.between]
+    pairs = [(pair.a, pair.b) for pair in surveyed.pairs]
     assert pairs == [("train", "val"), ("train", "test-iid"), ("train", "test-ood"), ("test-iid", "test-ood")]
     without = {name: splits[name] for name in ("val", "test-iid", "test-ood")}
     found = survey(without, np.random.default_rng(0), engine, **QUICK)
-    assert len(found.between) == 3  # each and each
+    assert len(found.pairs) == 3  # each and each
     assert found.shared == ()
 
 
@@ -112,7 +112,7 @@ def test_the_same_seed_gives_the_same_survey(splits, engine):
     one, other = (survey(splits, np.random.default_rng(7), engine, **QUICK) for _ in range(2))
     for a, b in zip(one.splits, other.splits, strict=True):
         assert (a.evenness.value, a.constant.value) == (b.evenness.value, b.constant.value)
-    assert [x.distance.value for x in one.between] == [x.distance.value for x in other.between]
+    assert [x.distance.value for x in one.pairs] == [x.distance.value for x in other.pairs]
     assert one.information.value == other.information.value
 
 
@@ -142,7 +142,7 @@ def test_dials_move_what_they_should_move(engine):
     assert uneven.whole.evenness.value.below_even_bits > even.whole.evenness.value.below_even_bits + 0.1
     assert uneven.information.value.bits > even.information.value.bits + 0.1
     assert uneven.information.value.p_value < 0.05
-    apart = [one.between[2].distance.value.energy for one in (even, uneven)]
+    apart = [one.pairs[2].distance.value.energy for one in (even, uneven)]
     assert apart[1] > 3 * apart[0]
 
 
@@ -160,7 +160,7 @@ def test_queries_that_stand_in_two_splits_count_once_in_the_whole(engine):
 def test_one_split_has_no_distance(engine):
     rows = [(f"v{n}", 30.0, "a door opens", 0.4 * n, 0.4 * n + 6) for n in range(12)]
     found = survey({"all": of_rows(*rows)}, np.random.default_rng(0), engine, **QUICK)
-    assert found.between == found.shared == ()
+    assert found.pairs == found.shared == ()
     assert found.whole is found.splits[0] is found.tested
 
 
@@ -180,8 +180,8 @@ def test_moments_without_places_have_no_statistics_of_places(engine, rows, why):
         assert all(math.isnan(share) for share in split.longer)
         assert split.points.shape == (0, 2)
     assert found.information.why == why
-    [between] = found.between
-    assert between.distance.why == f"train: {why}"
+    [pair] = found.pairs
+    assert pair.distance.why == f"train: {why}"
 
 
 def test_moments_that_are_left_out_are_counted(engine):
@@ -214,7 +214,7 @@ def test_one_moment_and_empty_sentences(engine):
 
 
 def test_nothing_to_survey_is_refused(engine):
-    with pytest.raises(UsageError, match="a survey of no split"):
+    with pytest.raises(UsageError, match="got no split to survey"):
         survey({}, np.random.default_rng(0), engine)
 
 
@@ -226,7 +226,7 @@ def test_a_part_of_a_verb_is_its_queries_moments(surveyed):
         for point, query in zip(split.points.tolist(), split.locations.value.query.tolist(), strict=True)
         if verb in split.verbs[query]
     ]
-    assert split.of_verb(verb).tolist() == expected
+    assert split.points_of_verb(verb).tolist() == expected
 
 
 def gridded(split, *, stray=False):
@@ -247,5 +247,5 @@ def test_a_constant_of_train_that_is_refused_says_why(engine):
     splits = {"train": gridded("train", stray=True), "test": gridded("test")}
     train, test = survey(splits, np.random.default_rng(0), engine, **QUICK).splits
     assert train.grid is None
-    assert "lie on a grid of 5 s and 1 does not" in train.constant.why
+    assert "are on a grid of 5 s and 1 is not" in train.constant.why
     assert test.constant_of_train.why == train.constant.why

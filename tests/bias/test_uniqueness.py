@@ -146,7 +146,7 @@ def test_ten_thousand_words():
 def test_told_how_far_it_is():
     told = []
     videos, sentences = ["v"] * 50, [f"person {i} opens the door {i}" for i in range(50)]
-    uniqueness_of(videos, sentences, tell=lambda done, of: told.append((done, of)))
+    uniqueness_of(videos, sentences, on_progress=lambda done, of: told.append((done, of)))
     assert told[-1] == (50, 50)
     assert told == sorted(told)
 

@@ -139,7 +139,7 @@ def test_a_dataset_with_itself_shares_all():
 
 def test_different_spellings_are_not_compared():
     words = vocabulary([])
-    with pytest.raises(UsageError, match="train told apart by form, of test by lemma"):
+    with pytest.raises(UsageError, match="got spelling 'form' for train and 'lemma' for the test"):
         overlap(words, words.spelt("lemma"))
 
 

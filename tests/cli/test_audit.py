@@ -129,7 +129,7 @@ def test_a_line_without_a_split_does_not_switch_the_floors_off(call, demo, tmp_p
     words[words.index("--annotations") + 1], words[1] = str(own), str(bare)
     status, _, err = call(*words)
     assert status == 2
-    assert "holds queries of own.jsonl/test-ood (lines without a split belong to all)" in err
+    assert "contains queries of own.jsonl/test-ood (lines without a split belong to all)" in err
 
 
 def test_a_fit_split_without_durations_is_refused(call, demo, tmp_path):
@@ -180,14 +180,14 @@ def test_page_and_figures(call, demo, tmp_path):
         (["--gate", "shortcut-share<many"], "got 'many', expected a number"),
         (["--engine", "none"], "none"),
         (["--fit-split", "train", "--fit-annotations", "x"], "expected one of them"),
-        (["--fit-split", "test-ood"], "must not be learned or chosen from"),
-        (["--select-split", "test-ood"], "must not be learned or chosen from"),
-        (["--gate", "resolution"], "no question of passing"),
+        (["--fit-split", "test-ood"], "baselines must not learn from queries under test"),
+        (["--select-split", "test-ood"], "baselines must not learn from queries under test"),
+        (["--gate", "resolution"], "it cannot pass or fail"),
         (["--gate", "mIoU<40"], "fractions from 0 to 1, not percent"),
         (["--open"], "expected the name of a file"),
         (["--html", "-"], "expected the name of a file"),
         (["--figures", __file__], "test_audit.py: is a file, expected a folder"),
-        (["--fit-split", "elsewhere"], "holds no query of split 'elsewhere'"),
+        (["--fit-split", "elsewhere"], "has no queries of split 'elsewhere'"),
         (["--measures", "HIT@1,min=Good"], "needs measures of moments"),
         (["--iid", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
         (["--shuffled", "nowhere.jsonl"], "nowhere.jsonl: no such file"),

@@ -134,7 +134,7 @@ def test_text_only_is_a_floor_of_its_own(written, files):
     assert text_only["measures"][0]["validation"] == {
         "value": None,
         "unit": "fraction",
-        "why": "its answers are of the audited split alone",
+        "why": "it has no answers on another split",
     }
     assert {entry["n_floors"] for entry in document["verdict"]} == {len(floors)}
     without, own = text_only["measures"][0]["value"], document["measures"][0]["value"]
@@ -175,7 +175,7 @@ def test_the_page_shows_it_escaped(written):
     assert "\u202e" not in page
     assert "&lt;b&gt;doors&lt;/b&gt;" in page
     assert "thinks " * 40 not in page
-    assert "40 more without a moment" in page
+    assert "40 more queries without a moment" in page
 
 
 def test_the_terminal_says_it(call, files):
@@ -183,8 +183,8 @@ def test_the_terminal_says_it(call, files):
     status, out, err = call(*arguments(files, "--text-only", text_only, "--gate", "unread-share<0.1; text-only"))
     assert status == 1
     flat = " ".join(out.split())
-    assert "40 more queries without a moment count only where the method abstains" in flat
-    assert "floors (baselines that never see the video): 11, fitted on train" in flat
+    assert "40 more queries without a moment, for this only" in flat
+    assert "floors 11 baselines that never see the video, fitted on train" in flat
     assert "Without the frames the same model has" in flat
     told = [line for line in err.splitlines() if line.startswith("gate ")]
     assert ["FAILS" in line for line in told] == [True, False]
@@ -195,15 +195,15 @@ def test_a_method_that_is_its_own_floor_is_refused(call, files, tmp_path):
     same.write_bytes((files / "seeing-test-ood.jsonl").read_bytes())
     status, out, err = call(*arguments(files, "--text-only", same))
     assert (status, out) == (2, "")
-    assert "copy.jsonl holds the very answers that are audited" in err
+    assert "copy.jsonl has the same content as the audited predictions" in err
     assert err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--protocol", "default,unreadable=drop"], "drops the 27 queries with an answer that could not be read, and"),
-        (["--protocol", "default,missing=drop"], "drops the 9 queries without an answer, and"),
+        (["--protocol", "default,unreadable=drop"], "drops the 27 queries with an answer that could not be read, but"),
+        (["--protocol", "default,missing=drop"], "drops the 9 queries without a prediction, but"),
         (["--measures", "CorrectAbstention"], "an audit needs measures of moments"),
         (["--text-only", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
     ],

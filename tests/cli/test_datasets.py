@@ -26,7 +26,7 @@ def test_info(call, name):
     assert (status, err) == (0, "")
     dataset = DATASETS[name]
     words = " ".join(out.split())
-    assert out.startswith(f"{dataset.title} ({name})\n")
+    assert words.startswith(f"dataset {dataset.title} ({name}) cite ")
     for text in (dataset.citation, dataset.licence, dataset.homepage, *dataset.notes, *dataset.steps):
         assert text in words
     for file in dataset.files:
@@ -107,13 +107,13 @@ class TestCheck:
         assert f"unexpected: {small_tacos}/tacos/val.json: content differs from the published file (checksum)" in lines
         assert "unexpected: val: 1 queries, published 4,436 (counted in the file 2D-TAN released)" in lines
         assert "unexpected: val: exact duplicate: none, 521 recorded" in lines
-        assert sum(line.startswith("not looked at: ") for line in lines) == 2  # train and test are not there
+        assert sum(line.startswith("not checked: ") for line in lines) == 2  # train and test are not there
         assert err.splitlines() == ["reading tacos train", "reading tacos val", "reading tacos test"]
 
     def test_its_progress_is_silenced(self, call, small_tacos):
         status, out, err = call("datasets", "check", "tacos", "--data-dir", small_tacos, "--quiet")
         assert (status, err) == (1, "")
-        assert all(line.startswith(("unexpected: ", "not looked at: ")) for line in out.splitlines())
+        assert all(line.startswith(("unexpected: ", "not checked: ")) for line in out.splitlines())
 
     def test_a_dataset_that_is_not_there(self, call, tmp_path):
         status, out, err = call("datasets", "check", "tacos", "--data-dir", tmp_path, "--quiet")
@@ -136,7 +136,7 @@ class TestFetch:
         # Its steps need no folder.
         status, out, err = call("datasets", "fetch", "mad", *options)
         assert status == 2
-        assert err == "truemoment: mad cannot be fetched; the steps to it are printed above\n"
+        assert err == "truemoment: mad cannot be downloaded; the steps are printed above\n"
         assert out.splitlines()[0] == "MAD needs an agreement with its owner:"
         for number, step in enumerate(DATASETS["mad"].steps, start=1):
             assert f"  {number}. {step}\n" in out

@@ -142,7 +142,7 @@ def test_a_film_that_cannot_be_indexed_is_told(fails, tmp_path, monkeypatch):
         path.write_text("no film")
         return Annotations.from_rows([("v#0", "v", 40.0, "a red circle", 0.0, 4.0)])
 
-    monkeypatch.setattr("truemoment.worlds.scenes.render_film", render)
+    monkeypatch.setattr("truemoment.worlds.scenes.render_video", render)
     told = fails(2, "demo", "--search", "--minutes", "1", "--out", tmp_path / "demo", "--no-open")
     assert told.startswith(f"{tmp_path / 'demo' / 'film.mp4'}: cannot be read as a video")
 

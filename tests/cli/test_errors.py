@@ -26,9 +26,12 @@ class TestUsage:
         ("options", "said"),
         [
             (["--protocol", "mine"], f"unknown protocol 'mine', expected one of {', '.join(PROTOCOLS)}"),
-            (["--protocol", "default,a=b"], f"a: no such field, expected one of {', '.join(CONVENTION_FIELDS)}"),
+            (
+                ["--protocol", "default,a=b"],
+                f"protocol 'default,a=b': got the key 'a', expected one of {', '.join(CONVENTION_FIELDS)}",
+            ),
             (["--protocol", "default,top=x"], "top: got 'x', expected a whole number or none"),
-            (["--protocol", "default,top"], "'default,top': got 'top', expected FIELD=VALUE"),
+            (["--protocol", "default,top"], "protocol 'default,top': got 'top', expected KEY=VALUE"),
             (["--measures", "xyz"], f"'xyz': unknown measure xyz, expected one of {', '.join(FAMILIES)}"),
             (["--measures", "mIoU; R@1"], "'R@1': option IoU is missing, expected IoU=..."),
             (["--measures", " ; "], "' ; ': got no measure, expected some separated by ';'"),
@@ -62,7 +65,7 @@ class TestUsage:
     def test_a_split_that_the_file_lacks(self, evaluate_fails, annotations):
         assert (
             evaluate_fails("--split", "dev")
-            == f"{annotations}: holds no query of split 'dev'; splits there: test, train"
+            == f"{annotations}: has no queries of split 'dev'; splits there: test, train"
         )
 
     @pytest.mark.parametrize(
@@ -125,7 +128,7 @@ class TestWhichAnnotations:
             ),
             (
                 ["--dataset", "tacos", "--split", "val", "--data-dir", "/no/such"],
-                "/no/such is no folder, expected the one that holds a folder for each dataset",
+                "/no/such is not a folder, expected a folder with one folder per dataset",
             ),
         ],
     )

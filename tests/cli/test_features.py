@@ -52,7 +52,7 @@ def test_what_does_not_fit_is_listed_and_is_status_1(features, folder):
     assert "missing: 1: w\n" in out
     np.save(folder / "w.npy", np.full((80, 4), np.nan, dtype=np.float32))
     status, out, _ = features("--quiet")
-    assert (status, out) == (1, "damaged: 1: w (80 of 80 rows hold numbers that are not finite)\n")
+    assert (status, out) == (1, "damaged: 1: w (80 of 80 rows have numbers that are not finite)\n")
 
 
 def test_a_wrong_rate_is_status_1(features):

@@ -97,7 +97,7 @@ def test_published_figures_show_no_escape_codes(call, own, style):
     with Path("published.csv").open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow(PUBLISHED_COLUMNS)
-        row = dict.fromkeys(PUBLISHED_COLUMNS, f"of {EVIL}{ORDINARY}")
+        row = dict.fromkeys(PUBLISHED_COLUMNS, f"{ORDINARY}{EVIL}")
         row |= {"dataset": own.name, "split": f"test{EVIL}", "measure": "R@1,IoU=0.5", "value": "50", "unit": "percent"}
         writer.writerow([row[name] for name in PUBLISHED_COLUMNS])
     options = ["--annotations", own, "--split", f"test{EVIL}", "--published", "published.csv", *FEW]

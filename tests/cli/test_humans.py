@@ -61,53 +61,41 @@ class TestTables:
         status, out, err = call("humans", "--annotations", marked, *FEW)
         assert (status, err) == (0, "")
         lines = out.splitlines()
-        assert lines[0] == "marked.jsonl/all: 13 queries, 13 videos, 12 with 3 annotators, 1 with 2 annotators"
-        assert "against nearest annotator" in out
+        assert lines[0] == "data  marked.jsonl/all: 13 queries, 13 videos, 12 with 3 annotators, 1 with 2 annotators"
+        assert "nearest annotator" in lines
         assert "by agreement" not in out  # people are ranked against official references only
-        against_one = out[out.index("against one annotator") :]
-        assert re.search(
-            r"^  consensus of the others +\d+\.\d+ +\d+\.\d+ +13\n    95 % interval", against_one, re.MULTILINE
-        )
+        against_one = out[out.index("\none annotator\n") :]
+        assert re.search(r"^consensus of the others +\d+\.\d+ +\d+\.\d+ +13\n95 % interval", against_one, re.MULTILINE)
         assert "note: 1 query is left out: one annotator" in lines
         assert re.search(r"note: 13 videos: intervals from so few are too narrow", out)
 
     @pytest.mark.parametrize(
-        ("protocol", "held"),
+        ("protocol", "effect"),
         [
-            ("default", "as they marked, where no system can answer"),
-            ("closer-look", "to 0 s, as the protocol clips times"),
+            ("default", "it is measured as it was marked, where no system can answer"),
+            ("closer-look", "the protocol clips it"),
         ],
     )
-    def test_moments_before_the_video_are_told(self, call, write, protocol, held):
+    def test_moments_before_the_video_are_reported(self, call, write, protocol, effect):
         moments = [[[-2, 3], [-2, 3]], [[0, 5], [1, 5]], [[-1, 5], [1, 5]]]
         path = write("marked.jsonl", [line(q, of_query, ["a", "b"]) for q, of_query in enumerate(moments)])
         out = call("humans", "--annotations", path, "--protocol", protocol, *FEW)[1]
-        assert f"note: 2 queries have an annotator's moment that begins before 0 s: people are held {held}" in out
-
-    def test_columns_stand_below_each_other(self, call, marked, official, answers):
-        out = call("humans", *answers, "--annotations", marked, "--official-annotations", official, *FEW)[1]
-        for heading in ("agreement ", "% ", "measure "):
-            block = next(part for part in out.split("\n\n") if part.startswith(heading)).splitlines()
-            for column in re.finditer("-+", block[1]):
-                for row in block:
-                    before = row[column.start() - 1 : column.start()] if column.start() else ""
-                    assert not before.strip(), row  # between columns stands a blank
+        note = f"note: 2 queries have a moment of an annotator that begins before 0 s; {effect}"
+        assert note in " ".join(out.split())
 
     def test_what_survives(self, call, marked, official, answers):
         status, out, _ = call("humans", *answers, "--annotations", marked, "--official-annotations", official, *FEW)
         assert status == 0
-        assert re.search(r"mIoU +near - far .* survives", out)
-        assert "note: mIoU, near and far: survives: near leads far under the official references" in out
-        assert "* significant at 5 %" in out
+        assert re.search(r"mIoU\nnear - far .* survives", out)
+        assert "*: significant at 5 %" in out
 
     @pytest.mark.parametrize("style", ["md", "latex"])
     def test_for_documents(self, call, marked, official, answers, style):
         words = ("humans", *answers, "--annotations", marked, "--official-annotations", official, "--table", style)
         status, out, err = call(*words, *FEW)
         assert status == 0
-        assert out.count("| mIoU" if style == "md" else r"\begin{tabular}") >= 2 - (style == "md")
+        assert out.count("mIoU" if style == "md" else r"\begin{tabular}") >= 2 - (style == "md")
         assert "note:" in err
-        assert "\ue000" not in out
 
     def test_quiet(self, call, marked):
         assert "note:" not in "".join(call("humans", "--annotations", marked, "--quiet", *FEW)[1:])
@@ -170,7 +158,7 @@ class TestJson:
         assert status == 0
         alpha = json.loads(out)["agreement"]["alpha"]["moment"]
         assert alpha == {"value": None, "why": "durations are not known, and alpha compares shares of videos"}
-        assert "note: no alpha: some durations are not known" in err
+        assert "note: no alpha: some durations are unknown" in err
 
 
 class TestRefused:
@@ -208,7 +196,7 @@ class TestRefused:
     def test_official_references_that_ask_for_something_else(self, fails, marked, write):
         path = write("else.jsonl", [line(0, [[0, 4]], None, sentence="another")])
         said = fails(2, "humans", "--annotations", marked, "--official-annotations", path)
-        assert said.startswith("field query_id: query 'v0#0' asks for 'sentence 0' of video 'v0', and for 'another'")
+        assert said.startswith("field query_id: query 'v0#0' is 'sentence 0' on video 'v0', but 'another' on video")
 
     @pytest.mark.parametrize("named", ["charades-sta", "/test", "charades-sta/"])
     def test_official_that_is_no_split(self, fails, marked, named):
@@ -225,7 +213,7 @@ class TestRefused:
 
     def test_two_files_of_one_name(self, fails, marked, answers):
         said = fails(2, "humans", f"a={answers[0]}", f"a={answers[1]}", "--annotations", marked)
-        assert said.endswith("would both be called 'a'; give NAME=FILE, a name each")
+        assert said.endswith("would both have the name 'a'; give NAME=FILE, a name each")
 
     @pytest.mark.parametrize("word", ["=x.jsonl", "a="])
     def test_half_a_name(self, fails, marked, word):

@@ -71,7 +71,7 @@ def test_an_index_goes_wherever_features_are_asked_for(call, fails, films):
     call("index", films, "-o", "all.index", "--model", "colours", "--quiet")
     status, out, _ = call("features", "all.index")
     assert (status, out.partition(": ")[2]) == (0, "3 videos, 3 numbers a row, 2 rows a second\n")
-    assert fails(2, "features", "all.index", "--fps", "5") == "all.index: got 5 rows a second, but it states 2"
+    assert fails(2, "features", "all.index", "--fps", "5") == "all.index: got 5 rows per second, but it states 2"
 
 
 def test_videos_that_cannot_be_read_are_status_1(call, films):

@@ -26,7 +26,7 @@ def study(call):
     """Run it with --json -; it must end well, and say nothing else. Returns the studies by name."""
 
     def run_words(*words):
-        status, out, err = call("meta", "ambiguity", *WORDS, "--json", "-", *words)
+        status, out, err = call("meta", "ambiguity", *WORDS, "--json", "-", "--quiet", *words)
         assert (status, err) == (0, "")
         return json.loads(out)["studies"]
 
@@ -48,20 +48,20 @@ def test_is_told_and_written(call, tmp_path):
         iou = [level["mean_iou"] for level in study["levels"]]
         assert iou == sorted(iou, reverse=True)
     told = " ".join(out.split())
-    assert f"IoU {studies['ambiguity-shift']['levels'][-1]['mean_iou']:.2f})" in told
+    assert f"IoU {studies['ambiguity-shift']['levels'][-1]['mean_iou']:.2f} with" in told
     drawn = {path.name for path in (tmp_path / "figures").iterdir()}
     kinds = {f"ambiguity-{m}-{k}.png" for m in ("published", "shift") for k in ("rmse", "places")}
     assert kinds <= drawn
-    assert "others had marked the moments" in (tmp_path / "page.html").read_text()
+    assert "How figures change with other annotators" in (tmp_path / "page.html").read_text()
 
 
 @pytest.mark.usefixtures("three_runs")
 def test_is_what_the_library_finds(study):
     """The study has a stream of its own, and of that each model a child, shift the second."""
     from truemoment import read_own_annotations, read_predictions
-    from truemoment.cli.meta.options import stream
     from truemoment.metaevaluation.ambiguity import ambiguity
     from truemoment.metaevaluation.noise import VARIANCES_S2, ShiftNoise
+    from truemoment.uncertainty import stream
 
     annotations = read_own_annotations(Path("mine.jsonl"), "test")
     answers = {name: read_predictions(Path(f"runs/{name}.jsonl"), annotations)[0] for name in "abc"}
@@ -141,7 +141,7 @@ def test_too_few_people_are_refused(people, fails):
 def test_saved_scores_are_refused(call, fails):
     words = ("evaluate", "runs/a.jsonl", *DATA, "--measures", "mIoU", "--save-scores", "runs/d.npz")
     assert call(*words)[0] == 0
-    assert fails(2, "meta", "ambiguity", *WORDS).startswith("runs/d.npz: saved scores hold no answers")
+    assert fails(2, "meta", "ambiguity", *WORDS).startswith("runs/d.npz: saved scores contain no predictions")
 
 
 @pytest.mark.usefixtures("three_runs")

@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from truemoment.cli.meta.options import stream
+from truemoment.uncertainty import stream
 
 DATA = ("--annotations", "mine.jsonl", "--split", "test")
 MEASURES = ("--measures", "R@1,IoU=0.5; mIoU; AxIoU@5")
@@ -30,7 +30,7 @@ def study(call):
     """Run 'meta ties' with --json -, and return its document; it must end well, and say nothing else."""
 
     def run_words(*words):
-        status, out, err = call("meta", "ties", *words, *QUICK, "--json", "-")
+        status, out, err = call("meta", "ties", *words, *QUICK, "--json", "-", "--quiet")
         assert (status, err) == (0, "")
         return json.loads(out)
 
@@ -89,7 +89,7 @@ def test_saved_scores_bring_their_measures(study):
 @pytest.mark.usefixtures("three_runs")
 def test_population_and_baselines_are_added(call):
     """Simulated systems and blind baselines stand behind the files; the same seed gives the same, another others."""
-    words = ("meta", "ties", "runs/a.jsonl", *DATA, *MEASURES, *QUICK, "--json", "-")
+    words = ("meta", "ties", "runs/a.jsonl", *DATA, *MEASURES, *QUICK, "--json", "-", "--quiet")
     status, out, err = call(*words, "--population")
     assert (status, err) == (0, "")
     assert call(*words, "--population")[1] == out
@@ -148,7 +148,7 @@ def test_bad_input_is_one_line(fails, words, said):
 def test_an_empty_folder_is_refused(three_runs, fails):
     (three_runs / "empty").mkdir()
     (three_runs / "empty" / ".hidden").touch()
-    assert fails(2, "meta", "ties", "empty", *DATA).startswith("empty: holds no file")
+    assert fails(2, "meta", "ties", "empty", *DATA).startswith("empty: contains no file")
 
 
 def test_damaged_scores_are_refused_by_name(three_runs, saved, fails):
@@ -214,9 +214,9 @@ def test_json_to_standard_output_and_nothing_else(call, tmp_path):
     assert document["schema"] == "truemoment/meta/1"
     assert document["seed"] == 0
     assert (document["dataset"], document["split"]) == ("mine.jsonl", "test")
-    assert err == "page: page.html\n"
+    assert err.endswith("|seed:0\npage: page.html\n")
     assert (tmp_path / "page.html").read_text().startswith("<!")
-    assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {".png", ".svg"}
+    assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {".png", ".svg", ".pdf"}
     assert call(*words, "--json", "-", "--html", "page.html", "--quiet")[2] == ""
 
 
@@ -247,7 +247,7 @@ def test_tables_for_documents(call, style, sign):
         (("--html", "-"), "--html: expected the name of a file"),
         (("--open",), "--html: expected the name of a file"),
         (("--figures", "mine.jsonl"), "--figures mine.jsonl: is a file, expected a folder"),
-        (("--figures", "runs"), "runs: lies in runs, every file of which is read as a system"),
+        (("--figures", "runs"), "runs: lies in runs, where every file is read as a system"),
         (("--html", "runs/../runs/page.html"), "lies in runs"),
         (("--html", "."), ".: is a folder, expected a file"),
     ],
@@ -283,7 +283,7 @@ def test_what_is_simulated_is_told_and_named(study):
 @pytest.mark.usefixtures("three_runs")
 def test_a_folder_holds_nothing_that_cannot_be_read(fails, tmp_path):
     (tmp_path / "runs" / "d.jsonl").symlink_to(tmp_path / "gone.jsonl")
-    assert "runs/d.jsonl: is no file that can be read" in fails(2, "meta", "ties", "runs", *DATA)
+    assert "runs/d.jsonl: cannot be read as a file" in fails(2, "meta", "ties", "runs", *DATA)
 
 
 def test_a_study_draws_the_same_whatever_else_is_made():

@@ -83,7 +83,7 @@ def test_variants_of_one_model_are_not_told_to_be_alike(call, mine, tmp_path):
 
 def test_the_limits_of_the_command_are_those_of_the_simulation():
     assert simulation.TOP == population.TOP
-    assert simulation.PLACES * simulation.COPIES == population.MOST_ANSWERS
+    assert simulation.PLACES * simulation.COPIES == population.MOST_PREDICTIONS
 
 
 def test_nothing_is_written_over_or_left_half_written(fails, mine, tmp_path):

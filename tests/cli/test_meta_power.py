@@ -47,8 +47,8 @@ def test_power_is_told_and_written(call, files):
         "p.html",
     )
     assert (status, err) == (0, "")
-    assert "On all 160 queries (80 videos) R@1,IoU=0.5 separates" in out
-    assert "for 3 comparisons" in " ".join(out.split())
+    assert "On all 160 queries (80 videos), measures separate" in out
+    assert "corrected for 3 comparisons" in " ".join(out.split())
     document = json.loads((files / "power.json").read_text())
     study = document["studies"]["power"]
     assert [size["asked"] for size in study["sizes"]] == [80, 120, 160]
@@ -56,7 +56,9 @@ def test_power_is_told_and_written(call, files):
     planning = study["measures"][0]["planning"]
     assert [row["difference"] for row in planning] == [0.01, 0.02, 0.03, 0.05, 0.1]
     assert planning[0]["typical"] == pytest.approx(100 * planning[4]["typical"])  # n goes with 1 over its square
-    assert sorted(path.name for path in (files / "figures").iterdir()) == ["power-separated.png", "power-separated.svg"]
+    assert sorted(path.name for path in (files / "figures").iterdir()) == [
+        *("power-separated.pdf", "power-separated.png", "power-separated.svg")
+    ]
     assert "Planning: queries that show a true difference" in (files / "p.html").read_text()
 
 

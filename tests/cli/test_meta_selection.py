@@ -64,9 +64,9 @@ def test_choices_and_what_they_lose(call, own):
         pytest.approx([0, 0.3]),
         pytest.approx([0.2, 0]),
     ]
-    assert "R@2,IoU=0.5" in out.splitlines()[2]
+    assert "R@2,IoU=0.5" in out.splitlines()[3]
     assert {path.name for path in (own / "figures").iterdir()} == {
-        f"selection-{name}.{ending}" for name in ("regret", "z-scores") for ending in ("png", "svg")
+        f"selection-{name}.{ending}" for name in ("regret", "z-scores") for ending in ("png", "svg", "pdf")
     }
     assert "Which validation measure selects variants that test well?" in (own / "found.html").read_text()
 
@@ -87,7 +87,7 @@ def test_saved_scores_need_no_annotations_and_give_the_same(call, own):
         for run in "abc":
             words = (f"{split}/{run}.jsonl", "--annotations", f"{split}.jsonl", "--save-scores")
             assert call("evaluate", *words, f"{split}-scores/{run}.npz", *MEASURES)[0] == 0
-    saved = call("meta", "selection", "--validation", "val-scores", "--test", "test-scores", "--json", "-")
+    saved = call("meta", "selection", "--validation", "val-scores", "--test", "test-scores", "--json", "-", "--quiet")
     answers = call(*FOLDERS, *DATA, *MEASURES, "--json", "-")
     assert (saved[0], saved[2]) == (0, "")
     assert json.loads(saved[1])["studies"] == json.loads(answers[1])["studies"]
@@ -125,7 +125,7 @@ def test_files_can_be_named_one_by_one(call):
 
 def test_names_on_one_side_only_are_refused_before_anything_is_read(fails, sides):
     shutil.copy(sides / "val" / "a.jsonl", sides / "val" / "d.jsonl")
-    expected = "d stands on this side only, expected files of the same names on both"
+    expected = "d is on this side only, expected files of the same names on both"
     assert fails(2, *FOLDERS) == f"--validation: {expected}"
     (sides / "val" / "d.jsonl").rename(sides / "test" / "d.jsonl")
     assert fails(2, *FOLDERS) == f"--test: {expected}"

@@ -13,7 +13,7 @@ def study(call):
     """Run it with --json -; it must end well, and say nothing else. Returns its part of the document."""
 
     def run_words(*words):
-        status, out, err = call("meta", "stability", *WORDS, "--json", "-", *words)
+        status, out, err = call("meta", "stability", *WORDS, "--json", "-", "--quiet", *words)
         assert (status, err) == (0, "")
         return json.loads(out)["studies"]["stability"]
 
@@ -32,8 +32,8 @@ def test_is_told_and_written(call, tmp_path):
     assert (found["sizes"], found["queries"], found["trials"]) == ([4, 12], [4, 12], 40)
     assert (found["unit"], found["subsets"], found["n_systems"]) == ("query", "disjoint", 3)
     mean = [entry["mean_tau"][1] for entry in found["measures"]]
-    assert f"(mean tau {max(mean):.2f})" in " ".join(out.split())
-    names = ["stability-mean.png", "stability-mean.svg", "stability-variance.png", "stability-variance.svg"]
+    assert f"(mean tau) is {min(mean):.2f}" in " ".join(out.split())
+    names = [f"stability-{name}.{kind}" for name in ("mean", "variance") for kind in ("pdf", "png", "svg")]
     assert sorted(path.name for path in (tmp_path / "figures").iterdir()) == names
     assert "Self-agreement" in (tmp_path / "page.html").read_text()
 
@@ -42,9 +42,9 @@ def test_is_told_and_written(call, tmp_path):
 def test_is_what_the_library_finds(study):
     """The study has a stream of its own, whatever else the seed is used for."""
     from truemoment import evaluate, read_own_annotations, read_predictions
-    from truemoment.cli.meta.options import stream
     from truemoment.metaevaluation.stability import stability
     from truemoment.metaevaluation.systems import Systems
+    from truemoment.uncertainty import stream
 
     annotations = read_own_annotations(Path("mine.jsonl"), "test")
     scores = {

@@ -9,7 +9,7 @@ def test_the_finding_is_told(call):
     """0.5 and 0.1 squared: appendix C of the AxIoU paper, at r = theta = 0.5."""
     status, out, err = call("meta", "theory", "--draws", 100)
     assert (status, err) == (0, "")
-    assert "0.500 by R@1,IoU=0.5 and of 0.0100 by AxIoU@1" in " ".join(out.split())
+    assert "0.500 for R@1,IoU=0.5 and 0.0100 for AxIoU@1" in " ".join(out.split())
 
 
 def test_json_to_standard_output_is_all_there_is(call):
@@ -37,7 +37,7 @@ def test_figures_and_page_are_written(call, tmp_path):
     status, _, _ = call("meta", "theory", "--draws", 100, "--ranks", 3, "--figures", figures, "--html", page)
     assert status == 0
     assert {path.name for path in figures.iterdir()} == {
-        f"theory-{what}.{form}" for what in ("errors", "cut", "lists") for form in ("png", "svg")
+        f"theory-{what}.{form}" for what in ("errors", "cut", "lists") for form in ("png", "svg", "pdf")
     }
     assert "Theory: what does noise in the IoU do to a measure?" in page.read_text()
 

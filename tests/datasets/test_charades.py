@@ -166,5 +166,5 @@ class TestCharadesCD:
     def test_a_video_that_stands_twice(self, put, refused):
         put("charades-cd", "charades_val.json", '{"v": {}, "v": {}}')
         assert refused("charades-cd", "val") == (
-            "charades-cd/charades_val.json: field v: 'v' stands twice, expected each key once"
+            "charades-cd/charades_val.json: field v: 'v' appears twice, expected each key once"
         )

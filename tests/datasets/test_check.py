@@ -53,7 +53,7 @@ def no_record(monkeypatch):
 
 def test_nothing_unexpected(small, tmp_path):
     told = []
-    report = check_dataset(small, tmp_path, tell=told.append)
+    report = check_dataset(small, tmp_path, on_status=told.append)
     assert report.unexpected == ()
     assert report.missing == ()
     assert report.dataset == "activitynet-captions"

@@ -130,7 +130,7 @@ def said_of(dataset, folder):
 
 def test_good_files(dataset, server, tmp_path):
     told = []
-    there = fetch.fetch(dataset("a", "b"), tmp_path, tell=told.append)
+    there = fetch.fetch(dataset("a", "b"), tmp_path, on_status=told.append)
     folder = tmp_path / "tacos"
     assert there == [folder / "a.json", folder / "b.json"]
     assert [path.read_bytes() for path in there] == [CONTENT, CONTENT]
@@ -152,7 +152,7 @@ def test_a_good_file_that_is_there_is_not_asked_for(dataset, server, tmp_path):
     path.write_bytes(CONTENT)
     before = path.stat().st_mtime_ns
     told = []
-    assert fetch.fetch(dataset("a"), tmp_path, tell=told.append) == [path]
+    assert fetch.fetch(dataset("a"), tmp_path, on_status=told.append) == [path]
     assert told == [f"{path}: there already"]
     assert server.asked == []
     assert path.stat().st_mtime_ns == before

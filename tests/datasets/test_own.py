@@ -93,14 +93,14 @@ def test_splits(own):
 
 def test_a_split_that_nobody_has(refused_own):
     assert refused_own(line(split="train") + line(split="dev"), "test") == (
-        ": holds no query of split 'test'; splits there: dev, train"
+        ": has no queries of split 'test'; splits there: dev, train"
     )
 
 
 @pytest.mark.parametrize("content", ["", "\n\n", "\ufeff"])
 def test_an_empty_file(refused_own, content):
-    assert refused_own(content) == ": holds no query"
-    assert refused_own(content, "test") == ": holds no query of split 'test'"
+    assert refused_own(content) == ": has no queries"
+    assert refused_own(content, "test") == ": has no queries of split 'test'"
 
 
 GOOD = line()

@@ -54,11 +54,11 @@ class TestHumanCharades:
             ("h,AAA.mp4,,1,2", "2: field description: got nothing, expected text"),
             (
                 "h,AAA.mp4,he sits,1,2",
-                "2: field description: got 'he sits' of video 'AAA', which charades-sta/test lacks",
+                "2: field description: got 'he sits' of video 'AAA', which is not in charades-sta/test",
             ),
             (
                 "h,CCC.mp4,she sits,1,2",
-                "2: field description: got 'she sits' of video 'CCC', which charades-sta/test lacks",
+                "2: field description: got 'she sits' of video 'CCC', which is not in charades-sta/test",
             ),
             ('h,AAA.mp4,"she sits,1,2', "2: unexpected end of data, expected CSV"),
         ],
@@ -107,7 +107,7 @@ class TestWhichQuery:
     def test_a_sentence_that_stands_twice_is_refused(self):
         with pytest.raises(InputError) as caught:
             QueryFinder(Annotations.from_rows(self.ROWS)).find("v", "IT RAINS")
-        assert str(caught.value) == "got 'IT RAINS', which stands for several queries of own/all: v#0, v#1"
+        assert str(caught.value) == "got 'IT RAINS', which matches several queries of own/all: v#0, v#1"
 
 
 def test_what_was_marked_anew_is_known():

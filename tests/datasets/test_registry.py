@@ -179,5 +179,5 @@ class TestDataFolder:
         with pytest.raises(UsageError) as caught:
             data_folder(tmp_path / name)
         assert str(caught.value) == (
-            f"{tmp_path / name} is no folder, expected the one that holds a folder for each dataset"
+            f"{tmp_path / name} is not a folder, expected a folder with one folder per dataset"
         )

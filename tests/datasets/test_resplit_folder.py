@@ -211,9 +211,9 @@ def fieldless(lines, _):
 @pytest.mark.parametrize(
     ("change", "line"),
     [
-        (shorten, "{path}: holds 47 queries that are not those the datasheet tells of; split again"),
-        (swap, "{path}: holds 48 queries that are not those the datasheet tells of; split again"),
-        (extend, "{path}: holds 49 queries that are not those the datasheet tells of; split again"),
+        (shorten, "{path}: holds 47 queries that differ from the datasheet; split again"),
+        (swap, "{path}: holds 48 queries that differ from the datasheet; split again"),
+        (extend, "{path}: holds 49 queries that differ from the datasheet; split again"),
         (repeat, "{path}:49: got {first!r} again, expected each query once"),
         (
             unknown,
@@ -226,7 +226,7 @@ def fieldless(lines, _):
         (broken, "{path}:2: "),
         (untyped, "{path}:1: field query_id: got a whole number, expected text"),
         (fieldless, "{path}:1: field video_id: is missing"),
-        (lambda *_: [], "{path}: holds 0 queries that are not those the datasheet tells of; split again"),
+        (lambda *_: [], "{path}: holds 0 queries that differ from the datasheet; split again"),
     ],
 )
 def test_a_changed_split_file(root, change, line):
@@ -241,7 +241,7 @@ def test_a_changed_split_file(root, change, line):
 
 def test_a_missing_split_file(root):
     (root / "anew" / "val.jsonl").unlink()
-    expected = f"{root}/anew/val.jsonl: is missing, though the datasheet tells of it; split again"
+    expected = f"{root}/anew/val.jsonl: is missing, expected as in the datasheet; split again"
     assert told(InputError, root / "anew", "val") == expected
 
 

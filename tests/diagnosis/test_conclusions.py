@@ -7,7 +7,7 @@ import pytest
 
 from truemoment import Predictions, evaluate
 from truemoment.diagnosis.agreement import Annotators
-from truemoment.diagnosis.conclusions import Conclusion, Held, conclusions, system_scores
+from truemoment.diagnosis.conclusions import Conclusion, PairDifference, conclusions, system_scores
 from truemoment.diagnosis.humans import draw_annotators, same_queries
 from truemoment.exceptions import UsageError
 from truemoment.protocols import get_protocol
@@ -27,13 +27,13 @@ class TestSystems:
         for rule in ("nearest", "representative", "rows"):
             protocol = get_protocol(f"default,references={rule}")
             expected = evaluate(annotators.annotations, answers, MEASURES, protocol)
-            of = found.ways["another" if rule == "rows" else rule]
+            of = found.scores["another" if rule == "rows" else rule]
             if rule == "rows":  # every query counts once, however many annotators it has
                 expected_value = np.mean(expected.numerator / annotators.counts, axis=1)
             else:
                 expected_value = [expected.value(measure) for measure in expected.measures]
             np.testing.assert_allclose([of.value(measure) for measure in of.measures], expected_value, atol=1e-12)
-        assert found.ways["official"].value("mIoU") == evaluate(official, answers, "mIoU").value("mIoU")
+        assert found.scores["official"].value("mIoU") == evaluate(official, answers, "mIoU").value("mIoU")
 
     def test_answers_to_other_queries_are_refused(self, drawn):
         annotators, _ = drawn(1)
@@ -54,14 +54,14 @@ class TestSystems:
             for name, of in (("right", right), ("wrong", wrong))
         }
         (found,) = conclusions(annotators, systems, np.random.default_rng(0), draws=20, permutations=500)
-        assert found.fate == "survives"
+        assert found.confirmation == "survives"
         assert found.drawn_alike == 1
-        assert min(held.difference for held in found.ways) > 0
+        assert min(one.difference for one in found.differences) > 0
         (turned,) = conclusions(
             annotators, dict(reversed(systems.items())), np.random.default_rng(0), draws=20, permutations=500
         )
-        assert turned.fate == "survives"
-        assert turned.ways[0].difference == -found.ways[0].difference
+        assert turned.confirmation == "survives"
+        assert turned.differences[0].difference == -found.differences[0].difference
 
     def test_two_are_needed(self, drawn):
         annotators, _ = drawn(1)
@@ -73,7 +73,7 @@ def conclusion(*ways, alike=1.0):
     """Build a conclusion of (way, difference, p); `alike` of the draws agree."""
     n = round(100 * alike)
     drawn_ = np.array([0.1] * n + [-0.1] * (100 - n)) * np.sign(ways[0][1])
-    return Conclusion("mIoU", "a", "b", tuple(Held(*way) for way in ways), drawn_, np.full(100, 0.01))
+    return Conclusion("mIoU", "a", "b", tuple(PairDifference(*way) for way in ways), drawn_, np.full(100, 0.01))
 
 
 @pytest.mark.parametrize(
@@ -83,41 +83,41 @@ def conclusion(*ways, alike=1.0):
             (("official", 0.1, 0.01), ("nearest", 0.1, 0.01), ("representative", 0.1, 0.05)),
             0.95,
             "survives",
-            "survives: a leads b under the official references and under every way of referring to the annotators",
+            "survives: a leads b against the official references and against the annotators",
         ),
         (
             (("official", -0.1, 0.01), ("nearest", -0.1, 0.01)),
             0.94,
             "not confirmed",
-            "not confirmed: b leads a under the official references, but not significantly under drawn annotators "
-            "(in 94 % of draws only)",
+            "not confirmed: b leads a against the official references, but not significantly against drawn annotators "
+            "(only in 94 % of draws)",
         ),
         (
             (("official", 0.1, 0.01), ("nearest", -0.1, 0.2)),
             1.0,
             "not confirmed",
-            "not confirmed: a leads b under the official references, but not significantly under the nearest "
-            "annotator; under the nearest annotator b is ahead, not significantly",
+            "not confirmed: a leads b against the official references, but not significantly against the nearest "
+            "annotator; against the nearest annotator b leads, not significantly",
         ),
         (
             (("official", 0.1, 0.01), ("nearest", -0.1, 0.01), ("representative", 0.1, 0.2)),
             1.0,
             "contradicted",
-            "contradicted: a leads b under the official references, b under the nearest annotator",
+            "contradicted: a leads b against the official references, b leads against the nearest annotator",
         ),
         (
             (("official", 0.1, 0.06), ("nearest", 0.1, 0.01)),
             1.0,
             "nothing to confirm",
-            "nothing to confirm: +10.0 points under the official references, not significant, which does not make "
-            "them equal",
+            "nothing to confirm: +10.0 points against the official references, not significant, which does not show "
+            "that they are equal",
         ),
         ((("official", np.nan, np.nan), ("nearest", 0.1, 0.01)), 1.0, "nothing to confirm", "undefined"),
     ],
 )
 def test_verdicts(ways, alike, fate, said):
     found = conclusion(*ways, alike=alike)
-    assert found.fate == fate
+    assert found.confirmation == fate
     assert in_words(found) == said
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truemoment.diagnosis.human_study import study_humans
-from truemoment.diagnosis.humans import WAYS, consensus_scores
+from truemoment.diagnosis.humans import REFERENCES, consensus_scores
 from truemoment.exceptions import UsageError
 
 MEASURES = "R@1,IoU=0.5; mIoU"
@@ -16,7 +16,7 @@ def test_a_study_has_everybody(drawn):
     annotators, official = drawn(8)
     few = {"measures": MEASURES, "draws": 5, "resamples": 20}
     study = study_humans(annotators, np.random.default_rng(0), official=official, **few)
-    people = [(of.way, of.person, of.rank) for of in study.performances]
+    people = [(of.reference, of.person, of.rank) for of in study.performances]
     assert people[0] == ("official", "random", 0)
     # A random one, two orders of five; a random one in four ways; against one annotator the consensus, too.
     assert len(people) == 1 + 5 + 5 + 4 + 1
@@ -28,6 +28,6 @@ def test_a_study_has_everybody(drawn):
     assert study.ceiling("nearest").drawn.shape == (5, 2)
     assert study.conclusions == ()
     alone = study_humans(annotators, np.random.default_rng(0), **few)
-    assert {of.way for of in alone.performances} == set(WAYS[1:])
-    with pytest.raises(UsageError, match="nobody was held against 'official' references"):
+    assert {of.reference for of in alone.performances} == set(REFERENCES[1:])
+    with pytest.raises(UsageError, match="nobody was measured against 'official' references"):
         alone.ceiling("official")

@@ -12,7 +12,7 @@ from truemoment.datasets import load_annotations
 from truemoment.datasets.reannotation import REANNOTATES
 from truemoment.diagnosis.agreement import Annotators, agreement_by_query
 from truemoment.diagnosis.humans import (
-    WAYS,
+    REFERENCES,
     against_another,
     against_the_others,
     by_agreement,
@@ -70,7 +70,7 @@ def slow(way, moments, k, *, out, official=()):
 
 
 @pytest.mark.parametrize("duplicates", ["out", "kept"])
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", REFERENCES)
 @pytest.mark.parametrize("seed", range(3))
 def test_everybody_scores_as_loops_say(drawn, way, duplicates, seed):
     annotators, official = drawn(seed)
@@ -89,7 +89,7 @@ def test_everybody_scores_as_loops_say(drawn, way, duplicates, seed):
         assert found.scores.value(measure) == pytest.approx(np.mean(means, axis=0)[m], abs=1e-9)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", REFERENCES)
 def test_published_is_kept_for_the_nearest_and_out_for_the_representative(drawn, way):
     annotators, official = drawn(7)
     asked = {"official": official} if way == "official" else {}
@@ -109,7 +109,7 @@ def test_taking_identical_moments_out_never_raises_the_nearest(drawn, seed):
 def test_all_who_mark_the_same_score_as_their_own_moment():
     rows = [("v#0", "v", 30.0, "s", 2.0, 5.0, name) for name in "abc"]
     annotators = Annotators.of(Annotations.from_rows(rows))
-    for way in WAYS[1:]:
+    for way in REFERENCES[1:]:
         for duplicates in ("out", "kept"):
             assert human_scores(annotators, way, "mIoU", duplicates=duplicates).scores.value("mIoU") == 1
 
@@ -121,7 +121,7 @@ def test_the_order_of_annotators_matters_but_for_ties_nothing():
     for order in ([0, 1, 2, 3], [2, 0, 3, 1]):
         rows = [(f"v{q}#0", f"v{q}", 60.0, "s", *ends[q, k].tolist(), f"a{k}") for q in range(20) for k in order]
         annotators = Annotators.of(Annotations.from_rows(rows))
-        found.append([human_scores(annotators, way, MEASURES).scores.value("mIoU") for way in WAYS[1:]])
+        found.append([human_scores(annotators, way, MEASURES).scores.value("mIoU") for way in REFERENCES[1:]])
     assert found[0] == pytest.approx(found[1], abs=1e-12)
 
 
@@ -129,15 +129,15 @@ def test_the_order_of_annotators_matters_but_for_ties_nothing():
     ("words", "message"),
     [
         (
-            {"way": "best"},
-            "got way 'best', expected one of official, nearest, representative, others-representative, another",
+            {"reference": "best"},
+            "got references 'best', expected one of official, nearest, representative, others-representative, another",
         ),
         ({"duplicates": "bogus"}, "got duplicates 'bogus', expected one of published, out, kept"),
     ],
 )
 def test_choices_that_there_are_not(drawn, words, message):
     with pytest.raises(UsageError) as caught:
-        human_scores(drawn(0)[0], **({"way": "nearest"} | words))
+        human_scores(drawn(0)[0], **({"reference": "nearest"} | words))
     assert str(caught.value) == message
 
 
@@ -149,7 +149,7 @@ class TestMomentsBeforeTheVideo:
         rows = [("v#0", "v", 10.0, "s", *moment, f"a{k}") for k, moment in enumerate(moments)]
         return Annotators.of(Annotations.from_rows(rows))
 
-    @pytest.mark.parametrize("way", WAYS)
+    @pytest.mark.parametrize("way", REFERENCES)
     def test_are_held_as_they_were_marked(self, way):
         same = Annotations.from_rows([("v#0", "v", 10.0, "s", -2.0, 3.0)])
         scores = human_scores(self.marked((-2.0, 3.0), (-2.0, 3.0)), way, "mIoU; dR@1,IoU=0.5", official=same).scores
@@ -250,7 +250,7 @@ class TestMeasures:
             measures_of_one_answer(text, get_protocol("default"))
 
     def test_those_that_say_how_references_count_are_refused(self):
-        with pytest.raises(MeasureError, match="held against references in every way"):
+        with pytest.raises(MeasureError, match="measured against each kind of references"):
             measures_of_one_answer("mIoU[ref=nearest]", get_protocol("default"))
 
     def test_any_of_one_answer(self, drawn):
@@ -276,7 +276,7 @@ class TestSameQueries:
     def test_an_id_that_asks_for_something_else_is_refused(self, drawn):
         annotators, official = drawn(0, 2)
         other = Annotations.from_rows([(official.query_id[0], official.video_id[0], 60.0, "another", 1.0, 2.0)])
-        with pytest.raises(InputError, match=r"asks for 'sentence 0' of video 'v0', and for 'another' of video 'v0'"):
+        with pytest.raises(InputError, match=r"is 'sentence 0' on video 'v0', but 'another' on video 'v0'"):
             same_queries(annotators, other)
 
     def test_moments_and_sentences_may_differ_in_dress(self):
@@ -301,7 +301,7 @@ def test_the_consensus_scores_as_loops_say(drawn, duplicates, seed):
     """The median start and end of the others, against each annotator; the mean over them."""
     annotators, _ = drawn(seed)
     found = consensus_scores(annotators, MEASURES, duplicates=duplicates)
-    assert found.way == "another"
+    assert found.reference == "another"
     means = []
     for q, moments in enumerate(moments_of(annotators)):
         scores = []

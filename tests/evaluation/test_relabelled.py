@@ -218,7 +218,7 @@ def test_refuses_rows_that_gain_or_lose_a_moment(given) -> None:
 
 
 def test_refuses_clip_ratings(given) -> None:
-    with pytest.raises(MeasureError, match="rate no clips"):
+    with pytest.raises(MeasureError, match="have no clip ratings"):
         evaluate_relabelled(*given, ["mIoU", "HL-mAP,min=Good"])
 
 

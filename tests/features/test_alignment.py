@@ -40,7 +40,7 @@ def test_damaged_features_are_named_with_the_reason(tmp_path, tables, annotation
     tables["b"][3] = np.nan
     tables["b"][5, 1] = np.inf
     in_memory = check(Features(tables, fps=2.0), annotations)
-    assert dict(in_memory.damaged) == {"b": "2 of 40 rows hold numbers that are not finite"}
+    assert dict(in_memory.damaged) == {"b": "2 of 40 rows have numbers that are not finite"}
     for name, table in tables.items():
         np.save(tmp_path / f"{name}.npy", table)
     (tmp_path / "c.npy").write_bytes(b"x")

@@ -159,8 +159,8 @@ HOSTILE = {
     "whole numbers": (np.zeros((5, 4), dtype=np.int64), "got numbers of type int64"),
     "complex": (np.zeros((5, 4), dtype=np.complex64), "got numbers of type complex64"),
     "fields": (np.zeros((5, 4), dtype=[("x", "f4")]), "got numbers of type [('x', '<f4')]"),
-    "not finite": (np.array([[1, 2], [np.nan, 1], [np.inf, 1]], dtype=np.float32), "2 of 3 rows hold numbers"),
-    "beyond float32": (np.array([[1e300, 2.0]]), "1 of 1 rows hold numbers that are not finite"),
+    "not finite": (np.array([[1, 2], [np.nan, 1], [np.inf, 1]], dtype=np.float32), "2 of 3 rows have numbers"),
+    "beyond float32": (np.array([[1e300, 2.0]]), "1 of 1 rows have numbers that are not finite"),
 }
 
 
@@ -297,7 +297,7 @@ def test_without_h5py_the_package_is_named(tmp_path, tables, monkeypatch):
 def test_a_folder_with_a_video_twice_is_refused(tmp_path, tables):
     folder = write_folder(tmp_path / "f", tables)
     np.savez(folder / "a.npz", features=tables["a"])
-    assert "'a' stands there as NPY and as NPZ" in refused(lambda: FolderStore(folder))
+    assert "'a' is there as NPY and as NPZ" in refused(lambda: FolderStore(folder))
 
 
 def test_an_archive_of_several_arrays_needs_one_called_features(tmp_path, tables):
@@ -307,7 +307,7 @@ def test_an_archive_of_several_arrays_needs_one_called_features(tmp_path, tables
     np.savez(folder / "b.npz", x=tables["b"], y=tables["b"])
     store = FolderStore(folder)
     assert np.array_equal(store["a"], tables["a"])
-    assert "holds 'x', 'y', expected 'features' or one array only" in refused(lambda: store["b"])
+    assert "has 'x', 'y', expected 'features' or one array only" in refused(lambda: store["b"])
 
 
 @pytest.mark.parametrize(
@@ -317,8 +317,8 @@ def test_an_archive_of_several_arrays_needs_one_called_features(tmp_path, tables
         ("nothing", MissingFileError, "features are FILE.hdf5"),
         ("nothing.npz", MissingFileError, "no such file"),
         ("text.txt", UsageError, "unknown kind of features"),
-        ("empty", InputError, "holds no features of a video"),
-        ("folder.h5", InputError, "holds no features of a video"),
+        ("empty", InputError, "has no features"),
+        ("folder.h5", InputError, "has no features"),
         ("perception:high", UsageError, "expected perception:Q with a quality Q from 0 to 1"),
         ("perception:2", UsageError, "from 0 to 1"),
         ("perception:-1", UsageError, "from 0 to 1"),
@@ -344,14 +344,14 @@ def test_impossible_rates_are_refused(fps, tmp_path, tables):
 def test_a_rate_other_than_the_stated_one_is_refused(kind, tmp_path, store, tables):
     path = made(kind, tmp_path, store, tables)
     assert open_features(path, fps=2.0).fps == 2.0
-    with pytest.raises(UsageError, match="got 3 rows a second, but it states 2"):
+    with pytest.raises(UsageError, match="got 3 rows per second, but it states 2"):
         open_features(path, fps=3.0)
 
 
 def test_features_of_none_of_the_videos_are_refused_at_once(tmp_path, tables, annotations):
     path = write_folder(tmp_path / "f", {"other": tables["a"]})
     with pytest.raises(
-        InputError, match="holds no video of own/all: neither 'a' nor another one; its videos are called"
+        InputError, match=r"has no features of any video of own/all, e\.g\. of 'a'; its videos have names such as"
     ):
         open_features(path, annotations)
 
@@ -406,7 +406,7 @@ class TestOwnFormat:
             ('"n_dimensions": 4', '"n_dimensions": 5', "expected float32 of shape (125, 5)"),
             ('"float32"', '"float16"', "expected float16 of shape (125, 4)"),
             ('"float32"', '"object"', "field dtype"),
-            ('"c"', '"a"', "field video_id: a video stands twice"),
+            ('"c"', '"a"', "field video_id: a video appears twice"),
             ("25\n", "26\n", "expected float32 of shape (126, 4)"),
             ("60,", "0,", "field n_rows"),
             ("60,", "-60,", "field n_rows"),

@@ -178,8 +178,8 @@ def test_flipped_bytes_are_read_or_refused_but_nothing_else_happens(kind, tmp_pa
     [
         ({"vectors": np.ones((2, 3))}, "query_id"),
         ({"vectors": np.ones((2, 3)), "query_id": b'["a"]'}, r"got shape \(2, 3\) for 1 queries"),
-        ({"vectors": np.ones((2, 3)), "query_id": b'["a", "a"]'}, "stands twice"),
-        ({"vectors": np.ones((0, 3)), "query_id": b"[]"}, "holds no vector"),
+        ({"vectors": np.ones((2, 3)), "query_id": b'["a", "a"]'}, "appears twice"),
+        ({"vectors": np.ones((0, 3)), "query_id": b"[]"}, "has no sentence vectors"),
         ({"vectors": np.ones((2, 3)), "query_id": b'{"a": 1}'}, "array"),
         ({"vectors": np.ones(2), "query_id": b'["a", "b"]'}, r"got shape \(2,\)"),
     ],
@@ -209,7 +209,7 @@ def test_paths_that_are_none(tmp_path):
         SentenceFile(tmp_path / "s.txt")
     with pytest.raises(UsageError, match=r"ends in \.npz"):
         write_sentences(tmp_path / "s.h5", ["a"], np.ones((1, 2)))
-    with pytest.raises(InputError, match="stands twice"):
+    with pytest.raises(InputError, match="appears twice"):
         write_sentences(tmp_path / "s.npz", ["a", "a"], np.ones((2, 2)))
     assert not list(tmp_path.iterdir())
 

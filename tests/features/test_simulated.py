@@ -25,5 +25,5 @@ def test_it_needs_the_data_folder(monkeypatch):
 
 
 def test_it_states_its_rate():
-    with pytest.raises(UsageError, match="states its rows a second"):
+    with pytest.raises(UsageError, match="states its rows per second"):
         open_features("perception:0.5", fps=3.0)

@@ -146,7 +146,7 @@ BAD_LINES = {
 
 
 BAD_LINES |= {
-    f"a key twice{how}": (GOOD + line + b"\n", ":2: field name: 'name' stands twice, expected each key once")
+    f"a key twice{how}": (GOOD + line + b"\n", ":2: field name: 'name' appears twice, expected each key once")
     for how, line in {
         "": b'{"name":"a","name":"b"}',
         ", with the same value": b'{"name":"a","number":1,"name":"a"}',
@@ -311,11 +311,11 @@ BAD_MAPPINGS = {
     "field missing": (b'{"v":{"number":1}}', ":1: field v.name: is missing"),
     "a key twice": (
         b'{"v":{"name":"a"},"v":{"name":"b"}}',
-        ": field v: 'v' stands twice, expected each key once",
+        ": field v: 'v' appears twice, expected each key once",
     ),
     "a field twice": (
         b'{"v":{"name":"a","name":"b"}}',
-        ": field name: 'name' stands twice, expected each key once",
+        ": field name: 'name' appears twice, expected each key once",
     ),
     "NaN": (
         b'{"v":{"name":"a","times":[[NaN,1]]}}',
@@ -394,7 +394,7 @@ def test_a_key_that_stands_twice_among_many_is_found_at_once(tmp_path):
     content = "{" + ",".join(f'"{key}":{{"name":"a"}}' for key in [*keys, keys[-1]]) + "}"
     before = time.process_time()
     said = refusal(mapping_of, tmp_path / "a.json", content.encode())
-    assert said == ": field k29999: 'k29999' stands twice, expected each key once"
+    assert said == ": field k29999: 'k29999' appears twice, expected each key once"
     assert time.process_time() - before < 1.5  # reading them once takes some hundredths of a second
 
 

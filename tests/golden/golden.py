@@ -77,7 +77,7 @@ def _run(words: str, *, exact_files: bool) -> dict[str, Any]:
         kept["json"] = reduced(json.loads(Path("found.json").read_text("utf-8")), not_held)
     elif words.endswith("--help"):
         kept["names"] = sorted(re.findall(r"(?m)^  (?:-\w, )?(\S+)", out.getvalue().partition("Options:\n")[2]))
-    elif words.split()[-1] in {"list", "--list"} and (names := _first_column(out.getvalue())):
+    elif words.rsplit(maxsplit=1)[-1] in {"list", "--list"} and (names := _first_column(out.getvalue())):
         kept["names"] = names
     return kept
 

@@ -123,5 +123,5 @@ def test_a_command_forgets_the_one_before():
 
 @pytest.mark.parametrize("path", ["a\0b", Path("a\0b")])
 def test_a_path_with_a_character_nul_is_refused(path):
-    with pytest.raises(InputError, match="holds a character NUL, expected a path"):
+    with pytest.raises(InputError, match="contains a NUL character, expected a path"):
         reading(path)

@@ -57,6 +57,6 @@ def test_what_is_ambiguous_is_refused_with_the_candidates_named(tmp_path, capfd)
     assert run(words) == 2
     assert capfd.readouterr().err == (
         f'truemoment: {path}: looks like native (its first line has "moments") and like answers (its first line has '
-        '"answer"); say which with --format\n'
+        '"answer"); name it with --format\n'
     )
     assert run([*words, "--format", "native"]) == 0

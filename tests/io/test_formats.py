@@ -214,7 +214,7 @@ MALFORMED = [
     ("unitime", unitime(pred_relevant_windows=[[1, NAN]]), ":1: got NaN, expected a number"),
     ("unitime", unitime()[:-1], ":1: input data was truncated, expected JSON"),
     ("unitime", "[]", ": has no predictions"),
-    ("unitime", '[{"qid": 1, "qid": 2}]', ": field qid: 'qid' stands twice, expected each key once"),
+    ("unitime", '[{"qid": 1, "qid": 2}]', ": field qid: 'qid' appears twice, expected each key once"),
     ("unitime", json.dumps([UNITIME, 3], indent=1), ":17: field [1]: got a whole number, expected an object"),
     # CONE
     ("cone", cone(query_id=...), ":2: field query_id: is missing"),
@@ -311,7 +311,7 @@ MALFORMED = [
     ("answers", '{"truemoment_answers": 2}\n', ":1: field truemoment_answers: got version 2, expected 1"),
     ("answers", '{"truemoment_answers": 1}\n', ": has no predictions"),
     ("answers", '{"q": "a", "r": 3}', ":1: field r: got a whole number, expected text or null"),
-    ("answers", '{"q": "a", "q": "b"}', ": field q: 'q' stands twice, expected each key once"),
+    ("answers", '{"q": "a", "q": "b"}', ": field q: 'q' appears twice, expected each key once"),
     (
         "answers", "query_id,answer,prediction\nq,a,b\n",
         ":1: got headings answer and prediction, expected one of them",
@@ -330,7 +330,7 @@ MALFORMED = [
     ("activitynet-challenge", '{"results": {"v": []}}', ": field results: has no predictions"),
     (
         "activitynet-challenge", '{"results": {"v": [], "v": []}}',
-        ": field v: 'v' stands twice, expected each key once",
+        ": field v: 'v' appears twice, expected each key once",
     ),
     # FiftyOne
     ("fiftyone", detection(label=...), ":1: field labels.v[1].label: is missing"),
@@ -521,7 +521,7 @@ def test_frames_without_a_rate_are_never_taken_for_seconds():
     with pytest.raises(InputError) as caught:
         read_rows(path)
     assert str(caught.value) == (
-        f"{path}: counts frames and does not say how many a second has, got --axis seconds; say so with --axis fps=F"
+        f"{path}: has frame numbers without a frame rate, got --axis seconds; give the rate with --axis fps=F"
     )
 
 
@@ -549,7 +549,7 @@ def test_what_two_formats_claim_is_refused_with_both_named(tmp_path, content, na
         sniff(path)
     said = str(caught.value)
     assert [name for name in FORMATS if f"like {name} (" in said] == list(names)
-    assert said.endswith("; say which with --format")
+    assert said.endswith("; name it with --format")
 
 
 @pytest.mark.parametrize("name", EXPECTED)

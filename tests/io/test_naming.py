@@ -76,7 +76,7 @@ def line(qid, query="a door", **about):
     return json.dumps({"qid": qid, "vid": "v", "query": query, **about, "pred_relevant_windows": [[1, 2]]}) + "\n"
 
 
-OWN = "its ids are none of the annotations', so rows go by video and sentence"
+OWN = "its ids are not in the annotations, so rows are matched by video and sentence"
 
 
 def test_numbers_of_the_files_own(matched):
@@ -111,4 +111,4 @@ def test_ids_that_are_bare_numbers_are_taken_and_told(tmp_path):
     path.write_text('{"qid": 1, "pred": [2, 3]}\n{"qid": 0, "pred": [0, 1]}\n')
     _, report = read_predictions(path, annotations, format="time-r1")
     assert report.by_id == 2
-    assert "no more of its queries than numbers" in report.recognised
+    assert "it names queries by numbers only" in report.recognised

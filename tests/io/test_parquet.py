@@ -237,7 +237,7 @@ def test_two_columns_of_one_name(annotations, tmp_path):
     pq.write_table(
         pa.Table.from_arrays([pa.array(["v#0"])] * 2 + [ONE], names=["query_id", "query_id", "moments"]), path
     )
-    with pytest.raises(InputError, match=r"p\.parquet: field query_id: stands twice, expected each"):
+    with pytest.raises(InputError, match=r"p\.parquet: field query_id: appears twice, expected each"):
         read_predictions(path, annotations)
 
 

@@ -29,5 +29,5 @@ def test_a_key_twice_in_a_row_is_refused(name, read, tmp_path):
     path.write_bytes(b"".join(lines))
     with pytest.raises(InputError) as caught:
         read(path)
-    said = f"{path}:{len(lines)}: field {key}: {key!r} stands twice, expected each key once"
+    said = f"{path}:{len(lines)}: field {key}: {key!r} appears twice, expected each key once"
     assert str(caught.value) == said

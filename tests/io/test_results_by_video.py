@@ -94,7 +94,7 @@ def test_a_video_that_stands_twice_is_refused(refused):
     # One of the two lists would be lost, as read_json_mapping says of annotations.
     first, second = json.dumps([answer()]), json.dumps([answer("A man's dog, barking.")])
     said = refused(f'{{"results": {{"v": {first}, "v": {second}}}}}')
-    assert "'v' stands twice, expected each key once" in said
+    assert "'v' appears twice, expected each key once" in said
 
 
 def test_negative_time(refused):

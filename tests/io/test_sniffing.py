@@ -21,7 +21,7 @@ NAMES = (
     "native", "moment-detr", "results-by-video", "csv", "parquet", "unitime", "cone", "ego4d-nlq", "videomind",
     "time-r1", "timelens", "lmms-eval", "vlmevalkit", "answers", "activitynet-challenge", "fiftyone",
 )  # fmt: skip
-NONE = f": looks like none of the formats {', '.join(NAMES)}; say which with --format"
+NONE = f": looks like none of the formats {', '.join(NAMES)}; name it with --format"
 
 
 def test_the_formats():
@@ -175,7 +175,7 @@ def test_two_formats_that_fit_are_both_named(tmp_path):
         sniff(path)
     assert str(caught.value) == (
         f'{path}: looks like native (its first line has "moments") and like moment-detr (its first line has '
-        '"pred_relevant_windows"); say which with --format'
+        '"pred_relevant_windows"); name it with --format'
     )
 
 

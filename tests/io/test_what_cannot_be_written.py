@@ -30,7 +30,7 @@ def test_clip_ratings(tmp_path, name):
 
 @pytest.mark.parametrize("name", ["native", "csv", "parquet"])
 def test_answers_to_queries_nobody_asked(tmp_path, name):
-    with pytest.raises(InputError, match="'other', which the annotations lack"):
+    with pytest.raises(InputError, match="'other', which is not in the annotations"):
         write_predictions(tmp_path / "p", Predictions.from_lists({"other": [(0, 1)]}), ONE, format=name)
     assert not list(tmp_path.iterdir())
 

@@ -190,11 +190,17 @@ def test_small_numbers_show_in_the_signature_as_they_are():
     [
         ("", "unknown protocol '', expected one of default, closer-look"),
         ("Default", "unknown protocol 'Default', expected one of default, closer-look"),
-        ("default,top", "got 'top', expected KEY=VALUE"),
-        ("default,", "got '', expected KEY=VALUE"),
-        ("default,colour=red", "got the key 'colour', expected one of comparison, tolerance"),
-        ("default,name=mine", "got the key 'name', expected one of comparison"),
-        ("default,measures=mIoU", "got the key 'measures', expected one of comparison"),
+        ("default,top", "protocol 'default,top': got 'top', expected KEY=VALUE"),
+        ("default,", "protocol 'default,': got '', expected KEY=VALUE"),
+        (
+            "default,colour=red",
+            "protocol 'default,colour=red': got the key 'colour', expected one of comparison, tolerance",
+        ),
+        ("default,name=mine", "protocol 'default,name=mine': got the key 'name', expected one of comparison"),
+        (
+            "default,measures=mIoU",
+            "protocol 'default,measures=mIoU': got the key 'measures', expected one of comparison",
+        ),
         ("default,comparison=<", "comparison: got '<', expected > or >="),
         ("default,comparison=none", "comparison: got 'none', expected > or >="),
         ("default,tolerance=small", "tolerance: got 'small', expected a number or none"),
@@ -233,7 +239,7 @@ def test_refused_with_a_reason(text, message):
 @pytest.mark.parametrize("field", CONVENTION_FIELDS)
 def test_a_field_is_read_as_it_is_written(field):
     for value in (getattr(PROTOCOLS["default"], field), OTHER_VALUES[field]):
-        assert read_fields([f"{field}={write_value(value)}"]) == {field: value}
+        assert read_fields([f"{field}={write_value(value)}"], "default") == {field: value}
 
 
 def test_infinite_and_impossible_values_made_by_hand_are_refused():

@@ -116,7 +116,7 @@ def test_queries_hide_the_moments():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"query_id": ["q", "q"]}, "field query_id: 'q' stands twice, expected each query once"),
+        ({"query_id": ["q", "q"]}, "field query_id: 'q' appears twice, expected each query once"),
         ({"sentence": ["s"]}, "field Queries: expected columns of one length"),
         ({"duration_s": [1.0]}, "field duration_s: got shape (1,), expected (2,)"),
     ],
@@ -248,7 +248,7 @@ def test_in_order():
     ("ids", "message"),
     [
         (["b#0", "c#0"], "field query_id: own/all has no query 'c#0'"),
-        (["b#0", "b#0"], "field query_id: 'b#0' stands twice, expected each query once"),
+        (["b#0", "b#0"], "field query_id: 'b#0' appears twice, expected each query once"),
     ],
 )
 def test_in_order_refuses(ids, message):
@@ -347,7 +347,7 @@ def test_saliency_needs_a_list_for_each_query():
         ({"score": [0.5, nan, 0.1]}, "field score: got nan for query 'a#0', expected a finite number"),
         ({"score": [0.5, np.inf, 0.1]}, "field score: got inf for query 'a#0', expected a finite number"),
         ({"end_s": [1.0, 1e39, 3.0]}, "field end_s: got 1e+39 for query 'a#0', expected seconds from 0 to 1e+08"),
-        ({"query_id": ["a#0", "a#0"]}, "field query_id: 'a#0' stands twice, expected each query once"),
+        ({"query_id": ["a#0", "a#0"]}, "field query_id: 'a#0' appears twice, expected each query once"),
         ({"query_id": [1, 2]}, "field query_id: got 1 in row 0, expected text"),
         ({"start_s": ["x", "y", "z"]}, "field start_s: got something that is no number, expected seconds"),
         ({"score": [0.5]}, "field score: got shape (1,), expected (3,)"),

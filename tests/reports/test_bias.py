@@ -1,26 +1,35 @@
-"""The report of surveys: JSON, sentences, tables."""
+"""The report of surveys: document, verdict, tables, page."""
 
 import dataclasses
+import html
 import json
-import math
+import re
 
+import numpy as np
 import pytest
 
-from truemoment.bias.surveys import Part
-from truemoment.reports import bias as report
-from truemoment.reports import bias_page as report_page
+from truemoment.bias.surveys import SurveyPart
+from truemoment.documents import as_json
+from truemoment.reports import bias
+from truemoment.reports.bias_tables import comparison, location_tables, verb_tables, word_tables
+from truemoment.reports.model import Finding, Paragraph
+from truemoment.reports.render import html as renderer
+from truemoment.reports.render import latex, markdown, terminal
+from truemoment.reports.words import p_value
+
+SURVEYS = ["world_survey", "hostile_survey", "bare_survey", "placeless_survey"]
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def document(world_survey):
-    return report.document([world_survey], seed=3)
+    return as_json(bias.document([world_survey], seed=3))
 
 
-@pytest.mark.parametrize("which", ["world_survey", "hostile_survey", "bare_survey", "placeless_survey"])
-def test_the_document_is_json_and_says_why_what_is_undefined(request, which):
-    document = report.document([request.getfixturevalue(which)], seed=0)
+@pytest.mark.parametrize("which", SURVEYS)
+def test_the_document_is_json_and_says_why_a_value_is_undefined(request, which):
+    document = as_json(bias.document([request.getfixturevalue(which)], seed=0))
     json.dumps(document, allow_nan=False)
 
     def look(entry):
@@ -50,7 +59,7 @@ def test_the_document_has_the_figures_unrounded(document, world_survey):
     assert dataset["whole"]["sha256"] is None
     assert dataset["information"]["value"] == world_survey.information.value.bits
     energies = [entry["energy"]["value"] for entry in dataset["distances"]]
-    assert energies == [between.distance.value.energy for between in world_survey.between]
+    assert energies == [pair.distance.value.energy for pair in world_survey.pairs]
     counts = dataset["verbs"]["top"][0]["counts"]
     assert sum(counts.values()) == sum(of[dataset["verbs"]["top"][0]["verb"]] for of in
                                        world_survey.verb_use.value.counts.values())  # fmt: skip
@@ -58,7 +67,7 @@ def test_the_document_has_the_figures_unrounded(document, world_survey):
 
 def test_a_file_is_named_with_its_hash(world_survey):
     source = {"path": "mine.jsonl", "sha256": "ab" * 32}
-    document = report.document([world_survey, world_survey], seed=0, sources=[None, source])
+    document = as_json(bias.document([world_survey, world_survey], seed=0, sources=[None, source]))
     assert [dataset["file"] for dataset in document["datasets"]] == [None, source]
 
 
@@ -68,114 +77,157 @@ def test_a_file_is_named_with_its_hash(world_survey):
 def with_p(survey, p):
     """The same survey, all p values replaced."""
     tested = survey.tested
-    tested = dataclasses.replace(tested, constant=Part(dataclasses.replace(tested.constant.value, p_value=p)))
+    tested = dataclasses.replace(tested, constant=SurveyPart(dataclasses.replace(tested.constant.value, p_value=p)))
     whole = dataclasses.replace(
-        survey.whole, evenness=Part(dataclasses.replace(survey.whole.evenness.value, p_value=p))
+        survey.whole, evenness=SurveyPart(dataclasses.replace(survey.whole.evenness.value, p_value=p))
     )
-    between = tuple(
-        dataclasses.replace(one, distance=Part(dataclasses.replace(one.distance.value, energy_p=p)))
-        for one in survey.between
+    pairs = tuple(
+        dataclasses.replace(pair, distance=SurveyPart(dataclasses.replace(pair.distance.value, energy_p=p)))
+        for pair in survey.pairs
     )
-    information = Part(dataclasses.replace(survey.information.value, p_value=p))
+    information = SurveyPart(dataclasses.replace(survey.information.value, p_value=p))
     splits = tuple(tested if split.name == tested.name else split for split in survey.splits)
-    return dataclasses.replace(survey, splits=splits, whole=whole, between=between, information=information)
+    return dataclasses.replace(survey, splits=splits, whole=whole, pairs=pairs, information=information)
 
 
-def test_what_is_not_shown_is_not_said_to_be_none(world_survey):
-    shown, unshown = (report.verdict(with_p(world_survey, p)) for p in (0.05, 0.051))
+def test_an_effect_that_is_not_shown_is_not_called_absent(world_survey):
+    shown, unshown = (bias.verdict(with_p(world_survey, p)) for p in (0.05, 0.051))
     assert len(shown) == len(unshown) == 4
     assert not [sentence for sentence in shown if "not shown" in sentence]
     for sentence in unshown:
         assert "not shown to" in sentence
         assert "p = 0.051" in sentence
-        assert not {"equal", "equally", "same", "identical", "unbiased"} & set(sentence.split())
+        assert not {"equal", "equally", "same", "identical", "unbiased"} & set(
+            sentence.partition(" expected ")[0].split()
+        )
 
 
 def test_sentences_have_the_figures(world_survey):
-    text = " ".join(report.verdict(with_p(world_survey, 0.0005)))
+    text = " ".join(bias.verdict(with_p(world_survey, 0.0005)))
     constant = world_survey.tested.constant.value
-    assert f"hits {100 * constant.value:.1f} % of test-ood" in text
-    assert f"({100 * constant.even_value:.1f} %, if moments as long began anywhere; p < 0.001)" in text
-    assert f"{world_survey.whole.evenness.value.below_even_bits:.2f} bits below an even spread" in text
-    assert f"tells {world_survey.information.value.bits:.2f} bits" in text
+    assert f"hits {100 * constant.value:.1f} % of test-ood at IoU > 0.5, more than the " in text
+    assert f"the {100 * constant.even_value:.1f} % expected if moments of the same lengths started anywhere" in text
+    assert f"{world_survey.whole.evenness.value.below_even_bits:.2f} bits below an even spread (p < 0.001)" in text
+    assert f"carries {world_survey.information.value.bits:.2f} bits of information" in text
     assert f"of train hits {100 * world_survey.tested.constant_of_train.value:.1f} % of test-ood" in text
 
 
-def test_bits_are_told_as_a_part_of_the_places(world_survey):
+def test_bits_are_a_share_of_the_locations(world_survey):
     """Two bits are a quarter."""
     even = dataclasses.replace(world_survey.whole.evenness.value, below_even_bits=2.0, p_value=0.01)
-    survey = dataclasses.replace(world_survey, whole=dataclasses.replace(world_survey.whole, evenness=Part(even)))
-    assert "one part in 4.0 of the places" in " ".join(report.verdict(survey))
+    survey = dataclasses.replace(world_survey, whole=dataclasses.replace(world_survey.whole, evenness=SurveyPart(even)))
+    assert "only 25 % of the possible locations" in " ".join(bias.verdict(survey))
 
 
-def test_what_cannot_be_told_says_why(placeless_survey, bare_survey):
-    text = " ".join(report.verdict(placeless_survey))
+def test_undefined_findings_say_why(placeless_survey, bare_survey):
+    text = " ".join(bias.verdict(placeless_survey))
     assert text.count("no video's duration is known") == 4
-    assert "no sentence has a verb" in " ".join(report.verdict(bare_survey))
+    assert "no sentence has a verb" in " ".join(bias.verdict(bare_survey))
 
 
-def test_what_was_left_out_is_told(hostile_survey, world_survey):
+def test_notes_count_what_is_left_out(hostile_survey, world_survey):
     whole = hostile_survey.whole
-    text = " ".join(report.told(hostile_survey))
+    text = " ".join(bias.notes(hostile_survey))
     assert f"{whole.n_without_moment:,} queries have no moment" in text
-    assert f"{whole.n_unknown_duration:,} videos are of unknown duration" in text
-    assert f"{whole.n_left_out:,} of {whole.n_moments:,} moments have no place" in text
-    assert report.told(world_survey) == []
+    assert f"{whole.n_unknown_duration:,} videos have no known duration" in text
+    assert f"{whole.n_left_out:,} of {whole.n_moments:,} moments are not inside their video" in text
+    assert bias.notes(world_survey) == []
 
 
 def test_the_grid_of_moments_is_named(grid_survey, world_survey):
-    document = report.document([grid_survey, world_survey], seed=0)
+    document = as_json(bias.document([grid_survey, world_survey], seed=0))
     of_grid, of_world = (dataset["splits"][0]["grid"] for dataset in document["datasets"])
     assert (of_grid, of_world) == ({"step": 5.0, "unit": "seconds", "to_the_end": False}, None)
-    text = " ".join(report.verdict(grid_survey))
+    text = " ".join(bias.verdict(grid_survey))
     assert "bits below an even spread on their grid of 5 s (p = " in text
-    assert "if moments as long began anywhere on their grid of 5 s; p = " in text
-    [note] = report.told(grid_survey)
-    assert note.startswith(
-        "moments of test lie on a grid of 5 s: in an even spread every pair of a start and a later end"
-    )
-    assert "on a grid of 5 s; after chance" in report_page.page([grid_survey, world_survey], seed=0)
-    assert "grid" not in " ".join(report.verdict(world_survey))
+    assert "started anywhere on their grid of 5 s (p = " in text
+    [note] = bias.notes(grid_survey)
+    assert note.startswith("moments of test are on a grid of 5 s; in an even spread, all pairs of a start and a later")
+    biases, _ = comparison([grid_survey, world_survey])
+    cells = {row[0].text: row[1:] for _, group in biases.groups for row in group}["bits below an even spread"]
+    assert ["grid of 5 s" in cell.below for cell in cells] == [True, False]
+    assert "grid" not in " ".join(bias.verdict(world_survey))
 
 
 # ------------------------------------------------------------------------------------------------ tables
 
 
-@pytest.mark.parametrize("style", ["plain", "md", "latex"])
-@pytest.mark.parametrize("which", ["world_survey", "hostile_survey", "bare_survey", "placeless_survey"])
-def test_every_style_can_be_printed(request, which, style):
+@pytest.mark.parametrize("write", [terminal.body, markdown.lines, latex.lines])
+@pytest.mark.parametrize("which", SURVEYS)
+def test_every_renderer_can_write_it(request, which, write):
     survey = request.getfixturevalue(which)
-    text = "\n".join(report.lines([survey, survey], seed=0, style=style))
+    text = "\n".join(write(bias.report([survey, survey], seed=0)))
     assert "nan" not in text.lower().replace("nano", "").split()
     assert not {"\x1b", "\x00", "\u202e"} & set(text)
-    assert text.splitlines()[-1].removeprefix("% ").replace("\\", "").startswith("bias|data:")
 
 
 def test_rows_are_the_splits_and_all(world_survey):
-    table = report.places_table([world_survey])
-    [(title, rows)] = table.groups
-    assert title == "The world"
+    table = location_tables(world_survey)[0]
+    [(_, rows)] = table.groups
     assert [row[0].text for row in rows] == ["train", "val", "test-iid", "test-ood", "all"]
     for row, split in zip(rows, (*world_survey.splits, world_survey.whole), strict=True):
         assert row[1].text == f"{split.n_queries:,}"
         assert row[7].text == f"{split.evenness.value.below_even_bits:.2f}"
-    for table in report.tables([world_survey]):
-        for _, group in table.groups:
-            assert {len(row) for row in group} == {len(table.headings)}
+    for table in (*location_tables(world_survey), *verb_tables(world_survey), *word_tables(world_survey)):
+        assert {len(row) for _, group in table.groups for row in group} == {len(table.headings)}
 
 
-def test_tables_fit_a_terminal(world_survey):
-    lines = report.lines([world_survey], seed=0)[:-1]
-    assert max(len(line) for block in lines for line in block.splitlines()) <= 110
+def test_datasets_are_compared_side_by_side(world_survey, placeless_survey):
+    biases, sizes = comparison([world_survey, placeless_survey])
+    rows = {row[0].text: row[1:] for table in (biases, sizes) for _, group in table.groups for row in group}
+    assert {len(row) for row in rows.values()} == {2}
+    constant = world_survey.whole.constant.value
+    cell, placeless = rows["best constant prediction hits, %"]
+    assert cell.text == f"{100 * constant.value:.1f}"
+    assert cell.below == f"chance {100 * constant.even_value:.1f}, {p_value(constant.p_value)}"
+    assert (placeless.text, placeless.below) == ("undefined", "no video's duration is known")
+    assert rows["queries"][0].text == f"{world_survey.whole.n_queries:,}"
 
 
 def test_the_signature_names_data_engine_draws_and_seed(world_survey):
-    text = report.closing([world_survey], 9)
+    text = bias.signature([world_survey], 9)
     for split in world_survey.splits:
         assert f"/{split.name}#{split.sha256[:8]}" in text
     assert "|engine:lexicon|permutations:20 of videos|draws:20|seed:9|truemoment:" in text
 
 
-def test_p_values_are_never_zero():
-    assert [report.said_p(p) for p in (0.0004, 0.001, 0.05)] == ["p < 0.001", "p = 0.001", "p = 0.050"]
-    assert report._percent(math.nan) == "-"
+# ------------------------------------------------------------------------------------------------ report
+
+
+def test_a_section_a_dataset_after_findings_and_comparison(world_survey, hostile_survey):
+    source = {"path": "mine.jsonl", "sha256": "ab" * 32}
+    report = bias.report([world_survey, hostile_survey], seed=7, sources=[None, source])
+    names = [f"dataset-{name}" for name in bias.names_of([world_survey, hostile_survey])]
+    assert report.anchors == ["found", "compare", *names]
+    for survey, finding, section in zip(
+        (world_survey, hostile_survey), report.sections[0].blocks, report.sections[2:], strict=True
+    ):
+        assert finding == Finding(tuple(bias.verdict(survey)), title=survey.title)
+        paragraphs = [block for block in section.blocks if isinstance(block, Paragraph)]
+        assert len(paragraphs) == len(bias.notes(survey))
+    drawn = [drawing.name for drawing in report.drawings]
+    assert len(drawn) == len(set(drawn))
+    hashes = [sha256 for _, sha256 in report.hashes]
+    assert hashes == ["ab" * 32, *(split.sha256 for of in (world_survey, hostile_survey) for split in of.splits)]
+
+
+def test_several_datasets_have_names_of_their_own(world_survey, placeless_survey):
+    first, second, third = bias.names_of([world_survey, world_survey, placeless_survey])
+    assert (second, third) == (f"{first}-2", "placeless")
+
+
+@pytest.mark.parametrize(("dataset", "name"), [("<i>Dåta</i>.jsonl", "i-d-ta-i-jsonl"), ("日本", "dataset")])
+def test_names_are_fit_for_files_and_links(world_survey, dataset, name):
+    assert bias.names_of([dataclasses.replace(world_survey, dataset=dataset)]) == [name]
+
+
+def test_the_page_of_a_hostile_dataset_has_every_sentence_and_different_ids(hostile_survey, monkeypatch):
+    monkeypatch.setattr(renderer, "inline_svg", lambda drawing: f"<svg>{drawing.name}</svg>")  # drawn in other tests
+    text = renderer.page(bias.report([hostile_survey, hostile_survey], seed=0))
+    assert not {"\u202e", "\x00", "\x1b"} & set(text)
+    assert "<script>" not in text
+    ids = re.findall(r' id="([^"]+)"', text)
+    assert len(ids) == len(set(ids)) > np.sum([2, 2])
+    flat = " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+    for sentence in bias.verdict(hostile_survey):
+        assert flat.count(" ".join(sentence.split())) == 2

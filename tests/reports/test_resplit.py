@@ -1,4 +1,4 @@
-"""The report of a split made anew: lines, page and document tell the same figures; the drawing is always drawn."""
+"""The report of a new split: terminal, datasheet and document have the same figures; the figure is always drawn."""
 
 from __future__ import annotations
 
@@ -9,29 +9,32 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from truemoment.bias.guarantees import inspect_split
+from truemoment.bias.guarantees import UNKNOWN_GUESSING, inspect_split, with_guessing
 from truemoment.bias.guessing import MEASURES, guess_on_split
+from truemoment.bias.resplitting import MeasuredResplit
 from truemoment.bias.shifts import LocationShift, WordShift
 from truemoment.bias.splitting import Plan, resplit
 from truemoment.caching import Cache
 from truemoment.datasets.resplit_folder import SPLITS, ResplitSource
+from truemoment.documents import as_json
 from truemoment.records import Annotations
 from truemoment.reports import guessing as guesses
 from truemoment.reports import resplit as report
 from truemoment.reports.drawing import save_drawings
+from truemoment.reports.render import markdown, terminal
+from truemoment.reports.words import points
 from truemoment.worlds import make_world
 
 pytestmark = pytest.mark.slow
 
 SOURCE = ResplitSource(annotations="../mine_*.jsonl", splits={"all": "0" * 64})
-SETTINGS = {"source": SOURCE, "seed": 7, "permutations": 99}
 
 
 def looked_at(found, original=None):
     """Give a split, what was found of it and what floors reach on it."""
     guessing = guess_on_split(found, original=original, cache=Cache.of_user())
     inspection = inspect_split(found, np.random.default_rng(0), permutations=99)
-    return found, guesses.with_guessing(inspection, guessing, found.plan), guessing
+    return found, with_guessing(inspection, guessing, found.plan), guessing
 
 
 def inspected(whole, plan=None, original=None):
@@ -75,12 +78,13 @@ def placeless():
 
 
 def told(found, inspection, guessing, engine="lexicon"):
-    """Give lines, page and document."""
-    of = (found, inspection, guessing)
+    """Give what the terminal shows, the datasheet and the document."""
+    result = MeasuredResplit(found, inspection, tuple(guessing), engine, 99, 7)
+    shown = report.report(result, SOURCE, name="my_folder")
     return (
-        "\n".join(report.lines(*of)),
-        report.datasheet(*of, **SETTINGS, name="my_folder", command="truemoment resplit -o 'a *b*'"),
-        report.document(*of, **SETTINGS, engine=engine),
+        "\n".join(terminal.body(shown)),
+        markdown.document(shown, command="truemoment resplit -o 'a *b*'"),
+        as_json(report.document(result, SOURCE)),
     )
 
 
@@ -91,7 +95,7 @@ def rows_of(text, heading):
 
 
 def percent(value):
-    return "undefined" if value is None else f"{100 * value:.2f}"
+    return "-" if value is None else f"{100 * value:.2f}"
 
 
 @pytest.mark.parametrize("which", ["world", "worded", "placeless"])
@@ -108,13 +112,13 @@ def test_lines_page_and_document_agree(which, request):
         cells = [name, f"{of['n_queries']:,}", f"{100 * of['share']:.1f}", f"{of['n_videos']:,}"]
         assert cells in [[cell.strip() for cell in line.strip("|").split("|")] for line in tables[0].splitlines()]
         assert re.search("^" + " +".join(map(re.escape, cells)) + "$", lines, re.MULTILINE)
-        assert f"| `{name}` | `{of['sha256']}` |" in re.sub(" +", " ", page)
+        assert f"| {name} | {of['sha256']} |" in re.sub(" +", " ", page)
     # What it promises.
-    words = {True: ("kept", "kept"), False: ("NOT KEPT", "not kept"), None: ("unknown", "cannot be told")}
+    words = {True: "**good** Kept", False: "**serious** Not kept", None: "**note** Unknown"}
     for of in document["promises"]:
-        in_lines, in_page = words[of["kept"]]
-        assert f"- **{in_page}**: {of['said']}\n" in page
-        assert f"{in_lines} {of['said']}".replace(" ", "") in re.sub(r"\s", "", lines) or in_lines == "NOT KEPT"
+        line = f"{words[of['kept']]}: {of['said']}"
+        assert f"- {line}\n" in page
+        assert re.sub(r"[\s*]", "", line) in re.sub(r"\s", "", lines)
     # What is left to guess.
     assert [of["split"] for of in document["guessing"]] == [of.test.split for of in guessing]
     for of in document["guessing"]:
@@ -129,10 +133,10 @@ def test_lines_page_and_document_agree(which, request):
             (row,) = [row for row in rows if row[0] == floor["title"]]
             assert row[column] == percent(floor["value"])
             ci95 = floor["over_uniform_ci95"]
-            assert row[-1].startswith("-" if ci95 is None else f"{round(100 * floor['over_uniform'], 1) + 0.0:+.1f} (")
+            assert row[-1].startswith("-" if ci95 is None else f"{points(floor['over_uniform'], sign='+')} (")
             assert re.search(" +".join(map(re.escape, row)), lines) or measure != MEASURES[0]
-    assert re.sub(r"\s", "", f"to guess{guesses.what_is_left(guessing)}") in re.sub(r"\s", "", lines)
-    assert f"## What is left to guess\n\n{guesses.what_is_left(guessing)}\n" in page
+    assert re.sub(r"\s", "", guesses.summary(guessing)) in re.sub(r"\s", "", lines)
+    assert f"## What guessing still reaches\n\n{guesses.summary(guessing)}\n" in page
     # How far splits lie apart.
     expected = [
         [f"{of['a']}, {of['b']}"]
@@ -148,7 +152,7 @@ def test_lines_page_and_document_agree(which, request):
     ]
     assert rows_of(page, "splits") == expected
     for warning in document["warnings"]:
-        assert f"- {warning}\n" in page
+        assert f"- **warning** {warning}\n" in page
         assert re.sub(r"\s", "", f"warning{warning}") in re.sub(r"\s", "", lines)
     assert max(map(len, lines.splitlines())) <= 100
     # Moments by cell are all moments with a place, in cells of at most 10 %.
@@ -160,7 +164,7 @@ def test_lines_page_and_document_agree(which, request):
 
 
 def test_shares_of_cells_by_hand(world):
-    part, cells = world[0].part("test-ood"), report.document(*world, **SETTINGS, engine="e")["densities"]
+    part, cells = world[0].part("test-ood"), told(*world)[2]["densities"]
     held = dict.fromkeys(range(len(cells["cells"])), 0)
     places = [tuple(cell) for cell in cells["cells"]]
     for start_s, end_s, duration_s in zip(part.start_s, part.end_s, part.duration_s, strict=True):
@@ -188,8 +192,8 @@ def test_the_plan_in_the_document(world, worded):
     assert (plan["new"], plan["engine"], plan["location"]) == ("words", "ear", {"place": "start-end", "width": 0.1})
     assert plan["marked"] == 0.4  # bias.splitting.MARKED_OF_TWO
     assert 0 < len(document["new_terms"]) == len(worded[0].terms)
-    assert page.partition("## New words\n\n")[2].partition("\n")[0] == ", ".join(document["new_terms"])
-    assert "kernels of standard deviation 0.1" in page
+    assert page.partition("### New words\n\n")[2].partition("\n")[0] == ", ".join(document["new_terms"])
+    assert "kernels, standard deviation 0.1" in page
     assert f"{len(document['new_terms'])} words were drawn at random" in page
     assert "aside" in document["splits"]
     aside = document["splits"]["aside"]["n_queries"]
@@ -199,9 +203,8 @@ def test_the_plan_in_the_document(world, worded):
 
 def test_names_on_the_page_are_shown_as_they_are(world):
     _, page, _ = told(*world)
-    assert page.startswith(r"# my\_folder: ../mine\_\*.jsonl, split anew" + "\n\n")
+    assert page.startswith(r"# my\_folder: a new split of ../mine\_\*.jsonl" + "\n\n")
     assert "\n\n    truemoment resplit -o 'a *b*'\n\n" in page  # in a block of code nothing is escaped
-    assert report.datasheet(*world, **SETTINGS, name="f", command="").count("Made again by") == 0
 
 
 def test_undefined_figures_are_null_and_told(placeless):
@@ -233,8 +236,8 @@ def test_titles_of_the_drawing_count_moments(world, placeless):
     for found, *_ in (world, placeless):
         titles = [axes.get_title() for axes in report.densities_figure(found).axes[:4]]
         for name, title in zip(SPLITS, titles, strict=True):
-            points = report._points(found.part(name))
-            assert re.findall(r"[\w,-]+", title) == [name, f"{0 if points is None else len(points):,}", "moments"]
+            places = report._points(found.part(name))
+            assert re.findall(r"[\w,-]+", title) == [name, f"{0 if places is None else len(places):,}", "moments"]
 
 
 def test_an_empty_split_is_drawn_and_told(world):
@@ -264,7 +267,7 @@ def test_guessing_is_never_said_to_be_useless_where_a_floor_is_above_uniform(wor
     _, _, guessing = world
     ood = guessing[1]
     strongest = ood.floors[ood.strongest[0]]
-    said = guesses.what_is_left(with_interval(guessing, "test-ood", 0.01, 0.09))
+    said = guesses.summary(with_interval(guessing, "test-ood", 0.01, 0.09))
     assert said.startswith(
         f"Guessing still helps on test-ood: {strongest.title}, which never sees a video, scores "
         f"{100 * ood.values[ood.strongest[0], 0]:.1f} at R@1,IoU=0.5, {100 * ood.left[0]:.1f} points above Uniform, "
@@ -277,12 +280,12 @@ def test_where_none_is_shown_the_size_of_the_test_is_said(world):
     found, _, guessing = world
     part = found.part("test-ood")
     for low, high in ((-0.01, 0.09), (-0.2, -0.1)):
-        said = guesses.what_is_left(with_interval(guessing, "test-ood", low, high))
+        said = guesses.summary(with_interval(guessing, "test-ood", low, high))
         assert said.startswith("No floor is shown to be above Uniform, which has learned nothing, on test-ood ")
         assert f"({part.n_queries} queries in {part.n_videos} videos)" in said
         assert f"95 % interval {100 * low:+.1f} to {100 * high:+.1f}" in said
         assert "still helps" not in said
-    assert guesses.what_is_left(with_interval(guessing, "test-ood", np.nan, np.nan)) == guesses.UNKNOWN
+    assert guesses.summary(with_interval(guessing, "test-ood", np.nan, np.nan)) == UNKNOWN_GUESSING
 
 
 @pytest.mark.parametrize(
@@ -297,11 +300,11 @@ def test_the_promise_that_guessing_gains_less(world, on_ood, kept, said):
     found, _, guessing = world
     guessing = with_interval(with_interval(guessing, "test-iid", 0.2, 0.3), "test-ood", *on_ood)
     bare = inspect_split(found, np.random.default_rng(0), permutations=99)
-    promise = guesses.with_guessing(bare, guessing, found.plan).promises[-1]
+    promise = with_guessing(bare, guessing, found.plan).promises[-1]
     assert (promise.name, promise.kept) == ("less-to-guess", kept)
-    assert promise.said.startswith(said)
+    assert promise.finding.startswith(said)
     by_words = replace(found.plan, shifts=(WordShift("words"),))
-    assert guesses.with_guessing(bare, guessing, by_words).promises == bare.promises
+    assert with_guessing(bare, guessing, by_words).promises == bare.promises
 
 
 def test_the_whole_video_is_warned_of_where_it_gains(world):
@@ -314,6 +317,6 @@ def test_the_whole_video_is_warned_of_where_it_gains(world):
     )
     _, inspection, _ = looked_at(replace(found, annotations=replace(of, start_s=start_s, end_s=end_s)))
     [said] = inspection.warnings
-    assert said.startswith("Floors that score more on test-ood than on test-iid: ")
+    assert said.startswith("Floors that score higher on test-ood than on test-iid: ")
     assert re.search(r"PredictAll [\d.]+ to 100\.0 at R@1,IoU=0\.5", said)
-    assert said.endswith("measure above it, or keep their videos out of test-ood (--longest).")
+    assert said.endswith("use a higher threshold, or keep their videos out of test-ood (--longest).")

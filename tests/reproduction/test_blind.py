@@ -11,7 +11,7 @@ from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
 from truemoment.reports.drawing import drawing_style
 from truemoment.reproduction import TABLES, published_figures
-from truemoment.reproduction import Setting as Reproducing
+from truemoment.reproduction import TableInputs as Reproducing
 from truemoment.reproduction.base import Reproduced
 from truemoment.reproduction.blind import OURS, blind_beside_published, by_split, figure
 

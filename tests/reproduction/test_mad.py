@@ -7,9 +7,10 @@ from decimal import Decimal
 import pytest
 
 from truemoment.exceptions import MissingFileError
-from truemoment.reproduction import get_table, reproduce
+from truemoment.reports.render import terminal
+from truemoment.reports.reproduction import document, report
+from truemoment.reproduction import ReproducedTable, Reproduction, get_table, reproduce
 from truemoment.reproduction.base import beside
-from truemoment.reproduction.report import ReproducedTable, Reproduction, document, table
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_small(publish, small_data):
     # By hand: 20 and 30 queries, each of a video of 30 s; MAD's files are not there.
     publish("mad_table1.csv", *ROWS)
     told = []
-    queries, duration, mad = found = reproduce("mad-1", small_data, tell=told.append)
+    queries, duration, mad = found = reproduce("mad-1", small_data, on_status=told.append)
     assert (queries.ours, queries.published, str(queries.printed)) == (0.05, Decimal("16.1"), "0.1")
     assert (duration.ours, duration.status) == (0.5, "within")
     assert (mad.status, mad.reason) == (
@@ -50,10 +51,11 @@ def test_small(publish, small_data):
     )
     assert any(line.startswith("MAD is left out") for line in told)
     shown = ReproducedTable(get_table("mad-1"), found)
-    text = table(shown)
+    reproduction = Reproduction([shown], 0, 1, "lexicon")
+    text = "\n".join(terminal.body(report(reproduction)))
     assert "queries (thousand)" in text
     assert "percent" not in text
-    figures = document(Reproduction([shown], 0, 1, "lexicon"))["tables"][0]["figures"]
+    figures = document(reproduction)["tables"][0]["figures"]
     assert (figures[0]["unit"], figures[0]["published"], figures[0]["ours"]) == ("thousand", 16.1, 0.05)
 
 

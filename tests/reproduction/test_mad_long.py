@@ -211,7 +211,7 @@ def test_figures_of_mad_itself_are_judged(copy):
 def test_without_features_the_rest_is_computed(copy, missing):
     (copy / "mad" / missing).unlink()
     told = []
-    found = reproduce("mad-3", copy, runs=1, tell=told.append)
+    found = reproduce("mad-3", copy, runs=1, on_status=told.append)
     clip = [row for row in found if row.method == "CLIP"]
     assert {(row.status, row.reason) for row in clip} == {
         ("published, unchecked", "not recomputed: its feature files are not in the data folder")

@@ -721,7 +721,7 @@ def test_damaged_rows_are_told_as_features(index):
     path = _of_a(index.path) / ROWS
     rows = np.load(path)
     np.save(path, np.where(np.arange(len(rows))[:, None] < 3, np.float16(np.inf), rows))
-    with pytest.raises(InputError, match="field a: 3 of 80 rows hold numbers that are not finite; delete its folder"):
+    with pytest.raises(InputError, match="field a: 3 of 80 rows have numbers that are not finite; delete its folder"):
         index["a"]
     path.write_bytes(b"")
     for read in (index.__getitem__, lambda name: index.edges_s(name, 40.0)):

@@ -215,7 +215,7 @@ class TestDamage:
     def test_a_key_twice_in_the_description_is_refused(self, run):
         path = run / "run.json"
         path.write_text(path.read_text().replace('"seed":', '"seed": 7, "seed":'))
-        with pytest.raises(InputError, match=r"run\.json: field seed: 'seed' stands twice"):
+        with pytest.raises(InputError, match=r"run\.json: field seed: 'seed' appears twice"):
             load_grounder(run)
 
     def test_weights_that_are_not_finite_are_refused(self, run):

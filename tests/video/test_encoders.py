@@ -633,7 +633,7 @@ def test_weights_that_are_no_numbers(folder):
     name = next(name for name in tensors if name.startswith("vision_model.encoder"))
     tensors[name][0] = float("nan")
     save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    assert f"{name} holds numbers that are not finite" in refused(folder)
+    assert f"{name} has numbers that are not finite" in refused(folder)
 
 
 def test_pictures_of_another_size_than_the_model_takes(folder):

@@ -107,7 +107,7 @@ def test_the_form_is_as_documented(tmp_path):
         ({"offsets": np.array([0, 0, 5])}, "expected rising positions from 0 to 5"),
         ({"offsets": np.array([0, 5])}, "expected rising positions from 0 to 5"),
         ({"offsets": np.array([0.0, 2.0, 5.0])}, "expected rising positions from 0 to 5"),
-        ({"video_id": np.frombuffer(b'["v", "v"]', dtype=np.uint8)}, "a video stands twice, expected each once"),
+        ({"video_id": np.frombuffer(b'["v", "v"]', dtype=np.uint8)}, "a video appears twice, expected each once"),
         ({"video_id": np.frombuffer(b"[1, 2]", dtype=np.uint8)}, "str"),
         ({"fps": np.array(-1.0)}, "field fps: got -1.0, expected frames a second above 0"),
         ({"fps": np.array([1.0, 2.0])}, "is not a file of frame features"),

@@ -13,9 +13,9 @@ from truemoment.worlds.scenes import (
     COLOUR_VALUES,
     OUTLINE,
     draw_picture,
-    film_frames,
-    plan_film,
-    render_film,
+    plan_video,
+    render_video,
+    video_frames,
 )
 
 MIDDLE = (ASPECT / 2, 0.5)
@@ -97,7 +97,7 @@ def test_things_at_the_edge_and_pictures_of_any_size():
 
 @pytest.mark.parametrize("seed", range(5))
 def test_a_sentence_is_true_of_its_moments_and_of_no_other_time(seed):
-    film = plan_film(np.random.default_rng(seed), minutes=3)
+    film = plan_video(np.random.default_rng(seed), minutes=3)
     start = 0
     of_film = film.annotations("film")
     for shot in film.shots:
@@ -115,7 +115,7 @@ def test_a_sentence_is_true_of_its_moments_and_of_no_other_time(seed):
 
 
 def test_what_a_film_is_made_of():
-    film = plan_film(np.random.default_rng(0), minutes=5)
+    film = plan_video(np.random.default_rng(0), minutes=5)
     assert film.n_frames == 5 * 60 * 12
     annotations = film.annotations("film")
     n_moments = np.diff(annotations.offsets)
@@ -133,7 +133,7 @@ def test_what_a_film_is_made_of():
 
 @pytest.mark.parametrize(("minutes", "n_events", "n_shots"), [(0.1, None, 1), (0.5, 2, None), (0.5, 1, None)])
 def test_short_films(minutes, n_events, n_shots):
-    film = plan_film(np.random.default_rng(1), minutes, n_events=n_events)
+    film = plan_video(np.random.default_rng(1), minutes, n_events=n_events)
     assert film.n_frames == round(minutes * 720)
     assert len(film.sentences) == (n_events or 1)
     assert n_shots in {None, len(film.shots)}
@@ -141,13 +141,13 @@ def test_short_films(minutes, n_events, n_shots):
 
 def test_a_written_film_shows_its_frames(tmp_path):
     path = tmp_path / "a film.mp4"
-    annotations = render_film(path, np.random.default_rng(3), minutes=0.3, height=48, width=64)
-    film = plan_film(np.random.default_rng(3), minutes=0.3)
+    annotations = render_video(path, np.random.default_rng(3), minutes=0.3, height=48, width=64)
+    film = plan_video(np.random.default_rng(3), minutes=0.3)
     assert annotations.sha256 == film.annotations("a film").sha256
     assert set(annotations.video_id) == {"a film"}
     assert annotations.dataset == "scenes"
     assert duration_of(path) == pytest.approx(annotations.duration_s[0], abs=1e-6)
-    drawn = list(film_frames(film, 48, 64))
+    drawn = list(video_frames(film, 48, 64))
     shown = [pixels for _, pixels in stream_frames(path, 12)]
     assert len(drawn) == len(shown) == film.n_frames
     apart = [np.abs(one.astype(int) - other).mean() for one, other in zip(drawn, shown, strict=True)]
@@ -160,7 +160,7 @@ def test_the_same_seed_gives_the_same_film(tmp_path):
     films = []
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-        films.append(render_film(tmp_path / name / "film.mp4", np.random.default_rng(4), 0.2, height=64, width=64))
+        films.append(render_video(tmp_path / name / "film.mp4", np.random.default_rng(4), 0.2, height=64, width=64))
     assert films[0].sha256 == films[1].sha256
     assert (tmp_path / "one" / "film.mp4").read_bytes() == (tmp_path / "other" / "film.mp4").read_bytes()
 
@@ -168,7 +168,7 @@ def test_the_same_seed_gives_the_same_film(tmp_path):
 def test_its_annotations_are_measured(tmp_path):
     from truemoment import Predictions
 
-    annotations = render_film(tmp_path / "film.mp4", np.random.default_rng(5), 0.5, height=32, width=32)
+    annotations = render_video(tmp_path / "film.mp4", np.random.default_rng(5), 0.5, height=32, width=32)
     heads = annotations.offsets[:-1]
     found = {annotations.query_id[row]: [(annotations.start_s[row], annotations.end_s[row], 1.0)] for row in heads}
     scores = evaluate(annotations, Predictions.from_lists(found), "R@1,IoU=0.7")
@@ -191,13 +191,13 @@ def test_its_annotations_are_measured(tmp_path):
 )
 def test_impossible_films(tmp_path, wish):
     with pytest.raises(UsageError):
-        render_film(tmp_path / "film.mp4", np.random.default_rng(0), **{"minutes": 0.2, **wish})
+        render_video(tmp_path / "film.mp4", np.random.default_rng(0), **{"minutes": 0.2, **wish})
     assert not list(tmp_path.iterdir())
 
 
 def test_a_film_that_cannot_be_written(tmp_path):
     with pytest.raises(InputError, match="cannot be written"):
-        render_film(tmp_path / "none" / "film.mp4", np.random.default_rng(0), 0.1)
+        render_video(tmp_path / "none" / "film.mp4", np.random.default_rng(0), 0.1)
 
 
 def test_all_colours_can_be_drawn():

@@ -303,5 +303,5 @@ def test_refusals():
     with pytest.raises(InputError, match="there are no features of video 'nowhere'"):
         toy.ground(Queries(["x"], ["nowhere"], [30.0], ["a door opens"]))
     nothing, features = small([("a", "v", 10.0, "a door opens", 5.0, 5.0)], v=np.ones((10, 2)))
-    with pytest.raises(InputError, match="field train: holds no moment with length"):
+    with pytest.raises(InputError, match="field train: has no moments of positive length"):
         ToyGrounder(features).fit(nothing)

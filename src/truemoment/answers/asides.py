@@ -1,4 +1,4 @@
-"""Moments of an answer that are not what is asked: lengths, other numbers, what is denied or told beside it."""
+"""Moments in an answer that are not the answer: lengths, other numbers, denied or additional moments."""
 
 from __future__ import annotations
 
@@ -24,22 +24,21 @@ _WITHIN = re.compile(r"\bwithin \Z")
 
 
 class Sorted(NamedTuple):
-    """Moments that may be the answer, and those told aside, which are it only if there is no other."""
+    """Moments that may be the answer, and asides, which are it only if there is no other."""
 
     told: list[Moment]
     aside: list[Moment]
 
 
 def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
-    """Part moments that may be the answer from those that are not.
+    """Separate moments that may be the answer from asides, whose fault says why.
 
     Parameters
     ----------
     text
-        Written by :func:`~truemoment.answers.times.plain`.
+        Text as :func:`~truemoment.answers.times.plain` writes it.
     moments
-        Of the text, in order. What is no moment of the kind asked for, such as the extent of the whole video or a
-        range of scores, is in neither list. What is told aside carries as its fault why.
+        Its moments in order. The extent of the whole video, ranges of scores and the like are dropped.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What an answer says when it gives no moment: that there is none, or that the model declines."""
+"""Answers without a moment: that there is none, or that the model declines."""
 
 from __future__ import annotations
 
@@ -27,12 +27,7 @@ Silence = Literal["no answer", "refused", ""]
 
 
 def silence(text: str) -> tuple[Silence, tuple[int, int] | None]:
-    """Say whether a text without a moment says that there is none, or declines; and where it does.
-
-    Parameters
-    ----------
-    text
-        Written by :func:`~truemoment.answers.times.plain`.
+    """Return whether a plain text without a moment denies one or declines, and where.
 
     Examples
     --------
@@ -71,7 +66,7 @@ def _span_of(found: re.Match[str] | None) -> tuple[int, int] | None:
 
 
 def denial(text: str, begin: int = 0, end: int | None = None) -> tuple[int, int] | None:
-    """Return where a part of a text says first that something is not there; None if it does not."""
+    """Return where a text first says that something is absent, or None."""
     stop = len(text) if end is None else end
     if not any_of(words.MAY_DENY, text):
         return None
@@ -82,7 +77,7 @@ def denial(text: str, begin: int = 0, end: int | None = None) -> tuple[int, int]
 
 
 def denies(text: str, begin: int, end: int) -> bool:
-    """Whether a moment that stands from `begin` to `end` is denied, before it in its sentence or after it."""
+    """Whether the moment from `begin` to `end` is denied, before it in its sentence or after it."""
     if not any_of(words.MAY_DENY, text):
         return False
     if _NO.match(text):

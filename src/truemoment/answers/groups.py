@@ -1,4 +1,4 @@
-"""Moments that are told together are one answer; moments in sentences of their own are not."""
+"""Moments listed together are one answer; moments in separate sentences are not."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NUMBERED = re.compile(rf"\b({words.COUNTED_MOMENT}) ?#?\d{{1,2}}\b")
 
 
 def group(text: str, moments: Sequence[Moment]) -> list[list[Moment]]:
-    """Put moments that only connecting words part into one list: they are one answer, told together."""
+    """Group moments that only connecting words separate."""
     groups: list[list[Moment]] = [[moment] for moment in moments[:1]]
     for last, moment in pairwise(moments):
         between = text[last.stop : moment.begin]
@@ -66,7 +66,7 @@ def _connects(between: str) -> bool:
 
 
 def alternatives(text: str, moments: Sequence[Moment]) -> bool:
-    """Whether "or" parts two moments."""
+    """Whether "or" separates two moments."""
     return any(
         re.fullmatch(r"\W{0,4}(?:or|either|maybe|possibly)\b[\w ]{0,30}", text[a.stop : b.begin].strip(" ,"))
         for a, b in pairwise(moments)

@@ -1,4 +1,4 @@
-"""The moments of a text: two times that something joins, or one time and an end of the video."""
+"""The moments of a text: two joined times, or one time and an end of the video."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ LABEL_REACH = 60
 
 
 class Moment(NamedTuple):
-    """A moment as it is told.
+    """A moment in a text.
 
     Parameters
     ----------
     begin, stop
-        First character it rests on, and the one behind the last.
+        Its first character, and the one after its last.
     start, end
-        As told; an infinite end is the end of the video.
+        As written; an infinite end is the end of the video.
     unit
-        Of the numbers; bare ones count what the axis says.
+        Unit of the numbers; bare ones are on the axis.
     how
-        What made a moment of them, in a few words.
+        How it was recognised, in a few words.
     fault
-        Why it can be read in more than one way; "" if it cannot.
+        Why it is ambiguous; "" if it is not.
     one_sided
-        Whether only one end of it was told.
+        Whether only one end was given.
     """
 
     begin: int
@@ -65,15 +65,7 @@ _NAMED_BEHIND = re.compile(words.NAMED_BEHIND)
 
 
 def find_moments(text: str, times: Sequence[Time]) -> list[Moment]:
-    """Find the moments of a text, in order.
-
-    Parameters
-    ----------
-    text
-        Written by :func:`~truemoment.answers.times.plain`.
-    times
-        Its times, in order.
-    """
+    """Return the moments of a plain text, in order, given its times."""
     times = [time for time in times if not _counts(text, time)]
     found: list[Moment] = []
     at, seen = 0, 0  # next time; end of what is used up
@@ -162,7 +154,7 @@ def _counts(text: str, time: Time) -> bool:
 
 
 def label_of(before: str) -> Label:
-    """Return what the nearest label in the text before a time says it is.
+    """Return what the nearest label before a time says it is.
 
     Examples
     --------
@@ -204,10 +196,10 @@ def _of_bracket(text: str, run: Sequence[Time]) -> Moment | None:
 
 
 def _joined(between: str, label: Label, before: str) -> str:
-    """Say what joins two times, given the text between them, the label of the first and the text before it.
+    """Return what joins two times, given the text between them, the label of the first and the text before it.
 
     ``range``: a word or sign such as "to"; ``labels``: a start and an end; ``reversed``: an end and a start;
-    ``length``: a start and how long it lasts; ``length first``: the other way round; "": nothing.
+    ``length``: a start and a length; ``length first``: the other way round; "": nothing.
     """
     found = _WORD.findall(between.replace("--", "-"))
     core = [word for word in found if word not in words.FILLERS] or [word for word in found if word in ("~", ">")][:1]
@@ -321,7 +313,7 @@ def _is_value(before: str) -> bool:
 
 
 def whole_video(text: str) -> Moment | None:
-    """Return the moment of a text that speaks of the whole video, if it does."""
+    """Return the moment of a text about the whole video, or None."""
     found = _WHOLE.search(text)
     if found is not None:
         return Moment(*found.span(), 0.0, math.inf, "", "the whole video")

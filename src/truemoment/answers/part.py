@@ -1,4 +1,4 @@
-"""Which part of a text is the answer: not the reasoning, and what tags, boxes or "answer:" mark as it."""
+"""Which part of a text is the answer: not the reasoning; marked by tags, boxes or "answer:"."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ MOST_CHARACTERS = 30_000
 
 
 class Extract(NamedTuple):
-    """The part of a text that is looked at.
+    """A part of a text.
 
     Parameters
     ----------
     begin
-        Where it begins in the whole text.
+        Its position in the whole text.
     text
-        Its characters; what lies between marked parts is blanked.
+        Its characters; text between marked parts is blanked.
     marked
-        Whether something marks it as the answer.
+        Whether it is marked as the answer.
     first
-        Whether the answer stands at its beginning, as behind "answer:"; what follows explains it.
+        Whether the answer is at its start, as after "answer:".
     fault
         Why it cannot be trusted; "" if it can.
     gap_at, gap
-        Where characters were left out of its middle, and how many.
+        Where characters were left out, and how many.
     """
 
     begin: int
@@ -49,18 +49,13 @@ class Extract(NamedTuple):
     gap: int = 0
 
     def place(self, begin: int, end: int) -> tuple[int, int]:
-        """Return where characters of this part stand in the whole text: the first, and the one behind the last."""
+        """Return the positions in the whole text of characters of this part."""
         first, behind = (at + self.gap if self.gap and at >= self.gap_at else at for at in (begin, end))
         return self.begin + first, self.begin + behind
 
 
 def parts(text: str) -> list[Extract]:
-    """Return the parts of a text that may be the answer, best first; the next is looked at if one tells nothing.
-
-    Parameters
-    ----------
-    text
-        Written by :func:`~truemoment.answers.times.plain`.
+    """Return the parts of a plain text that may be the answer, best first.
 
     Examples
     --------

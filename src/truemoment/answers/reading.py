@@ -1,4 +1,4 @@
-"""How answers are read (the options), and what comes of one."""
+"""Options for reading answers, and the result for one answer."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Reading:
     Parameters
     ----------
     axis
-        What bare numbers count, as :func:`truemoment.axes.parse_axis` reads it.
+        Axis of bare numbers, as :func:`truemoment.axes.parse_axis` reads it.
     which
-        Of several groups of moments in an answer (reasoning goes before the answer): the ``last``, the ``first`` or
-        ``all``. Moments that are listed together are one group in any case.
+        Which of several groups of moments: the ``last``, the ``first`` or ``all``. Moments listed together are one
+        group.
     one_sided
         A start without an end, or an end without a start: ``ambiguous``, or ``extend`` it to the video's end or from
         its start.
@@ -63,19 +63,19 @@ class Reading:
 
 
 class ParsedAnswer(NamedTuple):
-    """What was read of an answer.
+    """The reading of one answer.
 
     Parameters
     ----------
     status
         How it was understood.
     moments
-        (start, end) on the axis of the reading, in the order told; an infinite end is the end of the video. Empty
-        unless parsed.
+        (start, end) on the axis, in the order of the text; an infinite end is the end of the video. Empty unless
+        parsed.
     span
-        First character, and the one behind the last, of what the reading rests on; None where there is nothing.
+        First character, and the one after the last, of the evidence; None if there is none.
     why
-        What was read, or why it was not, in a few words.
+        What was read, or why not, in a few words.
     """
 
     status: Status

@@ -1,4 +1,4 @@
-"""One answer, read: the part that is the answer, its times, the moments they make, and what is wrong with them."""
+"""Reading one answer: its relevant part, times, moments, and faults."""
 
 from __future__ import annotations
 
@@ -24,18 +24,6 @@ _CALLED = {"s": "seconds", "%": "per cent", "frame": "frames"}
 
 def parse_answer(text: str, reading: Reading = Reading()) -> ParsedAnswer:  # noqa: B008 - a frozen value
     """Read one answer.
-
-    Parameters
-    ----------
-    text
-        What the model said.
-    reading
-        The axis of bare numbers, and what to do with several, one-sided and swapped moments.
-
-    Returns
-    -------
-    ParsedAnswer
-        Moments if it was understood, and in any case why it was read as it was.
 
     Examples
     --------

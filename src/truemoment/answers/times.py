@@ -1,4 +1,4 @@
-"""The times that stand in a text: where, how long, and in which unit they were told."""
+"""The times in a text: position, value and unit."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ class Time(NamedTuple):
     Parameters
     ----------
     begin, end
-        First character, and the one behind the last.
+        First character, and the one after the last.
     value
-        In the unit told; seconds where that is a unit of time.
+        Value in its unit; seconds for a unit of time.
     unit
-        How it was told.
+        Unit as written.
     factor
-        Seconds a unit of what was told last (60 for minutes); a bare number beside it counts the same.
+        Seconds per last unit (60 for minutes), for a bare number beside it.
     fault
-        Why it cannot be a time though it looks like one; "" if nothing is wrong.
+        Why it is no time although it looks like one; "" if it may be.
     spelled
         Whether it is written as a word, which without a unit is no time.
     """
@@ -99,7 +99,7 @@ _JOINED = re.compile(r"[ ,.]{0,2}(?:and )?\Z")
 
 
 def any_of(signs: Iterable[str], text: str) -> bool:
-    """Whether one of some signs stands in a text; quicker than a pattern."""
+    """Whether a text contains one of some signs; faster than a pattern."""
     for sign in signs:  # noqa: SIM110 - a generator takes three times as long
         if sign in text:
             return True
@@ -107,18 +107,10 @@ def any_of(signs: Iterable[str], text: str) -> bool:
 
 
 def find_times(text: str) -> list[Time]:
-    """Find every number of a text that may be a time, in order.
+    """Return every number of a plain text that may be a time, in order.
 
-    Parameters
-    ----------
-    text
-        Written by :func:`plain`.
-
-    Returns
-    -------
-    list of Time
-        Numbers that are glued to letters, ordinals and the like are left out; "1 minute 5 seconds" is one time, and so
-        is "12.3 s (0:12)".
+    Numbers glued to letters, ordinals and the like are left out; "1 minute 5 seconds" is one time, and so is "12.3 s
+    (0:12)".
 
     Examples
     --------

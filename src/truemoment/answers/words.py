@@ -1,9 +1,4 @@
-"""The words and signs that answers are made of, as sets and as parts of patterns.
-
-What a word does to a reading is decided where it is used (:mod:`~truemoment.answers.times`, ``moments``,
-``groups``, ``part``, ``denials``). Words are in small letters, as :func:`~truemoment.answers.times.plain` writes
-them.
-"""
+"""The words and signs of answers, as sets and as parts of patterns, in small letters."""
 
 from __future__ import annotations
 
@@ -14,12 +9,12 @@ Label = Literal["", "start", "end", "length", "between", "other"]
 
 
 def each(text: str) -> frozenset[str]:
-    """Words of a text, parted by blanks."""
+    """Return the words of a text."""
     return frozenset(text.split())
 
 
 def one_of(text: str) -> str:
-    """Write a pattern for one of the words of a text; a line under a word stands for a blank.
+    """Return a pattern for one of the words of a text; an underscore is a blank.
 
     Examples
     --------

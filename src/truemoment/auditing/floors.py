@@ -122,13 +122,13 @@ def human_ceilings(
     measures, protocol
         M measures of moments, and how they are measured.
     scores
-        Any of the split by these, for what figures are told with.
+        Scores of any method on the split by these measures.
 
     Returns
     -------
     ceilings
         None where no query has several annotators. Other queries carry no weight; nor do, against one annotator,
-        measures that look at sets of moments or say themselves how references count. Their answers are all annotators'
+        measures that look at sets of moments or define how references count. Their answers are all annotators'
         moments.
     n_queries
         Queries that several annotators marked.

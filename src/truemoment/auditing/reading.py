@@ -28,6 +28,8 @@ from truemoment.text import printable
 PredictionFile = Path | str | Predictions
 """A prediction file, or predictions that were read already."""
 
+NO_OTHER_SPLITS = "other splits are read from a dataset or a file, found annotations of one split"
+
 Read = Callable[[Path, Annotations], tuple[Predictions, MatchReport]]
 """Reads a prediction file."""
 
@@ -190,6 +192,8 @@ def _read_splits(
     if isinstance(fit_annotations, Annotations):
         train: Annotations | None = without_queries_of(reference, fit_annotations, "--fit-annotations")
     else:
+        if source is None and fit_split not in {None, "none"}:
+            raise UsageError(f"--fit-split {fit_split}: {NO_OTHER_SPLITS}")
         train = None if source is None else source.training(reference, fit_split, fit_annotations)
     others = () if source is None else source.other_splits(train)
     validation = next(
@@ -202,7 +206,7 @@ def _read_splits(
 
 def _other_split(source: AnnotationSource | None, reference: Annotations, split: str, option: str) -> Annotations:
     if source is None:
-        raise UsageError(f"{option}: other splits are read from a dataset or a file, found annotations of one split")
+        raise UsageError(f"{option} {split}: {NO_OTHER_SPLITS}")
     return without_queries_of(reference, source.read(split), option)
 
 

@@ -80,7 +80,7 @@ class Controls:
             )
 
     def predictions(self) -> Iterator[tuple[Predictions, str]]:
-        """Go through all predictions, each with words that say on what they were made."""
+        """Go through all predictions, each with words for what they were made on."""
         if self.shuffled is not None:
             yield self.shuffled, " on shuffled videos"
         if self.text_only is not None:

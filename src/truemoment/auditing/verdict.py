@@ -99,7 +99,7 @@ def judge_floors(
     *,
     resamples: int,
 ) -> Verdict:
-    """Hold a method against every floor.
+    """Compare a method with every floor.
 
     Parameters
     ----------

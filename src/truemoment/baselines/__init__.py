@@ -1,13 +1,13 @@
-"""Baselines: what a score must be held against. All of them are Grounders.
+"""Baselines to compare a score with. All of them are Grounders.
 
 ===================  ========  ========================================================================
 predict-all          floor     the whole video
 best-constant        floor     the one share of the video that is best on the fit split for a measure
 bias-based           floor     the mode of the training moments' density (Closer Look)
-mean-map             floor     the best cell of 2D-TAN's mean training map: what Blind-TAN has to beat
+mean-map             floor     the best cell of 2D-TAN's mean training map; Blind-TAN should beat it
 prior-only           floor     draws from that density (Hidden Challenges)
 action-aware         floor     draws from the density of the query's verb (Hidden Challenges)
-sentence-neighbours  floor     the places of the most similar training sentences
+sentence-neighbours  floor     the locations of the most similar training sentences
 sentence-network     floor     a small network that reads the sentence and the video's duration
 uniform              floor     start and end drawn evenly
 random-chance        floor     proposals drawn evenly (MAD)
@@ -68,22 +68,22 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Choices:
-    """What a baseline may have to be told; each takes what it needs.
+    """Settings of baselines; each uses those that it needs.
 
     Parameters
     ----------
     rng
         Generator of draws.
     measure, protocol
-        What the best constant, the sentence neighbours and the sentence network answer best by.
+        Measure and protocol that the best constant, the sentence neighbours and the sentence network maximise.
     proposals
-        Scheme of random chance, the mean map and the oracle.
+        Proposals of random chance, the mean map and the oracle.
     on_progress
-        Called with the share of the training of the sentence network that is done.
+        Called with the finished share of the training of the sentence network.
     engine
-        What finds verbs.
+        Language engine that finds verbs.
     references
-        The annotations asked about, for the oracle alone; no floor is handed any.
+        Annotations of the queries; only the oracle uses them.
     """
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
@@ -102,11 +102,11 @@ class Baseline(NamedTuple):
     meaning: str
     make: Callable[[Choices], Grounder]
     random: bool = False
-    """Whether another seed gives other answers."""
+    """Whether its predictions depend on the seed."""
     learns: bool = False
     """Whether it has to be fitted."""
     takes: tuple[str, ...] = ()
-    """Which of the choices decide its answers, beside the generator and the references."""
+    """Settings that its predictions depend on, except generator and references."""
 
 
 BASELINES: Mapping[str, Baseline] = MappingProxyType(
@@ -188,7 +188,7 @@ def _map(proposals: Proposals) -> SparseMap:
 
 def _needed(references: Annotations | None) -> Annotations:
     if references is None:
-        raise UsageError("the oracle needs the references it is asked about")
+        raise UsageError("the oracle needs the references of the queries")
     return references
 
 
@@ -198,7 +198,7 @@ def make_baseline(name: str, choices: Choices) -> Grounder:
     Raises
     ------
     UsageError
-        Naming the baselines there are.
+        If the name is unknown.
     """
     if name not in BASELINES:
         raise UsageError(f"unknown baseline {name!r}, expected one of {', '.join(BASELINES)}")

@@ -20,23 +20,23 @@ from truemoment.language import Engine, get_engine, verb_counts, verbs_of
 from truemoment.records import Annotations, Predictions, Queries
 
 PRIOR = ""
-"""Name of the density that serves queries without a frequent verb."""
+"""Name of the density for queries without a frequent verb."""
 
 
 @dataclass(frozen=True, eq=False)
 class ActionAware:
-    """Answer by draws from where training moments of the query's verb lie.
+    """Predict draws from the locations of training moments with the verb of the query.
 
     Parameters
     ----------
     rng
         Generator of the draws.
     engine
-        What finds the verbs.
+        Language engine that finds verbs.
     n_verbs
-        How many verbs get a density of their own.
+        Number of verbs with their own density.
     densities
-        Once fitted: a density for each verb, and the prior under "". A verb whose moments lie on one line has none.
+        Once fitted: a density for each verb, and the prior under "". A verb whose moments are on one line has none.
     """
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
@@ -51,7 +51,7 @@ class ActionAware:
         Raises
         ------
         InputError
-            If too few moments lie within videos of known duration, or all of them on one line.
+            If too few moments are within videos of known duration, or all are on one line.
         """
         del val
         train = train.with_moments()
@@ -79,7 +79,7 @@ class ActionAware:
         UsageError
             If it is not fitted.
         InputError
-            If a video's duration is not known.
+            If the duration of a video is unknown.
         """
         if not self.densities:
             raise UsageError(f"{self.name} has to be fitted first")

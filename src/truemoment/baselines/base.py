@@ -1,4 +1,4 @@
-"""What the baselines share: locations as shares of the video, and answers made of them."""
+"""Shared parts of baselines: locations as shares of the video, and predictions from them."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from truemoment.intervals import TIE, Bools, Floats, Ints, seconds_to_norm, supp
 from truemoment.records import Annotations, Predictions, Queries
 
 NMS_THRESHOLD = 0.45
-"""IoU above which the lower-ranked of two answers goes (Hidden Challenges' blind baselines)."""
+"""NMS threshold of predictions (blind baselines of Hidden Challenges)."""
 
 
 def locations(annotations: Annotations) -> tuple[Floats, Ints]:
-    """Reference moments as shares of their videos.
+    """Return reference moments as shares of their videos.
 
     Parameters
     ----------
     annotations
-        Rows without a known duration or without a moment are left out, as are moments of which nothing lies within
-        the video.
+        Rows without a duration or a moment, and moments outside the video, are left out.
 
     Returns
     -------
     start_end_norm : (N, 2)
         Clipped to [0, 1].
     row : (N,)
-        Row of the annotations each belongs to.
+        Their rows of the annotations.
     """
     known = annotations.duration_s > 0
     duration_s = np.where(known, annotations.duration_s, 1.0)
@@ -53,20 +52,20 @@ def fit_density(points: Floats, train: Annotations, *, bandwidth: float | None =
 def answers(
     queries: Queries, start_norm: Floats, end_norm: Floats, score: Floats, kept: Bools, *, top: int, name: str
 ) -> Predictions:
-    """Make predictions of ranked shares of the video.
+    """Return predictions from ranked shares of the video.
 
     Parameters
     ----------
     queries
         Q queries of videos of known duration.
     start_norm, end_norm, score : broadcast to (Q, K)
-        Ranked answers as fractions of the video, best first.
+        Ranked moments as fractions of the video, best first.
     kept : broadcast to (Q, K)
-        Which of them are answered.
+        Mask of the moments to predict.
     top
-        Most answers a query.
+        Maximum number of predictions per query.
     name
-        The method's name.
+        Name of the method.
     """
     duration_s = queries.duration_s
     if not np.all(duration_s > 0):
@@ -83,7 +82,7 @@ def answers(
 def ranked_answers(
     queries: Queries, start_norm: Floats, end_norm: Floats, score: Floats, *, top: int, name: str
 ) -> Predictions:
-    """Rank K moments a query by score, leave out empty ones and near-duplicates, answer with the first `top`.
+    """Return the first `top` of K moments per query by score, without empty ones and near-duplicates.
 
     Parameters
     ----------
@@ -98,7 +97,7 @@ def ranked_answers(
 
 
 def grid_of_moments(step_norm: float) -> Floats:
-    """All moments whose ends are multiples of `step_norm`, shape (C, 2): 210 at a step of 5 %.
+    """Return all moments whose ends are multiples of `step_norm`, shape (C, 2): 210 for a step of 5 %.
 
     Examples
     --------
@@ -116,19 +115,19 @@ def grid_of_moments(step_norm: float) -> Floats:
 
 
 def rank_constants(moments: Floats, score: Floats) -> Floats:
-    """Rank constant answers by score, equal ones in the order given, near-duplicates (NMS at 0.45) left out.
+    """Rank constant predictions by score, ties in the given order, without near-duplicates (NMS at 0.45).
 
     Parameters
     ----------
     moments : (C, 2)
         As fractions of the video.
     score : (C,)
-        NaN is worst.
+        Scores; NaN is the lowest.
 
     Returns
     -------
     array, shape (K, 3)
-        Start, end and score of those that stay, best first.
+        Start, end and score, best first.
     """
     order = np.argsort(-np.nan_to_num(score, nan=-np.inf), kind="stable")
     start, end = moments[order].T
@@ -137,7 +136,7 @@ def rank_constants(moments: Floats, score: Floats) -> Floats:
 
 
 def constant_answers(queries: Queries, ranked: Floats | None, *, top: int, name: str) -> Predictions:
-    """Answer every query with the first `top` of the same ranked constants, (K, 3) as from :func:`rank_constants`."""
+    """Return the first `top` ranked constants, (K, 3) of :func:`rank_constants`, as predictions of every query."""
     if ranked is None:
         raise UsageError(f"{name} has to be fitted first")
     start, end, score = ranked.T[:, None]

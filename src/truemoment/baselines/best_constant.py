@@ -22,14 +22,14 @@ from truemoment.records import Annotations, Predictions, Queries
 
 @dataclass(frozen=True, eq=False)
 class BestConstant:
-    """Answer every query with the constant that is best on the fit split.
+    """Predict the constant that is best on the fit split for every query.
 
     Parameters
     ----------
     measure
-        What "best" means, in words or as a value.
+        Measure to maximise, by name or as a value.
     protocol
-        The convention it is measured by; None for the dataset's.
+        Evaluation protocol; None for that of the dataset.
     step_norm
         Grid of starts and ends, as a fraction of the video. Of equal constants the earliest, then the shortest, wins.
     ranked : (K, 3)
@@ -44,7 +44,7 @@ class BestConstant:
 
     @property
     def name(self) -> str:
-        """Says which constant it is, once fitted."""
+        """Name with the constant, once fitted."""
         if self.ranked is None:
             return f"best constant for {self.measure}"
         return f"best constant ({100 * self.ranked[0, 0]:.4g}-{100 * self.ranked[0, 1]:.4g} % of the video)"
@@ -66,14 +66,14 @@ class BestConstant:
         return best
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Answer with the constants, best first.
+        """Predict the constants, best first.
 
         Raises
         ------
         UsageError
             If it is not fitted.
         InputError
-            If a video's duration is not known.
+            If the duration of a video is unknown.
         """
         return constant_answers(queries, self.ranked, top=top, name=self.name)
 

@@ -2,8 +2,8 @@ r"""Bias-based: the most likely location of the training moments (Closer Look, Y
 
 The paper fits a Gaussian kernel density to the training moments' (start, end) and says it draws predictions from it;
 its published figures are those of *one constant*, the density's mode. A plain density loses half its mass at an edge,
-and moments lie at edges (they start at 0, end at 1), so its mode is pushed inwards. Reflecting the density at the
-video's start and end puts the mass back, with SciPy's bandwidth as it is:
+and many moments are at edges (they start at 0, end at 1), so its mode is too far inside. Reflecting the density at the
+video's start and end corrects this, with SciPy's bandwidth:
 
 .. math:: \hat f(s, e) = f(s, e) + f(-s, e) + f(s, 2-e) + f(-s, 2-e)
 
@@ -58,7 +58,7 @@ class BiasBased:
         Raises
         ------
         InputError
-            If too few moments lie within videos of known duration, or all of them on one line.
+            If too few moments are within videos of known duration, or all are on one line.
         """
         del val
         points, _ = locations(train)
@@ -75,6 +75,6 @@ class BiasBased:
         UsageError
             If it is not fitted.
         InputError
-            If a video's duration is not known.
+            If the duration of a video is unknown.
         """
         return constant_answers(queries, self.ranked, top=top, name=self.name)

@@ -1,16 +1,16 @@
-r"""Answers of the highest expected value: what a method should answer that knows only how probable each place is.
+r"""Predictions of the highest expected value, given only the probability of each location.
 
-A blind method that learns gives each query probabilities of *cells*, squares of 5 % of the video in start and end. What
-an answer is worth depends on the measure: the answer that most often has an IoU above 0.7 is shorter than the one with
-the highest mean IoU. So each measure gets its own answers. With V(c, m) the value that the measure gives the constant
-answer c where the reference is the moment m, and the training moments m of a cell standing for the cell, the first
-answer is
+A blind method that learns gives each query probabilities of *cells*, squares of 5 % of the video in start and end. The
+best prediction depends on the measure: the one that most often has an IoU above 0.7 is shorter than the one with the
+highest mean IoU. So each measure has its own predictions. With V(c, m) the value of the constant prediction c for the
+reference m, and training moments m that represent their cell, the first prediction is
 
 .. math:: \arg\max_c \sum_k p_k \frac{1}{|S_k|} \sum_{m \in S_k} V(c, m)
 
-with S_k up to 16 training moments of cell k. Further answers are added one by one, each where it gains most: a list is
-worth its best answer, so an answer gains only on moments that no earlier answer of the list covers (Nemhauser, Wolsey
-and Fisher 1978: within 37 % of the best list). V is read from the measure itself, under the protocol of the evaluation.
+with S_k up to 16 training moments of cell k. Further predictions are added one by one, each with the largest gain: the
+value of a list is that of its best prediction, so a prediction gains only on moments that no earlier one covers
+(Nemhauser, Wolsey and Fisher 1978: within 37 % of the best list). V is computed by the measure itself, under the
+protocol of the evaluation.
 """
 
 from __future__ import annotations
@@ -31,37 +31,37 @@ from truemoment.protocols import Protocol, get_protocol, protocol_for_dataset
 from truemoment.records import Annotations, Predictions, Queries
 
 CELLS = 20
-"""Steps of a video: a cell is 5 % of it wide, in start and end."""
+"""Steps of a video: a cell is 5 % of the video in start and end."""
 
 FIRST_STEP_NORM, NEXT_STEP_NORM = 0.025, 0.05
-"""Grids of the first answer and of further ones, as shares of the video."""
+"""Grids of the first prediction and of further ones, as shares of the video."""
 
 SAMPLES, NEXT_SAMPLES = 16, 4
-"""Training moments that stand for a cell: for the first answer, and for further ones."""
+"""Number of training moments that represent a cell: for the first prediction, and for further ones."""
 
 LEVELS = 4
-"""Steps by which values between 0 and 1 are counted as covered or not."""
+"""Number of steps of values between 0 and 1."""
 
 DECIMALS, TIE_BREAK = 9, 1e-10
-"""Expected values that agree to so many decimals are equal: of first answers the earliest, then shortest is best, of
-further ones that of the highest value alone."""
+"""Decimals of equal expected values; ties: the earliest, then shortest first prediction, the further prediction with
+the highest value alone."""
 
 BLOCK_NUMBERS = 1 << 22
-"""Numbers of a table that are held in memory at a time."""
+"""Numbers of a table in memory at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """The occupied cells of a training split, and the training moments that stand for them.
+    """The occupied cells of a training split, and the training moments that represent them.
 
     Parameters
     ----------
     cells : (K,)
-        Numbers of the occupied cells, rising, as :func:`truemoment.cells.cell_of` counts them.
+        Numbers of the occupied cells, in ascending order, see :func:`truemoment.cells.cell_of`.
     prior : (K,)
         Share of the training moments in each.
     rows : (S,)
-        Rows of the training split that stand for the cells, cell by cell.
+        Rows of the training split that represent the cells, cell by cell.
     samples
         These moments, each the only reference of a query of its own.
     cell : (S,)
@@ -76,7 +76,7 @@ class Places:
 
     @classmethod
     def of(cls, train: Annotations) -> tuple[Places, Ints, Ints]:
-        """Find the occupied cells of `train` and the samples, which lie evenly among a cell's moments in order of time.
+        """Find the occupied cells of `train` and the samples, evenly spaced in the moments of a cell, in order of time.
 
         Returns
         -------
@@ -95,7 +95,7 @@ class Places:
 
 
 def _evenly(group: Ints, most: int) -> Bools:
-    """Mark `most` items of each group, evenly among them, or all if there are fewer; groups stand together and rise.
+    """Mark `most` items of each group, evenly spaced, or all if there are fewer; groups are contiguous and ascending.
 
     Examples
     --------
@@ -198,7 +198,7 @@ def values_of(places: Places, measures: Sequence[Measure], protocol: Protocol) -
 
 
 def _levels(values: Floats) -> tuple[Floats, Floats]:
-    """Return levels that stand for values, rising, and the thresholds from which a value counts as each; (L,) both."""
+    """Return levels that represent values, ascending, and the lowest value of each; (L,) both."""
     highest = float(values.max())
     if np.isin(values, (0.0, highest)).all():  # a hit or none
         return np.array([highest]), np.array([highest])

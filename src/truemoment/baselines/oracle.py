@@ -23,14 +23,14 @@ from truemoment.references import all_references
 
 @dataclass(frozen=True, eq=False)
 class Oracle:
-    """Answer with the best proposals, by IoU with the nearest reference.
+    """Predict the best proposals, by IoU with the nearest reference.
 
     Parameters
     ----------
     references
-        The annotations that are asked about.
+        Annotations of the queries.
     proposals
-        The scheme.
+        Scheme of the proposals.
     """
 
     references: Annotations
@@ -43,14 +43,14 @@ class Oracle:
         return self
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Look the references up and answer with the nearest proposals, earlier ones first where they tie.
+        """Return the proposals nearest to the references, earlier ones first in ties.
 
-        A query whose references say that there is no moment is abstained from.
+        A query whose references have no moment gets no prediction.
 
         Raises
         ------
         InputError
-            If a query is not among the references, or a video's duration is not known.
+            If a query is not in the references, or the duration of a video is unknown.
         """
         references = all_references(self.references, self.references.start_s, self.references.end_s)
         nothing = np.zeros(0)
@@ -69,7 +69,7 @@ class Oracle:
             found = None if framed is None else _among_few(framed, duration_s, times, top)
             if found is None:
                 if duration_s not in layout:
-                    layout = {duration_s: self.proposals.moments(duration_s)}  # queries of a video stand together
+                    layout = {duration_s: self.proposals.moments(duration_s)}  # queries of a video are contiguous
                 found = _nearest(layout[duration_s], times, top)
             answers[row] = found
         offsets = np.cumsum([0, *(len(iou) for _, _, iou in answers)])
@@ -80,7 +80,7 @@ class Oracle:
 def _among_few(
     proposals: FrameProposals, duration_s: float, times: Floats, top: int
 ) -> tuple[Floats, Floats, Floats] | None:
-    """Look only at proposals that may overlap a reference (R, 2); None if fewer than `top` of them do."""
+    """Return proposals that can overlap a reference (R, 2); None if fewer than `top` do."""
     near = [proposals.overlapping(duration_s, start_s, end_s) for start_s, end_s in times.tolist()]
     numbers = near[0] if len(near) == 1 else np.unique(np.concatenate(near))
     found = _nearest(proposals.moments(duration_s, numbers), times, top)

@@ -21,7 +21,7 @@ from truemoment.intervals import Floats, Ints
 from truemoment.records import Annotations, Predictions, Queries
 
 N_DRAWS = 100
-"""Draws a query, as in the paper."""
+"""Number of draws per query, as in the paper."""
 
 
 def start_duration_norm(train: Annotations) -> tuple[Floats, Ints]:
@@ -42,7 +42,7 @@ def draws(density: Density, n_queries: int, rng: np.random.Generator) -> tuple[F
 
 @dataclass(frozen=True, eq=False)
 class PriorOnly:
-    """Answer by draws from where training moments lie.
+    """Predict draws from the locations of training moments.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class PriorOnly:
         Raises
         ------
         InputError
-            If too few moments lie within videos of known duration, or all of them on one line.
+            If too few moments are within videos of known duration, or all are on one line.
         """
         del val
         return replace(self, density=fit_density(start_duration_norm(train)[0], train))
@@ -75,7 +75,7 @@ class PriorOnly:
         UsageError
             If it is not fitted.
         InputError
-            If a video's duration is not known.
+            If the duration of a video is unknown.
         """
         if self.density is None:
             raise UsageError(f"{self.name} has to be fitted first")

@@ -13,12 +13,12 @@ from truemoment.records import Annotations, Predictions, Queries
 
 @dataclass(frozen=True)
 class RandomChance:
-    """Answer with proposals drawn without replacement; a video without proposals is abstained from.
+    """Predict proposals drawn without replacement; none for a video without proposals.
 
     Parameters
     ----------
     proposals
-        The scheme.
+        Scheme of the proposals.
     rng
         Generator of the draws.
     """
@@ -38,7 +38,7 @@ class RandomChance:
         Raises
         ------
         InputError
-            If a video's duration is not known.
+            If the duration of a video is unknown.
         """
         if not np.all(queries.duration_s > 0):
             query_id = queries.query_id[~(queries.duration_s > 0)][0]

@@ -25,7 +25,7 @@ from truemoment.language.bags import Bags, bags_of, frequent_terms
 from truemoment.records import Annotations, Queries, positions_in_lists
 
 FEWEST, MOST = 2, 0.2
-"""Training sentences that must contain a term, and share of them beyond which it tells nothing."""
+"""Least number of training sentences with a term, and largest share of them."""
 
 NEAREST, LEAST = 128, 1e-9
 """Training sentences whose moments count (and all that are as near as the last of them), and their least cosine."""

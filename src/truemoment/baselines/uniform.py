@@ -1,4 +1,4 @@
-"""Uniform: start and end drawn evenly, again until they make a moment (Hidden Challenges, 2020, section 3.2)."""
+"""Uniform: start and end drawn evenly, until the start is before the end (Hidden Challenges, 2020, section 3.2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from truemoment.records import Annotations, Predictions, Queries
 
 @dataclass(frozen=True)
 class Uniform:
-    """Answer anywhere; there is nothing to learn.
+    """Predict moments anywhere; there is nothing to learn.
 
     Parameters
     ----------
@@ -29,12 +29,12 @@ class Uniform:
         return self
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Draw `top` moments a query. Drawing again until start < end gives what sorting two draws gives.
+        """Draw `top` moments per query. Drawing until start < end is equivalent to sorting two draws.
 
         Raises
         ------
         InputError
-            If a video's duration is not known.
+            If the duration of a video is unknown.
         """
         ends = np.sort(self.rng.random((len(queries), top, 2)), axis=2)
         score = -np.arange(top, dtype=np.float64)[None]

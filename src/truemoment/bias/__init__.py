@@ -1,23 +1,24 @@
-"""What a dataset gives away before anybody looks at a video: locations, verbs, words; and splits that do not.
+"""Location, verb and word biases of a dataset, and new splits that reduce them.
 
 ====================================  ==================================================================================
-:mod:`~truemoment.bias.locations`     where moments lie, as shares of their videos
-:mod:`~truemoment.bias.spread`        how unevenly they are spread, and what one constant answer gains by it
-:mod:`~truemoment.bias.grids`         whether moments lie on a grid, and what is even there
-:mod:`~truemoment.bias.distances`     how far apart the locations of two splits lie
-:mod:`~truemoment.bias.information`   what the verb of a sentence tells of the location
-:mod:`~truemoment.bias.verbs`         which verbs are used, by split
+:mod:`~truemoment.bias.locations`     locations of moments, as shares of their videos
+:mod:`~truemoment.bias.spread`        evenness of the locations, and the best constant prediction
+:mod:`~truemoment.bias.grids`         grids of times, and even spreads on them
+:mod:`~truemoment.bias.distances`     distance between the locations of two splits
+:mod:`~truemoment.bias.information`   information of the verb of a sentence about the location
+:mod:`~truemoment.bias.verbs`         frequency of verbs, by split
 :mod:`~truemoment.bias.statistics`    durations, queries, words: the columns of MAD's Tables 1 and 7
-:mod:`~truemoment.bias.vocabulary`    the long tail of words, and what two splits share of them
+:mod:`~truemoment.bias.vocabulary`    the long tail of words, and the words that two splits share
 :mod:`~truemoment.bias.uniqueness`    sentences unlike all others of their video, by METEOR
 :mod:`~truemoment.bias.surveys`       all of these for a dataset
-:mod:`~truemoment.bias.shifts`        in what a test may differ from training
-:mod:`~truemoment.bias.splitting`     a dataset split anew by such a shift
-:mod:`~truemoment.bias.guarantees`    what such a split promises, looked at in the split itself
-:mod:`~truemoment.bias.guessing`      what is left to guess on its tests: every floor beside Uniform
+:mod:`~truemoment.bias.shifts`        how a test differs from training
+:mod:`~truemoment.bias.splitting`     a dataset that is split again by such a shift
+:mod:`~truemoment.bias.guarantees`    guarantees of a new split, inspected in the split itself
+:mod:`~truemoment.bias.guessing`      what guessing reaches on its tests: every floor, compared with Uniform
+:mod:`~truemoment.bias.resplitting`   splitting, guarantees and guessing in one call
 ====================================  ==================================================================================
 
-``cells``, ``regions``, ``starts`` and ``chance`` hold what several of them need.
+``regions``, ``starts`` and ``chance`` hold what several of them need.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ from truemoment.bias.distances import SplitDistance, split_distance
 from truemoment.bias.grids import Grid
 from truemoment.bias.guarantees import Inspection, Promise, inspect_split
 from truemoment.bias.guessing import Guessing, guess_on_split
-from truemoment.bias.information import OfVerb, VerbInformation, verb_information
+from truemoment.bias.information import VerbDivergence, VerbInformation, verb_information
 from truemoment.bias.locations import Locations, length_shares
+from truemoment.bias.resplitting import MeasuredResplit, resplit_and_measure
 from truemoment.bias.shifts import LocationShift, Ranking, WordShift
 from truemoment.bias.splitting import Plan, Resplit, resplit
 from truemoment.bias.spread import ConstantBias, Evenness, constant_bias, evenness
 from truemoment.bias.statistics import DatasetStatistics, dataset_statistics
-from truemoment.bias.surveys import Survey, survey
+from truemoment.bias.surveys import Survey, survey, survey_all
 from truemoment.bias.verbs import VerbUse, verb_use
 from truemoment.bias.vocabulary import LongTail, Overlap, Vocabulary, long_tail, overlap
 
@@ -46,7 +48,7 @@ __all__ = [
     "LocationShift",
     "Locations",
     "LongTail",
-    "OfVerb",
+    "MeasuredResplit",
     "Overlap",
     "Plan",
     "Promise",
@@ -54,6 +56,7 @@ __all__ = [
     "Resplit",
     "SplitDistance",
     "Survey",
+    "VerbDivergence",
     "VerbInformation",
     "VerbUse",
     "Vocabulary",
@@ -67,8 +70,10 @@ __all__ = [
     "long_tail",
     "overlap",
     "resplit",
+    "resplit_and_measure",
     "split_distance",
     "survey",
+    "survey_all",
     "verb_information",
     "verb_use",
 ]

@@ -1,4 +1,4 @@
-"""What chance alone would do, in one figure: the p value of a statistic among its draws.
+"""p values, entropies and divergences.
 
 References
 ----------
@@ -13,18 +13,18 @@ from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats
 
 ROUNDING = 1e-12
-"""Figures this close are equal: sums in float64 leave no more between equal ones."""
+"""Tolerance for equal sums in float64."""
 
 
 def p_value(observed: float, by_chance: Floats) -> float:
-    r"""Share of draws at least as large as what was observed, which is one of them.
+    r"""Return the share of draws at least as large as the observed value, which counts as one draw.
 
     .. math:: p = \frac{1 + \#\{i : x^*_i \ge x\}}{1 + D}
 
     Parameters
     ----------
     observed
-        The statistic x; large values speak against chance.
+        The statistic x; large values are evidence against chance.
     by_chance : (D,)
         The same statistic of D draws.
 
@@ -38,13 +38,13 @@ def p_value(observed: float, by_chance: Floats) -> float:
 
 
 def check_draws(n: int, what: str) -> None:
-    """Refuse a number of draws that says nothing."""
+    """Refuse a number of draws below 1."""
     if n < 1:
         raise UsageError(f"got {n} {what}, expected 1 or more")
 
 
 def entropy_bits(counts: Floats) -> Floats:
-    r"""Entropy of shares, :math:`-\sum_k p_k \log_2 p_k` with :math:`p_k = c_k / \sum c`, over the last axis.
+    r"""Return the entropy :math:`-\sum_k p_k \log_2 p_k` with :math:`p_k = c_k / \sum c`, over the last axis.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def entropy_bits(counts: Floats) -> Floats:
 
 
 def jensen_shannon_bits(a: Floats, b: Floats) -> Floats:
-    r"""Jensen-Shannon divergence of two lists of shares (or of counts), over the last axis.
+    r"""Return the Jensen-Shannon divergence of two lists of shares or counts, over the last axis.
 
     .. math:: JS(p, q) = H\left(\tfrac{p + q}{2}\right) - \frac{H(p) + H(q)}{2}
 
@@ -79,7 +79,7 @@ def jensen_shannon_bits(a: Floats, b: Floats) -> Floats:
     Returns
     -------
     array, shape (...)
-        Bits, from 0 (equal) to 1 (nothing in common). J. Lin, IEEE Trans. Inf. Theory 37 (1991).
+        Bits, from 0 (equal) to 1 (disjoint). J. Lin, IEEE Trans. Inf. Theory 37 (1991).
 
     Examples
     --------

@@ -1,9 +1,9 @@
-r"""How far apart the locations of two splits lie, and whether by chance.
+r"""Distance between the locations of two splits, and its value by chance.
 
-Two figures, as they answer differently: the *energy distance* knows which locations are near each other, has no cells
-to choose, and falls to 0 only for equal spreads; the *Jensen-Shannon divergence* is in bits and has a largest value, 1.
+Two measures: the *energy distance* depends on how near locations are to each other, needs no cells, and is 0 only for
+equal distributions; the *Jensen-Shannon divergence* is in bits, at most 1.
 
-Queries of one video share it, so chance is what happens when whole videos change sides.
+Queries of one video depend on each other, so the permutations exchange whole videos.
 
 References
 ----------
@@ -23,15 +23,15 @@ from truemoment.cells import cell_of, coarser, n_cells
 from truemoment.intervals import Floats, Ints
 
 N_STEPS = 60
-"""Steps an axis of the cells in which moments are gathered for the energy distance: 1 2/3 % of the video."""
+"""Steps per axis of the cells of the energy distance: 1 2/3 % of the video."""
 
 COARSER = 3
-"""How many of them make a step of the cells of the Jensen-Shannon divergence: 5 % of the video, 210 cells."""
+"""Number of them in a step of the cells of the Jensen-Shannon divergence: 5 % of the video, 210 cells."""
 
 
 @dataclass(frozen=True)
 class SplitDistance:
-    """How far apart the locations of two sets of moments lie.
+    """Distance between the locations of two sets of moments.
 
     Parameters
     ----------
@@ -42,14 +42,13 @@ class SplitDistance:
     energy_p
         Its p value among them.
     jensen_shannon_bits
-        Jensen-Shannon divergence of the shares in cells of 5 % of the video: 0 (equal) to 1 bit. Not corrected: what
-        chance gives is told beside it.
+        Jensen-Shannon divergence of the shares in cells of 5 % of the video: 0 (equal) to 1 bit, without correction.
     jensen_shannon_by_chance, jensen_shannon_p
-        As for the energy distance.
+        Its mean over the permutations, and its p value.
     n_a, n_b
-        Moments of either set.
+        Number of moments in each set.
     permutations
-        How many.
+        Number of permutations.
     """
 
     energy: float
@@ -64,7 +63,7 @@ class SplitDistance:
 
 
 def split_distance(a: Locations, b: Locations, rng: np.random.Generator, *, permutations: int = 1000) -> SplitDistance:
-    r"""Measure how far apart two sets of moments lie.
+    r"""Measure the distance between two sets of moments.
 
     .. math::
 
@@ -72,18 +71,18 @@ def split_distance(a: Locations, b: Locations, rng: np.random.Generator, *, perm
        JS &= H\left(\tfrac{p + q}{2}\right) - \tfrac12 \left(H(p) + H(q)\right)
 
     with X, X' of `a` and Y, Y' of `b` drawn with replacement, :math:`|\cdot|` the Euclidean norm of (start, end), and
-    p, q the two sets' shares in cells. For E each moment stands at the mean of all moments in its cell, and D holds the
-    distances between those means: so E is never below 0. From the sum over all pairs it differs by 1e-4 or so on
-    the field's splits, at most; permutations are gathered alike, so the p value does not mind.
+    p, q the two sets' shares in cells. For E each moment is replaced by the mean of all moments in its cell, and D
+    contains the distances between those means, so E is never below 0. It differs from the sum over all pairs by at most
+    about 1e-4 on common splits. The permutations use the same cells, so the p value is not affected.
 
     Parameters
     ----------
     a, b
-        Two sets of videos' moments; a video that is in both counts as two.
+        Locations of two sets of videos; a video in both counts as two.
     rng
-        Generator of the permutations; the same seed gives the same figures.
+        Generator of the permutations.
     permutations
-        How many times whole videos are dealt anew to the two sides, the number of videos on each side kept; 1 or more.
+        Number of permutations of whole videos, with the number of videos on each side kept; 1 or more.
 
     Raises
     ------
@@ -96,14 +95,14 @@ def split_distance(a: Locations, b: Locations, rng: np.random.Generator, *, perm
     cell = cell_of(pooled, N_STEPS)
     n_fine = n_cells(N_STEPS)
     total = np.bincount(cell, minlength=n_fine)
-    counts = np.empty((1 + permutations, n_fine))  # of side a; the first row is as it is
+    counts = np.empty((1 + permutations, n_fine))  # of side a; the first row is observed
     counts[0] = np.bincount(cell[: len(a)], minlength=n_fine)
     for row in range(1, 1 + permutations):
-        counts[row] = _dealt(cell, video, a.n_videos, a.n_videos + b.n_videos, rng)
+        counts[row] = _drawn(cell, video, a.n_videos, a.n_videos + b.n_videos, rng)
     shares = counts / counts.sum(axis=1, keepdims=True), (total - counts) / (total - counts).sum(axis=1, keepdims=True)
     energy = _energy(shares[0] - shares[1], _means(pooled, cell, total))
     nested = coarser(N_STEPS, COARSER)
-    divergence = jensen_shannon_bits(*(_gathered(share, nested) for share in shares))
+    divergence = jensen_shannon_bits(*(_merged(share, nested) for share in shares))
     return SplitDistance(
         energy=float(energy[0]),
         energy_by_chance=float(energy[1:].mean()),
@@ -118,16 +117,16 @@ def split_distance(a: Locations, b: Locations, rng: np.random.Generator, *, perm
 
 
 def energy_distances(a: Floats, b: Floats, moments: Floats, n_steps: int) -> Floats:
-    """Energy distances between counts in cells, as in :func:`split_distance`.
+    """Return energy distances between counts in cells, as in :func:`split_distance`.
 
     Parameters
     ----------
     a, b : (R, K)
-        Moments of either side in each cell; one row stands for as many as the other side has.
+        Number of moments of each side in each cell; a single row is compared with all rows of the other side.
     moments : (N, 2)
-        All moments, whose means stand for their cells.
+        All moments, whose means represent their cells.
     n_steps
-        Steps an axis of the cells.
+        Steps per axis of the cells.
 
     Returns
     -------
@@ -139,29 +138,29 @@ def energy_distances(a: Floats, b: Floats, moments: Floats, n_steps: int) -> Flo
     return _energy(a / a.sum(axis=1, keepdims=True) - b / b.sum(axis=1, keepdims=True), place)
 
 
-def _dealt(cell: Ints, video: Ints, n_dealt: int, n_videos: int, rng: np.random.Generator) -> Ints:
-    """Deal videos to the first side; return how many of its moments lie in each cell."""
+def _drawn(cell: Ints, video: Ints, n_drawn: int, n_videos: int, rng: np.random.Generator) -> Ints:
+    """Draw the videos of the first side; return its number of moments in each cell."""
     first = np.zeros(n_videos, dtype=bool)
-    first[rng.permutation(n_videos)[:n_dealt]] = True
+    first[rng.permutation(n_videos)[:n_drawn]] = True
     return np.bincount(cell[first[video]], minlength=n_cells(N_STEPS))
 
 
 def _means(points: Floats, cell: Ints, total: Ints) -> Floats:
-    """Mean of the points in each cell, shape (K, 2); the origin for empty cells, which no share ever meets."""
+    """Return the mean of the points in each cell, shape (K, 2); the origin for empty cells, which are never used."""
     sums = np.stack([np.bincount(cell, weights=axis, minlength=len(total)) for axis in points.T], axis=1)
     return np.asarray(sums / np.maximum(total, 1)[:, None])
 
 
 def _energy(difference: Floats, place: Floats) -> Floats:
-    """Energy distances of differences of shares, (R, K), at places (K, 2): shape (R,)."""
+    """Return energy distances of differences of shares, (R, K), at points (K, 2): shape (R,)."""
     used = np.any(difference != 0, axis=0)
     place, difference = place[used], difference[:, used]
-    apart = np.hypot(place[:, :1] - place[:, 0], place[:, 1:] - place[:, 1])
-    return np.asarray(np.maximum(-np.einsum("rk,rk->r", difference @ apart, difference), 0))
+    distance = np.hypot(place[:, :1] - place[:, 0], place[:, 1:] - place[:, 1])
+    return np.asarray(np.maximum(-np.einsum("rk,rk->r", difference @ distance, difference), 0))
 
 
-def _gathered(share: Floats, nested: Ints) -> Floats:
-    """Shares in cells, (R, K), summed over the cells that each coarser one holds."""
+def _merged(share: Floats, nested: Ints) -> Floats:
+    """Return shares in cells, (R, K), summed over the cells in each coarser one."""
     into = np.zeros((len(nested), int(nested.max()) + 1))
     into[np.arange(len(nested)), nested] = 1
     return np.asarray(share @ into)

@@ -1,16 +1,15 @@
-r"""Whether moments lie on a grid: a step that starts and ends are multiples of, in seconds or as a share of the video.
+r"""Grids of times: starts and ends are multiples of a step, in seconds or as a share of the video.
 
-On a grid only some moments can be marked (DiDeMo: 21 in a video of six segments of 5 s), so that even moments are far
-from even over all of (start, end). What is called even is then even *on the grid*: every pair of a start and a later
-end is as likely as any other in a video of that length.
+On a grid only some moments are possible (DiDeMo: 21 in a video of six segments of 5 s), so even moments are far from
+even over all (start, end). *Even* then means even on the grid: all pairs of a start and a later end are equally likely
+within a video.
 
-Every file of rounded times has some grid. It is one here where it changes a figure: where even moments on it are
-:data:`LEAST_BITS` or more below an even spread over all of (start, end), in the regions of
-:mod:`truemoment.bias.regions`. That is so up to about 150 steps a video. (Charades-STA, in tenths of a second, has 300:
-0.0006 bits.)
+Every file with rounded times has a grid. Only grids that change a value count: even moments on the grid are at least
+:data:`LEAST_BITS` below an even spread over all (start, end), in the regions of :mod:`truemoment.bias.regions`. These
+are grids of up to about 150 steps per video. (Charades-STA, in tenths of a second, has 300 steps: 0.0006 bits.)
 
-Of several grids that all moments lie on, it is the coarsest. Times may be off by :data:`ROUNDED` of a step, as files
-round them. Where the video is no multiple of the step, its end may be an end of moments, too.
+Of several grids, the coarsest counts. Times may be off by :data:`ROUNDED` of a step, because files round them. If the
+duration of the video is not a multiple of the step, moments may also end with the video.
 """
 
 from __future__ import annotations
@@ -27,19 +26,19 @@ from truemoment.exceptions import InputError
 from truemoment.intervals import TIE, Bools, Floats, Ints
 
 LEAST_BITS = 0.005
-"""A grid that costs even moments less than this is none: no table shows it."""
+"""Grids below this are ignored, because no table shows their effect."""
 
 MOST_STEPS = 200
-"""Steps of a median video up to which a grid is looked for: finer ones cost less than :data:`LEAST_BITS`."""
+"""Largest number of steps of a median video: finer grids are below :data:`LEAST_BITS`."""
 
 ROUNDED = 0.01
-"""Share of a step by which a time may be off."""
+"""Tolerance of times, as a share of a step."""
 
 NEARLY = 0.95
-"""Share of the moments from which on the others are exceptions: with so many no spread is even for all of them."""
+"""If at least this share of the moments is on a grid, but not all, no spread is even for all of them."""
 
 FEWEST_TIMES = 3
-"""Starts and ends inside the video that a grid is read from: fewer lie on some grid by accident."""
+"""Least number of starts and ends inside the video; fewer are on a grid by accident."""
 
 _SAMPLE = 200
 
@@ -51,11 +50,11 @@ class Grid:
     Parameters
     ----------
     step
-        In seconds, or as a share of the video.
+        Step in seconds, or as a share of the video.
     unit
-        Which of the two.
+        Unit of the step.
     to_the_end
-        Whether moments also end where the video ends between two steps.
+        Whether moments also end with the video, between two steps.
 
     Examples
     --------
@@ -80,13 +79,13 @@ class GridMoments:
     Parameters
     ----------
     grid
-        Which.
+        The grid.
     first, last : (N,)
-        First and last step that each moment covers, from 0.
+        First and last step of each moment, from 0.
     n_steps : (N,)
-        Steps of its video that a moment may cover.
+        Number of steps of its video.
     steps_of_video : (N,)
-        Duration of the video in steps; not a whole number where the video is no multiple of the step.
+        Duration of the video in steps; may be fractional.
     """
 
     grid: Grid
@@ -96,7 +95,7 @@ class GridMoments:
     steps_of_video: Floats
 
     def distinct(self, video: Ints) -> tuple[Ints, Ints]:
-        """Position of a location of each distinct moment, and how many locations have it; (M,) each.
+        """Return the index of one location of each distinct moment, and its number of locations; (M,) each.
 
         Parameters
         ----------
@@ -109,7 +108,7 @@ class GridMoments:
 
 
 def grid_moments(locations: Locations) -> GridMoments | None:
-    """Return locations as steps of the coarsest grid that all of them lie on; None where there is none.
+    """Return locations as steps of the coarsest grid that contains all of them; None if there is none.
 
     Examples
     --------
@@ -140,8 +139,8 @@ def grid_moments(locations: Locations) -> GridMoments | None:
             return found
         n_off = int(np.count_nonzero(~fits))
         raise InputError(
-            f"{100 * share:.1f} % of the moments lie on a grid of {found.grid.name} and {n_off:,} "
-            f"{'does' if n_off == 1 else 'do'} not, so no spread is even for all of them; expected all or few of them "
+            f"{100 * share:.1f} % of the moments are on a grid of {found.grid.name} and {n_off:,} "
+            f"{'is' if n_off == 1 else 'are'} not, so no spread is even for all of them; expected all or few of them "
             "on a grid"
         )
     return None
@@ -150,7 +149,7 @@ def grid_moments(locations: Locations) -> GridMoments | None:
 def _candidates(
     locations: Locations, one: Ints, inside: Bools
 ) -> Iterator[tuple[Literal["seconds", "share"], float, Floats]]:
-    """Units, steps and videos' durations in steps, (N,), the coarsest first; on a par, seconds first."""
+    """Return units, steps and durations of videos in steps, (N,), the coarsest first; of equal ones, seconds first."""
     found: list[tuple[float, Literal["seconds", "share"], float]] = []
     found += [(float(n), "share", 1 / n) for n in range(2, MOST_STEPS + 1)]
     duration_s = locations.duration_s
@@ -168,7 +167,7 @@ def _candidates(
 
 
 def _fits(start_end_norm: Floats, steps_of_video: Floats) -> Bools:
-    """Which moments lie on a grid, (N,)."""
+    """Return which moments are on a grid, (N,)."""
     times = start_end_norm * steps_of_video[:, None]
     on = np.abs(times - np.rint(times)) <= ROUNDED
     at_end = steps_of_video - times[:, 1] <= ROUNDED
@@ -177,7 +176,7 @@ def _fits(start_end_norm: Floats, steps_of_video: Floats) -> Bools:
 
 
 def _steps(grid: Grid, start_end_norm: Floats, steps_of_video: Floats, fits: Bools) -> GridMoments:
-    """Return the steps of moments; of those that do not fit, whatever is next to them."""
+    """Return the steps of moments; the nearest ones for moments that are not on the grid."""
     start, end = (start_end_norm * steps_of_video[:, None]).T
     whole = np.abs(end - np.rint(end)) <= ROUNDED
     to_the_end = bool(np.any(fits & ~whole))
@@ -188,7 +187,7 @@ def _steps(grid: Grid, start_end_norm: Floats, steps_of_video: Floats, fits: Boo
 
 
 def grid_bits(n_steps: Ints) -> float:
-    """Bits that even moments on a grid are below an even spread over all of (start, end); `n_steps` is (N,).
+    """Return how far even moments on a grid are below an even spread over all (start, end), in bits; `n_steps` is (N,).
 
     Examples
     --------
@@ -199,18 +198,17 @@ def grid_bits(n_steps: Ints) -> float:
     return below_even_bits(even_on_steps(n_steps, np.ones_like(n_steps), 1 / int(n_steps.max())), EVEN)
 
 
-def draw_apart(owner: Ints, n_places: Ints, rng: np.random.Generator) -> Ints:
-    """Draw a place for each of M, evenly; those of one owner get different ones.
+def draw_distinct(owner: Ints, n_places: Ints, rng: np.random.Generator) -> Ints:
+    """Draw one of `n_places` for each item, evenly; items of one owner get different places.
 
-    So distinct moments of a video stay distinct, as they do by themselves where there is no grid. Given which sentences
-    share a moment, that is how even moments on a grid lie.
+    Distinct moments of a video so stay distinct, as they do without a grid.
 
     Parameters
     ----------
     owner : (M,)
-        Who must not have a place twice.
+        Owner of each item.
     n_places : (M,)
-        Places of each, the same for all of an owner, and as many as it has entries or more.
+        Number of places, the same for all items of an owner, and at least their number.
     rng
         Generator of the draw.
 

@@ -1,37 +1,39 @@
-"""What a split made anew promises, looked at in the split itself.
+"""The guarantees of a new split, inspected in the split itself.
 
-A promise is *kept*, or *not kept*; where a split is too small for a test to tell, that is said. Indistinguishable
-means that a test finds no difference: with few videos it finds none either, so each says how many there are.
+A promise is kept, not kept, or unknown where the split is too small for a test. A test that finds no difference proves
+little on few videos, so each promise names their number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from types import MappingProxyType
 
 import numpy as np
 
 from truemoment.bias.distances import SplitDistance, split_distance
+from truemoment.bias.guessing import MEASURES, Guessing, is_less, new_tests, rising
 from truemoment.bias.locations import Locations
-from truemoment.bias.splitting import Resplit, parts_known
+from truemoment.bias.splitting import Plan, Resplit, parts_known
 from truemoment.datasets.resplit_folder import ASIDE, SPLITS
 from truemoment.exceptions import InputError
 from truemoment.intervals import TIE
 from truemoment.records import Annotations
+from truemoment.reports.words import interval95_points, p_value, percent, points
 from truemoment.uncertainty import LEVEL, holm
 
 FEWEST_VIDEOS = 20
-"""Videos of a split below which a test that finds no difference says nothing."""
+"""Number of videos of a split below which a test that finds no difference is not evidence."""
 
 FRACTION_OFF = 0.02
-"""How far the share of a split may lie from what was asked for."""
+"""Allowed difference between the share of a split and the planned share."""
 
 
 @dataclass(frozen=True)
 class Promise:
-    """Something a split promises.
+    """A guarantee of a split.
 
     Parameters
     ----------
@@ -39,28 +41,28 @@ class Promise:
         ``no-shared-video``, ``every-query-once``, ``fractions``, ``iid-alike``, ``ood-differs``, ``new-words``,
         ``less-to-guess``.
     kept
-        Whether it is; None where it cannot be told.
-    said
-        In words, with its figures.
+        Whether it is kept; None if unknown.
+    finding
+        A sentence with the figures.
     """
 
     name: str
     kept: bool | None
-    said: str
+    finding: str
 
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """A split made anew, looked at.
+    """What was found in a new split.
 
     Parameters
     ----------
     promises
-        What it promises.
+        Its guarantees.
     distances
-        (one split, another) -> how far apart their moments lie; None where one has no moment with a place.
+        (split, split) -> distance of their moments; None if one has no moment with a location.
     warnings
-        What a user of the split should know, in words.
+        What a user of the split should know.
     """
 
     promises: tuple[Promise, ...]
@@ -73,9 +75,9 @@ def inspect_split(
     rng: np.random.Generator,
     *,
     permutations: int = 1000,
-    tell: Callable[[str], None] = lambda _: None,
+    on_status: Callable[[str], None] = lambda _: None,
 ) -> Inspection:
-    """Look at a split.
+    """Inspect the guarantees of a split.
 
     Parameters
     ----------
@@ -84,9 +86,9 @@ def inspect_split(
     rng
         Generator of the permutations.
     permutations
-        How many a test.
-    tell
-        Told what is being done.
+        Number of permutations of each test.
+    on_status
+        Called with the name of each step.
 
     Raises
     ------
@@ -98,7 +100,7 @@ def inspect_split(
     pairs = list(combinations(parts, 2))
     distances: dict[tuple[str, str], SplitDistance | None] = {}
     for (a, b), own in zip(pairs, rng.spawn(len(pairs)), strict=True):
-        tell(f"{a} against {b}")
+        on_status(f"distance between {a} and {b}")
         one, other = where[a], where[b]
         both = one is not None and other is not None
         distances[a, b] = split_distance(one, other, own, permutations=permutations) if both else None  # type: ignore[arg-type]  # neither is None where both are there
@@ -124,111 +126,173 @@ def _no_shared_video(parts: Mapping[str, Annotations]) -> Promise:
     videos = {name: set(part.video_id) for name, part in parts.items()}
     shared = {(a, b): len(videos[a] & videos[b]) for a, b in combinations(videos, 2)}
     n_shared = sum(shared.values())
-    said = "No video stands in two splits." if not n_shared else f"{n_shared} videos stand in two splits."
-    return Promise("no-shared-video", n_shared == 0, said)
+    finding = "No video is in two splits." if not n_shared else f"{n_shared} videos are in two splits."
+    return Promise("no-shared-video", n_shared == 0, finding)
 
 
 def _once(found: Resplit) -> Promise:
     times = np.sum(list(found.members.values()), axis=0)
     kept = bool(np.all(times == 1))
     n_aside = int(found.members[ASIDE].sum()) if ASIDE in found.members else 0
-    beside = f", or is put aside ({n_aside:,})" if n_aside else ""
-    said = f"Each of {len(times):,} queries stands in one split{beside}."
-    return Promise("every-query-once", kept, said if kept else f"{int(np.sum(times != 1)):,} queries do not.")
+    aside = f", or is put aside ({n_aside:,})" if n_aside else ""
+    finding = f"Each of {len(times):,} queries is in one split{aside}."
+    return Promise(
+        "every-query-once", kept, finding if kept else f"{int(np.sum(times != 1)):,} queries are not in one split."
+    )
 
 
 def _fractions(found: Resplit) -> Promise:
     plan = found.plan
-    asked = {
+    planned = {
         "train": 1 - plan.ood - plan.val - plan.iid,
         "val": plan.val,
         "test-iid": plan.iid,
         "test-ood": plan.ood,
     }
-    reached = {name: float(found.members[name].mean()) for name in asked}
+    reached = {name: float(found.members[name].mean()) for name in planned}
     largest = np.unique(found.annotations.queries.video_id.astype(str), return_counts=True)[1].max()
     allowed = max(FRACTION_OFF, float(largest) / found.annotations.n_queries)
-    # What is put aside is taken from train, and is told by itself.
-    off = [name for name in asked if name != "train" and abs(reached[name] - asked[name]) > allowed + TIE]
-    said = ", ".join(f"{name} {100 * reached[name]:.1f} % (asked for {100 * asked[name]:g} %)" for name in asked)
-    return Promise("fractions", not off, f"Shares of the queries: {said}.")
+    # Queries that are put aside are taken from train; a warning reports them.
+    off = [name for name in planned if name != "train" and abs(reached[name] - planned[name]) > allowed + TIE]
+    shares = ", ".join(f"{name} {percent(reached[name], 1)} (planned {100 * planned[name]:g} %)" for name in planned)
+    return Promise("fractions", not off, f"Shares of the queries: {shares}.")
 
 
 def _iid_alike(parts: Mapping[str, Annotations], distances: Mapping[tuple[str, str], SplitDistance | None]) -> Promise:
     pairs = {pair: of for pair, of in distances.items() if "test-ood" not in pair and of is not None}
     if len(pairs) < len(list(combinations(SPLITS[:3], 2))):
-        return Promise("iid-alike", None, "Without moments in train, val and test-iid there is nothing to compare.")
+        return Promise("iid-alike", None, "Unknown without moments in train, val and test-iid.")
     corrected = holm(np.array([of.energy_p for of in pairs.values()]))
-    told_apart = [f"{a} and {b}" for (a, b), p in zip(pairs, corrected.tolist(), strict=True) if p <= LEVEL]
+    different = [f"{a} and {b}" for (a, b), p in zip(pairs, corrected.tolist(), strict=True) if p <= LEVEL]
     n_videos = {name: part.n_videos for name, part in parts.items() if name != "test-ood"}
     videos = ", ".join(f"{n:,} videos in {name}" for name, n in n_videos.items())
-    if told_apart:
-        said = f"Told apart by where their moments lie: {', '.join(told_apart)} (smallest p = {corrected.min():.3f})."
-        return Promise("iid-alike", kept=False, said=f"{said} Another --seed deals other videos.")
+    if different:
+        finding = f"Their moments differ: {', '.join(different)} (smallest {p_value(corrected.min())})."
+        return Promise("iid-alike", kept=False, finding=f"{finding} Another --seed selects other videos.")
     if min(n_videos.values()) < FEWEST_VIDEOS:
-        few = f"A test finds no difference, but with so few videos it finds none in any case ({videos})."
-        return Promise(
-            "iid-alike", None, f"Whether train, val and test-iid differ in where moments lie is unknown. {few}"
-        )
+        finding = "No difference is found between the moments of train, val and test-iid, but there are too few videos "
+        return Promise("iid-alike", None, f"{finding}for a test ({videos}).")
     farthest, of = max(pairs.items(), key=lambda pair: pair[1].energy)
-    said = (
-        "No difference is found between where the moments of train, val and test-iid lie (energy distance, whole "
-        f"videos permuted: smallest p = {corrected.min():.2f} after Holm's correction; {videos}). The farthest two, "
-        f"{' and '.join(farthest)}, lie {of.energy:.4f} apart, where chance gives {of.energy_by_chance:.4f}."
+    finding = (
+        "No difference is found between the moments of train, val and test-iid (energy distance, whole videos "
+        f"permuted: smallest {p_value(corrected.min())} after Holm's correction; {videos}). The largest distance is "
+        f"{of.energy:.4f}, between {' and '.join(farthest)} (by chance {of.energy_by_chance:.4f})."
     )
-    return Promise("iid-alike", kept=True, said=said)
+    return Promise("iid-alike", kept=True, finding=finding)
 
 
 def _ood_differs(distances: Mapping[tuple[str, str], SplitDistance | None], n_videos: int) -> Promise:
-    """`n_videos` are those of test-ood."""
     of = distances.get(("train", "test-ood"))
     if of is None:
-        return Promise("ood-differs", None, "Without moments in train and test-ood there is nothing to compare.")
+        return Promise("ood-differs", None, "Unknown without moments in train and test-ood.")
     times = of.energy / of.energy_by_chance if of.energy_by_chance > 0 else np.inf
-    said = (
-        f"Moments of test-ood lie elsewhere than those of train: energy distance {of.energy:.4f}, "
-        f"{times:,.0f} times what chance gives, p = {of.energy_p:.3f}."
-    )
     if of.energy_p > LEVEL:
-        said = (
-            f"Moments of test-ood are not shown to lie elsewhere than those of train: energy distance {of.energy:.4f}, "
-            f"by chance {of.energy_by_chance:.4f}, p = {of.energy_p:.2f}, {n_videos:,} videos in test-ood."
+        finding = (
+            f"Moments of test-ood are not shown to differ from those of train: energy distance {of.energy:.4f}, "
+            f"by chance {of.energy_by_chance:.4f}, {p_value(of.energy_p)}, {n_videos:,} videos in test-ood."
         )
-        return Promise("ood-differs", None if n_videos < FEWEST_VIDEOS else False, said)
-    return Promise("ood-differs", kept=True, said=said)
+        return Promise("ood-differs", None if n_videos < FEWEST_VIDEOS else False, finding)
+    finding = (
+        f"Moments of test-ood differ from those of train: energy distance {of.energy:.4f}, {times:,.0f} times the "
+        f"distance by chance, {p_value(of.energy_p)}."
+    )
+    return Promise("ood-differs", kept=True, finding=finding)
 
 
 def _new_terms(found: Resplit) -> Promise:
-    """Whether every query of test-ood holds a new term, and no other split one."""
+    """Check that every query of test-ood has a new term, and no query of another split."""
     terms, new = found.ranking.terms or (), set(found.terms)
-    holds = np.array([not new.isdisjoint(of) for of in terms], dtype=bool)
+    has_new = np.array([not new.isdisjoint(of) for of in terms], dtype=bool)
     ood = found.members["test-ood"]
-    elsewhere = int(sum((holds & found.members[name]).sum() for name in SPLITS if name != "test-ood"))
-    lacking = int((ood & ~holds).sum())
+    elsewhere = int(sum((has_new & found.members[name]).sum() for name in SPLITS if name != "test-ood"))
+    without = int((ood & ~has_new).sum())
     kind = "words" if found.plan.new is None else found.plan.new.new
-    if kind == "compositions" and not (elsewhere or lacking):
+    if kind == "compositions" and not (elsewhere or without):
         rest = np.any([found.members[name] for name in SPLITS if name != "test-ood"], axis=0)
         unknown = int((ood & ~parts_known(found.ranking, found.terms, rest)).sum())
         if unknown:
-            said = f"{unknown:,} queries of test-ood hold new compositions only of words that no other split composes."
-            return Promise("new-words", kept=False, said=said)
-    if elsewhere or lacking:
-        said = (
-            f"{lacking:,} queries of test-ood hold none of the new {kind}, and {elsewhere:,} of other splits hold one."
+            finding = (
+                f"{unknown:,} queries of test-ood have only new compositions of words that no other split composes."
+            )
+            return Promise("new-words", kept=False, finding=finding)
+    if elsewhere or without:
+        finding = (
+            f"{without:,} queries of test-ood have none of the new {kind}; {elsewhere:,} of other splits have one."
         )
-        return Promise("new-words", kept=False, said=said)
-    said = f"Each query of test-ood holds one of {len(new):,} new {kind}, and no query of train, val or test-iid does"
+        return Promise("new-words", kept=False, finding=finding)
+    finding = f"Each query of test-ood has one of {len(new):,} new {kind}; no query of train, val or test-iid has one"
     if kind == "compositions":
-        said += "; both words of one of them stand in other compositions there"
-    return Promise("new-words", kept=True, said=f"{said}.")
+        finding += "; both words of the composition occur there in other compositions"
+    return Promise("new-words", kept=True, finding=f"{finding}.")
 
 
 def _warnings(found: Resplit) -> tuple[str, ...]:
     if ASIDE not in found.members:
         return ()
     drawn, drawable = len(found.terms), len(found.ranking.drawn)
-    every = " Every one that may be drawn was: another seed changes nothing." if drawn == drawable else ""
+    every = " All possible terms are drawn, so another seed changes nothing." if drawn == drawable else ""
     return (
-        f"{100 * float(found.members[ASIDE].mean()):.0f} % of the queries are put aside, in no split; train keeps "
+        f"{100 * float(found.members[ASIDE].mean()):.0f} % of the queries are put aside, in no split; train has "
         f"{100 * float(found.members['train'].mean()):.0f} %.{every}",
     )
+
+
+# ------------------------------------------------------------------------------------------------ guessing
+
+UNKNOWN_GUESSING = "What guessing reaches is unknown: a split has too few moments or durations."
+
+
+def with_guessing(inspection: Inspection, guessing: Sequence[Guessing], plan: Plan) -> Inspection:
+    """Add the guarantee that guessing gains less on test-ood, for splits by location, and warnings about floors.
+
+    Parameters
+    ----------
+    inspection
+        What was found in the split.
+    guessing
+        What floors reach on its tests.
+    plan
+        How it was made; a split by words alone does not guarantee anything about guessing.
+    """
+    promises = [] if plan.location is None else [_less_to_guess(guessing)]
+    return replace(
+        inspection,
+        promises=(*inspection.promises, *promises),
+        warnings=(*inspection.warnings, *_floor_warnings(guessing)),
+    )
+
+
+def _less_to_guess(guessing: Sequence[Guessing]) -> Promise:
+    name, tests = "less-to-guess", new_tests(guessing)
+    if tests is None or "undefined" in {of.shown(0) for of in tests}:
+        return Promise(name, None, UNKNOWN_GUESSING)
+    kept = is_less(*tests)
+    verdict = {True: "gains less", None: "is not shown to gain less", False: "gains more"}[kept]
+    iid, ood = (
+        f"{points(of.left[0], sign='+')} points ({interval95_points(of.left_ci95[0], sign='+')})" for of in tests
+    )
+    return Promise(
+        name,
+        kept,
+        f"Guessing {verdict} on test-ood than on test-iid: at {MEASURES[0]}, the strongest floor minus Uniform is "
+        f"{iid} on test-iid and {ood} on test-ood.",
+    )
+
+
+def _floor_warnings(guessing: Sequence[Guessing]) -> list[str]:
+    """Name floors that could not be fitted, and those that score higher on test-ood than on test-iid."""
+    left_out = list(dict.fromkeys(f"{why}." for of in guessing for why in of.left_out))
+    tests = new_tests(guessing)
+    higher = [] if tests is None else rising(*tests)
+    if tests is None or not higher:
+        return left_out
+    iid, ood = (of.values for of in tests)
+    floors = tests[1].floors
+    figures = [f"{floors[f].title} {points(iid[f, m])} to {points(ood[f, m])} at {MEASURES[m]}" for f, m in higher]
+    warning = f"Floors that score higher on test-ood than on test-iid: {'; '.join(figures)}."
+    if any(floors[f].name == "predict-all" for f, _ in higher):
+        warning += (
+            " PredictAll hits moments longer than the threshold: use a higher threshold, or keep their videos out of "
+            "test-ood (--longest)."
+        )
+    return [*left_out, warning]

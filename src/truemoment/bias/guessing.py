@@ -1,11 +1,11 @@
-"""What is left to guess on a split made anew: every floor on its tests, beside a guess that has learned nothing.
+"""What guessing reaches on a new split: every floor on its tests, compared with a guess that has learned nothing.
 
-A *floor* is a baseline that never sees the video. Each is fitted on ``train`` of the new split and answers its two
-tests; where the dataset had a training and a test split before, each is fitted and measured on these too. The *gain* of
-a floor is its figure less that of Uniform, which draws start and end evenly. The strongest floor is chosen on the test
-that it is measured on, so the interval of its gain allows for that choice
+A *floor* is a baseline that never sees the video. Each is fitted on ``train`` of the new split and measured on its two
+tests; if the dataset has a training and a test split, each is fitted and measured on these too. The *gain* of a floor
+is its value minus that of Uniform, which draws start and end evenly. The strongest floor is selected on the test that
+it is measured on, so the interval of its gain corrects for that selection
 (:func:`~truemoment.studentised.interval_of_least`): the gain is shown to be above 0 if that of any floor is at level
-0.05 / N for N floors, Bonferroni's correction.
+0.05 / N for N floors (Bonferroni).
 """
 
 from __future__ import annotations
@@ -27,48 +27,48 @@ from truemoment.studentised import interval_of_least, resample_ratios
 from truemoment.uncertainty import LEVEL, stream, sums_by_video
 
 MEASURES = ("R@1,IoU=0.5", "dR@1,IoU=0.5", "dR@1,IoU=0.3")
-"""What floors are measured by; the first is the headline."""
+"""Measures of floors; the first is the headline."""
 
 UNIFORM = "uniform"
-"""The floor that gains are taken over."""
+"""The floor that gains are relative to."""
 
 TESTS = ("test-iid", "test-ood")
 
 RESAMPLES = 5000
-"""Draws of the videos: level 0.05 / N looks far into the tails."""
+"""Number of resamples of the videos: level 0.05 / N needs many."""
 
 Z95 = 1.96
-"""Standard errors that a figure has to rise by before the rise is reported."""
+"""Number of standard errors above which a rise is reported."""
 
 
 @dataclass(frozen=True, eq=False)
 class Guessing:
-    """What F floors reach on a test split by M measures; all figures are fractions, undefined is NaN.
+    """What F floors reach on a test split by M measures, as fractions; undefined is NaN.
 
     Parameters
     ----------
     test
-        The split, without queries of which no moment or no duration is known.
+        The split, without queries whose moment or duration is unknown.
     train
-        What the floors were fitted on.
+        The split that the floors were fitted on.
     original
-        Whether both are splits that the dataset had before.
+        Whether both are original splits of the dataset.
     floors
-        Scores of each, which are means over draws where it draws its answers.
+        Scores of each floor; means over draws for floors that draw their predictions.
     error : (F, M)
-        Standard error of each figure: other videos, and other draws.
+        Standard error of each value, over videos and draws.
     gain : (F, M)
-        Each figure less that of Uniform.
+        Each value minus that of Uniform.
     gain_ci95 : (F, M, 2)
-        Their 95 % intervals, each alone; that of Uniform itself is undefined.
+        95 % interval of each gain, without correction; undefined for Uniform itself.
     strongest : (M,)
-        Number of the floor with the highest figure, Uniform apart.
+        Index of the floor with the highest value, Uniform excluded.
     left : (M,)
-        Its gain.
+        Gain of the strongest floor.
     left_ci95 : (M, 2)
-        Its 95 % interval, which allows for the choice of the strongest.
+        Its 95 % interval, corrected for the selection of the strongest.
     left_out
-        Floors that could not be fitted, and why.
+        Floors that could not be fitted, with the reason.
     """
 
     test: Annotations
@@ -85,7 +85,7 @@ class Guessing:
 
     @property
     def values(self) -> Floats:
-        """Figure of each floor at each measure, (F, M)."""
+        """Value of each floor at each measure, (F, M)."""
         return np.array([[of.scores.value(measure) for measure in MEASURES] for of in self.floors])
 
     def shown(self, m: int) -> Literal["left", "not shown", "undefined"]:
@@ -102,31 +102,31 @@ def guess(
     engine: str = "lexicon",
     seed: int = 0,
     cache: Cache = NO_CACHE,
-    tell: Callable[[str], None] = lambda _: None,
+    on_status: Callable[[str], None] = lambda _: None,
 ) -> tuple[Guessing, ...]:
     """Run every floor on test splits.
 
     Parameters
     ----------
     train
-        What to fit on.
+        Split to fit on.
     tests
-        Test splits. Queries of which no moment or no duration is known are left out, here and in `train`.
+        Test splits. Queries whose moment or duration is unknown are left out, also of `train`.
     original
-        Whether these are splits that the dataset had before.
+        Whether these are original splits of the dataset.
     engine
-        What finds verbs.
+        Language engine that finds verbs.
     seed
-        Of all draws.
+        Seed of all draws.
     cache
-        Keeps what was learned, and the answers.
-    tell
-        Called with what is being done.
+        Cache of fitted floors and their predictions.
+    on_status
+        Called with the name of each step.
 
     Returns
     -------
     tuple
-        One for each test; those without any query left have none, and so have all if `train` has none.
+        One for each test that has queries left; none if `train` has no query left.
     """
     measures, fit_on = tuple(parse_measure(measure) for measure in MEASURES), _located(train)
     located = [of for of in map(_located, tests) if of.n_queries]
@@ -141,12 +141,12 @@ def guess(
         engine=engine,
         seed=seed,
         cache=cache,
-        on_status=lambda what: tell(f"{what} on {where}{located[0].split}"),
+        on_status=lambda what: on_status(f"{what} on {where}{located[0].split}"),
     )
     floors, left_out = run_floors(setting)
     found = [floors]
     for test in located[1:]:
-        tell(f"floors on {where}{test.split}")
+        on_status(f"floors on {where}{test.split}")
         found.append(measure_again(floors, test))
     return tuple(
         _judged(test, fit_on, tuple(of), tuple(left_out), seed, original=original)
@@ -207,25 +207,25 @@ def guess_on_split(
     engine: str = "lexicon",
     seed: int = 0,
     cache: Cache = NO_CACHE,
-    tell: Callable[[str], None] = lambda _: None,
+    on_status: Callable[[str], None] = lambda _: None,
 ) -> tuple[Guessing, ...]:
-    """Run every floor on test-iid and test-ood of a split made anew, and on the test splits that the dataset had.
+    """Run every floor on test-iid and test-ood of a new split, and on the original test splits.
 
     Parameters
     ----------
     found
         The split.
     original
-        Training split and test splits that the dataset had before; None where it had none.
-    engine, seed, cache, tell
+        Original training split and test splits; None if there are none.
+    engine, seed, cache, on_status
         As for :func:`guess`.
     """
     tests = [found.part(name) for name in TESTS if found.members[name].any()]
-    anew = guess(found.part("train"), tests, engine=engine, seed=seed, cache=cache, tell=tell)
+    new = guess(found.part("train"), tests, engine=engine, seed=seed, cache=cache, on_status=on_status)
     if original is None:
-        return anew
+        return new
     train, tests = original[0], list(original[1])
-    return anew + guess(train, tests, original=True, engine=engine, seed=seed, cache=cache, tell=tell)
+    return new + guess(train, tests, original=True, engine=engine, seed=seed, cache=cache, on_status=on_status)
 
 
 def new_tests(guessing: Sequence[Guessing]) -> tuple[Guessing, Guessing] | None:
@@ -240,14 +240,14 @@ def is_less(iid: Guessing, ood: Guessing) -> bool | None:
     Returns
     -------
     bool or None
-        None where the intervals of the two gains overlap, or one is undefined.
+        None if the intervals of the two gains overlap, or one is undefined.
     """
     on_iid, on_ood = iid.left_ci95[0], ood.left_ci95[0]
     return True if on_ood[1] < on_iid[0] else False if on_ood[0] > on_iid[1] else None
 
 
 def rising(iid: Guessing, ood: Guessing) -> list[tuple[int, int]]:
-    """Return floors that score more on test-ood than on test-iid, by more than chance.
+    """Return floors that score higher on test-ood than on test-iid, beyond chance.
 
     Returns
     -------

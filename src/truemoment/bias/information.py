@@ -1,20 +1,20 @@
-r"""What the verb of a query tells about where its moment lies, in bits.
+r"""Information of the verb of a query about the location of its moment, in bits.
 
-Locations are cut into :data:`N_CELLS` cells of about equal numbers of moments: by quantiles of the start, and each of
-these by quantiles of the length, in as many parts as its share is due. So the figure does not depend on how clumped
-locations are. Queries are labelled with the first of their verbs that is among the most frequent ones, as Action-Aware
-does (Hidden Challenges, section 3.2).
+Locations are divided into :data:`N_CELLS` cells of about equal numbers of moments: by quantiles of the start, then by
+quantiles of the length. The result does not depend on how clustered locations are. The label of a query is the first of
+its verbs that is frequent, as in Action-Aware (Hidden Challenges, section 3.2).
 
-Counting in cells finds information where there is none: each figure is told less its mean under chance (L. Paninski,
-Estimation of entropy and mutual information, Neural Computation 15, 2003). Chance deals the locations anew: videos with
-the same number of distinct moments exchange their locations, shuffled within the video. So sentences that ask for the
-very same moment keep together, and what the moments of one video have in common stays in common.
+Counts in cells overestimate information, so the mean by chance is subtracted (L. Paninski, Estimation of entropy and
+mutual information, Neural Computation 15, 2003). By chance means: videos with the same number of distinct moments
+exchange their locations, shuffled within the video. Sentences about the same moment stay together, and so do the
+moments of one video.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -25,32 +25,32 @@ from truemoment.intervals import Floats, Ints
 from truemoment.language.verbs import verb_counts
 
 N_CELLS = 36
-"""Location cells that are aimed at; many equal starts or lengths make them fewer."""
+"""Number of location cells; fewer if many starts or lengths are equal."""
 
 OTHER_VERB, NO_VERB = "other verb", "no verb"
 """Labels of queries without one of the frequent verbs."""
 
 
 @dataclass(frozen=True)
-class OfVerb:
-    """How far the locations of one verb's queries lie from all others'.
+class VerbDivergence:
+    """Divergence between the locations of one verb and those of all others.
 
     Parameters
     ----------
     verb
-        Its lemma.
+        Lemma of the verb.
     n_queries
-        Queries labelled with it.
+        Number of queries with this label.
     bits
-        Jensen-Shannon divergence of its shares in the location cells from those of all other queries, less what chance
-        gives; at most 1. (Not Kullback-Leibler: that is infinite where the others leave a cell empty. Both sides weigh
-        the same, so the figure does not depend on how frequent the verb is.)
+        Jensen-Shannon divergence between its shares in the location cells and those of all other queries, minus the
+        mean by chance; at most 1. (Kullback-Leibler would be infinite if the others leave a cell empty. Both sides have
+        equal weight, so the value does not depend on the frequency of the verb.)
     raw_bits
-        Before that correction, from 0 to 1.
+        Divergence without that correction, from 0 to 1.
     by_chance_bits
-        Mean under chance.
+        Mean by chance.
     p_value
-        Of `raw_bits`; not corrected for the number of verbs.
+        p value of `raw_bits`; not corrected for the number of verbs.
     """
 
     verb: str
@@ -63,27 +63,26 @@ class OfVerb:
 
 @dataclass(frozen=True)
 class VerbInformation:
-    """What the verbs of queries tell about the locations of their moments.
+    """Information of the verbs of queries about the locations of their moments.
 
     Parameters
     ----------
     bits
-        Mutual information of verb and location cell, less what chance gives: 0 is none (below 0: by chance).
+        Mutual information of verb and location cell, minus the mean by chance; 0 is none (below 0: by chance).
     raw_bits
-        Before that correction.
+        Mutual information without that correction.
     by_chance_bits
-        Mean under chance.
+        Mean by chance.
     share_of_location
-        `bits` as a share of the entropy of the location cells: how much of what there is to know the verb tells. NaN if
-        all moments lie in one cell.
+        `bits` as a share of the entropy of the location cells, its maximum. NaN if all moments are in one cell.
     p_value
-        Of `raw_bits`.
+        p value of `raw_bits`.
     n_verbs
-        Verbs that are labels of their own.
+        Number of verbs with their own label.
     n_cells
-        Location cells.
-    of_verb
-        Each of the verbs, the most frequent first.
+        Number of location cells.
+    by_verb
+        Divergence of each verb, the most frequent first.
     """
 
     bits: float
@@ -93,7 +92,7 @@ class VerbInformation:
     p_value: float
     n_verbs: int
     n_cells: int
-    of_verb: tuple[OfVerb, ...]
+    by_verb: tuple[VerbDivergence, ...]
 
 
 def verb_information(
@@ -104,23 +103,23 @@ def verb_information(
     n_verbs: int = 50,
     permutations: int = 200,
 ) -> VerbInformation:
-    r"""Measure what the verb of a query tells about the location of its moment.
+    r"""Measure the information of the verb of a query about the location of its moment.
 
     .. math:: I = H(\text{verb}) + H(\text{cell}) - H(\text{verb}, \text{cell})
 
     Parameters
     ----------
     verbs_per_query
-        Verbs of each of the Q queries of the annotations, as :func:`truemoment.language.verbs_of` gives them.
+        Verbs of each query of the annotations, see :func:`truemoment.language.verbs_of`.
     locations
-        Of the same annotations; each location counts, under the verb of its query.
+        Locations of the same annotations.
     rng
-        Generator of the permutations; the same seed gives the same figures.
+        Generator of the permutations.
     n_verbs
-        The most frequent verbs, each a label of its own, 1 or more; queries with none of them are labelled
-        :data:`OTHER_VERB`, those without any verb :data:`NO_VERB`.
+        Number of frequent verbs with their own label, 1 or more; other queries have the label :data:`OTHER_VERB`, or
+        :data:`NO_VERB`.
     permutations
-        How many, 1 or more.
+        Number of permutations, 1 or more.
 
     Raises
     ------
@@ -135,30 +134,14 @@ def verb_information(
     queries, query_of_row = np.unique(locations.query, return_inverse=True)
     verbs = [verbs_per_query[query] for query in queries.tolist()]
     names = [verb for verb, _ in verb_counts(verbs).most_common(n_verbs)]
-    label_of_query = _labels(verbs, names)
-    label, cell = label_of_query[query_of_row], equal_cells(locations.start_end_norm)
-    n_cells = int(cell.max()) + 1
-    cell_of_moment = np.empty(len(locations.multiplicity), dtype=np.int64)
-    cell_of_moment[locations.moment] = cell
-    deal = _Deal.of(locations)
-
-    def table(of_moment: Ints) -> Floats:
-        joint = label * n_cells + of_moment[locations.moment]
-        counts = np.bincount(joint, minlength=(len(names) + 2) * n_cells)
-        return counts.reshape(-1, n_cells).astype(np.float64)
-
-    observed = table(cell_of_moment)
-    by_chance = np.empty(permutations)
-    verb_by_chance = np.empty((permutations, len(names)))
-    for draw in range(permutations):
-        dealt = table(deal.draw(cell_of_moment, rng))
-        by_chance[draw] = mutual_information_bits(dealt)
-        verb_by_chance[draw] = _from_others(dealt[: len(names)], dealt)
-    raw = float(mutual_information_bits(observed))
-    raw_of_verb = _from_others(observed[: len(names)], observed)
-    of_location = float(entropy_bits(observed.sum(axis=0)))
-    n_queries = np.bincount(label_of_query, minlength=len(names))
+    label = _labels(verbs, names)
+    cell = equal_cells(locations.start_end_norm)
+    tables = islice(_tables(label[query_of_row], cell, len(names) + 2, locations, rng), 1 + permutations)
+    found = [(float(mutual_information_bits(table)), _from_others(table[: len(names)], table)) for table in tables]
+    raw, by_chance = found[0][0], np.array([information for information, _ in found[1:]])
     bits = raw - float(by_chance.mean())
+    of_location = float(entropy_bits(np.bincount(cell).astype(np.float64)))
+    n_queries = np.bincount(label, minlength=len(names))
     return VerbInformation(
         bits=bits,
         raw_bits=raw,
@@ -166,36 +149,54 @@ def verb_information(
         share_of_location=bits / of_location if of_location > 0 else float("nan"),
         p_value=p_value(raw, by_chance),
         n_verbs=len(names),
-        n_cells=n_cells,
-        of_verb=tuple(
-            OfVerb(
-                verb=name,
-                n_queries=int(n_queries[at]),
-                bits=float(raw_of_verb[at] - verb_by_chance[:, at].mean()),
-                raw_bits=float(raw_of_verb[at]),
-                by_chance_bits=float(verb_by_chance[:, at].mean()),
-                p_value=p_value(float(raw_of_verb[at]), verb_by_chance[:, at]),
-            )
-            for at, name in enumerate(names)
-        ),
+        n_cells=int(cell.max()) + 1,
+        by_verb=_divergences(names, n_queries, np.stack([divergence for _, divergence in found])),
+    )
+
+
+def _tables(label: Ints, cell: Ints, n_labels: int, locations: Locations, rng: np.random.Generator) -> Iterator[Floats]:
+    """Count locations by label and cell, (A, B): as they are, then after one exchange after the other."""
+    n_cells = int(cell.max()) + 1
+    cell_of_moment = np.empty(len(locations.multiplicity), dtype=np.int64)
+    cell_of_moment[locations.moment] = cell
+    exchange = _Exchange.of(locations)
+    drawn = cell_of_moment
+    while True:
+        counts = np.bincount(label * n_cells + drawn[locations.moment], minlength=n_labels * n_cells)
+        yield counts.reshape(-1, n_cells).astype(np.float64)
+        drawn = exchange.draw(cell_of_moment, rng)
+
+
+def _divergences(names: Sequence[str], n_queries: Ints, divergence: Floats) -> tuple[VerbDivergence, ...]:
+    """Return the divergence of each verb; the first row of `divergence` is observed, the others are by chance."""
+    raw, by_chance = divergence[0], divergence[1:]
+    return tuple(
+        VerbDivergence(
+            verb=name,
+            n_queries=int(n_queries[at]),
+            bits=float(raw[at] - by_chance[:, at].mean()),
+            raw_bits=float(raw[at]),
+            by_chance_bits=float(by_chance[:, at].mean()),
+            p_value=p_value(float(raw[at]), by_chance[:, at]),
+        )
+        for at, name in enumerate(names)
     )
 
 
 def equal_cells(start_end_norm: Floats, n_cells: int = N_CELLS) -> Ints:
-    """Cut locations into cells of about equal numbers: by start, and within each part by length.
+    """Divide locations into cells of about equal numbers: by start, and within each part by length.
 
     Parameters
     ----------
     start_end_norm : (N, 2)
         0 <= start < end <= 1.
     n_cells
-        How many cells are aimed at, 1 or more. Equal locations share a cell, so there may be fewer; or a few more, as
-        each part by start has one at least.
+        Number of cells, 1 or more; approximate, because equal locations share a cell.
 
     Returns
     -------
     array, shape (N,)
-        From 0, without a gap.
+        Number of the cell, from 0, without gaps.
 
     Examples
     --------
@@ -216,13 +217,13 @@ def equal_cells(start_end_norm: Floats, n_cells: int = N_CELLS) -> Ints:
 
 
 def mutual_information_bits(table: Floats) -> Floats:
-    """Mutual information of the rows and the columns of a table of counts, (A, B) -> (), in bits; 0 or more."""
+    """Return the mutual information of rows and columns of a table of counts, (A, B) -> (), in bits."""
     of_rows, of_columns = entropy_bits(table.sum(axis=1)), entropy_bits(table.sum(axis=0))
     return np.asarray(np.maximum(of_rows + of_columns - entropy_bits(table.ravel()), 0))
 
 
 def _quantile_parts(values: Floats, n_parts: int) -> Ints:
-    """Number of the part of each value, (N,): parts of about equal numbers, equal values together, without a gap."""
+    """Return the part of each value, (N,): parts of about equal numbers, equal values together, without gaps."""
     ordered = np.sort(np.round(values, 9))
     heads = ordered[np.arange(1, n_parts) * len(ordered) // n_parts]
     part = np.searchsorted(np.unique(heads), np.round(values, 9), side="right")
@@ -230,7 +231,7 @@ def _quantile_parts(values: Floats, n_parts: int) -> Ints:
 
 
 def _labels(verbs: Sequence[Sequence[str]], names: Sequence[str]) -> Ints:
-    """Label of each query: position in `names` of its first verb there, len(names) if none is, + 1 if it has none."""
+    """Return the label of each query: index in `names` of its first verb there, else len(names), + 1 without a verb."""
     position = {name: at for at, name in enumerate(names)}
     return np.array(
         [
@@ -242,7 +243,7 @@ def _labels(verbs: Sequence[Sequence[str]], names: Sequence[str]) -> Ints:
 
 
 def _from_others(rows: Floats, table: Floats) -> Floats:
-    """Jensen-Shannon divergence of each row from the sum of all others, (A, B) -> (A,); 0 where a side is empty."""
+    """Return the divergence between each row and the sum of all others, (A, B) -> (A,); 0 if a side is empty."""
     others = table.sum(axis=0) - rows
     compared = (rows.sum(axis=1) > 0) & (others.sum(axis=1) > 0)
     found = np.zeros(len(rows))
@@ -251,15 +252,15 @@ def _from_others(rows: Floats, table: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Deal:
-    """How locations are dealt anew to distinct moments: videos of one size exchange theirs, shuffled within.
+class _Exchange:
+    """Exchange of locations between videos with the same number of distinct moments, shuffled within the video.
 
     Parameters
     ----------
     video : (M,)
-        Of each distinct moment.
+        Video of each distinct moment.
     size : (V,)
-        How many distinct moments each video has.
+        Number of distinct moments of each video.
     order : (M,)
         The moments by the size of their video, then by video.
     """
@@ -269,14 +270,14 @@ class _Deal:
     order: Ints
 
     @classmethod
-    def of(cls, locations: Locations) -> _Deal:
+    def of(cls, locations: Locations) -> _Exchange:
         video = np.empty(len(locations.multiplicity), dtype=np.int64)
         video[locations.moment] = locations.video
         size = np.bincount(video)
         return cls(video, size, np.lexsort((video, size[video])))
 
     def draw(self, values: Ints, rng: np.random.Generator) -> Ints:
-        """Deal the values of the moments, (M,) -> (M,)."""
+        """Exchange the values of the moments, (M,) -> (M,)."""
         rank = np.empty(len(self.size))
         rank[np.lexsort((rng.random(len(self.size)), self.size))] = np.arange(len(self.size))
         dealt = np.empty_like(values)

@@ -1,7 +1,7 @@
-"""Where the moments of annotations lie within their videos, with the groups that every test of bias must respect.
+"""Locations of moments within their videos, with the groups that every test of bias has to keep together.
 
-Sentences that ask for the very same moment are no independent draws of a location, and neither are the moments of one
-video; so each location carries the numbers of its query, of its video and of its distinct moment.
+Sentences about the same moment are not independent, and neither are the moments of one video. So each location has the
+numbers of its query, its video and its distinct moment.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ class Locations:
     row : (N,)
         Row of the annotations.
     query : (N,)
-        Number of the query within the annotations, from 0.
+        Index of the query in the annotations.
     video : (N,)
-        Number of the video, from 0 to V - 1; each has a location.
+        Number of the video, from 0 to V - 1.
     moment : (N,)
-        Number of the distinct moment (video, start, end), from 0 to M - 1: several sentences, or several annotators,
-        may mark one.
+        Number of the distinct moment (video, start, end), from 0 to M - 1; several sentences or annotators can share
+        one.
     duration_s : (N,)
-        Duration of the video of each location, in seconds; None where it is not known.
+        Duration of the video, in seconds; None if unknown.
 
     Raises
     ------
     InputError
-        If there is no location, columns differ in length, or a location is none.
+        If there is no location, columns differ in length, or a location is invalid.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Locations:
     duration_s: Floats | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is no list of locations."""
+        """Refuse invalid locations."""
         n = len(self.start_end_norm)
         if n == 0:
             raise InputError("got no location, expected one or more")
@@ -99,21 +99,21 @@ class Locations:
 
     @property
     def n_videos(self) -> int:
-        """How many different videos there are."""
+        """Number of videos."""
         return int(self.video.max()) + 1
 
     @property
     def multiplicity(self) -> Ints:
-        """How many locations share each distinct moment, shape (M,)."""
+        """Number of locations of each distinct moment, shape (M,)."""
         return np.bincount(self.moment)
 
     def select(self, keep: Bools | Ints) -> Locations:
-        """Return some of the locations, in the order asked for; videos and distinct moments are numbered anew.
+        """Return some of the locations, in the given order; videos and distinct moments get new numbers.
 
         Parameters
         ----------
         keep
-            True where a location stays, shape (N,); or positions.
+            Mask, shape (N,), or indices.
 
         Raises
         ------
@@ -126,14 +126,14 @@ class Locations:
 
 
 def length_shares(locations: Locations, over: Sequence[float] = (0.3, 0.5, 0.7)) -> Floats:
-    """Share of the moments that are longer than each given share of their video (Closer Look, Fig. 3).
+    """Return the share of the moments longer than each given share of their video (Closer Look, Fig. 3).
 
     Parameters
     ----------
     locations
-        N locations; each counts.
+        N locations.
     over
-        T lengths, as fractions of the video. "Longer" is more than this by over 1e-9, which is rounding.
+        T lengths, as fractions of the video, with a tolerance of 1e-9.
 
     Returns
     -------

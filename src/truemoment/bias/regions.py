@@ -1,8 +1,8 @@
-r"""Regions of equal size that locations are counted in, and what is even in them.
+r"""Regions of equal size in which locations are counted, and the shares of even spreads in them.
 
 The regions are those of :func:`truemoment.cells.region_of`. Moments that are even over all (start, end) have equal
-shares of them. Moments that are even on a grid of n steps, every pair of a start and a later end as likely, have not:
-their shares are counted here.
+shares in them. Moments that are even on a grid of n steps (all pairs of a start and a later end equally likely) do not;
+this module counts their shares.
 """
 
 from __future__ import annotations
@@ -14,27 +14,26 @@ from truemoment.cells import region_of
 from truemoment.intervals import TIE, Floats, Ints
 
 N_STEPS = 16
-"""Bands of length, and steps of start in each: 256 regions of equal size, so that no sample is more than 8 bits uneven.
+"""Bands of length, and steps of start in each: 256 regions of equal size, so unevenness is at most 8 bits.
 
-One number for all datasets, or figures could not be compared. Fewer regions would see less; with more the correction
-for chance, about 255 / (2 N ln 2) bits, outgrows what is to be seen: now it is 0.6 bits at 300 moments and 0.003 at
-72,000.
+The number is the same for all datasets, so that values can be compared. With fewer regions less is visible; with more,
+the correction for chance, about 255 / (2 N ln 2) bits, dominates: it is 0.6 bits for 300 moments, 0.003 for 72,000.
 """
 
 EVEN = np.full(N_STEPS**2, 1 / N_STEPS**2)
-"""Share of each region where moments are even over all (start, end), (256,)."""
+"""Share of each region if moments are even over all (start, end), (256,)."""
 EVEN.flags.writeable = False
 
 
 def below_even_bits(counts: Ints | Floats, even: Floats) -> float:
-    r"""Bits that counts are below an even spread: their Kullback-Leibler divergence from it.
+    r"""Return the Kullback-Leibler divergence of counts from an even spread, in bits.
 
     .. math:: D = \sum_k p_k \log_2 \frac{p_k}{q_k} = - \sum_k p_k \log_2 q_k - H(p)
 
     Parameters
     ----------
     counts : (K,)
-        Counts or shares p; 0 where the even spread has no share.
+        Counts or shares p; 0 in regions without a share in the even spread.
     even : (K,)
         Shares q of the even spread.
 
@@ -51,14 +50,14 @@ def below_even_bits(counts: Ints | Floats, even: Floats) -> float:
 
 
 def even_on_steps(n_steps: Ints, fewest: Ints, shortest_norm: float) -> Floats:
-    """Share of each region where every moment is even on the steps of its video: each pair of start and end as likely.
+    """Return the share of each region if moments are even on the steps of their videos.
 
     Parameters
     ----------
     n_steps, fewest : (N,)
-        Steps of the video of each moment, and how many a moment covers at least, 1 or more.
+        Number of steps of the video of each moment, and smallest number of steps of a moment.
     shortest_norm
-        Shortest length that regions are made for, as a share of the video.
+        Shortest length of the regions, as a share of the video.
 
     Returns
     -------
@@ -77,14 +76,14 @@ def even_on_steps(n_steps: Ints, fewest: Ints, shortest_norm: float) -> Floats:
 
 
 def _of_one_video(n_steps: int, fewest: int, shortest_norm: float) -> Floats:
-    """Share of each region in a video, (256,); by length, as a video of many steps has too many moments to list."""
+    """Return the share of each region in a video, (256,); by length, because there are too many moments to list."""
     length = np.arange(fewest, n_steps + 1)
     room = n_steps - length
     region = region_of(np.stack([0 * length, length], axis=1) / n_steps, shortest_norm, N_STEPS)
     edges = np.arange(N_STEPS) / N_STEPS - TIE
     starts_before = np.clip(np.ceil(room[:, None] * edges), 0, None)
     n_starts = np.diff(starts_before, axis=1, append=room[:, None] + 1.0)
-    n_starts[-1] = 0  # the whole video has one start, for which region_of has a place
+    n_starts[-1] = 0  # the whole video has one start, with its own region
     counts = np.zeros((N_STEPS, N_STEPS))
     np.add.at(counts, region // N_STEPS, n_starts)
     counts.ravel()[region[-1]] += 1

@@ -1,16 +1,16 @@
-r"""In what the test differs from training: where its moments lie, the words it uses, or how it combines them.
+r"""How the test differs from training: the locations of its moments, its words, or the combination of words.
 
-A shift *ranks* queries: the lowest ranks go to test-ood first, as many as it takes
+A shift *ranks* queries: the lowest ranks go to test-ood first, as many as fill it
 (:func:`truemoment.bias.splitting.resplit`).
 
 ==================  ==================================================================================================
 location            by the density of their moments, the least dense first (Closer Look, Yuan et al. 2021, section 4.1)
-words               by words drawn at random, of which training is to know none
-compositions        by pairs of a verb and its noun drawn at random: both are known elsewhere, and never together
+words               by words drawn at random, which no training query has
+compositions        by pairs of a verb and its noun drawn at random: both occur in training, but never together
 ==================  ==================================================================================================
 
-Words and compositions have to be *new*: no other split may use them, and every query of test-ood does. So queries are
-put aside that stand in the way: what is left of the videos of test-ood, and what other videos say in the new words.
+Words and compositions have to be *new*: every query of test-ood has one, and no query of another split. Queries that
+violate this are put aside: other queries of the videos of test-ood, and queries of other videos with a new word.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from truemoment.language import Engine, Token
 from truemoment.records import Annotations
 
 Place = Literal["start-end", "start-length", "middle-length", "middle-log-length", "seconds"]
-"""What stands for where a moment lies."""
+"""Coordinates of a moment."""
 
 SHORTEST_NORM = 1e-3
-"""Moments shorter than this share of the video count as this long where a logarithm is taken."""
+"""Lower limit of lengths before the logarithm, as a share of the video."""
 
 PLACES: Mapping[Place, Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]] = MappingProxyType(
     {
@@ -47,46 +47,46 @@ PLACES: Mapping[Place, Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]
         "seconds": lambda start, end, duration_s: (start * duration_s, end * duration_s),
     }
 )
-"""Two numbers of (start, end, duration in seconds), start and end as shares of the video.
+"""Coordinates from start and end, as shares of the video, and duration in seconds.
 
-The first three are linear images of each other. A density whose kernels follow the points' covariance gives linear
-images the same ranks, so they differ only where a width is given.
+The first three are linear images of each other, which have the same ranks if the kernels follow the covariance of the
+points. They differ only with a given width.
 """
 
 New = Literal["words", "compositions"]
 
 FARTHEST = 1e9
-"""A place beyond this, in whatever unit, is a mistake."""
+"""Larger coordinates are refused."""
 
 ROUNDING = 1e-9
-"""Densities that differ by this share of themselves or less are equal: that is how exact they are."""
+"""Relative tolerance of equal densities."""
 
 NARROWEST, WIDEST = 1e-6, 1e6
-"""Bounds of a width: beyond them every density is alike in float64."""
+"""Limits of a width: beyond them all densities are equal in float64."""
 
 LEAST_QUERIES = 5
-"""Queries that hold a word, or composition, that may be drawn: fewer may be a mistake of spelling."""
+"""Least number of queries with a word or composition that can be drawn; rarer ones may be misspelt."""
 
 MOST_VIDEOS = 0.05
-"""Share of the videos that may hold one that is drawn: a test without the common words would not be the same task."""
+"""Largest share of videos with a word that can be drawn: without the common words the task would differ."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Which queries go to test-ood first.
+    """The order in which queries go to test-ood.
 
     Parameters
     ----------
     rank : (Q,)
-        The lowest first; infinite for queries that never do.
+        Rank, the lowest first; infinite for queries that cannot go there.
     eligible : (Q,)
-        Queries that may be in test-ood; others of a low rank are put aside.
+        Queries that can be in test-ood; others of a low rank are put aside.
     terms : (Q,) tuples of text
-        For new words and compositions: what each query holds, by rank; None for locations, where nothing is put aside.
+        New words or compositions of each query, by rank; None for locations.
     drawn
-        All terms in the order they are drawn: a term's place is its rank.
+        All terms in the order in which they are drawn, which is their rank.
     density : (Q,)
-        For locations: of each query's most typical moment; NaN for a query without a place. Else None.
+        For locations: density of the most typical moment of each query; NaN without a location. Else None.
     """
 
     rank: Floats
@@ -98,42 +98,41 @@ class Ranking:
 
 @dataclass(frozen=True)
 class LocationShift:
-    """Moments of test-ood lie where few moments lie.
+    """Moments of test-ood are at rare locations.
 
     Parameters
     ----------
     place
-        What stands for where a moment lies.
+        Coordinates of a moment.
     width
-        Standard deviation of the kernels in the unit of the place (shares of the video, but for ``seconds`` and the
-        logarithm), alike in both directions; None for kernels of the points' covariance by Scott's rule, as SciPy has
-        it.
+        Standard deviation of the kernels in both directions, in the unit of the coordinates; None for kernels with the
+        covariance of the points by Scott's rule, as in SciPy.
     """
 
     place: Place = "start-end"
     width: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse invalid values."""
         if self.place not in get_args(Place):
             raise UsageError(f"got place {self.place!r}, expected one of {', '.join(get_args(Place))}")
         if self.width is not None and not NARROWEST <= self.width <= WIDEST:
             raise UsageError(f"got a width of {self.width:g}, expected {NARROWEST:g} to {WIDEST:g}")
 
     def rank(self, annotations: Annotations) -> Ranking:
-        """Rank queries by the density of their moments, times as annotated (a swapped pair is put in order).
+        """Rank queries by the density of their moments; swapped times are put in order.
 
-        A query with several moments counts as its most typical one: an answer that finds that one is right.
+        A query with several moments counts by its most typical one, because an answer with that one is right.
 
         Raises
         ------
         InputError
-            If fewer than two moments have a place, or all lie on one line.
+            If fewer than two moments have a location, or all are on one line.
         """
         known = (annotations.duration_s > 0) & ~np.isnan(annotations.start_s)
         duration_s = annotations.duration_s[known]
         times = np.sort(np.stack([annotations.start_s[known], annotations.end_s[known]], axis=1), axis=1)
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+        with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are refused below
             start, end = (seconds_to_norm(column, duration_s) for column in times.T)
             points = np.stack(PLACES[self.place](start, end, duration_s), axis=1)
         if not np.all(np.abs(points) <= FARTHEST):
@@ -148,9 +147,9 @@ class LocationShift:
             raise InputError(f"{annotations.dataset}: {error}; there is no density to split by") from None
         if self.width is not None:
             fitted = Density(points, np.eye(2) * self.width**2)
-        places, place = np.unique(points, axis=0, return_inverse=True)  # what is equal has equal ranks, to the last bit
+        places, place = np.unique(points, axis=0, return_inverse=True)  # equal points have equal ranks, to the last bit
         of_row = np.full(len(annotations), -np.inf)
-        of_row[known] = _levelled(fitted.evaluate(places))[place.reshape(-1)]
+        of_row[known] = _with_ties(fitted.evaluate(places))[place.reshape(-1)]
         density = np.maximum.reduceat(of_row, annotations.offsets[:-1])
         placed = np.isfinite(density)
         return Ranking(
@@ -158,8 +157,8 @@ class LocationShift:
         )
 
 
-def _levelled(density: Floats) -> Floats:
-    """Densities, those that rounding alone tells apart made equal, so that the order of a file breaks no tie."""
+def _with_ties(density: Floats) -> Floats:
+    """Return densities, equal if they differ only by rounding, so that the order of a file does not break ties."""
     ordered, at = np.unique(density, return_inverse=True)
     higher = np.append(True, np.diff(ordered) > ROUNDING * ordered[1:])
     return np.asarray(ordered[higher][np.cumsum(higher) - 1][at])
@@ -167,7 +166,7 @@ def _levelled(density: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class WordShift:
-    """Queries of test-ood use words, or compositions of a verb and its noun, that no other split uses.
+    """Queries of test-ood have words, or compositions of a verb and its noun, that no other split has.
 
     Parameters
     ----------
@@ -178,35 +177,35 @@ class WordShift:
     new: New = "words"
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse invalid values."""
         if self.new not in get_args(New):
             raise UsageError(f"got {self.new!r}, expected one of {', '.join(get_args(New))}")
 
     def rank(self, annotations: Annotations, engine: Engine, rng: np.random.Generator) -> Ranking:
-        """Rank queries by the first of their terms in a random order of all that may be drawn.
+        """Rank queries by the first of their terms, in a random order of all terms that can be drawn.
 
         Raises
         ------
         InputError
-            If there is none to draw.
+            If there is no term to draw.
         """
         queries = annotations.queries
         find = compositions_of if self.new == "compositions" else words_of
         of_query = [find(tokens) for tokens in engine.analyse(list(queries.sentence))]
-        holding: defaultdict[str, list[int]] = defaultdict(list)
+        queries_with: defaultdict[str, list[int]] = defaultdict(list)
         for q, terms in enumerate(of_query):
             for term in terms:
-                holding[term].append(q)
+                queries_with[term].append(q)
         most = max(MOST_VIDEOS * annotations.n_videos, 1)
         drawable = [
             term
-            for term, rows in sorted(holding.items())
+            for term, rows in sorted(queries_with.items())
             if len(rows) >= LEAST_QUERIES and len(set(queries.video_id[rows])) <= most
         ]
         if not drawable:
             raise InputError(
-                f"{annotations.dataset}: none of the {self.new} stands in {LEAST_QUERIES} queries or more and in "
-                f"{100 * MOST_VIDEOS:g} % of the videos or less"
+                f"{annotations.dataset}: none of the {self.new} is in at least {LEAST_QUERIES} queries and at most "
+                f"{100 * MOST_VIDEOS:g} % of the videos"
             )
         drawn = tuple(drawable[number] for number in rng.permutation(len(drawable)).tolist())
         place = {term: float(at) for at, term in enumerate(drawn)}
@@ -221,12 +220,12 @@ Shift = LocationShift | WordShift
 
 
 def words_of(tokens: Sequence[Token]) -> frozenset[str]:
-    """Lemmas of a sentence's verbs, nouns and adjectives."""
+    """Return the lemmas of the verbs, nouns and adjectives of a sentence."""
     return frozenset(token.lemma for token in tokens if token.tag in ("VERB", "NOUN", "ADJ"))
 
 
 def compositions_of(tokens: Sequence[Token]) -> frozenset[str]:
-    """Verbs of a sentence with the first noun after each, before the next verb: "open door".
+    """Return verbs of a sentence with the first noun after each, before the next verb: "open door".
 
     Examples
     --------

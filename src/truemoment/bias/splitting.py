@@ -1,21 +1,20 @@
-r"""Splitting a dataset anew, so that guessing where moments usually lie helps less.
+r"""Split a dataset again, so that guessing where moments usually are helps less.
 
-The procedure of Closer Look (Yuan et al. 2021, section 4.1), with what the paper leaves open as settings:
+The procedure of Closer Look (Yuan et al. 2021, section 4.1), with settings for what the paper leaves open:
 
-1. All queries are ranked, by the density of their moments among all moments (:mod:`truemoment.bias.shifts`).
-2. Those of the lowest ranks are *marked* for test-ood: the smallest number that fills it, or a given share.
-3. A video goes whole to the side that most of its queries are on. One of which exactly half is marked stays out of
-   test-ood, unless asked otherwise: half of it lies where most moments lie. (The paper does not say; its files have
-   such videos in test-ood.)
-4. A video with an overlong moment (half of it or more, unless asked otherwise) stays out of test-ood, as the paper has
-   it for ActivityNet-CD: else the answer "the whole video" gains there.
-5. The other videos are dealt at random to val, test-iid and train.
+1. All queries are ranked by the density of their moments (:mod:`truemoment.bias.shifts`).
+2. The queries of the lowest ranks are *marked* for test-ood: the smallest number that fills it, or a given share.
+3. Videos with more than half of their queries marked go to test-ood. Videos with exactly half do not, by default,
+   because half of their moments are at common locations. (The paper does not say; its files have them in test-ood.)
+4. Videos with a long moment (by default at least half of the video) stay out of test-ood, as in ActivityNet-CD: else
+   the prediction "the whole video" gains there.
+5. The other videos are assigned at random to val, test-iid and train.
 
-Marking more queries brings more videos to test-ood, so the smallest number that fills it is found by bisection.
+More marked queries bring more videos to test-ood, so bisection finds the smallest number that fills it.
 
-What the paper does not say, its published files do: Charades-CD and ActivityNet-CD come out query by query with kernels
-of a width of 0.034 and of 0.0013 of the video, alike in all directions, 20 % and 40 % of the queries marked, ties in
-test-ood, and, in ActivityNet-CD, step 4 (the tables ``closer-look-resplit`` of :mod:`truemoment.reproduction`).
+The published files show the settings of the paper: Charades-CD and ActivityNet-CD are reproduced query by query with
+kernels of width 0.034 and 0.0013 of the video in all directions, 20 % and 40 % of the queries marked, ties in test-ood,
+and, in ActivityNet-CD, step 4 (the tables ``closer-look-resplit`` of :mod:`truemoment.reproduction`).
 """
 
 from __future__ import annotations
@@ -40,23 +39,23 @@ Ties = Literal["ood", "rest"]
 
 @dataclass(frozen=True)
 class Plan:
-    """How a dataset is to be split.
+    """How a dataset is split.
 
     Parameters
     ----------
     ood, val, iid
         Shares of the queries for test-ood, val and test-iid; train gets the rest.
     shifts
-        One, or a location and a word shift: then queries of test-ood are shifted in both.
+        One shift, or a shift of location and one of words, which are combined.
     marked
-        Share of the queries marked for test-ood by their location; None for as many as it takes to fill it, or for
-        :data:`MARKED_OF_TWO` where new words fill it.
+        Share of the queries marked for test-ood by their location; None for as many as fill it, or for
+        :data:`MARKED_OF_TWO` if new words fill it.
     longest_norm
-        Videos with a moment of this share of them or more (in plain float64) stay out of test-ood; None for no such
-        rule. It belongs to a shift of location: without one it bars nothing.
+        Videos with a moment of at least this share of the video (in plain float64) stay out of test-ood; None for no
+        limit. Only used by a shift of location.
     ties
-        Where a video goes of which exactly half the queries are marked; None for ``rest``, or for ``ood`` where new
-        terms are asked for: what else such a video holds is put aside then.
+        Where videos with exactly half of their queries marked go; None for ``rest``, or for ``ood`` with new terms (the
+        other queries of the video are then put aside).
 
     Raises
     ------
@@ -73,7 +72,7 @@ class Plan:
     ties: Ties | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be."""
+        """Refuse invalid values."""
         for name in ("ood", "val", "iid", "marked", "longest_norm"):
             share = getattr(self, name)
             if share is not None and not 0 < share < 1:
@@ -89,7 +88,7 @@ class Plan:
         if not kinds or len(set(kinds)) < len(kinds):
             raise UsageError("expected one shift, or one of location and one of words or compositions")
         if self.marked is not None and self.location is None:
-            raise UsageError("a share of the queries is marked by location, and no shift of location is asked for")
+            raise UsageError("a share of the queries is marked by location, but there is no shift of location")
 
     @property
     def location(self) -> LocationShift | None:
@@ -98,12 +97,12 @@ class Plan:
 
     @property
     def ties_go(self) -> Ties:
-        """Where a video goes of which exactly half the queries are marked."""
+        """Where videos with exactly half of their queries marked go."""
         return self.ties or ("rest" if self.new is None else "ood")
 
     @property
     def least_dense(self) -> float | None:
-        """Share of the queries that are marked by their location; None for as many as it takes, or for none."""
+        """Share of the queries marked by their location; None for as many as fill test-ood, or for none."""
         if self.marked is None and self.location is not None and self.new is not None:
             return MARKED_OF_TWO
         return self.marked
@@ -115,18 +114,18 @@ class Plan:
 
 
 LARGEST_TESTS = 0.9
-"""Most that test-ood, val and test-iid may take together."""
+"""Largest share of test-ood, val and test-iid together."""
 
 N_TRIED = 32
-"""Ranks that are tried where none is found to fill test-ood; the one that comes nearest is taken."""
+"""Number of ranks to try if none fills test-ood; the nearest one is used."""
 
 MARKED_OF_TWO = 0.4
-"""Share of the queries, the least dense, that a shift of both location and words takes test-ood from."""
+"""Share of the queries, the least dense, that test-ood is drawn from by a shift of both location and words."""
 
 
 @dataclass(frozen=True, eq=False)
 class Resplit:
-    """A dataset split anew.
+    """A new split of a dataset.
 
     Parameters
     ----------
@@ -135,13 +134,13 @@ class Resplit:
     plan
         How they were split.
     members
-        Name of a split -> its queries, (Q,) each; also :data:`ASIDE` where queries were put aside.
+        Name of a split -> mask of its queries, (Q,); also :data:`ASIDE` if queries were put aside.
     marked : (Q,)
         Queries that were marked for test-ood.
     ranking
-        What they were marked by.
+        Their ranking.
     terms
-        New words or compositions, in the order they were drawn; none for a shift of location alone.
+        New words or compositions, in the order in which they were drawn; none for a shift of location alone.
     """
 
     annotations: Annotations
@@ -157,7 +156,7 @@ class Resplit:
         Raises
         ------
         UsageError
-            If there is none of that name.
+            If it is unknown.
         """
         if name not in self.members:
             raise UsageError(f"got split {name!r}, expected one of {', '.join(self.members)}")
@@ -167,24 +166,23 @@ class Resplit:
 def resplit(
     annotations: Annotations, rng: np.random.Generator, plan: Plan | None = None, engine: Engine | None = None
 ) -> Resplit:
-    """Split a dataset anew.
+    """Split a dataset again.
 
     Parameters
     ----------
     annotations
-        All queries of the dataset; those without a moment or of unknown duration are never marked by location, and go
-        where their video goes.
+        All queries of the dataset; those without a moment or of unknown duration are never marked by location.
     rng
-        Generator of what is drawn: the new words, and which videos are for val and test-iid.
+        Generator of the draws: new words, and the videos of val and test-iid.
     plan
-        How; by default :class:`Plan` as it is.
+        How to split; by default :class:`Plan` with its defaults.
     engine
-        What finds words; by default the lexicon.
+        Language engine that finds words; by default the lexicon.
 
     Raises
     ------
     InputError
-        If there are too few videos, there is no density to split by, no word to draw, or nothing reaches test-ood.
+        If there are too few videos, no density, no word to draw, or no video for test-ood.
 
     Examples
     --------
@@ -198,8 +196,8 @@ def resplit(
     {'train': 0.68, 'val': 0.05, 'test-iid': 0.06, 'test-ood': 0.2}
     """
     plan = Plan() if plan is None else plan
-    drawing, dealing = rng.spawn(2)
-    # Numbered by name, so that the order of the file decides nothing.
+    drawing, assigning = rng.spawn(2)
+    # Numbers by name, so that the order of the file has no effect.
     names, video = np.unique(annotations.queries.video_id.astype(str), return_inverse=True)
     n_videos = len(names)
     if n_videos < len(SPLITS):
@@ -217,7 +215,7 @@ def resplit(
             f"{annotations.dataset}: test-ood leaves {n_left} videos, expected {len(SPLITS) - 1} or more for train, "
             "val and test-iid"
         )
-    val, iid = _deal(video, rest, (plan.val, plan.iid), dealing)
+    val, iid = _assign(video, rest, (plan.val, plan.iid), assigning)
     members = {"train": rest & ~val & ~iid, "val": val, "test-iid": iid, "test-ood": ood}
     if not members["train"].any():
         raise InputError(f"{annotations.dataset}: nothing is left for train, expected smaller shares for the others")
@@ -227,10 +225,10 @@ def resplit(
 
 
 def _sides(ranking: Ranking, video: Ints, barred: Bools, plan: Plan, low: Bools) -> tuple[Bools, Bools]:
-    """Queries of test-ood and those of other splits, (Q,) each, where those of `low` ranks are to go to test-ood.
+    """Return the queries of test-ood and of other splits, (Q,) each, given the queries of `low` rank.
 
-    For new terms some are on neither side: those of low rank elsewhere, what is left of the videos of test-ood, and
-    new compositions of a word that training would not know.
+    With new terms some queries are in neither: those of low rank elsewhere, the other queries of the videos of
+    test-ood, and new compositions of a word that is not in training.
     """
     marked = low & ranking.eligible
     in_ood = by_majority(video, marked, ties_count=plan.ties_go == "ood")[video] & ~barred[video]
@@ -243,7 +241,7 @@ def _sides(ranking: Ranking, video: Ints, barred: Bools, plan: Plan, low: Bools)
 
 
 def _ranking(annotations: Annotations, plan: Plan, engine: Engine | None, rng: np.random.Generator) -> Ranking:
-    """By location, by new words, or by new words of queries that lie where few do."""
+    """Rank by location, by new words, or by new words of queries at rare locations."""
     by_location = None if plan.location is None else plan.location.rank(annotations)
     if plan.new is None:
         if by_location is None:
@@ -257,13 +255,13 @@ def _ranking(annotations: Annotations, plan: Plan, engine: Engine | None, rng: n
 
 
 def _quantile(ranking: Ranking, share: float) -> float:
-    """Rank up to which a share of all queries lies."""
+    """Return the rank up to which a share of all queries is."""
     ordered = np.sort(ranking.rank)
     return float(ordered[max(int(share * len(ordered) + TIE), 1) - 1])
 
 
 def _overlong(annotations: Annotations, video: Ints, longest_norm: float | None) -> Bools:
-    """Videos with a moment of that share of them or more, (V,)."""
+    """Return videos with a moment of at least this share of the video, (V,)."""
     barred = np.zeros(int(video.max()) + 1, dtype=bool)
     if longest_norm is not None:
         known = annotations.duration_s > 0
@@ -275,7 +273,7 @@ def _overlong(annotations: Annotations, video: Ints, longest_norm: float | None)
 
 
 def by_majority(video: Ints, marked: Bools, *, ties_count: bool) -> Bools:
-    """Videos most of whose queries are marked, (V,); those with exactly half of them too if `ties_count`.
+    """Return videos with more than half of their queries marked, (V,); with exactly half too if `ties_count`.
 
     Examples
     --------
@@ -288,31 +286,31 @@ def by_majority(video: Ints, marked: Bools, *, ties_count: bool) -> Bools:
 
 
 def _threshold(ranking: Ranking, plan: Plan, n_ood: Callable[[Bools], int]) -> float:
-    """Rank up to which queries are marked: of a share of them, or of as many as fill test-ood."""
+    """Return the rank up to which queries are marked: a share of them, or as many as fill test-ood."""
     if plan.marked is not None and plan.new is None:
         return _quantile(ranking, plan.marked)
     ranks = np.unique(ranking.rank[np.isfinite(ranking.rank)])
     wanted = plan.ood * len(ranking.rank) - TIE
-    low, high = 0, len(ranks) - 1  # the lowest rank that is known to fill it, or the last
+    low, high = 0, len(ranks) - 1  # `high` is the lowest rank known to fill it, or the last
     while low < high:
         middle = (low + high) // 2
         filled = n_ood(ranking.rank <= ranks[middle]) >= wanted
         low, high = (low, middle) if filled else (middle + 1, high)
     if not len(ranks):
         return -np.inf
-    if n_ood(ranking.rank <= ranks[high]) < wanted:  # new compositions become too many for training to know their words
+    if n_ood(ranking.rank <= ranks[high]) < wanted:  # too many new compositions, so training does not have their words
         tried = np.unique(np.linspace(0, high, N_TRIED).astype(np.int64))
         high = int(tried[np.argmax([n_ood(ranking.rank <= ranks[at]) for at in tried])])
     return float(ranks[high])
 
 
 def _drawn(ranking: Ranking, low: Bools) -> tuple[str, ...]:
-    """New terms, in the order they were drawn; none for a shift of location alone."""
+    """Return new terms, in the order in which they were drawn; none for a shift of location alone."""
     return ranking.drawn[: int(ranking.rank[low].max(initial=-1.0)) + 1] if ranking.drawn else ()
 
 
 def parts_known(ranking: Ranking, new: Sequence[str], elsewhere: Bools) -> Bools:
-    """Queries one of whose new compositions has both its words in compositions of other splits, (Q,)."""
+    """Return queries with a new composition whose words are both in compositions of other splits, (Q,)."""
     terms = ranking.terms or ()
     others = [term.split() for q in np.flatnonzero(elsewhere).tolist() for term in terms[q]]
     verbs, nouns = ({parts[at] for parts in others} for at in (0, 1))
@@ -322,21 +320,22 @@ def parts_known(ranking: Ranking, new: Sequence[str], elsewhere: Bools) -> Bools
 
 def _why_none(plan: Plan) -> str:
     if plan.location is not None and plan.longest_norm is not None:
-        return f"; videos with a moment of {plan.longest_norm:g} of them or more are kept out, expected a larger share"
-    return "; in none are half of the queries marked, expected a larger share"
+        long = f"a moment of at least {plan.longest_norm:g} of the video"
+        return f"; videos with {long} are kept out, expected a larger share"
+    return "; no video has half of its queries marked, expected a larger share"
 
 
-def _deal(video: Ints, rest: Bools, shares: Sequence[float], rng: np.random.Generator) -> list[Bools]:
-    """Deal videos at random, one split after the other, until each holds its share of all queries; (Q,) each."""
+def _assign(video: Ints, rest: Bools, shares: Sequence[float], rng: np.random.Generator) -> list[Bools]:
+    """Assign videos at random, one split after the other, until each has its share of all queries; (Q,) each."""
     size = np.bincount(video[rest], minlength=int(video.max()) + 1)
     videos = rng.permutation(np.flatnonzero(size))
-    held = np.concatenate([[0], np.cumsum(size[videos])])
-    dealt, start = [], 0
+    assigned = np.concatenate([[0], np.cumsum(size[videos])])
+    splits, start = [], 0
     for share in shares:
-        wanted = held[start] + share * len(video) - TIE
-        stop = min(int(np.searchsorted(held, wanted)), len(videos))
+        wanted = assigned[start] + share * len(video) - TIE
+        stop = min(int(np.searchsorted(assigned, wanted)), len(videos))
         chosen = np.zeros(len(size), dtype=bool)
         chosen[videos[start:stop]] = True
-        dealt.append(chosen[video] & rest)
+        splits.append(chosen[video] & rest)
         start = stop
-    return dealt
+    return splits

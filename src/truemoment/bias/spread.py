@@ -1,24 +1,22 @@
-r"""How uneven locations are: in bits, and in what the best constant answer scores.
+r"""Unevenness of locations, in bits, and the best constant prediction.
 
-The first is held against an *even* spread: every moment of the video that is no shorter than the shortest one is as
-likely as any other. The second is held against moments of the *same lengths* at even starts: a constant hits long
-moments more easily than short ones wherever they lie, so against the even spread, with its many long moments, every
-dataset of short ones would look free of bias. (Lengths that are all alike do help a constant; that they are, the first
-figure tells.)
+Unevenness is relative to an *even* spread: all moments of the video no shorter than the shortest one are equally
+likely. The best constant is compared with moments of the *same lengths* at even starts: a constant hits long moments
+more easily than short ones anywhere, so compared with the even spread, with its many long moments, every dataset of
+short moments would seem unbiased. (Equal lengths do help a constant; unevenness shows them.)
 
-Where moments lie on a grid (:mod:`truemoment.bias.grids`), both are held against what is even *on the grid*: every pair
-of a start and a later end as likely; or every start, for moments of as many steps. So even moments have 0 bits and no
-excess, on a grid as off it.
+If moments are on a grid (:mod:`truemoment.bias.grids`), both are relative to what is even *on the grid*: all pairs of a
+start and a later end are equally likely, or all starts for moments with the same number of steps. So even moments have
+0 bits and no excess, with or without a grid.
 
-Chance alone makes every sample look uneven, the more the smaller it is, so the same figure is taken of even samples of
-the same size. Sentences that ask for the very same moment are drawn together, one place for
-all of them: no sample is more even than its repetitions allow. (Moments of one video are drawn apart, and so are
-annotators who mark different moments for one query; on a grid two of them never get the same place, as they would be
-one moment then.)
+Small samples are uneven by chance, so the same value is computed for even samples of the same size. Sentences about the
+same moment are drawn together, with one location. (Moments of one video are drawn independently, and so are different
+moments of several annotators for one query; on a grid they never get the same location, because they would then be one
+moment.)
 
 References
 ----------
-The bias of entropies counted in cells: L. Paninski, Estimation of entropy and mutual information, Neural Computation 15
+Bias of entropies counted in cells: L. Paninski, Estimation of entropy and mutual information, Neural Computation 15
 (2003).
 """
 
@@ -32,7 +30,7 @@ import numpy as np
 
 from truemoment.baselines.base import grid_of_moments
 from truemoment.bias.chance import check_draws, p_value
-from truemoment.bias.grids import ROUNDED, Grid, GridMoments, draw_apart, grid_moments
+from truemoment.bias.grids import ROUNDED, Grid, GridMoments, draw_distinct, grid_moments
 from truemoment.bias.locations import Locations
 from truemoment.bias.regions import EVEN, N_STEPS, below_even_bits, even_on_steps
 from truemoment.bias.starts import Starts, starts_anywhere, starts_on_grid
@@ -44,37 +42,37 @@ from truemoment.measures import parse_measure
 from truemoment.measures.base import HitRule
 
 STEP_NORM = 0.05
-"""Grid of starts and ends of constant answers, that of BestConstant."""
+"""Grid of starts and ends of constant predictions, as in BestConstant."""
 
-_BLOCK_ROWS = 8192  # moments held against all constants at a time
+_BLOCK_ROWS = 8192  # moments compared with all constants at a time
 _BLOCK_DRAWS = 50
 
 
 @dataclass(frozen=True)
 class Evenness:
-    """How far the spread of locations is from even.
+    """Unevenness of locations.
 
     Parameters
     ----------
     entropy_bits
-        Differential entropy of the density of (start, end), in bits, corrected for chance: `even_bits` less
+        Differential entropy of the density of (start, end), in bits, corrected for chance: `even_bits` minus
         `below_even_bits`. On a grid, entropy of the pair of start and end.
     even_bits
-        That of the even spread, log2((1 - L)^2 / 2), L the shortest length; no density there has more. On a grid,
-        mean over the locations of the logarithm of how many moments their video has.
+        Entropy of the even spread, log2((1 - L)^2 / 2), L the shortest length; the maximum. On a grid, mean over the
+        locations of the logarithm of the number of possible moments of their video.
     below_even_bits
-        Kullback-Leibler divergence from the even spread, less what chance gives. 0: even (below 0: by chance); a
-        spread that fills one part in 2^b of the support has b.
+        Kullback-Leibler divergence from the even spread, minus the mean by chance. 0: even (below 0: by chance); b if
+        the spread fills one part in 2^b of the support.
     by_chance_bits
         Mean of the uncorrected divergence over even samples of the same size.
     p_value
-        Of the uncorrected divergence among those.
+        p value of the uncorrected divergence.
     shortest_norm
-        L, as a fraction of the video; on a grid that of the shortest moment the grid has.
+        L, as a fraction of the video; on a grid, length of the shortest moment of the grid.
     n_moments, n_distinct
-        Locations, and distinct moments among them.
+        Number of locations, and of distinct moments.
     grid
-        The grid that moments lie on and that the even spread is drawn on; None where there is none.
+        Grid of the moments and of the even spread; None if there is none.
     """
 
     entropy_bits: float
@@ -95,25 +93,25 @@ class Evenness:
 
 @dataclass(frozen=True)
 class ConstantBias:
-    """What the best constant share of the video scores, and how much of that is bias.
+    """The best constant prediction, and how much of its score is bias.
 
     Parameters
     ----------
     measure
-        What it is best for; ``[ref=rows]`` where a query has several moments, as each counts.
+        The measure that it maximises; with ``[ref=rows]`` if a query has several moments, because each counts.
     start_norm, end_norm
         The constant, as fractions of the video; of equal ones the earliest, then the shortest.
     value
-        Its figure, a fraction of the moments.
+        Share of the moments that it hits.
     even_value
-        Mean, over samples of moments of the same lengths at even starts, of what the best constant of each scores
-        there. On a grid, starts of the grid, and lengths in steps.
+        Mean value of the best constant of each sample of moments of the same lengths at even starts. On a grid, starts
+        and lengths are in steps.
     excess
-        `value` less `even_value`.
+        `value` minus `even_value`.
     p_value
-        Of `value` among those samples.
+        p value of `value` among those samples.
     grid
-        The grid that moments lie on and that samples are drawn on; None where there is none.
+        Grid of the moments and of the samples; None if there is none.
     """
 
     measure: str
@@ -129,34 +127,34 @@ class ConstantBias:
 def evenness(
     locations: Locations, rng: np.random.Generator, *, draws: int = 200, shortest_norm: float | None = None
 ) -> Evenness:
-    r"""Measure how far the spread of locations is from even.
+    r"""Measure the unevenness of locations.
 
     .. math:: D = \sum_k p_k \log_2 (p_k / q_k)
 
     over K regions of equal size (:data:`truemoment.bias.regions.N_STEPS`), :math:`p_k` the share of the locations in
-    region k, and :math:`q_k` that of the even spread: 1 / K, or on a grid the share of the grid's moments that lie
-    there. That is the Kullback-Leibler divergence of the histogram from the even spread. Off a grid it is the
-    differential entropy of the even spread less that of the histogram's density (even within each region). On DiDeMo,
-    of whose videos of six segments the 21 moments lie in 21 regions, it is :math:`\log_2 21 - H`.
+    region k, and :math:`q_k` that of the even spread: 1 / K, or on a grid the share of the grid's moments in region k.
+    That is the Kullback-Leibler divergence of the histogram from the even spread. Without a grid it is the differential
+    entropy of the even spread minus that of the histogram's density (even within each region). On DiDeMo, where the 21
+    moments of six segments are in 21 regions, it is :math:`\log_2 21 - H`.
 
     Parameters
     ----------
     locations
         N locations.
     rng
-        Generator of the draws; the same seed gives the same figures.
+        Generator of the draws.
     draws
-        Even samples, 1 or more.
+        Number of even samples, 1 or more.
     shortest_norm
-        Shortest length of the even spread, as a fraction of the video; by default that of the shortest moment, on a
-        grid one step.
+        Shortest length of the even spread, as a fraction of the video; by default the length of the shortest moment, or
+        one step of the grid.
 
     Raises
     ------
     UsageError
         If `draws` is less than 1, or a moment is shorter than `shortest_norm`.
     InputError
-        If every moment is a whole video, of which there is but one; or nearly all lie on a grid, and some do not.
+        If every moment is a whole video, or nearly all moments are on a grid and some are not.
     """
     check_draws(draws, "draws")
     shortest_found = _shortest(locations, shortest_norm)
@@ -183,7 +181,7 @@ def evenness(
 
 @dataclass(frozen=True, eq=False)
 class _Even:
-    """The even spread that locations are held against.
+    """The even spread that locations are compared with.
 
     Parameters
     ----------
@@ -192,9 +190,9 @@ class _Even:
     share : (K,)
         Share of each region in the even spread.
     draw
-        Draws an even sample: how many locations lie in each region, (K,).
+        Draws an even sample: number of locations in each region, (K,).
     bits, shortest_norm, n_distinct
-        As of :class:`Evenness`.
+        See :class:`Evenness`.
     """
 
     region: Ints
@@ -206,7 +204,7 @@ class _Even:
 
 
 def _even_anywhere(locations: Locations, shortest_norm: float) -> _Even:
-    """Make the even spread over all moments no shorter than the shortest."""
+    """Return the even spread over all moments no shorter than the shortest."""
     return _Even(
         region_of(locations.start_end_norm, shortest_norm, N_STEPS),
         EVEN,
@@ -218,11 +216,7 @@ def _even_anywhere(locations: Locations, shortest_norm: float) -> _Even:
 
 
 def _even_on_grid(locations: Locations, at: GridMoments, shortest_norm: float) -> _Even:
-    """Make the even spread over all pairs of start and end that the grid has in each video.
-
-    A region is that of first and last step as shares of the steps, which are those of the video where it is a multiple
-    of the step.
-    """
+    """Return the even spread over all pairs of start and end on the grid; regions use shares of the steps."""
     fewest = np.maximum(np.ceil(shortest_norm * at.steps_of_video - 2 * ROUNDED), 1).astype(np.int64)
     shortest_norm = float(np.min(fewest / at.n_steps))
     one, multiplicity = at.distinct(locations.video)
@@ -230,7 +224,7 @@ def _even_on_grid(locations: Locations, at: GridMoments, shortest_norm: float) -
     n_pairs = _triangle(at.n_steps - fewest + 1)
 
     def draw(rng: np.random.Generator) -> Floats:
-        pair = draw_apart(video, n_pairs[one], rng)
+        pair = draw_distinct(video, n_pairs[one], rng)
         last = (np.sqrt(8.0 * pair + 1) - 1) // 2  # pairs are counted by their last step, then by their first
         first = pair - _triangle(last)
         drawn = np.stack([first, last + least], axis=1) / n_steps[:, None]
@@ -250,38 +244,37 @@ def _even_on_grid(locations: Locations, at: GridMoments, shortest_norm: float) -
 def constant_bias(
     locations: Locations, rng: np.random.Generator, *, threshold: float = 0.5, draws: int = 200
 ) -> ConstantBias:
-    r"""Score the best constant share of the video, and hold it against what is best where starts are even.
+    r"""Score the best constant prediction, and compare it with the best one if starts are even.
 
-    A constant hits a moment when their IoU is more than the threshold (the default protocol's rule and tolerance).
-    Constants are those of :class:`truemoment.baselines.BestConstant`, whose figure this is wherever moments lie within
-    their videos. It is chosen on the data it is scored on; so it is, anew, in each sample of chance, so that the
-    optimism of choosing is in both figures.
+    A constant hits a moment if their IoU is more than the threshold (rule and tolerance of the default protocol). The
+    constants are those of :class:`truemoment.baselines.BestConstant`. The best one is selected on the data on which it
+    is scored, and again in each sample by chance, so that both values have the same optimism.
 
-    In these samples each distinct moment keeps its length :math:`\ell` and its start is even from 0 to
-    :math:`1 - \ell`. For speed lengths are gathered in 250 groups of equal numbers, each at its mean, and starts are
-    drawn from 100 equal steps; on the field's splits that moves the best constant's figure by less than 0.001. On a
-    grid each moment keeps its number of steps, and every start that leaves room for them is as likely.
+    In these samples each distinct moment keeps its length :math:`\ell`, and its start is even from 0 to
+    :math:`1 - \ell`. For speed, lengths are in 250 groups of equal numbers, each at its mean, and starts are drawn from
+    100 equal steps; on common splits this changes the value by less than 0.001. On a grid each moment keeps its number
+    of steps, and all starts that leave room for them are equally likely.
 
-    An excess below 0 does not say that locations are even: where moments crowd at the beginning and at the end (the
-    ActivityNet datasets), one constant serves but one crowd, and even starts would serve it better.
+    An excess below 0 does not mean that locations are even: if moments are frequent at the beginning and at the end
+    (the ActivityNet datasets), a constant can hit only one of the two.
 
     Parameters
     ----------
     locations
         N locations.
     rng
-        Generator of the draws; the same seed gives the same figures.
+        Generator of the draws.
     threshold
         IoU, more than 0 and less than 1.
     draws
-        Samples, 1 or more.
+        Number of samples, 1 or more.
 
     Raises
     ------
     UsageError, MeasureError
-        If `draws` is less than 1, or the threshold is none.
+        If `draws` is less than 1, or the threshold is invalid.
     InputError
-        If nearly all moments lie on a grid, and some do not.
+        If nearly all moments are on a grid and some are not.
     """
     check_draws(draws, "draws")
     several = len(np.unique(locations.query)) < len(locations)
@@ -309,7 +302,7 @@ def constant_bias(
 def _best_by_chance(
     starts: Starts, constants: Floats, threshold: float, draws: int, rng: np.random.Generator
 ) -> Floats:
-    """Most locations that one constant hits in each of some samples at even starts, shape (draws,)."""
+    """Return the number of hits of the best constant in each sample at even starts, shape (draws,)."""
     multiplicity = starts.multiplicity.astype(np.float64)
     n_placed = len(starts.placed)
     best = np.empty(draws)
@@ -326,16 +319,16 @@ def _best_by_chance(
 
 
 def _triangle(n: Ints | Floats) -> Ints:
-    """How many pairs of a first and a last step there are among n steps: n (n + 1) / 2."""
+    """Return the number of pairs of a first and a last step among n steps: n (n + 1) / 2."""
     return np.asarray(n * (n + 1) // 2, dtype=np.int64)
 
 
 def _shortest(locations: Locations, given: float | None) -> float:
-    """Shortest length of the even spread; refused where it is none."""
+    """Return the shortest length of the even spread; refuse an invalid one."""
     found = float(np.diff(locations.start_end_norm, axis=1).min())
     if given is not None and not 0 <= given <= found + TIE:
         raise UsageError(
-            f"got a shortest moment of {given:g} of the video, expected 0 to {found:g}: the shortest there is"
+            f"got a shortest moment of {given:g} of the video, expected 0 to {found:g}, the shortest moment"
         )
     shortest = found if given is None else given
     if shortest > 1 - TIE:
@@ -344,19 +337,19 @@ def _shortest(locations: Locations, given: float | None) -> float:
 
 
 def _even_counts(multiplicity: Ints, n_places: int, rng: np.random.Generator) -> Floats:
-    """Draw one of the places for each distinct moment; return how many locations each place gets, (n_places,)."""
+    """Draw a place for each distinct moment; return the number of locations at each place, (n_places,)."""
     place = rng.integers(n_places, size=len(multiplicity))
     return np.asarray(np.bincount(place, weights=multiplicity.astype(np.float64), minlength=n_places), dtype=np.float64)
 
 
 def _hit_table(moments: Floats, constants: Floats, threshold: float) -> Bools:
-    """Which constants, (C, 2), hit which moments, (N, 2): shape (N, C)."""
+    """Return which constants, (C, 2), hit which moments, (N, 2): shape (N, C)."""
     iou = temporal_iou(constants[:, 0], constants[:, 1], moments[:, :1], moments[:, 1:])
     return HitRule()(iou, threshold)
 
 
 def _hits(moments: Floats, times: Ints, constants: Floats, threshold: float) -> Ints:
-    """How many moments each constant hits, shape (C,); moment i counts `times[i]`."""
+    """Return the number of moments that each constant hits, shape (C,); moment i counts `times[i]`."""
     hits = np.zeros(len(constants), dtype=np.int64)
     for low in range(0, len(moments), _BLOCK_ROWS):
         rows = slice(low, low + _BLOCK_ROWS)

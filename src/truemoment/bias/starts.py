@@ -1,4 +1,4 @@
-"""Moments of the same lengths at even starts: what the best constant answer is held against."""
+"""Moments of the same lengths at even starts, for the best constant by chance."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.bias.grids import ROUNDED, GridMoments, draw_apart
+from truemoment.bias.grids import ROUNDED, GridMoments, draw_distinct
 from truemoment.bias.locations import Locations
 from truemoment.intervals import Floats, Ints
 
-_N_LENGTHS, _N_STARTS = 250, 100  # placements that stand for all
-_MOST_ROWS = 50_000  # as many on a grid, or one group a number of steps
+_N_LENGTHS, _N_STARTS = 250, 100  # of the placements that are drawn
+_MOST_ROWS = 50_000  # of the placements on a grid, or one group per number of steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,11 +22,11 @@ class Starts:
     Parameters
     ----------
     placed : (P, 2)
-        All moments that a sample is made of.
+        All possible moments of a sample.
     draw
         Draws one of them for each of M distinct moments, (M,).
     multiplicity : (M,)
-        Locations of each.
+        Number of locations of each.
     """
 
     placed: Floats
@@ -35,7 +35,7 @@ class Starts:
 
 
 def starts_anywhere(locations: Locations) -> Starts:
-    """Let starts be even from 0 to where the moment still fits into the video."""
+    """Return moments with even starts, from 0 to the last start that fits into the video."""
     multiplicity = locations.multiplicity
     length = np.empty(len(multiplicity))
     length[locations.moment] = np.diff(locations.start_end_norm, axis=1)[:, 0]
@@ -44,7 +44,7 @@ def starts_anywhere(locations: Locations) -> Starts:
 
 
 def starts_on_grid(locations: Locations, at: GridMoments) -> Starts:
-    """Let starts be even over the steps from which the moment still fits into the video."""
+    """Return moments with even starts over the steps of the grid that fit into the video."""
     one, multiplicity = at.distinct(locations.video)
     length = (at.last - at.first + 1)[one]
     n_starts = at.n_steps[one] - length + 1
@@ -54,14 +54,14 @@ def starts_on_grid(locations: Locations, at: GridMoments) -> Starts:
     first_row, placed = grid_placements(at.n_steps[one], length, at.steps_of_video[one], off_step)
 
     def draw(rng: np.random.Generator) -> Ints:
-        start = draw_apart(owner.reshape(-1), n_starts, rng)
+        start = draw_distinct(owner.reshape(-1), n_starts, rng)
         return np.asarray(first_row + start * np.minimum(n_starts, _N_STARTS) // n_starts)
 
     return Starts(placed, draw, multiplicity)
 
 
 def placements(length_norm: Floats) -> tuple[Ints, Floats]:
-    """Moments of given lengths at even starts: all that a sample of them is drawn from.
+    """Return possible moments of given lengths at even starts.
 
     Parameters
     ----------
@@ -71,10 +71,10 @@ def placements(length_norm: Floats) -> tuple[Ints, Floats]:
     Returns
     -------
     group : (M,)
-        Group of each length, from 0 to G - 1; G is 250, or M where that is less.
+        Group of each length, from 0 to G - 1, G = min(250, M).
     start_end_norm : (100 G, 2)
-        A hundred moments of the mean length of each group, the first group's first, at evenly spaced starts. Groups
-        begin at different fractions of a step (multiples of the golden ratio), so that no edge lies alike for all.
+        For each group, 100 moments of its mean length at evenly spaced starts. Groups start at different fractions of a
+        step (multiples of the golden ratio), so that groups do not share edges.
     """
     n_groups = min(len(length_norm), _N_LENGTHS)
     group = np.empty(len(length_norm), dtype=np.int64)
@@ -86,27 +86,26 @@ def placements(length_norm: Floats) -> tuple[Ints, Floats]:
 
 
 def grid_placements(n_steps: Ints, length: Ints, steps_of_video: Floats, off_step: Floats) -> tuple[Ints, Floats]:
-    """Moments of given numbers of steps at even starts of a grid: all that a sample of them is drawn from.
+    """Return possible moments of given numbers of steps at even starts of a grid.
 
-    Moments of as many steps in videos of as many are gathered where they differ (by the duration of the video, or by
-    how files round times), in groups of equal numbers, each with its middle one for all. It is moved by whole steps, so
-    that it stays as far off them as it is.
+    Moments with the same number of steps in videos with the same number can still differ, by the duration of the video
+    and by rounding. They are in groups of equal numbers, each represented by its middle moment, moved by whole steps.
 
     Parameters
     ----------
     n_steps, length : (M,)
-        Steps of the video that a moment may cover, and how many it covers.
+        Number of steps of the video, and of the moment.
     steps_of_video : (M,)
         Duration of the video in steps.
     off_step : (M, 2)
-        By how much of a step start and end lie off their steps.
+        Distance of start and end from their steps, in steps.
 
     Returns
     -------
     first_row : (M,)
-        Where the placements of each moment begin.
+        First row of the placements of each moment.
     start_end_norm : (P, 2)
-        Placements: at every start, or at 100 of them, evenly chosen, where there are more.
+        Placements at every start, or at 100 evenly selected ones if there are more.
     """
     off_step = np.where(np.abs(off_step) <= ROUNDED, off_step, 0)  # not where the video ends between two steps
     table = np.column_stack([n_steps, length, steps_of_video, off_step]).round(6)

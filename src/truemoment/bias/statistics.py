@@ -1,13 +1,13 @@
-"""What a dataset consists of: videos, moments, sentences and words, as MAD's Tables 1 and 7 count them, and more.
+"""Statistics of videos, moments, sentences and words, as in MAD's Tables 1 and 7, and more.
 
-Conventions, where papers differ without saying so:
+Conventions, on which papers differ:
 
-- A *video* counts once, however many splits annotate it (val_1 and val_2 of ActivityNet Captions annotate the same
-  ones), and its duration is the first known one.
-- A *moment* is a row of the annotations: several moments of a query, or of several annotators, count each. Its length
-  is that annotated; `within_mean_s` is that of the part within the video, which MAD prints for Charades-STA.
-- A *word* is a token of the engine with a letter or digit; *tokens* count punctuation too. MAD prints tokens a query
-  and calls them words. See :mod:`truemoment.bias.vocabulary` for what is a distinct word.
+- A *video* counts once, even if several splits annotate it (val_1 and val_2 of ActivityNet Captions), with its first
+  known duration.
+- A *moment* is a row of the annotations; several moments of a query, or of several annotators, count each. Its length
+  is as annotated; `within_mean_s` is the mean length of the part within the video, which MAD prints for Charades-STA.
+- A *word* is a token of the engine with a letter or digit; *tokens* include punctuation. MAD prints tokens per query
+  and calls them words. See :mod:`truemoment.bias.vocabulary` for distinct words.
 
 References
 ----------
@@ -34,18 +34,18 @@ from truemoment.records import Annotations
 
 @dataclass(frozen=True)
 class VideoStatistics:
-    """The videos of some splits. What is not known, or is of nothing, is NaN.
+    """The videos of some splits; undefined values are NaN.
 
     Parameters
     ----------
     n
-        Distinct videos.
+        Number of distinct videos.
     n_unknown
-        Videos of unknown duration: they are left out of every figure that needs one.
+        Number of videos of unknown duration, which are left out of durations.
     n_differing
-        Videos that have different durations in different rows; the first is taken.
+        Number of videos with different durations in different rows; the first one counts.
     total_h, mean_min, median_min
-        Durations of the videos whose duration is known, each once: in hours together, in minutes a video.
+        Total duration in hours; mean and median duration in minutes.
     """
 
     n: int
@@ -58,24 +58,24 @@ class VideoStatistics:
 
 @dataclass(frozen=True)
 class MomentStatistics:
-    """The moments of some splits. What is of nothing is NaN.
+    """The moments of some splits; undefined values are NaN.
 
     Parameters
     ----------
     n
-        Moments of a length above 0.
+        Number of moments with a length above 0.
     n_without_length
-        Moments that do not end after they start: left out of lengths and coverage.
+        Number of moments that do not end after they start, which are left out of lengths and coverage.
     n_outside
-        Moments that lie past the ends of their video, in part or whole, among those of known duration.
+        Number of moments that are partly or completely outside a video of known duration.
     n_queries_without
-        Queries that have no moment in their video.
+        Number of queries without a moment.
     mean_s, median_s, max_s
         Lengths as annotated.
     within_mean_s
-        Mean length of what lies within the video, of moments that lie within in part at least.
+        Mean length of the part within the video, of moments with such a part.
     coverage_mean, coverage_median
-        Share of its video that a moment covers, 0 to 1, of the moments that `within_mean_s` is of.
+        Share of the video that this part covers, 0 to 1.
     """
 
     n: int
@@ -92,24 +92,24 @@ class MomentStatistics:
 
 @dataclass(frozen=True, eq=False)
 class SentenceStatistics:
-    """The queries of some splits and their words. What is of nothing is NaN.
+    """The queries of some splits and their words; undefined values are NaN.
 
     Parameters
     ----------
     n
-        Queries.
+        Number of queries.
     n_repeated
-        Queries that stand in several of the splits (same id, video and sentence); they count once.
+        Number of queries in several of the splits (same id, video and sentence), which count once.
     per_video
-        Mean number of queries a video.
+        Mean number of queries per video.
     n_words, words_mean, words_std, words_median
-        Words, and how many a query has; the deviation is that of these queries, no estimate for others.
+        Number of words, and its distribution over queries (population standard deviation).
     words_histogram : (L,)
-        How many queries have 0, 1, 2, ... words.
+        Number of queries with 0, 1, 2, ... words.
     n_tokens, tokens_mean
-        Words and punctuation marks, and how many a query has.
+        Number of words and punctuation marks, and mean per query.
     vocabulary
-        Words by their form; ``vocabulary.spelt("lemma")`` and ``spelt("written")`` tell them apart otherwise.
+        Words by form; see ``vocabulary.spelt("lemma")`` and ``spelt("written")``.
     """
 
     n: int
@@ -127,13 +127,7 @@ class SentenceStatistics:
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """The statistics of a split, or of several together.
-
-    Parameters
-    ----------
-    videos, moments, sentences
-        What there is of each.
-    """
+    """The statistics of a split, or of several splits together."""
 
     videos: VideoStatistics
     moments: MomentStatistics
@@ -151,9 +145,9 @@ class DatasetStatistics:
     of_split
         Each split by its name.
     of_group
-        Splits taken together, by the name of the group.
+        Several splits together, by the name of the group.
     engine
-        Name of what read the sentences.
+        Name of the language engine.
     """
 
     whole: Statistics
@@ -168,26 +162,21 @@ def dataset_statistics(
     *,
     groups: Mapping[str, Sequence[str]] | None = None,
 ) -> DatasetStatistics:
-    """Count what a dataset consists of.
+    """Compute the statistics of a dataset.
 
     Parameters
     ----------
     annotations_by_split
-        The splits by name. A split that repeats queries of another, as ActivityNet Captions' ``test`` does those of
-        ``val_1`` and ``val_2``, changes nothing in the whole.
+        The splits by name. Queries that a split repeats of another one count once in the whole.
     engine
-        What reads the sentences, each distinct one once; see :func:`truemoment.language.get_engine`.
+        Language engine; see :func:`truemoment.language.get_engine`.
     groups
-        Splits to be taken together as well, by a name for the group, as in ``{"val+test": ("val", "test")}``.
-
-    Returns
-    -------
-    DatasetStatistics
+        Splits to be counted together as well, by a name for the group: ``{"val+test": ("val", "test")}``.
 
     Raises
     ------
     UsageError
-        If there is no split, or a group names one that is not there.
+        If there is no split, or a group names an unknown one.
 
     Examples
     --------
@@ -201,7 +190,7 @@ def dataset_statistics(
     """
     groups = groups or {}
     if not annotations_by_split:
-        raise UsageError("statistics of no split, expected one or more")
+        raise UsageError("got no split, expected one or more")
     unknown = [name for names in groups.values() for name in names if name not in annotations_by_split]
     if unknown or not all(groups.values()):
         raise UsageError(
@@ -226,7 +215,7 @@ def _statistics(splits: Sequence[Annotations], engine: Engine) -> Statistics:
 
 
 def each_query_once(splits: Sequence[Annotations]) -> tuple[list[Annotations], int]:
-    """Leave out queries that an earlier split has (same id, video and sentence), and say how many.
+    """Leave out queries of an earlier split (same id, video and sentence), and return their number.
 
     Examples
     --------

@@ -1,14 +1,14 @@
-"""Everything there is to say of a dataset before anybody looks at a video, in one record.
+"""Surveys: the location, verb and word biases of a dataset in one record.
 
-:func:`survey` asks the other modules of this folder, each part with draws of its own, so that a part more or less
-changes no figure of the others. A part that does not apply says why and is no error: one split has no distance to
-another, sentences without verbs tell nothing by verb.
+:func:`survey` calls the other modules of this package. Each part has a random stream of its own, so that a part more or
+less changes no figure of the others. A part that does not apply has a reason and is no error: a single split has no
+distance to another one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any, Generic, TypeVar
 
@@ -23,6 +23,7 @@ from truemoment.bias.statistics import DatasetStatistics, dataset_statistics
 from truemoment.bias.uniqueness import Uniqueness, uniqueness
 from truemoment.bias.verbs import VerbUse, verb_use
 from truemoment.bias.vocabulary import LongTail, Overlap, long_tail, overlap
+from truemoment.datasets.all_splits import AllSplits
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import TIE, Floats, temporal_iou
 from truemoment.language import verbs_of
@@ -31,7 +32,7 @@ from truemoment.language.remembered import Remembered
 from truemoment.records import Annotations
 
 OVER = (0.3, 0.5, 0.7)
-"""Shares of the video whose longer moments are counted (Closer Look, Fig. 3)."""
+"""Lengths, as shares of the video: longer moments are counted (Closer Look, Fig. 3)."""
 
 THRESHOLD = 0.5
 """IoU above which a constant answer hits."""
@@ -40,15 +41,15 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
-class Part(Generic[T]):
-    """A part of a survey, or why there is none.
+class SurveyPart(Generic[T]):
+    """A part of a survey, or the reason why it does not apply.
 
     Parameters
     ----------
     value
-        What was found; None if the part does not apply.
+        The result; None if the part does not apply.
     why
-        Why it does not; "" if it does.
+        The reason; "" if the part applies.
     """
 
     value: T | None
@@ -57,29 +58,29 @@ class Part(Generic[T]):
 
 @dataclass(frozen=True, eq=False)
 class SplitSurvey:
-    """Where the moments of a split lie.
+    """Locations of the moments of a split.
 
     Parameters
     ----------
     name, sha256
-        The split, and the hash of its annotations ("" for several together).
+        The split, and the hash of its annotations ("" for several splits).
     n_queries, n_videos, n_moments
-        As in the annotations; moments are their rows that name one.
+        Number of queries, videos and moments.
     n_without_moment, n_unknown_duration, n_left_out
-        Queries without a moment; videos of unknown duration; moments that have no place in their video (its duration
-        is not known, or they are empty, swapped or outside).
+        Number of queries without a moment, of videos of unknown duration, and of moments without a location (the
+        duration is unknown, or they are empty, swapped or outside the video).
     locations
-        Places of the moments that have one.
+        Locations of the moments.
     duration_s : (N,)
-        Duration of the video of each place.
+        Duration of the video of each location.
     longer : (3,)
-        Share of the moments longer than each of :data:`OVER`; NaN without places.
+        Share of the moments longer than each of :data:`OVER`; NaN without locations.
     evenness, constant
-        How unevenly moments are spread, and what one answer to all queries reaches.
+        Evenness of the locations, and the best constant prediction.
     constant_of_train
-        What the best constant of the split `train` reaches here, as a fraction.
+        Share of the moments that the best constant prediction of the split ``train`` hits here.
     verbs
-        Verbs of each query, in the order of the queries.
+        Verbs of each query.
     """
 
     name: str
@@ -90,27 +91,27 @@ class SplitSurvey:
     n_without_moment: int
     n_unknown_duration: int
     n_left_out: int
-    locations: Part[Locations]
+    locations: SurveyPart[Locations]
     duration_s: Floats
     longer: Floats
-    evenness: Part[Evenness]
-    constant: Part[ConstantBias]
-    constant_of_train: Part[float]
+    evenness: SurveyPart[Evenness]
+    constant: SurveyPart[ConstantBias]
+    constant_of_train: SurveyPart[float]
     verbs: Sequence[Sequence[str]] = field(repr=False)
 
     @property
     def grid(self) -> Grid | None:
-        """The grid that moments lie on and are held against; None if there is none, or nothing was held against it."""
+        """The grid of the moments; None if there is none, or if neither evenness nor constant is defined."""
         found = self.evenness.value or self.constant.value
         return None if found is None else found.grid
 
     @property
     def points(self) -> Floats:
-        """Start and end of each place as shares of the video, (N, 2); none without places."""
+        """Start and end of each location as shares of the video, (N, 2)."""
         return np.zeros((0, 2)) if self.locations.value is None else self.locations.value.start_end_norm
 
-    def of_verb(self, verb: str) -> Floats:
-        """Places of the moments whose query has a verb, (M, 2)."""
+    def points_of_verb(self, verb: str) -> Floats:
+        """Return the points of the moments whose query has a verb, (M, 2)."""
         if self.locations.value is None:
             return np.zeros((0, 2))
         has = np.array([verb in verbs for verbs in self.verbs], dtype=bool)
@@ -118,17 +119,17 @@ class SplitSurvey:
 
 
 @dataclass(frozen=True, eq=False)
-class Between:
-    """How far two splits lie apart."""
+class SplitPair:
+    """The distance between two splits, by name."""
 
     a: str
     b: str
-    distance: Part[SplitDistance]
+    distance: SurveyPart[SplitDistance]
 
 
 @dataclass(frozen=True, eq=False)
 class SharedWords:
-    """What two splits share of their words."""
+    """The words that two splits share."""
 
     train: str
     test: str
@@ -137,32 +138,32 @@ class SharedWords:
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """All there is to say of a dataset.
+    """The location, verb and word biases of a dataset.
 
     Parameters
     ----------
     dataset, title
-        Its name, and what it is called.
+        Its name, and its name for people.
     splits, whole
-        Each split, and all together; a query that stands in several splits counts once there.
-    between
-        Distances of splits from each other.
+        Each split, and all splits together; a query in several splits counts once there.
+    pairs
+        Distances between splits.
     verb_use
-        How often verbs occur.
+        Frequency of verbs.
     information
-        What verbs tell about places, over all splits.
+        Information of verbs about locations, over all splits.
     statistics
         Durations, queries and words.
     tail
-        How unevenly words are used.
+        The long tail of words.
     shared
-        Words of train and of tests.
+        Words that train shares with other splits.
     uniqueness
         Sentences unlike all others of their video, by threshold.
     engine
-        Name of what read the sentences.
+        Name of the language engine.
     permutations, draws
-        Of tests that permute, and of those that simulate.
+        Number of permutations of tests between splits, and of draws of tests within splits.
     notes
         What a reader of the figures should know.
     """
@@ -171,27 +172,59 @@ class Survey:
     title: str
     splits: tuple[SplitSurvey, ...]
     whole: SplitSurvey
-    between: tuple[Between, ...]
-    verb_use: Part[VerbUse]
-    information: Part[VerbInformation]
+    pairs: tuple[SplitPair, ...]
+    verb_use: SurveyPart[VerbUse]
+    information: SurveyPart[VerbInformation]
     statistics: DatasetStatistics
-    tail: Part[LongTail]
+    tail: SurveyPart[LongTail]
     shared: tuple[SharedWords, ...]
-    uniqueness: Part[tuple[Uniqueness, ...]]
+    uniqueness: SurveyPart[tuple[Uniqueness, ...]]
     engine: str
     permutations: int
     draws: int
     notes: tuple[str, ...] = ()
 
     def split(self, name: str) -> SplitSurvey | None:
-        """A split by name; None if there is none."""
+        """Return a split by name; None if there is none."""
         return next((split for split in self.splits if split.name == name), None)
 
     @property
     def tested(self) -> SplitSurvey:
-        """The split that conclusions are drawn on: the first of test-ood, test, test-iid, val; else the last one."""
+        """The split under test: the first of test-ood, test, test-iid, val; else the last one."""
         found = (self.split(name) for name in ("test-ood", "test", "test-iid", "val"))
         return next((split for split in found if split is not None), self.splits[-1])
+
+    @property
+    def train_to_tested(self) -> SplitPair | None:
+        """The distance from train to the split under test; None if one of them is missing."""
+        return next((pair for pair in self.pairs if (pair.a, pair.b) == ("train", self.tested.name)), None)
+
+
+def survey_all(
+    datasets: Sequence[AllSplits],
+    engine: Engine,
+    *,
+    seed: int = 0,
+    permutations: int = 1000,
+    draws: int = 200,
+    top_verbs: int = 30,
+    on_status: Callable[[str], None] = lambda _: None,
+) -> list[Survey]:
+    """Survey several datasets, each with its own random stream; see :func:`survey`."""
+    return [
+        survey(
+            dataset.splits,
+            rng,
+            engine,
+            title=dataset.title,
+            permutations=permutations,
+            draws=draws,
+            top_verbs=top_verbs,
+            notes=dataset.notes,
+            on_status=on_status,
+        )
+        for dataset, rng in zip(datasets, np.random.default_rng(seed).spawn(len(datasets)), strict=True)
+    ]
 
 
 def survey(
@@ -205,36 +238,32 @@ def survey(
     n_verbs: int = 50,
     top_verbs: int = 30,
     notes: Sequence[str] = (),
-    tell: Callable[[str], None] = lambda _: None,
+    on_status: Callable[[str], None] = lambda _: None,
 ) -> Survey:
     """Survey a dataset.
 
     Parameters
     ----------
     annotations_by_split
-        Its splits by name, in the order of the report.
+        Splits by name, in the order of the report.
     rng
-        Generator that the draws of each part are derived from; the same state gives the same survey.
+        Generator of the random stream of each part.
     engine
-        What finds words and verbs; each distinct sentence is read once.
+        Language engine that finds words and verbs.
     title
-        What the dataset is called; its name by default.
+        Name of the dataset for people; by default its name.
     permutations
-        Of the tests between splits.
+        Number of permutations of tests between splits.
     draws
-        Simulated datasets, of the tests of one split and of verbs.
+        Number of simulated datasets, for tests within a split and for verbs.
     n_verbs
-        Frequent verbs whose places are compared.
+        Number of frequent verbs whose locations are compared.
     top_verbs
-        Frequent verbs that are listed.
+        Number of frequent verbs that are listed.
     notes
-        What a reader should know; it is kept.
-    tell
-        Told what is being done.
-
-    Returns
-    -------
-    Survey
+        What a reader of the figures should know.
+    on_status
+        Called with the name of each step.
 
     Raises
     ------
@@ -251,65 +280,68 @@ def survey(
     (['train', 'val', 'test-iid', 'test-ood'], 'test-ood')
     """
     if not annotations_by_split:
-        raise UsageError("a survey of no split, expected one or more")
+        raise UsageError("got no split to survey, expected one or more")
+    found = _survey(annotations_by_split, rng, engine, _Settings(permutations, draws, n_verbs, top_verbs, on_status))
+    return replace(found, title=title or found.dataset, notes=tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Settings:
+    permutations: int
+    draws: int
+    n_verbs: int
+    top_verbs: int
+    on_status: Callable[[str], None]
+
+
+def _survey(
+    annotations_by_split: Mapping[str, Annotations], rng: np.random.Generator, engine: Engine, settings: _Settings
+) -> Survey:
     dataset = next(iter(annotations_by_split.values())).dataset
     reader = engine if isinstance(engine, Remembered) else Remembered(engine)
-    of_splits, of_between, of_verbs = rng.spawn(3)
+    of_splits, of_pairs, of_verbs = rng.spawn(3)
 
-    tell(f"{dataset}: reading the sentences")
+    def on_status(step: str) -> None:
+        settings.on_status(f"{dataset}: {step}")
+
+    on_status("reading the sentences")
     statistics = dataset_statistics(annotations_by_split, reader)
     verbs_by_split = {name: verbs_of(split.queries.sentence, reader) for name, split in annotations_by_split.items()}
     together, verbs_together = _together(annotations_by_split, verbs_by_split)
-
-    splits: list[SplitSurvey] = []
-    train: Part[ConstantBias] = Part(None, "there is no split train before this one")
-    named = {**annotations_by_split, "": together}
-    for (name, split), own in zip(named.items(), of_splits.spawn(len(named)), strict=True):
-        if name == "" and len(annotations_by_split) == 1:
-            break
-        tell(f"{dataset}: places of {name or 'all splits'}")
-        verbs = verbs_by_split[name] if name else verbs_together
-        splits.append(_survey_of_split(name, split, verbs, train, own, draws=draws))
-        if name == "train":
-            train = splits[-1].constant
-    whole = splits.pop() if len(splits) > len(annotations_by_split) else splits[0]
-
-    pairs = _pairs(splits)
-    between = []
-    for (a, b), own in zip(pairs, of_between.spawn(len(pairs)), strict=True):
-        tell(f"{dataset}: {a.name} against {b.name}")
-        between.append(Between(a.name, b.name, _distance(a, b, own, permutations)))
-
-    tell(f"{dataset}: verbs")
-    use = verb_use(verbs_by_split, top_verbs)
+    parts: list[tuple[str, Annotations, Sequence[Sequence[str]]]]
+    parts = [(name, split, verbs_by_split[name]) for name, split in annotations_by_split.items()]
+    parts += [("", together, verbs_together)] if len(parts) > 1 else []
+    surveyed = _survey_splits(parts, of_splits, settings.draws, on_status)
+    splits, whole = surveyed[: len(annotations_by_split)], surveyed[-1]
+    pairs = _survey_pairs(splits, of_pairs, settings.permutations, on_status)
+    on_status("verbs")
+    use = verb_use(verbs_by_split, settings.top_verbs)
     has_verbs = any(counts for counts in use.counts.values())
-    information = _information(whole, of_verbs, n_verbs, draws)
-    tell(f"{dataset}: words")
+    information = _information(whole, of_verbs, settings.n_verbs, settings.draws)
+    on_status("words")
     words = statistics.whole.sentences.vocabulary
-    tell(f"{dataset}: sentences like others of their video")
     return Survey(
         dataset=dataset,
-        title=title or dataset,
+        title=dataset,
         splits=tuple(splits),
         whole=whole,
-        between=tuple(between),
-        verb_use=Part(use) if has_verbs else Part(None, "no sentence has a verb"),
+        pairs=pairs,
+        verb_use=SurveyPart(use) if has_verbs else SurveyPart(None, "no sentence has a verb"),
         information=information,
         statistics=statistics,
-        tail=Part(long_tail(words)) if words.n_words else Part(None, "no sentence has a word"),
+        tail=SurveyPart(long_tail(words)) if words.n_words else SurveyPart(None, "no sentence has a word"),
         shared=_shared(statistics, [split.name for split in splits]),
-        uniqueness=_unique(together),
+        uniqueness=_attempt(lambda: tuple(uniqueness(together))),
         engine=reader.name,
-        permutations=permutations,
-        draws=draws,
-        notes=tuple(notes),
+        permutations=settings.permutations,
+        draws=settings.draws,
     )
 
 
 def _together(
     annotations_by_split: Mapping[str, Annotations], verbs_by_split: Mapping[str, Sequence[Sequence[str]]]
 ) -> tuple[Annotations, list[Sequence[str]]]:
-    """All splits as one, with the verbs of its queries; a query that an earlier split has is left out."""
+    """Return all splits as one, with the verbs of its queries; a query of an earlier split is left out."""
     seen: set[tuple[str, str, str]] = set()
     parts, verbs = [], []
     for name, split in annotations_by_split.items():
@@ -337,11 +369,39 @@ def _together(
     return together, verbs
 
 
+def _survey_splits(
+    parts: Sequence[tuple[str, Annotations, Sequence[Sequence[str]]]],
+    rng: np.random.Generator,
+    draws: int,
+    on_status: Callable[[str], None],
+) -> list[SplitSurvey]:
+    """Survey each split, and all together ("") as the last part; the constant of train is scored on later splits."""
+    surveyed: list[SplitSurvey] = []
+    train: SurveyPart[ConstantBias] = SurveyPart(None, "there is no split train before this one")
+    streams = rng.spawn(max(len(parts), 2))  # one for all splits together, even where there is only one
+    for (name, split, verbs), own in zip(parts, streams, strict=False):
+        on_status(f"locations of {name or 'all splits'}")
+        surveyed.append(_survey_of_split(name, split, verbs, train, own, draws=draws))
+        if name == "train":
+            train = surveyed[-1].constant
+    return surveyed
+
+
+def _survey_pairs(
+    splits: Sequence[SplitSurvey], rng: np.random.Generator, permutations: int, on_status: Callable[[str], None]
+) -> tuple[SplitPair, ...]:
+    pairs, found = _pairs(splits), []
+    for (a, b), own in zip(pairs, rng.spawn(len(pairs)), strict=True):
+        on_status(f"distance between {a.name} and {b.name}")
+        found.append(SplitPair(a.name, b.name, _distance(a, b, own, permutations)))
+    return tuple(found)
+
+
 def _survey_of_split(
     name: str,
     annotations: Annotations,
     verbs: Sequence[Sequence[str]],
-    train: Part[ConstantBias],
+    train: SurveyPart[ConstantBias],
     rng: np.random.Generator,
     *,
     draws: int,
@@ -351,8 +411,8 @@ def _survey_of_split(
     unknown = ~(annotations.queries.duration_s > 0)
     places = _locations(annotations)
     value = places.value
-    even: Part[Evenness] = Part(None, places.why)
-    constant: Part[ConstantBias] = Part(None, places.why)
+    even: SurveyPart[Evenness] = SurveyPart(None, places.why)
+    constant: SurveyPart[ConstantBias] = SurveyPart(None, places.why)
     if value is not None:
         even = _attempt(lambda: evenness(value, of_evenness, draws=draws))
         constant = _attempt(lambda: constant_bias(value, of_constant, threshold=THRESHOLD, draws=draws))
@@ -375,35 +435,35 @@ def _survey_of_split(
     )
 
 
-def _locations(annotations: Annotations) -> Part[Locations]:
+def _locations(annotations: Annotations) -> SurveyPart[Locations]:
     if annotations.without_moment.all():
-        return Part(None, "no query has a moment")
+        return SurveyPart(None, "no query has a moment")
     if not np.any(annotations.duration_s > 0):
-        return Part(None, "no video's duration is known")
+        return SurveyPart(None, "no video's duration is known")
     return _attempt(lambda: Locations.of(annotations), "no moment lies within its video")
 
 
-def _attempt(find: Callable[[], T], why: str = "") -> Part[T]:
-    """What a function finds, or why it refuses its input."""
+def _attempt(find: Callable[[], T], why: str = "") -> SurveyPart[T]:
+    """Return the result of a function, or why it refuses its input."""
     try:
-        return Part(find())
+        return SurveyPart(find())
     except (InputError, UsageError) as error:
-        return Part(None, why or str(error))
+        return SurveyPart(None, why or str(error))
 
 
-def _transferred(train: Part[ConstantBias], places: Part[Locations]) -> Part[float]:
+def _transferred(train: SurveyPart[ConstantBias], places: SurveyPart[Locations]) -> SurveyPart[float]:
     constant = train.value
     if constant is None:
-        return Part(None, train.why)
+        return SurveyPart(None, train.why)
     if places.value is None:
-        return Part(None, places.why)
+        return SurveyPart(None, places.why)
     start, end = places.value.start_end_norm.T
     overlap = temporal_iou(np.array(constant.start_norm), np.array(constant.end_norm), start, end)
-    return Part(float(np.mean(overlap > THRESHOLD + TIE)))
+    return SurveyPart(float(np.mean(overlap > THRESHOLD + TIE)))
 
 
 def _pairs(splits: Sequence[SplitSurvey]) -> list[tuple[SplitSurvey, SplitSurvey]]:
-    """Pairs of splits that are compared: train and each other, and the tests; without train each and each."""
+    """Return pairs of splits: train and each other split, and pairs of tests; without train, all pairs."""
     if not any(split.name == "train" for split in splits):
         return list(combinations(splits, 2))
     return [
@@ -413,20 +473,20 @@ def _pairs(splits: Sequence[SplitSurvey]) -> list[tuple[SplitSurvey, SplitSurvey
     ]
 
 
-def _distance(a: SplitSurvey, b: SplitSurvey, rng: np.random.Generator, permutations: int) -> Part[SplitDistance]:
+def _distance(a: SplitSurvey, b: SplitSurvey, rng: np.random.Generator, permutations: int) -> SurveyPart[SplitDistance]:
     if a.locations.value is None or b.locations.value is None:
-        lacking = a if a.locations.value is None else b
-        return Part(None, f"{lacking.name}: {lacking.locations.why}")
+        missing = a if a.locations.value is None else b
+        return SurveyPart(None, f"{missing.name}: {missing.locations.why}")
     one, other = a.locations.value, b.locations.value
     return _attempt(lambda: split_distance(one, other, rng, permutations=permutations))
 
 
-def _information(whole: SplitSurvey, rng: np.random.Generator, n_verbs: int, draws: int) -> Part[VerbInformation]:
+def _information(whole: SplitSurvey, rng: np.random.Generator, n_verbs: int, draws: int) -> SurveyPart[VerbInformation]:
     places = whole.locations.value
     if places is None:
-        return Part(None, whole.locations.why)
+        return SurveyPart(None, whole.locations.why)
     if not any(whole.verbs):
-        return Part(None, "no sentence has a verb")
+        return SurveyPart(None, "no sentence has a verb")
     return _attempt(lambda: verb_information(whole.verbs, places, rng, n_verbs=n_verbs, permutations=draws))
 
 
@@ -439,7 +499,3 @@ def _shared(statistics: DatasetStatistics, names: Sequence[str]) -> tuple[Shared
         for name in names
         if name != "train" and words[name].n_words and words["train"].n_words
     )
-
-
-def _unique(together: Annotations) -> Part[tuple[Uniqueness, ...]]:
-    return _attempt(lambda: tuple(uniqueness(together)))

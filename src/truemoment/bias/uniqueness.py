@@ -1,11 +1,12 @@
-r"""How many sentences are unique within their video: a sentence that stands twice asks for two moments at once.
+r"""Sentences that are unique within their video: a repeated sentence is ambiguous.
 
-MAD (A.1.2) calls a sentence unique if its METEOR score with every other sentence of its film is below a threshold, 0.99
-or 0.9. METEOR has two directions; here a sentence must be below the threshold in both, as hypothesis and as reference.
-Words are compared without case and punctuation, see :mod:`truemoment.language.meteor`.
+In MAD (A.1.2), a sentence is unique if its METEOR score with every other sentence of its film is below a threshold,
+0.99 or 0.9. METEOR has two directions; here a unique sentence is below the threshold in both, as hypothesis and as
+reference. Words are compared without case and punctuation, see :mod:`truemoment.language.meteor`.
 
-The penalty for chunks keeps equal sentences of m words at :math:`1 - \tfrac12 / m^3`: at 0.99 even a verbatim repeat of
-three words or fewer counts as unique, at 0.9 one of a single word. `n_verbatim` counts verbatim repeats as such.
+The penalty for chunks limits the score of equal sentences of m words to :math:`1 - \tfrac12 / m^3`. At 0.99, even a
+verbatim repeat of up to three words counts as unique; at 0.9, one of a single word. `n_verbatim` counts all verbatim
+repeats.
 
 Exact, without scoring all pairs
 --------------------------------
@@ -22,8 +23,8 @@ Let the sentences of a pair have s and l words, s <= l, with m aligned ones, and
    s - need + 1 of them one is shared**.
 
 So each sentence looks for its s - need + 1 numbered stems that are rarest in the video in the other sentences, as long
-or longer; of those that it meets, m is counted, bound 2 applied, and only what still may reach t is scored. Sentences
-of the same words are taken together before: their score is known. The tests hold the outcome against all pairs scored.
+or longer. For each candidate, m is counted and bound 2 applied; only pairs that can reach t are scored. Sentences with
+the same words are merged first, because their score is known. The tests compare the result with scores of all pairs.
 """
 
 from __future__ import annotations
@@ -41,15 +42,15 @@ from truemoment.language.meteor import ALPHA, BETA, GAMMA, align, count_chunks, 
 from truemoment.records import Annotations
 
 SLACK = 1e-9
-"""Bounds are taken so much more widely that rounding loses no pair."""
+"""Tolerance of the bounds, so that rounding loses no pair."""
 
 BLOCK = 2**20
-"""So many pairs of sentences that have met, or numbered stems of such pairs, are looked at at a time."""
+"""Number of candidate pairs, or of their numbered stems, that are processed at a time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Uniqueness:
-    """How many sentences are unique within their video, at one threshold.
+    """Sentences that are unique within their video, at one threshold.
 
     Parameters
     ----------
@@ -97,30 +98,29 @@ def uniqueness(
     annotations: Annotations | Sequence[Annotations],
     thresholds: Sequence[float] = (0.99, 0.9),
     *,
-    tell: Callable[[int, int], None] = lambda _done, _of: None,
+    on_progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> tuple[Uniqueness, ...]:
     """Find which queries are unique within their video.
 
     Parameters
     ----------
     annotations
-        One split or several. Splits that annotate the same videos (val_1 and val_2 of ActivityNet Captions) are held
-        against each other: a sentence must be unique among all that is given of its video. A query that stands in
-        several splits (same id, video and sentence) is one.
+        One split or several. A sentence has to be unique among the sentences of all splits for its video. A query in
+        several splits (same id, video and sentence) counts once.
     thresholds
         Above 0 up to 1.
-    tell
-        Is told, now and then, how many sentences are done, and of how many.
+    on_progress
+        Called with the number of sentences that are done, and of all.
 
     Returns
     -------
     tuple of Uniqueness
-        One a threshold, of the queries of all splits in order, each once.
+        One for each threshold.
 
     Examples
     --------
-    >>> said = ["a man opens the door", "A man opens the door.", "a dog barks", "she opens a door and leaves"]
-    >>> rows = [(f"v#{i}", "v", 30.0, sentence, 0.0, 6.0) for i, sentence in enumerate(said)]
+    >>> sentences = ["a man opens the door", "A man opens the door.", "a dog barks", "she opens a door and leaves"]
+    >>> rows = [(f"v#{i}", "v", 30.0, sentence, 0.0, 6.0) for i, sentence in enumerate(sentences)]
     >>> found = uniqueness(Annotations.from_rows(rows))
     >>> [(one.threshold, one.n_unique, one.share, one.pairs, one.pairs_scored) for one in found]
     [(0.99, 2, 0.5, 6, 0), (0.9, 2, 0.5, 6, 0)]
@@ -130,7 +130,7 @@ def uniqueness(
         [video for split in splits for video in split.queries.video_id],
         [sentence for split in splits for sentence in split.queries.sentence],
         thresholds,
-        tell=tell,
+        on_progress=on_progress,
     )
 
 
@@ -139,23 +139,23 @@ def uniqueness_of(
     sentences: Sequence[str],
     thresholds: Sequence[float] = (0.99, 0.9),
     *,
-    tell: Callable[[int, int], None] = lambda _done, _of: None,
+    on_progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> tuple[Uniqueness, ...]:
-    """Find which sentences are unique within their video; as :func:`uniqueness`, of columns.
+    """Find which sentences are unique within their video; :func:`uniqueness` for columns.
 
     Parameters
     ----------
     video_id, sentences
         The video of each sentence, and the sentence.
-    thresholds, tell
-        As for :func:`uniqueness`.
+    thresholds, on_progress
+        See :func:`uniqueness`.
     """
     if len(video_id) != len(sentences):
         raise UsageError(f"got {len(video_id)} videos for {len(sentences)} sentences, expected one each")
     if not thresholds or not all(0 < threshold <= 1 for threshold in thresholds):
         raise UsageError(f"got thresholds {tuple(thresholds)}, expected one or more above 0 and at most 1")
     corpus = _Corpus.of(video_id, sentences)
-    best, pairs_scored = _best_scores(corpus, min(thresholds), tell)
+    best, pairs_scored = _best_scores(corpus, min(thresholds), on_progress)
     verbatim = corpus.copies > 1
     best = np.maximum(best, np.where(verbatim, _verbatim_score(corpus.n_words), 0))
     of_video = np.array(list(Counter(video_id).values()), dtype=np.int64)
@@ -175,7 +175,7 @@ def uniqueness_of(
 
 
 def _verbatim_score(n_words: Ints) -> Floats:
-    """Return what two sentences of the same words score."""
+    """Return the score of two sentences with the same words."""
     return np.array([score(n, 1, n, n) for n in n_words.tolist()], dtype=np.float64)
 
 
@@ -239,7 +239,7 @@ def _numbered_stems(videos: Sequence[str], words: Sequence[tuple[str, ...]], n_w
     return np.asarray(key[np.lexsort((key, frequency, owner))])
 
 
-def _best_scores(corpus: _Corpus, threshold: float, tell: Callable[[int, int], None]) -> tuple[Floats, int]:
+def _best_scores(corpus: _Corpus, threshold: float, on_progress: Callable[[int, int], None]) -> tuple[Floats, int]:
     """Highest score of each text with another of its video, (T,), right where it reaches the threshold, else less.
 
     Returned with the number of pairs scored.
@@ -256,7 +256,7 @@ def _best_scores(corpus: _Corpus, threshold: float, tell: Callable[[int, int], N
             # The shorter as reference: the better direction of the two, see 2.
             found = score(len(pairs), count_chunks(pairs), len(corpus.words[b]), len(corpus.words[a]))
             best[a], best[b] = max(best[a], found), max(best[b], found)
-        tell(int(corpus.copies[:n_done].sum()), len(corpus.text))
+        on_progress(int(corpus.copies[:n_done].sum()), len(corpus.text))
     return best, scored
 
 

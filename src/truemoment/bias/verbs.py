@@ -1,6 +1,6 @@
-"""Which verbs queries use, by split: Closer Look (Yuan et al. 2021), Fig. 5; Hidden Challenges, section 3.1.
+"""Frequency of verbs in queries, by split: Closer Look (Yuan et al. 2021), Fig. 5; Hidden Challenges, section 3.1.
 
-What a verb is stands in :mod:`truemoment.language.verbs`.
+See :mod:`truemoment.language.verbs` for what counts as a verb.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class VerbUse:
     Parameters
     ----------
     counts
-        Occurrences of each verb by split; a verb that stands twice in a sentence counts twice.
-    top : n verbs
-        The most frequent ones over all splits together, ties in order of first occurrence.
+        Number of occurrences of each verb by split.
+    top
+        The most frequent verbs over all splits, ties in order of first occurrence.
     coverage
-        Share of all occurrences that are of `top`; NaN if there is none.
+        Share of `top` in all occurrences; NaN if there is none.
     per_sentence : (K + 1,)
-        Sentences with 0, 1, ..., K verbs, over all splits.
+        Number of sentences with 0, 1, ..., K verbs, over all splits.
     """
 
     counts: Mapping[str, Counter[str]]
@@ -40,22 +40,22 @@ class VerbUse:
 
     @property
     def n_sentences(self) -> int:
-        """Sentences of all splits."""
+        """Number of sentences in all splits."""
         return int(self.per_sentence.sum())
 
     @property
     def mean_per_sentence(self) -> float:
-        """Mean number of verbs a sentence; NaN if there is no sentence."""
+        """Mean number of verbs per sentence; NaN if there is no sentence."""
         n_verbs = int(self.per_sentence @ np.arange(len(self.per_sentence)))
         return n_verbs / self.n_sentences if self.n_sentences else float("nan")
 
     def shares(self, split: str) -> Floats:
-        """Share of each of `top` among all verbs of a split, shape (n,); NaN if it has none.
+        """Return the share of each of `top` among all verbs of a split, shape (n,); NaN if it has none.
 
         Raises
         ------
         UsageError
-            Naming the splits there are.
+            If the split is unknown.
         """
         if split not in self.counts:
             raise UsageError(f"unknown split {split!r}, expected one of {', '.join(self.counts)}")
@@ -70,9 +70,9 @@ def verb_use(verbs_by_split: Mapping[str, Sequence[Sequence[str]]], n: int = 30)
     Parameters
     ----------
     verbs_by_split
-        Verbs of each sentence of each split, as :func:`truemoment.language.verbs_of` gives them.
+        Verbs of each sentence of each split, see :func:`truemoment.language.verbs_of`.
     n
-        How many of the most frequent verbs, 1 or more.
+        Number of frequent verbs, 1 or more.
 
     Raises
     ------

@@ -1,16 +1,16 @@
-"""The words of a dataset: how many there are, how rare most are, and which of the test's stand in train.
+"""The words of a dataset: their number, the long tail, and the words that train and test share.
 
-A *word* is a token of the language engine with a letter or a digit in it: punctuation and pictures are none, the two
-halves of *doesn't* are two. Words are told apart in one of three ways:
+A *word* is a token of the language engine with a letter or a digit; the two halves of *doesn't* are two words. Words
+are distinguished in one of three ways:
 
 =========  ===========================================================================================
 form       in lower case, as spelt: *opens* and *opened* are two, *Opens* and *opens* one; the default
-written    as written: *Opens* and *opens* are two. MAD's Table 1 counts so (``truemoment reproduce mad-1``)
+written    as written: *Opens* and *opens* are two; as in MAD's Table 1 (``truemoment reproduce mad-1``)
 lemma      by base form: *opens* and *opened* are one
 =========  ===========================================================================================
 
-Each word counts under one part of speech, the one it is most often read as, so that the parts add up to the whole and a
-tagger's rare mistakes make no words. Misspelt words are words.
+Each word counts under its most frequent part of speech, so that parts add up to the whole and rare mistakes of a tagger
+do not count. Misspelt words are words.
 
 References
 ----------
@@ -34,13 +34,13 @@ from truemoment.intervals import Ints
 from truemoment.language.base import Tag, Token
 
 Spelling = Literal["form", "written", "lemma"]
-"""How words are told apart."""
+"""How words are distinguished."""
 
 _TAG_ORDER: Mapping[Tag, int] = {tag: rank for rank, tag in enumerate(get_args(Tag))}
 
 
 def is_word(token: Token) -> bool:
-    """Whether a token is a word: it holds a letter or a digit.
+    """Whether a token is a word: it has a letter or a digit.
 
     Examples
     --------
@@ -51,16 +51,15 @@ def is_word(token: Token) -> bool:
 
 
 class VocabularySizes(NamedTuple):
-    """How many distinct words there are; the parts of speech add up to `total`.
+    """Number of distinct words; the parts of speech add up to `total`.
 
     Parameters
     ----------
     adjectives, nouns, verbs
-        Words mostly read as one. Forms of *be*, modals, and *have* and *do* before a verb are no verbs.
-    other
-        All other words.
-    total
-        All.
+        Number of words by most frequent part of speech. Forms of *be*, modals, and *have* and *do* before a verb are
+        not verbs.
+    other, total
+        Number of other words, and of all words.
     """
 
     adjectives: int
@@ -72,14 +71,14 @@ class VocabularySizes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The words of some sentences and how often they occur.
+    """The words of some sentences and their numbers of occurrences.
 
     Parameters
     ----------
     uses
-        Occurrences of each token as it was read; words only.
+        Number of occurrences of each token; words only.
     spelling
-        How words are told apart: ``form``, ``written`` or ``lemma``.
+        How words are distinguished: ``form``, ``written`` or ``lemma``.
 
     Examples
     --------
@@ -95,7 +94,7 @@ class Vocabulary:
     spelling: Spelling = "form"
 
     def spelt(self, spelling: Spelling) -> Vocabulary:
-        """Return the same words told apart in another way."""
+        """Return the same words, distinguished in another way."""
         return Vocabulary(self.uses, spelling)
 
     def _word(self, token: Token) -> str:
@@ -105,7 +104,7 @@ class Vocabulary:
 
     @functools.cached_property
     def counts(self) -> Counter[str]:
-        """Occurrences of each word, the frequent ones first, ties by the alphabet."""
+        """Number of occurrences of each word, the most frequent first, ties in alphabetical order."""
         counts: Counter[str] = Counter()
         for token, n in self.uses.items():
             counts[self._word(token)] += n
@@ -113,7 +112,7 @@ class Vocabulary:
 
     @functools.cached_property
     def tag_of(self) -> dict[str, Tag]:
-        """The part of speech that each word is most often read as; a tie goes to VERB, AUX, NOUN, ADJ, OTHER."""
+        """The most frequent part of speech of each word; ties in the order VERB, AUX, NOUN, ADJ, OTHER."""
         uses: Counter[tuple[str, Tag]] = Counter()
         for token, n in self.uses.items():
             uses[self._word(token), token.tag] += n
@@ -122,37 +121,33 @@ class Vocabulary:
 
     @functools.cached_property
     def sizes(self) -> VocabularySizes:
-        """How many words there are, by part of speech."""
+        """Number of words by part of speech."""
         of = Counter(self.tag_of.values())
         return VocabularySizes(of["ADJ"], of["NOUN"], of["VERB"], of["AUX"] + of["OTHER"], of.total())
 
     @property
     def n_words(self) -> int:
-        """How many distinct words there are."""
+        """Number of distinct words."""
         return len(self.counts)
 
     @functools.cached_property
     def n_occurrences(self) -> int:
-        """How many words the sentences have, counting each time."""
+        """Number of all occurrences of words."""
         return self.uses.total()
 
 
 def vocabulary(readings: Iterable[Sequence[Token]], spelling: Spelling = "form") -> Vocabulary:
-    """Count the words of sentences that an engine has read.
+    """Count the words of analysed sentences.
 
     Parameters
     ----------
     readings
-        Tokens of each sentence, as ``engine.analyse`` returns them.
+        Tokens of each sentence, see ``engine.analyse``.
     spelling
-        How words are told apart: ``form``, ``written`` or ``lemma``.
-
-    Returns
-    -------
-    Vocabulary
+        How words are distinguished: ``form``, ``written`` or ``lemma``.
     """
     if spelling not in get_args(Spelling):
-        raise UsageError(f"words told apart by {spelling!r}, expected one of {', '.join(get_args(Spelling))}")
+        raise UsageError(f"got spelling {spelling!r}, expected one of {', '.join(get_args(Spelling))}")
     uses = Counter(chain.from_iterable(readings))
     return Vocabulary(Counter({token: n for token, n in uses.items() if is_word(token)}), spelling)
 
@@ -162,23 +157,22 @@ def vocabulary(readings: Iterable[Sequence[Token]], spelling: Spelling = "form")
 
 @dataclass(frozen=True, eq=False)
 class LongTail:
-    """How unevenly words are used (MAD A.1.3).
+    """The long tail of words (MAD A.1.3).
 
     Parameters
     ----------
     n_words, n_occurrences
-        Distinct words, and words counting each time.
+        Number of distinct words, and of all occurrences.
     at_least
-        How many words occur so often or more, by how often.
+        Number of occurrences -> number of words with at least that many.
     share_below
-        Share of the vocabulary that occurs less often, by how often; NaN without words.
+        Number of occurrences -> share of the vocabulary with fewer; NaN without words.
     covered_by_top
-        Share of all occurrences that the so many most frequent words make up, by how many; NaN without words.
+        Number of most frequent words -> their share of all occurrences; NaN without words.
     n_once
-        Words that occur once.
+        Number of words that occur once.
     rank, count : (R,)
-        All ranks from 1 to the last, or some evenly spaced in the logarithm, and how often the word of that rank
-        occurs: a curve to plot.
+        All ranks, or some evenly spaced in the logarithm, and the number of occurrences of the word at each rank.
     """
 
     n_words: int
@@ -194,22 +188,18 @@ class LongTail:
 def long_tail(
     words: Vocabulary, at_least: Sequence[int] = (50, 1000), top: Sequence[int] = (10, 100, 1000), *, n_ranks: int = 200
 ) -> LongTail:
-    """Measure how unevenly words are used.
+    """Measure the long tail of words.
 
     Parameters
     ----------
     words
         The vocabulary.
     at_least
-        Count the words that occur so often or more.
+        Numbers of occurrences whose words are counted.
     top
-        Find the share of all occurrences that so many frequent words make up.
+        Numbers of most frequent words whose share of all occurrences is computed.
     n_ranks
-        At most so many points of the curve.
-
-    Returns
-    -------
-    LongTail
+        Maximum number of ranks.
 
     Raises
     ------
@@ -225,7 +215,9 @@ def long_tail(
     ({2: 2, 3: 1}, 4, 0.333, [3, 2, 1, 1, 1, 1])
     """
     if min(*at_least, *top, n_ranks, 1) < 1:
-        raise UsageError(f"long tail of {tuple(at_least)}, {tuple(top)}, {n_ranks} ranks: expected 1 or more of each")
+        raise UsageError(
+            f"got a long tail of {tuple(at_least)}, {tuple(top)}, {n_ranks} ranks, expected 1 or more of each"
+        )
     counts = np.fromiter(words.counts.values(), dtype=np.int64, count=words.n_words)
     total, n_words = int(counts.sum()), len(counts)
     enough = {least: int((counts >= least).sum()) for least in at_least}
@@ -252,14 +244,14 @@ def _share(part: int, whole: int) -> float:
 
 
 class NotShared(NamedTuple):
-    """The words of one vocabulary that another lacks.
+    """The words of one vocabulary that are not in another.
 
     Parameters
     ----------
     n_words
-        How many.
+        Number of these words.
     share_of_vocabulary, share_of_occurrences
-        What share of the vocabulary and of all its occurrences they are, 0 to 1; NaN for no words.
+        Their share of the vocabulary and of its occurrences, 0 to 1; NaN without words.
     frequent
         The most frequent of them.
     """
@@ -271,16 +263,16 @@ class NotShared(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """What two vocabularies share (MAD A.1.1).
+    """The words that two vocabularies share (MAD A.1.1).
 
     Parameters
     ----------
     n_shared
-        Words in both.
+        Number of words in both.
     share_of_test
-        Share of the test's words that stand in train; NaN if the test has none.
+        Share of the words of the test that are in train; NaN if the test has none.
     not_in_train, not_in_test
-        Words of the test that train lacks; words of train that the test lacks.
+        Words of the test that are not in train, and the reverse.
     """
 
     n_shared: int
@@ -295,18 +287,14 @@ def overlap(train: Vocabulary, test: Vocabulary, *, n_frequent: int = 10) -> Ove
     Parameters
     ----------
     train, test
-        Vocabularies, told apart in one way.
+        Vocabularies with the same spelling.
     n_frequent
-        Name so many words that are not shared.
-
-    Returns
-    -------
-    Overlap
+        Maximum number of words that are not shared to name.
 
     Raises
     ------
     UsageError
-        If the two tell words apart in different ways.
+        If the two have different spellings.
 
     Examples
     --------
@@ -318,7 +306,9 @@ def overlap(train: Vocabulary, test: Vocabulary, *, n_frequent: int = 10) -> Ove
     (3, 0.75, NotShared(n_words=1, share_of_vocabulary=0.25, share_of_occurrences=0.2, frequent=('closes',)))
     """
     if train.spelling != test.spelling:
-        raise UsageError(f"words of train told apart by {train.spelling}, of test by {test.spelling}; expected one way")
+        raise UsageError(
+            f"got spelling {train.spelling!r} for train and {test.spelling!r} for the test, expected the same"
+        )
     n_shared = len(train.counts.keys() & test.counts.keys())
     return Overlap(
         n_shared,
@@ -329,7 +319,7 @@ def overlap(train: Vocabulary, test: Vocabulary, *, n_frequent: int = 10) -> Ove
 
 
 def _not_shared(of: Vocabulary, other: Vocabulary, n_frequent: int) -> NotShared:
-    lacking = [word for word in of.counts if word not in other.counts]
-    n = sum(of.counts[word] for word in lacking)
-    shares = _share(len(lacking), of.n_words), _share(n, of.n_occurrences)
-    return NotShared(len(lacking), *shares, tuple(lacking[:n_frequent]))
+    missing = [word for word in of.counts if word not in other.counts]
+    n = sum(of.counts[word] for word in missing)
+    shares = _share(len(missing), of.n_words), _share(n, of.n_occurrences)
+    return NotShared(len(missing), *shares, tuple(missing[:n_frequent]))

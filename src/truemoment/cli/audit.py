@@ -59,7 +59,7 @@ class Related:
         return [*own, self.iid, self.shuffled, self.text_only, source_file(self.features)]
 
     def files(self) -> RelatedFiles:
-        """Return them as the library takes them."""
+        """Return the value for the library."""
         from truemoment.auditing import RelatedFiles
 
         return RelatedFiles(**vars(self))

@@ -1,47 +1,70 @@
-"""truemoment baseline: write what a baseline answers, and what that scores."""
+"""truemoment baseline: write the predictions of a baseline, and measure them."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TypeVar
 
 import click
 
-from truemoment.cli.options import (
-    STANDARD_OUTPUT,
-    data_options,
-    fit_options,
-    measuring_options,
-    output_options,
-    refuse_outputs,
-    seed_option,
-    told_path,
-    write_json,
-)
-from truemoment.datasets.source import AnnotationSource, files_of
+from truemoment.cli.delivery import deliver
+from truemoment.cli.groups import Measuring, Output, bound, data_options, measuring_options, output_options
+from truemoment.cli.options import fit_options, refuse_outputs, seed_option, told_path
+from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
-from truemoment.text import printable
 
-if TYPE_CHECKING:
-    import numpy as np
+T = TypeVar("T")
+
+FORMATS = {".jsonl": "native", ".json": "native", ".parquet": "parquet"}
+"""Formats of predictions by the ending of the file."""
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What a baseline learns from, and what it is made of, as the options write it."""
+
+    fit_split: str | None
+    fit_annotations: Path | None
+    engine: str
+    fit_measure: str
+    proposals: str
+
+
+learning_options = bound(
+    "learning",
+    Learning,
+    fit_options,
+    click.option(
+        "--fit-measure",
+        metavar="MEASURE",
+        default="R@1,IoU=0.5",
+        show_default=True,
+        help="Measure for which best-constant and the models of sentences are fitted.",
+    ),
+    click.option(
+        "--proposals",
+        metavar="SCHEME",
+        default="sparse-map:16",
+        show_default=True,
+        help="Proposals of mean-map, random-chance and oracle: sparse-map:N, sliding-windows, "
+        "windowed-grid[:window=FRAMES,fps=F,...].",
+    ),
+)
 
 
 @click.command("baseline")
 @click.argument("name", metavar="NAME")
 @data_options
-@fit_options
-@click.option("--fit-measure", metavar="MEASURE", default="R@1,IoU=0.5", show_default=True, help="Of best-constant.")
+@learning_options
 @click.option(
-    "--proposals",
-    metavar="SCHEME",
-    default="sparse-map:16",
+    "--top",
+    type=click.IntRange(1, 10_000),
+    default=10,
     show_default=True,
-    help="Of random-chance and oracle: sparse-map:N, sliding-windows, windowed-grid[:window=FRAMES,fps=F,...].",
-)
-@click.option(
-    "--top", type=click.IntRange(1, 10_000), default=10, show_default=True, metavar="K", help="Answers a query."
+    metavar="K",
+    help="Largest number of predictions a query.",
 )
 @click.option(
     "--repeats",
@@ -49,32 +72,22 @@ if TYPE_CHECKING:
     default=1,
     show_default=True,
     metavar="N",
-    help="Runs of a random one.",
+    help="Number of runs of a baseline that draws.",
 )
 @measuring_options
 @seed_option("the draws")
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Where its predictions go.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="File for the predictions.")
 @output_options
-def command(  # noqa: PLR0915 - a fifth of the statements are imports, made only when it runs
+def command(
     name: str,
-    dataset: str | None,
-    annotations: Path | None,
-    split: str | None,
-    data_dir: Path | None,
-    fit_split: str | None,
-    fit_annotations: Path | None,
-    engine: str,
-    fit_measure: str,
-    proposals: str,
+    data: AnnotationSource,
+    learning: Learning,
     top: int,
     repeats: int,
-    measures: str | None,
-    protocol: str | None,
+    measuring: Measuring,
     seed: int,
     out: Path | None,
-    json_path: Path | None,
-    style: Literal["md", "latex"] | None,
-    quiet: bool,
+    output: Output,
 ) -> None:
     """Run a baseline on a split.
 
@@ -82,85 +95,59 @@ def command(  # noqa: PLR0915 - a fifth of the statements are imports, made only
     NAME is predict-all, best-constant, bias-based, mean-map, prior-only, action-aware,
     sentence-neighbours, sentence-network, uniform, random-chance or oracle.
 
-    With --repeats the mean and spread of N runs are told; the first of them is written.
+    With --repeats the mean and spread of N runs are reported; the first run is written.
 
     \b
     truemoment baseline action-aware --dataset charades-sta --split test -o blind.jsonl
     truemoment baseline uniform --dataset charades-sta --split test --repeats 100
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
-    import numpy as np
-
-    from truemoment.baselines import BASELINES, Choices, make_baseline
-    from truemoment.evaluation import evaluate
+    from truemoment.baselines import BASELINES
+    from truemoment.baselines.running import check_repeats, run_baseline
     from truemoment.io import write_predictions
     from truemoment.language import get_engine
-    from truemoment.measures import parse_measure, parse_measures
+    from truemoment.measures import parse_measure
     from truemoment.proposals import read_proposals
-    from truemoment.protocols import get_protocol
-    from truemoment.reports import baseline as report
+    from truemoment.reports import baseline as reports
 
-    # Mistakes in the options are told before files are read.
-    if name not in BASELINES:
-        raise UsageError(f"unknown baseline {name!r}, expected one of {', '.join(BASELINES)}")
-    baseline = BASELINES[name]
-    if repeats > 1 and not baseline.random:
-        raise UsageError(f"--repeats: {name} draws nothing, so every run would be the same")
-    refuse_outputs([annotations, fit_annotations, *files_of(dataset, data_dir)], [out, json_path])
-    form = "native"
-    if out is not None:
-        form = {".jsonl": "native", ".json": "native", ".parquet": "parquet"}.get(out.suffix.lower(), "")
-        if not form:
-            raise UsageError(f"--out: got {told_path(out)}, expected a name that ends in .jsonl or .parquet")
-    asked_protocol = None if protocol is None else get_protocol(protocol)
-    asked_measures = None if measures is None else parse_measures(measures)
-    fit_for, scheme = parse_measure(fit_measure), read_proposals(proposals)
-    get_engine(engine)
-    data = AnnotationSource(dataset, annotations, split, data_dir)
-    reference = data.read()
-    train = None
-    if baseline.learns:
-        train = data.training(reference, fit_split, fit_annotations)
-        if train is None:
-            raise UsageError(f"{name} learns from a split: give --fit-split NAME or --fit-annotations FILE")
-    runs, answers, title = [], [], ""
-    children = np.random.default_rng(seed).spawn(repeats)
-    for rng in _followed(children, show=repeats > 1 and not quiet and sys.stderr.isatty()):
-        grounder = make_baseline(
-            name, Choices(rng, fit_for, asked_protocol, scheme, engine=engine, references=reference)
-        )
-        grounder = grounder if train is None else grounder.fit(train)
-        answers.append(grounder.ground(reference.queries, top))
-        runs.append(evaluate(reference, answers[-1], asked_measures, asked_protocol))
-        title = grounder.name
-        del answers[1:]  # those of the first run are written
-    if out is not None:
-        write_predictions(out, answers[0], reference, format=form)
-    told = report.BaselineRun(
-        name=name,
-        title=title,
-        kind=baseline.kind,
-        fitted_on=train,
-        choices={of: {"measure": fit_measure, "engine": engine, "proposals": proposals}[of] for of in baseline.takes},
-        runs=tuple(runs),
+    check_repeats(name, repeats)  # mistakes in the options are refused before files are read
+    refuse_outputs([learning.fit_annotations, *data.files()], [out, output.json_path])
+    form = _format(out)
+    measures, protocol = measuring.parsed_measures(), measuring.parsed_protocol()
+    parse_measure(learning.fit_measure)
+    read_proposals(learning.proposals)
+    get_engine(learning.engine)
+    annotations = data.read()
+    learns = BASELINES[name].learns
+    run = run_baseline(
+        name,
+        annotations,
+        train=data.training(annotations, learning.fit_split, learning.fit_annotations) if learns else None,
+        measures=measures,
+        protocol=protocol,
+        fit_measure=learning.fit_measure,
+        proposals=learning.proposals,
+        engine=learning.engine,
         top=top,
+        repeats=repeats,
         seed=seed,
-        out=None if out is None else told_path(out),
+        progress=_with_bar if repeats > 1 and output.progress else iter,
     )
-    if json_path is not None:
-        write_json(json_path, report.document(told))
-    if json_path != STANDARD_OUTPUT:
-        if style is None:
-            click.echo("\n".join(map(printable, report.preamble(told))) + "\n")
-        click.echo(report.table(told, style=style or "plain"))
-    if not quiet:
-        click.echo(f"\n{printable(report.closing(told))}", err=style is not None or json_path == STANDARD_OUTPUT)
+    if out is not None:
+        write_predictions(out, run.predictions, annotations, format=form)
+    written = None if out is None else told_path(out)
+    deliver(reports.report(run, written), lambda: reports.document(run, written), output)
 
 
-def _followed(children: list[np.random.Generator], *, show: bool) -> Iterator[np.random.Generator]:
-    """Yield a generator for each run, under a progress bar if there is someone to see it."""
-    if not show:
-        yield from children
-        return
+def _format(out: Path | None) -> str:
+    """Return the format of the predictions by the ending of their file."""
+    if out is None:
+        return "native"
+    if out.suffix.lower() not in FORMATS:
+        raise UsageError(f"--out: got {told_path(out)}, expected a name that ends in .jsonl or .parquet")
+    return FORMATS[out.suffix.lower()]
+
+
+def _with_bar(runs: Sequence[T]) -> Iterable[T]:
     from tqdm import tqdm
 
-    yield from tqdm(children, desc="runs", leave=False)
+    return tqdm(runs, desc="runs", leave=False)

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from truemoment.cli.options import PredictionOptions, data_options, reading_options, refuse_outputs, told_path
-from truemoment.datasets.source import AnnotationSource, files_of
+from truemoment.cli.groups import data_options
+from truemoment.cli.options import PredictionOptions, reading_options, refuse_outputs, told_path
+from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 
 
@@ -23,20 +24,17 @@ def command(
     predictions: Path,
     to: str,
     out: Path,
-    dataset: str | None,
-    annotations: Path | None,
-    split: str | None,
-    data_dir: Path | None,
+    data: AnnotationSource,
     how: PredictionOptions,
     quiet: bool,
 ) -> None:
     """Write PREDICTIONS in another format; answers in words become moments in seconds.
 
-    With --dataset or --annotations rows are matched to queries first, so that ids, videos and
-    sentences that the file lacks stand in the new one, and parts of a video become seconds.
+    With --dataset or --annotations, rows are matched to queries first. The new file then has the
+    ids, videos and sentences that are missing in the old one, and fractions become seconds.
 
-    A pickle is not read, since loading one can run code. Where you trust it, write it as
-    JSON Lines yourself: {"query_id": ..., "moments": [[start_s, end_s, score], ...]} a line.
+    Pickles are not read, since loading one can run code. If you trust it, write it as
+    JSON Lines: {"query_id": ..., "moments": [[start_s, end_s, score], ...]} a line.
 
     \b
     truemoment convert submission.jsonl --to csv -o preds.csv
@@ -45,22 +43,23 @@ def command(
     from truemoment.io import get_format, match_rows, read_rows, write_predictions, write_rows
     from truemoment.reports.evaluation import read_in_words
 
-    # Mistakes in the options are told before files are read.
+    # Mistakes in the options are refused before files are read.
     if get_format(to).write is None:
         raise UsageError(f"format {to} is read only")
-    refuse_outputs([predictions, annotations, *files_of(dataset, data_dir)], [out])
+    refuse_outputs([predictions, *data.files()], [out])
     show = not quiet and sys.stderr.isatty()
     rows, why = read_rows(predictions, how.format, reading=how.reading, progress=show)
-    if dataset is None and annotations is None:
+    matched = data.dataset is not None or data.annotations is not None
+    if not matched:
         write_rows(out, rows, format=to, on_negative=how.on_negative)
     else:
-        reference = AnnotationSource(dataset, annotations, split, data_dir).read()
+        reference = data.read()
         answers, match = match_rows(rows, why, reference, on_unknown=how.on_unknown, on_negative=how.on_negative)
         made_by = rows.header.get("made_by")
         write_predictions(out, answers, reference, format=to, made_by=made_by if isinstance(made_by, dict) else None)
         why = match.recognised
     named = get_format(rows.format)
-    loose = dataset is None and annotations is None and (named.videos != "ids" or named.numbers_queries)
+    loose = not matched and (named.videos != "ids" or named.numbers_queries)
     if not quiet:
         click.echo(f"{told_path(predictions)}: {rows.format} ({why}); {len(rows):,} rows")
         if rows.parsing is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,44 +11,42 @@ import click
 from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.options import STANDARD_OUTPUT, data_dir_option, refuse_outputs, source_file, write_json
 from truemoment.datasets import DATASETS, data_folder, get_dataset, load_annotations, read_own_annotations
+from truemoment.datasets.base import Split
 from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
-from truemoment.text import one_line, printable
+from truemoment.text import printable
 
 SHOWN_IDS = 3
 
 
 @click.group("datasets")
 def command() -> None:
-    """The field's datasets: where they come from, what is in them, what is wrong with them."""
+    """Datasets of the field: sources, contents and known faults."""
 
 
 @command.command("list")
 def list_datasets() -> None:
-    """List the datasets, a line each."""
-    from truemoment.reports.render.tabular import render
+    """List the datasets."""
+    from truemoment.cli.delivery import show_list
 
-    rows = [
-        [
-            dataset.name,
-            dataset.access,
-            ", ".join(
-                split.name + ("" if split.n_queries is None else f" {split.n_queries:,}") for split in dataset.splits
-            ),
-        ]
-        for dataset in DATASETS.values()
-    ]
-    click.echo(render(["dataset", "access", "splits and queries"], rows))
+    rows = [(dataset.name, dataset.access, ", ".join(map(_size, dataset.splits))) for dataset in DATASETS.values()]
+    show_list(("dataset", "access", "splits and queries"), rows)
+
+
+def _size(split: Split) -> str:
+    return split.name if split.n_queries is None else f"{split.name} {split.n_queries:,}"
 
 
 @command.command("info")
 @click.argument("name")
 def info(name: str) -> None:
-    """Describe dataset NAME: citation, licence, files with checksums, splits, what to know."""
-    from truemoment.reports.render.tabular import render
+    """Describe dataset NAME: citation, licence, files with checksums, splits, notes."""
+    from truemoment.cli.delivery import show
+    from truemoment.reports.model import Block, Cell, Finding, Report, Section, Table
 
     dataset = get_dataset(name)
-    lines = [
+    facts = [
+        ("dataset", f"{dataset.title} ({dataset.name})"),
         ("cite", dataset.citation),
         ("home", dataset.homepage),
         ("licence", dataset.licence),
@@ -57,24 +54,25 @@ def info(name: str) -> None:
         *(("step", step) for step in dataset.steps),
         *(("note", note) for note in dataset.notes),
     ]
-    click.echo(f"{one_line(dataset.title)} ({one_line(dataset.name)})\n")
-    for label, text in lines:
-        click.echo(textwrap.fill(one_line(text), 100, initial_indent=f"{label + ':':9}", subsequent_indent=" " * 9))
     splits = [
-        [
+        (
             split.name,
             *("-" if count is None else f"{count:,}" for count in (split.n_queries, split.n_videos)),
             split.counted_in,
-        ]
+        )
         for split in dataset.splits
     ]
-    click.echo("\n" + render(["split", "queries", "videos", "counted in"], splits, numbers=[1, 2]))
-    checksum = [file.sha256 or (f"git blob {file.git_blob}" if file.git_blob else "-") for file in dataset.files]
-    click.echo("\n" + render(["file", "sha256"], [[f.name, c] for f, c in zip(dataset.files, checksum, strict=True)]))
-    for file in dataset.files:
-        if file.url:
-            click.echo(f"\n{file.name}: {file.url}", nl=False)
-    click.echo()
+    files = [(of.name, of.sha256 or (f"git blob {of.git_blob}" if of.git_blob else "-")) for of in dataset.files]
+    tables = [
+        Table("", headings, (("", tuple(tuple(map(Cell, row)) for row in rows)),), text_columns=words)
+        for headings, rows, words in (
+            (("split", "queries", "videos", "counted in"), splits, (0, 3)),
+            (("file", "sha256"), files, (0, 1)),
+        )
+    ]
+    urls = Finding(tuple(f"{of.name}: {of.url}" for of in dataset.files if of.url), title="Downloads")
+    blocks: list[Block] = [*tables, *([urls] if urls.sentences else [])]
+    show(Report(title=dataset.title, facts=tuple(facts), sections=(Section("dataset", dataset.title, tuple(blocks)),)))
 
 
 @command.command("check")
@@ -87,15 +85,15 @@ def info(name: str) -> None:
     metavar="FILE",
     help="Write JSON with every query named ('-': to standard output).",
 )
-@click.option("--quiet", is_flag=True, help="Only what is unexpected, and no progress.")
+@click.option("--quiet", is_flag=True, help="Report only what is unexpected, without progress.")
 @click.pass_context
 def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path | None, quiet: bool) -> None:
-    """Look for faults in dataset NAME, or in your own annotations FILE.jsonl.
+    """Check dataset NAME, or your own annotations FILE.jsonl, for faults.
 
-    Exit status 0 when counts, checksums and faults are the published and recorded ones, else 1.
+    Exit status 0 if counts and checksums are as published and faults as recorded, else 1.
     """
+    from truemoment.cli.delivery import show_list
     from truemoment.datasets.check import check_annotations, check_dataset
-    from truemoment.reports.render.tabular import render
 
     refuse_outputs([source_file(name), *files_of(name, data_dir)], [json_path])
     if name not in DATASETS and Path(name).is_file():
@@ -105,7 +103,7 @@ def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path 
         folder = data_folder(data_dir) if name in DATASETS else Path(name).parent
         if name not in DATASETS:  # a folder made by resplit, whose queries lie elsewhere
             dataset = replace(dataset, read=lambda _, split: load_annotations(name, split, data_dir=data_dir))
-        report = check_dataset(dataset, folder, tell=lambda line: None if quiet else click.echo(line, err=True))
+        report = check_dataset(dataset, folder, on_status=lambda line: None if quiet else click.echo(line, err=True))
     if json_path is not None:
         write_json(json_path, _document(report))
     if json_path != STANDARD_OUTPUT:
@@ -116,13 +114,15 @@ def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path 
                 [f.split, "fault" if f.fault else "remark", f.kind, f"{f.count:,} {f.counted}", _some(f.query_ids)]
                 for f in report.findings
             ]
-            click.echo("\n" + render(["split", "", "what", "how many", "which"], rows) + "\n")
+            click.echo()
+            show_list(("split", "level", "finding", "count", "queries"), rows)
+            click.echo()
             for f in report.findings:
                 if f.detail:
                     click.echo(printable(f"{f.split}, {f.kind}: {f.detail}"))
             click.echo()
         for line in report.missing:
-            click.echo(printable(f"not looked at: {line}"))
+            click.echo(printable(f"not checked: {line}"))
         for line in report.unexpected:
             click.echo(printable(f"unexpected: {line}"))
         if not report.unexpected:
@@ -167,9 +167,9 @@ def _document(report: Any) -> dict[str, Any]:  # noqa: ANN401 - truemoment.datas
 @data_dir_option
 @click.option("--quiet", is_flag=True, help="No progress.")
 def fetch(name: str, data_dir: Path | None, quiet: bool) -> None:
-    """Download the annotation files of dataset NAME, each against its checksum.
+    """Download the annotation files of dataset NAME, and verify their checksums.
 
-    Where the owner asks for an agreement, the steps to it are printed instead.
+    If the owner requires an agreement, the steps to it are printed instead.
     """
     from truemoment.datasets.fetch import fetch as fetch_dataset
 
@@ -178,6 +178,6 @@ def fetch(name: str, data_dir: Path | None, quiet: bool) -> None:
         click.echo(f"{dataset.title} needs an agreement with its owner:")
         for number, step in enumerate(dataset.steps, start=1):
             click.echo(f"  {number}. {step}")
-        raise UsageError(f"{name} cannot be fetched; the steps to it are printed above")
+        raise UsageError(f"{name} cannot be downloaded; the steps are printed above")
     tell = (lambda _: None) if quiet else click.echo
-    fetch_dataset(dataset, data_folder(data_dir, must_exist=False), progress=not quiet, tell=tell)
+    fetch_dataset(dataset, data_folder(data_dir, must_exist=False), progress=not quiet, on_status=tell)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import click
 
 from truemoment.cli.groups import Output, PageOutput
 from truemoment.cli.options import open_page, told_path, write_json, write_text
 from truemoment.documents import as_json
-from truemoment.reports.model import Report
+from truemoment.reports.model import Cell, Report, Section, Table
 from truemoment.text import printable
 
 NO_PAGE = PageOutput(html=None, open_it=False, figures=None)
@@ -41,7 +41,7 @@ def deliver(
 
     write_files(report, document, output, page)
     if not output.json_only:
-        click.echo("\n".join(_lines(report, output)))
+        click.echo("\n".join(_lines(report, output.style)))
     if not output.quiet:
         to_error = output.json_only or output.style is not None
         closing = terminal.closing(report)
@@ -80,12 +80,12 @@ def write_files(
         write_json(output.json_path, as_json(document()))
 
 
-def _lines(report: Report, output: Output) -> list[str]:
+def _lines(report: Report, style: Literal["md", "latex"] | None) -> list[str]:
     from truemoment.reports.render import latex, markdown, terminal
 
-    if output.style is None:
+    if style is None:
         return terminal.body(report)
-    return markdown.lines(report) if output.style == "md" else latex.lines(report)
+    return markdown.lines(report) if style == "md" else latex.lines(report)
 
 
 def suggest(why: str, words: Sequence[str], output: Output) -> None:
@@ -93,3 +93,39 @@ def suggest(why: str, words: Sequence[str], output: Output) -> None:
     if not output.quiet:
         to_error = output.json_only or output.style is not None
         click.echo(f"{printable(why)}\n  {printable(shlex.join(words))}", err=to_error)
+
+
+def show_list(
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    style: Literal["md", "latex"] | None = None,
+    *,
+    numbers: Sequence[int] = (),
+    caption: str = "",
+) -> None:
+    """Print a list as a table on standard output.
+
+    Parameters
+    ----------
+    headings, rows
+        Of the table.
+    style
+        Its format; None for the terminal.
+    numbers
+        Columns that are aligned to the right.
+    caption
+        A line above it.
+    """
+    words = tuple(column for column in range(len(headings)) if column not in numbers)
+    cells = tuple(tuple(map(Cell, row)) for row in rows)
+    table = Table(caption, tuple(headings), (("", cells),), text_columns=words)
+    show(Report(title=caption, sections=(Section("list", caption, (table,)),)), style)
+
+
+def show(report: Report, style: Literal["md", "latex"] | None = None) -> None:
+    """Print a report on standard output, as :func:`deliver` does, with its notes and signature."""
+    from truemoment.reports.render import terminal
+
+    click.echo("\n".join(_lines(report, style)))
+    if closing := terminal.closing(report):
+        click.echo("\n".join(["", *closing]))

@@ -53,14 +53,14 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
     from truemoment.io import write_predictions
     from truemoment.searching.index import Index
     from truemoment.searching.retrieval import EncodedSentences, IndexSearch
-    from truemoment.worlds.scenes import render_film
+    from truemoment.worlds.scenes import render_video
 
     if not 1 <= minutes <= 120:
         raise UsageError(f"--minutes: got {minutes:g}, expected 1 to 120")
     _claim(out)
     with followed(show=not quiet and sys.stderr.isatty()) as on_status:
         on_status("rendering a video")
-        annotations = render_film(out / VIDEO, np.random.default_rng(seed), minutes)
+        annotations = render_video(out / VIDEO, np.random.default_rng(seed), minutes)
         own.write(out / ANNOTATIONS, [annotations])
         on_status("indexing the video")
         encoder = _index(out)

@@ -1,4 +1,4 @@
-"""truemoment features: what a store of features holds, and how it fits annotations."""
+"""truemoment features: videos, dimensions and frame rate of features, and the videos of a split that are missing."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from truemoment.cli import EXIT_CHECK_FAILED
+from truemoment.cli.groups import data_options
 from truemoment.cli.options import (
     STANDARD_OUTPUT,
-    data_options,
     refuse_folder,
     refuse_outputs,
     seed_option,
     told_path,
     write_json,
 )
-from truemoment.datasets.source import AnnotationSource, files_of
+from truemoment.datasets.source import AnnotationSource
 from truemoment.text import printable
 
 if TYPE_CHECKING:
@@ -35,15 +35,23 @@ SHOWN = 20
 @click.command("features")
 @click.argument("source", metavar="SOURCE")
 @data_options
-@click.option("--fps", type=float, metavar="F", help="Rows a second. [default: as stated, or rows cover each video]")
+@click.option(
+    "--fps", type=float, metavar="F", help="Rows per second. [default: that of the file, or rows cover each video]"
+)
 @seed_option("simulated features")
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write all of it in our own format.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write the features to a folder of TrueMoment's own format.",
+)
 @click.option(
     "--dtype",
     type=click.Choice(["float32", "float16"]),
     default="float32",
     show_default=True,
-    help="Numbers that -o writes.",
+    help="Number type that -o writes.",
 )
 @click.option(
     "--json",
@@ -52,15 +60,12 @@ SHOWN = 20
     metavar="FILE",
     help="Write JSON with every video named ('-': to standard output).",
 )
-@click.option("--quiet", is_flag=True, help="Only what does not fit, and no progress.")
+@click.option("--quiet", is_flag=True, help="Report only problems, without progress.")
 @click.pass_context
 def command(
     ctx: click.Context,
     source: str,
-    dataset: str | None,
-    annotations: Path | None,
-    split: str | None,
-    data_dir: Path | None,
+    data: AnnotationSource,
     fps: float | None,
     seed: int,
     out: Path | None,
@@ -68,13 +73,13 @@ def command(
     json_path: Path | None,
     quiet: bool,
 ) -> None:
-    """Tell what a store of features holds, and whether every video of a split has some.
+    """List the videos, dimensions and frame rate of features, and the videos of a split that are missing.
 
-    SOURCE is an HDF5 file (FILE.hdf5, FILE.h5), a folder with VIDEO.npy or VIDEO.npz files, one of
-    our own format, FILE.npz of a synthetic world, or perception:Q.
+    SOURCE is an HDF5 file (FILE.hdf5, FILE.h5), a folder of VIDEO.npy or VIDEO.npz files, a folder
+    written by -o, FILE.npz of a synthetic world, or perception:Q.
 
-    Exit status 1 if a video has no features, or damaged ones, or if the rows of most videos end
-    elsewhere than the videos do.
+    Exit status 1 if a video has missing or damaged features, or if the rows of most videos do not
+    end where the videos end.
 
     \b
     truemoment features i3d.hdf5 --dataset charades-sta --split test
@@ -87,25 +92,24 @@ def command(
     path = Path(source)
     if out is not None:
         refuse_folder(out)
-    refuse_outputs([annotations, path, *files_of(dataset, data_dir)], [json_path, out])
-    data = AnnotationSource(dataset, annotations, split, data_dir)
-    asked = any(value is not None for value in (dataset, annotations, split))
-    reference = data.read() if asked else None
-    store = open_features(path if path.exists() else source, data_dir=data_dir, seed=seed, fps=fps)
+    refuse_outputs([path, *data.files()], [json_path, out])
+    given = any(value is not None for value in (data.dataset, data.annotations, data.split))
+    reference = data.read() if given else None
+    store = open_features(path if path.exists() else source, data_dir=data.data_dir, seed=seed, fps=fps)
     show = not quiet and sys.stderr.isatty()
     found = None if reference is None else check(store, reference, progress=_followed("reading", show=show))
-    tell = _teller(quiet=quiet, to_error=json_path == STANDARD_OUTPUT)
-    _describe(store, tell)
+    echo = _echo_to(quiet=quiet, to_error=json_path == STANDARD_OUTPUT)
+    _describe(store, echo)
     share = None
     if found is not None and reference is not None:
-        _report(found, tell)
+        _report(found, echo)
         share = _interval_share(store, reference)
     if share is not None:
         within = f"both ends within {WITHIN_S:g} s"
-        tell(f"{100 * share:.2f} % of the moments are an action interval that the features show ({within})", False)
+        echo(f"{100 * share:.2f} % of the moments are an action interval that the features show ({within})", False)
     if out is not None:
         write_store(out, store, dtype=cast("DType", dtype), progress=_followed("writing", show=show))
-        tell(f"written to {told_path(out)}: {len(store):,} videos as {dtype}", False)
+        echo(f"written to {told_path(out)}: {len(store):,} videos as {dtype}", False)
     if json_path is not None:
         simulated_seed = seed if source.startswith("perception:") else None
         write_json(json_path, _document(store, reference, found, simulated_seed) | {"interval_share": share})
@@ -113,7 +117,7 @@ def command(
 
 
 def _followed(what: str, *, show: bool) -> Callable[[list[str]], Iterable[str]]:
-    """Go through videos under a progress bar, if there is someone to see it."""
+    """Iterate over videos, with a progress bar if `show`."""
 
     def follow(video_ids: list[str]) -> Iterator[str]:
         from tqdm import tqdm
@@ -123,23 +127,23 @@ def _followed(what: str, *, show: bool) -> Callable[[list[str]], Iterable[str]]:
     return follow if show else iter
 
 
-def _teller(*, quiet: bool, to_error: bool) -> Callable[[str, bool], None]:
-    """Print a line; with --quiet only those that tell of something that does not fit."""
+def _echo_to(*, quiet: bool, to_error: bool) -> Callable[[str, bool], None]:
+    """Print a line; with --quiet only problems."""
 
-    def tell(line: str, wrong: bool) -> None:
+    def echo(line: str, wrong: bool) -> None:
         if wrong or not quiet:
             click.echo(printable(line), err=to_error)
 
-    return tell
+    return echo
 
 
-def _describe(store: FeatureStore, tell: Callable[[str, bool], None]) -> None:
+def _describe(store: FeatureStore, echo: Callable[[str, bool], None]) -> None:
     time = "rows cover each video evenly" if store.fps is None else f"{store.fps:g} rows a second"
-    tell(f"{store.name}: {len(store):,} videos, {store.n_dimensions:,} numbers a row, {time}", False)
+    echo(f"{store.name}: {len(store):,} videos, {store.n_dimensions:,} numbers a row, {time}", False)
     for note in getattr(store, "notes", ()):
-        tell(f"note: {note}", False)
+        echo(f"note: {note}", False)
     if caution := getattr(store, "caution", ""):
-        tell(f"caution: {caution}", False)
+        echo(f"caution: {caution}", False)
 
 
 def _interval_share(store: FeatureStore, reference: Annotations) -> float | None:
@@ -153,27 +157,27 @@ def _interval_share(store: FeatureStore, reference: Annotations) -> float | None
     return interval_share(reference, store.actions.__getitem__) if known else None
 
 
-def _report(found: Alignment, tell: Callable[[str, bool], None]) -> None:
+def _report(found: Alignment, echo: Callable[[str, bool], None]) -> None:
     n_usable = len(found.usable)
     rate = f", {found.implied_fps:.4g} a second of video (median)" if n_usable else ""
     counts = f"{n_usable:,} of {len(found.video_ids):,} videos have features, {found.n_rows:,} rows{rate}"
-    tell(f"{found.annotations}: {counts}", False)
+    echo(f"{found.annotations}: {counts}", False)
     if found.missing:
-        tell(f"missing: {_listed(found.missing)}", True)
+        echo(f"missing: {_listed(found.missing)}", True)
     if found.damaged:
-        tell(f"damaged: {_listed([f'{name} ({why})' for name, why in found.damaged.items()])}", True)
+        echo(f"damaged: {_listed([f'{name} ({why})' for name, why in found.damaged.items()])}", True)
     if found.off:
         ends = [f"{name} ({end_s:.1f} of {length_s:.1f} s)" for name, (end_s, length_s) in found.off.items()]
-        tell(f"rows end elsewhere than the video: {_listed(ends)}", found.mostly_off)
+        echo(f"rows end elsewhere than the video: {_listed(ends)}", found.mostly_off)
     if found.mostly_off:
-        tell(f"wrong rows a second: stated {found.fps:g}, by the durations about {found.implied_fps:.4g}", True)
+        echo(f"wrong rows a second: stated {found.fps:g}, by the durations about {found.implied_fps:.4g}", True)
     if found.zero_rows:
         zeros = [f"{name} ({count:,})" for name, count in found.zero_rows.items()]
-        tell(f"rows of zeros: {_listed(zeros)}", False)
+        echo(f"rows of zeros: {_listed(zeros)}", False)
     if found.renamed:
-        tell(f"found under another prefix or ending: {_listed(found.renamed)}", False)
+        echo(f"found under another prefix or ending: {_listed(found.renamed)}", False)
     if found.complete:
-        tell("every video has features", False)
+        echo("every video has features", False)
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""truemoment measures: list the measures and how they are written."""
+"""truemoment measures: list the measures and their notation."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from truemoment.references import REFERENCE_RULES
 
 @click.group("measures")
 def command() -> None:
-    """Measures and the grammar in which they are asked for."""
+    """Measures and their notation."""
 
 
 @command.command("list")
 def list_measures() -> None:
-    """List the measures, a line each."""
-    from truemoment.reports.render.tabular import render
+    """List the measures."""
+    from truemoment.cli.delivery import show_list
 
-    rows = [[family.written, family.meaning] for family in FAMILIES.values()]
-    click.echo(render(["written", "what it is"], rows))
+    show_list(("notation", "meaning"), [(family.written, family.meaning) for family in FAMILIES.values()])
     click.echo(f"\nSeveral references: add [ref={'|'.join(REFERENCE_RULES)}], e.g. R@1,IoU=0.5[ref=first].")
     click.echo("Several measures: separate them by ';'.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import sys
 import webbrowser
@@ -16,6 +15,7 @@ import click
 
 from truemoment.answers.reading import OneSided, Reading, Swapped, Which
 from truemoment.caching import NO_CACHE, Cache
+from truemoment.documents import json_text
 from truemoment.exceptions import UsageError
 from truemoment.files import atomic_write
 from truemoment.inputs import will_write
@@ -23,7 +23,7 @@ from truemoment.io.base import OnNegative
 from truemoment.io.matching import OnUnknown
 from truemoment.io.prediction_files import NamedFile as NamedFile  # noqa: PLC0414 - verbs import it from here
 from truemoment.io.prediction_files import PredictionOptions as PredictionOptions  # noqa: PLC0414 - as above
-from truemoment.text import printable, printable_json, printable_lines
+from truemoment.text import printable, printable_lines
 from truemoment.training.epochs import epoch_folders
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -325,7 +325,7 @@ def told_path(path: Path) -> str:
 
 def write_json(path: Path, document: dict[str, Any]) -> None:
     """Write a JSON document to a file, complete or not at all, or to standard output."""
-    text = printable_json(json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False)) + "\n"
+    text = json_text(document)
     if path == STANDARD_OUTPUT:
         click.echo(text, nl=False)
         return

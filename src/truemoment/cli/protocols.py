@@ -1,8 +1,6 @@
-"""truemoment protocols: list the evaluation conventions, or show one field by field."""
+"""truemoment protocols: list the evaluation conventions, or show the fields of one."""
 
 from __future__ import annotations
-
-import textwrap
 
 import click
 
@@ -12,33 +10,41 @@ from truemoment.protocols import CONVENTION_FIELDS, PROTOCOLS, get_protocol
 
 @click.group("protocols")
 def command() -> None:
-    """Evaluation conventions: ours, each paper's, each published evaluator's."""
+    """Evaluation conventions: ours, those of papers and of published evaluators."""
 
 
 @command.command("list")
 def list_protocols() -> None:
-    """List the protocols, a line each."""
-    from truemoment.reports.render.tabular import render
+    """List the protocols."""
+    from truemoment.cli.delivery import show_list
 
-    rows = [[protocol.name, protocol.summary] for protocol in PROTOCOLS.values()]
-    click.echo(render(["protocol", "what it is"], rows))
+    show_list(("protocol", "meaning"), [(protocol.name, protocol.summary) for protocol in PROTOCOLS.values()])
 
 
 @command.command("show")
 @click.argument("name")
 def show_protocol(name: str) -> None:
-    """Show every field of protocol NAME and where it was read.
+    """Show every field of protocol NAME and its source.
 
     NAME may change fields: 'default,comparison=>=,tolerance=none'.
     """
-    from truemoment.reports.render.tabular import render
+    from truemoment.cli.delivery import show
+    from truemoment.reports.model import Cell, Report, Section, Table
 
     protocol = get_protocol(name)
-    click.echo(f"{protocol.name}: {protocol.summary}\nread in: {protocol.source}\n")
-    rows = []
-    for field in CONVENTION_FIELDS:
-        where = textwrap.wrap(protocol.read_in.get(field, "the source above"))
-        rows.append([field, write_value(getattr(protocol, field)), where[0]])
-        rows += [["", "", line] for line in where[1:]]
-    click.echo(render(["field", "value", "where it was read, or why"], rows))
-    click.echo(f"\nmeasures: {protocol.measures}\nsignature: {protocol.signature()}")
+    rows = tuple(
+        (
+            Cell(field),
+            Cell(write_value(getattr(protocol, field))),
+            Cell(protocol.read_in.get(field, "the source above")),
+        )
+        for field in CONVENTION_FIELDS
+    )
+    table = Table("", ("field", "value", "source, or reason"), (("", rows),), text_columns=(0, 1, 2))
+    report = Report(
+        title=protocol.name,
+        facts=((protocol.name, protocol.summary), ("source", protocol.source), ("measures", protocol.measures)),
+        sections=(Section("fields", "Fields", (table,)),),
+        signature=f"signature: {protocol.signature()}",
+    )
+    show(report)

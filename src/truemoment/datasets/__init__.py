@@ -1,7 +1,7 @@
-"""The field's datasets, read as their files are, and your own annotations.
+"""The datasets of the field, read as their files are, and your own annotations.
 
-``load_annotations("charades-cd", "test-ood", data_dir=...)`` reads a split. The data folder holds one
-folder a dataset, named as the dataset is.
+``load_annotations("charades-cd", "test-ood", data_dir=...)`` reads a split. The data folder has one folder per dataset,
+under its name.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ read_own_annotations = own.read
 
 
 def get_dataset(name: str) -> Dataset:
-    """Return a dataset by name, or one of queries split anew by its folder (``truemoment resplit``)."""
+    """Return a dataset by name, or by its folder if ``truemoment resplit`` made it."""
     if name not in DATASETS and resplit_folder.is_folder(name):
         return resplit_folder.dataset_of(Path(name))
     if name not in DATASETS:
@@ -73,13 +73,13 @@ def get_dataset(name: str) -> Dataset:
 
 
 def data_folder(data_dir: str | Path | None = None, *, must_exist: bool = True) -> Path:
-    """Return the folder that holds the datasets: `data_dir`, else the variable ``TRUEMOMENT_DATA``."""
+    """Return the folder of the datasets: `data_dir`, or the variable ``TRUEMOMENT_DATA``."""
     given = data_dir or os.environ.get("TRUEMOMENT_DATA")
     if not given:
         raise UsageError("where are the datasets? give --data-dir DIR or set the variable TRUEMOMENT_DATA")
     folder = Path(given)
     if must_exist and not folder.is_dir():
-        raise UsageError(f"{folder} is no folder, expected the one that holds a folder for each dataset")
+        raise UsageError(f"{folder} is not a folder, expected a folder with one folder per dataset")
     return folder
 
 
@@ -89,14 +89,14 @@ def load_annotations(name: str, split: str, *, data_dir: str | Path | None = Non
     Parameters
     ----------
     name, split
-        As ``truemoment datasets list`` shows them; or a folder that ``truemoment resplit`` made, and one of its splits.
+        As in ``truemoment datasets list``; or a folder that ``truemoment resplit`` made, and one of its splits.
     data_dir
-        Folder that holds one folder a dataset; by default the variable ``TRUEMOMENT_DATA``.
+        Folder with one folder per dataset. Default: the variable ``TRUEMOMENT_DATA``.
 
     Raises
     ------
     UsageError, MissingFileError, InputError
-        If the name is unknown, a file is missing, or a file is not as it must be.
+        If the name is unknown, or a file is missing or malformed.
     """
     dataset = get_dataset(name)
     dataset.split(split)

@@ -1,7 +1,7 @@
 """ActivityNet Captions: 72 thousand sentences about 15 thousand web videos, one moment each.
 
-val_1 and val_2 are two annotations of the *same* videos. Query ids there carry the file
-(``val_1/v_abc#3``), also in the merged ``test``, as two of the papers use it.
+val_1 and val_2 are two annotations of the *same* videos. Their query ids contain the file (``val_1/v_abc#3``), also in
+the merged ``test``, as two of the papers use it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class TimedVideo(VideoEntry):
 
 
 def rows_of(path: Path) -> list[Row]:
-    """Rows (query_id, video_id, duration_s, sentence, start_s, end_s) of one file, in file order."""
+    """Return rows (query_id, video_id, duration_s, sentence, start_s, end_s) of one file, in file order."""
     return with_ids(
         (video_id, entry.duration, sentence, start_s, end_s)
         for video_id, entry in read_by_video(path, TimedVideo)
@@ -31,7 +31,7 @@ def rows_of(path: Path) -> list[Row]:
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read a split; ``test`` is val_1 and val_2 one after the other."""
+    """Read a split; ``test`` is val_1 followed by val_2."""
     rows: list[Row] = []
     for name in _FILES[split]:
         prefix = "" if name == "train" else f"{name}/"

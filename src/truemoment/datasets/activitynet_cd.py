@@ -17,7 +17,7 @@ _FILES = {"val": "anet_val.json", "test-iid": "anet_test_iid.json", "test-ood": 
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read a split; ``train`` is derived from ActivityNet Captions where its file is missing."""
+    """Read a split; ``train`` is derived from ActivityNet Captions if its file is missing."""
     if split != "train":
         rows = rows_of(required_file(folder, _FILES[split], dataset="activitynet-cd"))
     elif (folder / "anet_train.json").is_file():
@@ -28,20 +28,10 @@ def read(folder: Path, split: str) -> Annotations:
 
 
 def derive_train(folder: Path) -> list[Row]:
-    """All of ActivityNet Captions less the videos of the other three files, as the authors split it.
+    """Return the rows of ActivityNet Captions without the videos of the other three files, as the authors split it.
 
-    A video's val_1 sentences come before its val_2 ones. Each video lies whole in one split, so 10,984
-    videos and 51,415 pairs remain, the published counts.
-
-    Parameters
-    ----------
-    folder
-        The dataset's own; the folder ``activitynet-captions`` lies beside it.
-
-    Returns
-    -------
-    list
-        Rows (query_id, video_id, duration_s, sentence, start_s, end_s), times in seconds.
+    A video's val_1 sentences precede its val_2 ones. Each video is in one split, so 10,984 videos and 51,415 pairs
+    remain, the published counts. The folder ``activitynet-captions`` lies beside `folder`.
     """
     elsewhere = {
         row[1] for name in _FILES.values() for row in rows_of(required_file(folder, name, dataset="activitynet-cd"))

@@ -1,7 +1,7 @@
-"""What a dataset is: constants that say where it comes from, and a reader.
+"""A dataset: constants with its source, and a reader.
 
 To add a dataset: write one module in this folder with a ``DATASET`` and its reader, name it in
-``datasets/__init__.py``, and record the faults its files have (``tools/record_known_faults.py``).
+``datasets/__init__.py``, and record the faults of its files (``tools/record_known_faults.py``).
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from truemoment.records import MAX_TIME_S, Annotations, Seconds
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One annotation file as its owner, or a repository that carries it, publishes it.
+    """A published annotation file.
 
     Parameters
     ----------
     name
         Path below the dataset's folder.
     sha256
-        Checksum of its bytes; "" where no copy was at hand to take it from.
+        Checksum; "" if unknown.
     url
-        Public address, pinned to a commit where it has one; "" where there is none.
+        Public address, pinned to a commit where possible; "" if there is none.
     git_blob
-        Git's name of the content, for files whose SHA-256 is not known.
+        Git's name of the content, for files without a known SHA-256.
     needed
-        False for a file the dataset can be read without.
+        False for an optional file.
     n_bytes
-        Its length; 0 where no copy was at hand.
+        Its length; 0 if unknown.
     """
 
     name: str
@@ -49,7 +49,7 @@ class SourceFile:
     n_bytes: int = 0
 
     def agrees(self, path: Path) -> bool | None:
-        """Whether a file's content is the published one; None if nothing is known to compare with."""
+        """Whether a file has the published content; None if no checksum is known."""
         if self.sha256:
             return sha256_of(path) == self.sha256
         if self.git_blob:
@@ -61,18 +61,18 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class Split:
-    """A part of a dataset with the counts published for it.
+    """A part of a dataset with its published counts.
 
     Parameters
     ----------
     name
         ``train``, ``val``, ``test``, ``test-iid``, ``test-ood``, ``val_1`` or ``val_2``.
     n_queries, n_videos
-        Published counts; None where none is published.
+        Published counts, or None.
     counted_in
-        Where the counts stand.
+        Source of the counts.
     merges
-        Other splits of which this one is made.
+        Other splits of which it consists.
     """
 
     name: str
@@ -84,26 +84,26 @@ class Split:
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset: where it comes from, what it holds, how it is read.
+    """A dataset: its source, its content, and its reader.
 
     Parameters
     ----------
     name, title
-        What to ask for, and what it is called.
+        Short and full name.
     citation
         Authors, title, venue, year.
     homepage, licence
-        As its owner states them; "not stated" where nothing was found.
+        As its owner states them, or "not stated".
     access
-        ``open``, or ``agreement`` where the owner asks for one.
+        ``open``, or ``agreement`` with the owner.
     files, splits
         Annotation files with checksums, and splits with counts.
     read
-        ``read(folder, split)``; `folder` is the dataset's own, its parent holds the other datasets.
+        ``read(folder, split)``; the parent of `folder` contains the other datasets.
     notes
-        What a user of the figures should know.
+        What users of the data should know.
     steps
-        What to do, one step after the other, where the owner asks for an agreement.
+        Steps to obtain files that need an agreement.
     """
 
     name: str
@@ -128,7 +128,7 @@ class Dataset:
 
 
 class VideoEntry(msgspec.Struct):
-    """One video's sentences and their times, the form most of the field's JSON files share."""
+    """Sentences and times of one video, the form of most JSON files of the field."""
 
     sentences: list[str]
     timestamps: list[tuple[Seconds, Seconds]]
@@ -144,12 +144,12 @@ Entry = TypeVar("Entry", bound=VideoEntry)
 
 
 def read_by_video(path: Path, kind: type[Entry]) -> Iterator[tuple[str, Entry]]:
-    """Yield (video id, entry) of a JSON object with one entry a video."""
+    """Yield (video id, entry) of a JSON object with one entry per video."""
     yield from read_json_mapping(path, kind).items()
 
 
 def numbered(video_ids: Iterable[str]) -> list[str]:
-    """Query ids ``VIDEO#K``, K the position within the video in file order, from 0.
+    """Return query ids ``VIDEO#K``, K the position within the video in file order, from 0.
 
     Examples
     --------
@@ -170,7 +170,7 @@ Row = tuple[str, str, float, str, float, float]
 
 
 def with_ids(rows: Iterable[VideoRow]) -> list[Row]:
-    """Rows of a file that names no queries, each behind its query id ``VIDEO#K``.
+    """Return the rows of a file without query ids, each with its id ``VIDEO#K``.
 
     Examples
     --------
@@ -183,23 +183,15 @@ def with_ids(rows: Iterable[VideoRow]) -> list[Row]:
 
 
 def refuse_repeated_id(ids: Iterable[str], path: Path, field: str) -> None:
-    """Refuse an id that stands twice: two queries would become one in silence."""
+    """Refuse a repeated id: two queries would become one silently."""
     count = Counter(ids)
     twice = next((name for name, times in count.items() if times > 1), None)
     if twice is not None:
-        raise InputError(f"{twice!r} stands twice, expected each query once", path=path, field=field)
+        raise InputError(f"{twice!r} appears twice, expected each query once", path=path, field=field)
 
 
 def checked_seconds(value: float, found: str | None, *, path: Path, line: int, field: str) -> float:
-    """Return a time that was read from text as it is.
-
-    Parameters
-    ----------
-    value, found
-        Seconds, NaN where the text is no number; and the text.
-    path, line, field
-        Where it stands.
-    """
+    """Return a time that was read from the text `found`; NaN is refused, with its place."""
     if not abs(value) <= MAX_TIME_S:
         raise InputError(f"got {found!r}, expected seconds up to {MAX_TIME_S:g}", path=path, line=line, field=field)
     return value

@@ -1,4 +1,4 @@
-"""Checking a dataset: its files against their checksums, its splits against published counts and faults."""
+"""Checking a dataset: files against checksums, splits against published counts and recorded faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from truemoment.records import Annotations
 
 @dataclass(frozen=True)
 class CheckReport:
-    """What a check found.
+    """Result of a check.
 
     Parameters
     ----------
@@ -26,11 +26,11 @@ class CheckReport:
     findings
         Faults and remarks.
     unexpected
-        A line for each thing that differs from what is published or recorded.
+        A line for each difference from published counts and recorded faults.
     missing
-        A line for each split that could not be read because a file is not there.
+        A line for each split whose file is missing.
     sha256
-        Split -> hash of the annotations read.
+        Split -> hash of the annotations.
     """
 
     dataset: str
@@ -41,18 +41,10 @@ class CheckReport:
     sha256: dict[str, str] = field(default_factory=dict)
 
 
-def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], None] = lambda _: None) -> CheckReport:
-    """Check whatever splits of a dataset are there.
-
-    Parameters
-    ----------
-    dataset
-        What to check.
-    data_dir
-        The folder that holds one folder a dataset.
-    tell
-        Called with a line before each step, for progress.
-    """
+def check_dataset(
+    dataset: Dataset, data_dir: Path, *, on_status: Callable[[str], None] = lambda _: None
+) -> CheckReport:
+    """Check the splits of a dataset whose files exist; `on_status` is called with a line before each step."""
     folder = data_dir / dataset.name
     problems = []
     for file in dataset.files:
@@ -62,7 +54,7 @@ def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], Non
     read: dict[str, Annotations] = {}
     missing: list[str] = []
     for split in dataset.splits:
-        tell(f"reading {dataset.name} {split.name}")
+        on_status(f"reading {dataset.name} {split.name}")
         try:
             annotations = read[split.name] = dataset.read(folder, split.name)
         except MissingFileError as error:
@@ -79,7 +71,7 @@ def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], Non
     findings = [finding for annotations in read.values() for finding in find_faults(annotations)]
     for one, other in itertools.combinations(read.values(), 2):
         if one.split not in dataset.split(other.split).merges:
-            tell(f"comparing {one.split} with {other.split}")
+            on_status(f"comparing {one.split} with {other.split}")
             findings += find_shared(one, other, train=one.split == "train")
     problems += unexpected(findings, dataset.name, read)
     counts = {name: (annotations.n_queries, annotations.n_videos) for name, annotations in read.items()}
@@ -88,7 +80,7 @@ def check_dataset(dataset: Dataset, data_dir: Path, *, tell: Callable[[str], Non
 
 
 def check_annotations(annotations: Annotations) -> CheckReport:
-    """Check annotations of your own: nothing is recorded for them, so every fault is unexpected."""
+    """Check your own annotations: no faults are recorded for them, so every fault is unexpected."""
     findings = find_faults(annotations)
     lines = tuple(f"{f.split}: {f.kind}: {f.count} {f.counted}" for f in findings if f.fault)
     counts = {annotations.split: (annotations.n_queries, annotations.n_videos)}

@@ -1,7 +1,7 @@
-"""What is wrong, or worth knowing, in annotations: counted by stated definitions, each query named.
+"""Faults of annotations, by stated definitions, with the queries concerned.
 
-A *fault* is something no annotation should have; a *remark* is legal but changes how figures read.
-Readers repair nothing: these are the definitions of what a protocol may then clip or drop.
+A *fault* should not occur in annotations; a *remark* is legal but changes how figures read. Readers repair nothing: a
+protocol may clip or drop these.
 """
 
 from __future__ import annotations
@@ -26,24 +26,22 @@ PAST_END_S = 1e-6
 
 @dataclass(frozen=True)
 class Fault:
-    """Something found in a split.
+    """A fault or remark about a split.
 
     Parameters
     ----------
     kind
         Its name.
     split
-        Where: a split, or two joined by an arrow for what concerns both.
-    count
-        How many; `counted` says what.
-    counted
-        What is counted: moments, queries, videos, ...
+        The split, or two joined by an arrow.
+    count, counted
+        How many, and of what: moments, queries, videos, ...
     query_ids
-        The queries concerned (video ids where videos are counted), in file order.
+        The queries concerned (video ids if videos are counted), in file order.
     fault
         True for a fault, False for a remark.
     detail
-        A figure or two more, in words.
+        Further figures, in words.
     """
 
     kind: str
@@ -56,7 +54,7 @@ class Fault:
 
     @property
     def digest(self) -> str:
-        """Hash of the queries named, to compare with what was recorded."""
+        """Hash of the queries, to compare with the recorded one."""
         return hashlib.sha256("\n".join(sorted(self.query_ids)).encode()).hexdigest()[:16]
 
 
@@ -100,12 +98,11 @@ _KINDS = (
 
 
 def find_faults(annotations: Annotations) -> list[Fault]:
-    """Return what is found within one split, faults first; kinds that do not occur are left out.
+    """Return the faults and remarks of one split, faults first.
 
-    Definitions: *past the end* = end > duration + 1e-6 s; *swapped* = end < start; *zero length* = end
-    = start; *starts after the end* = start > duration; duplicates compare sentences after strip, lower
-    case and dropping a last full stop, times rounded to 2 decimals; *shorter than 0.5 s* leaves zero
-    and swapped ones out. *No moment* (a remark): the query has none, so it has no fault of times either.
+    Definitions: *past the end* = end > duration + 1e-6 s; *swapped* = end < start; *zero length* = end = start; *starts
+    after the end* = start > duration; duplicates compare sentences after strip, lower case and dropping a last full
+    stop, times rounded to 2 decimals; *shorter than 0.5 s* excludes zero and swapped ones. *No moment* is a remark.
     """
     findings = []
     split = annotations.split
@@ -122,7 +119,7 @@ def find_faults(annotations: Annotations) -> list[Fault]:
 
 
 def find_shared(one: Annotations, other: Annotations, *, train: bool) -> list[Fault]:
-    """Return what two splits share: videos, and (if `one` is a training split) sentences, verbatim."""
+    """Return what two splits share: videos, and (if `train`) verbatim sentences."""
     arrow = f"{one.split} -> {other.split}"
     findings = []
     videos = set(one.video_id)
@@ -142,7 +139,7 @@ def find_shared(one: Annotations, other: Annotations, *, train: bool) -> list[Fa
 
 
 def normalised_sentence(sentence: str) -> str:
-    """Strip, lower case, without a last full stop: what duplicates are compared by."""
+    """Strip, lower case, drop a last full stop: the form in which duplicates are compared."""
     return sentence.strip().lower().removesuffix(".")
 
 
@@ -267,31 +264,21 @@ def _several(annotations: Annotations) -> list[Fault]:
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """What is known of a kind of finding in a split."""
+    """A recorded fault of a split."""
 
     count: int
     digest: str
 
 
 def known_faults(dataset: str) -> Mapping[str, Mapping[str, Recorded]]:
-    """Recorded findings of a dataset: split, then kind. Empty for what nobody recorded."""
+    """Return the recorded faults of a dataset by split and kind."""
     text = resources.files("truemoment.datasets").joinpath("known_faults.json").read_bytes()
     table = msgspec.json.decode(text, type=dict[str, dict[str, dict[str, Recorded]]])
     return table.get(dataset, {})
 
 
 def unexpected(findings: Iterable[Fault], dataset: str, splits: Iterable[str]) -> list[str]:
-    """Say, a line each, where faults differ from the recorded ones; remarks are not compared.
-
-    Parameters
-    ----------
-    findings
-        All findings of the splits looked at.
-    dataset
-        Whose record to compare with.
-    splits
-        The splits looked at; recorded faults of others are not missed.
-    """
+    """Return a line for each fault of these splits that differs from the recorded ones; remarks are not compared."""
     known = known_faults(dataset)
     looked_at = set(splits)
     lines = []

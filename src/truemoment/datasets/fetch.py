@@ -1,4 +1,4 @@
-"""Fetching annotation files where their owners publish them openly, each against its checksum."""
+"""Fetching openly published annotation files, with checksums."""
 
 from __future__ import annotations
 
@@ -23,28 +23,23 @@ MOST_BYTES = 64 << 20
 
 
 def fetch(
-    dataset: Dataset, data_dir: Path, *, progress: bool = False, tell: Callable[[str], None] = lambda _: None
+    dataset: Dataset, data_dir: Path, *, progress: bool = False, on_status: Callable[[str], None] = lambda _: None
 ) -> list[Path]:
-    """Download the annotation files of a dataset that are not there yet.
+    """Download the missing annotation files of a dataset, and return all its files.
 
-    Each file appears under its name only when complete and of the published checksum; an interrupted
-    call can simply be repeated. Files that are there and differ are never overwritten.
+    Each file appears under its name only when complete and verified; an interrupted call can be repeated. Existing
+    files that differ are never overwritten.
 
     Parameters
     ----------
     dataset
-        What to fetch.
+        The dataset.
     data_dir
-        The folder that holds (or will hold) one folder a dataset.
+        Folder with (or for) one folder per dataset.
     progress
         Show a bar on standard error.
-    tell
-        Called with a line a file.
-
-    Returns
-    -------
-    list
-        The files now there.
+    on_status
+        Called with a line per file.
     """
     if dataset.access == "agreement":
         raise UsageError(
@@ -65,7 +60,7 @@ def fetch(
                     path=path,
                     hint="move it away to have it fetched",
                 )
-            tell(f"{path}: there already")
+            on_status(f"{path}: there already")
         elif os.path.lexists(path):
             raise DownloadError("is a folder or a broken link", path=path, hint="move it away to have the file fetched")
         else:
@@ -73,7 +68,7 @@ def fetch(
                 _download(file, folder, progress=progress)
             except OSError as error:
                 raise DownloadError(f"cannot be written ({error.strerror})", path=path) from None
-            tell(f"{path}: fetched from {file.url}")
+            on_status(f"{path}: fetched from {file.url}")
         there.append(path)
     return there
 
@@ -107,17 +102,7 @@ def _download(file: SourceFile, folder: Path, *, progress: bool) -> None:
 
 
 class _Downloader:
-    """What pooch downloads a file with: nothing longer than the file may be is read, whatever a server sends.
-
-    Parameters
-    ----------
-    file
-        What is fetched.
-    path
-        Where it goes, for messages.
-    progress
-        Show a bar on standard error.
-    """
+    """Downloader for pooch that reads no more bytes than the file may have; `path` is for messages."""
 
     def __init__(self, file: SourceFile, path: Path, *, progress: bool) -> None:
         self.file, self.path, self.progress = file, path, progress

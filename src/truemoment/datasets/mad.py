@@ -1,7 +1,7 @@
 """MAD: 384 thousand sentences of audio description about 650 whole films.
 
-The files need an agreement with the authors; nothing of them is shipped. Form as read in their
-loaders: one JSON object a split, query id to film, sentence, times and film duration.
+The files need an agreement with the authors; nothing of them is shipped. The form is that of their loaders: one JSON
+object per split, query id to film, sentence, times and film duration.
 """
 
 from __future__ import annotations

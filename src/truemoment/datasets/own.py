@@ -1,13 +1,12 @@
-"""Your own annotations: JSON Lines, one query a line.
+"""Your own annotations: JSON Lines, one query per line.
 
 ::
 
     {"query_id": "v1#0", "video_id": "v1", "duration_s": 30.5, "sentence": "a door opens",
      "moments": [[2.0, 5.0]], "annotators": ["ann"], "split": "test"}
 
-`query_id` may be left out (``VIDEO#K`` then), as may `annotators` (one name a moment), `split` (lines
-of other splits are then passed over when one is asked for) and `duration_s` (unknown). ``"moments": []`` says that
-the video holds no such moment.
+`query_id` (default ``VIDEO#K``), `annotators` (one name per moment), `split` (a line without one belongs to all) and
+`duration_s` (unknown) are optional. ``"moments": []`` states that the video has no such moment.
 """
 
 from __future__ import annotations
@@ -32,17 +31,17 @@ class OwnQuery(msgspec.Struct, forbid_unknown_fields=True):
     Parameters
     ----------
     video_id, sentence
-        The video, and what is looked for in it.
+        The video, and the query.
     moments
-        Reference moments (start, end) in seconds; none where the video holds no such moment.
+        Reference moments (start, end) in seconds; none if the video has no such moment.
     query_id
         Text or whole number, unique in the file; None for ``VIDEO#K``.
     duration_s
-        Duration of the video in seconds; None where it is not known.
+        Duration of the video in seconds, or None.
     annotators
-        One name a moment, or of who looked and found none; None (or an empty list) where none is known.
+        One name per moment, or of who found none; None or empty if unknown.
     split
-        Split the line belongs to; None for a line that belongs to all.
+        Split of the line; None if it belongs to all.
     """
 
     video_id: str
@@ -55,15 +54,7 @@ class OwnQuery(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read(path: Path, split: str | None = None) -> Annotations:
-    """Read annotations of your own.
-
-    Parameters
-    ----------
-    path
-        The JSON Lines file.
-    split
-        Keep the lines of this split and those that name none; None keeps all.
-    """
+    """Read your own annotations: the lines of `split` and those without one; None reads all lines."""
     entries = list(read_json_lines(path, OwnQuery))
     named = all(entry.query_id is not None for _, entry in entries)
     ids = [str(entry.query_id) for _, entry in entries] if named else numbered(entry.video_id for _, entry in entries)
@@ -97,26 +88,18 @@ def read(path: Path, split: str | None = None) -> Annotations:
         )
     if not rows:
         known = ", ".join(sorted({str(entry.split) for _, entry in entries if entry.split is not None}))
-        problem = "holds no query" + (f" of split {split!r}" if split else "")
+        problem = "has no queries" + (f" of split {split!r}" if split else "")
         raise InputError(problem, path=path, hint=f"splits there: {known}" if known else None)
     return Annotations.from_rows(rows, dataset=as_text(path.name), split=split or "all")
 
 
 def splits_of(path: Path) -> set[str]:
-    """Names of the splits that lines of a file say they belong to."""
+    """Return the names of the splits in a file."""
     return {entry.split for _, entry in read_json_lines(path, OwnQuery) if entry.split is not None}
 
 
 def write(path: Path, splits: Iterable[Annotations]) -> None:
-    """Write annotations as :func:`read` reads them, a line a query, complete or not at all.
-
-    Parameters
-    ----------
-    path
-        The JSON Lines file.
-    splits
-        Annotations; each line names the split it comes from.
-    """
+    """Write annotations as :func:`read` reads them; each line names its split."""
     encoder = msgspec.json.Encoder()
     with atomic_write(path) as stream:
         for annotations in splits:

@@ -1,8 +1,8 @@
 """Re-annotations of Hidden Challenges: CSV files of what several workers marked for queries of another dataset.
 
 The files (mayu-ot/hidden-challenges-MR at e0c4546, ``data/raw/{charades,activitynet}/re-annotated``) have the columns
-``HITId, video_id, description, start, end``, a row a worker, `start` and `end` in per cent of the video. They hold
-neither durations nor ids of queries: both come from the dataset whose queries were marked anew.
+``HITId, video_id, description, start, end``, a row per worker, `start` and `end` in per cent of the video. Durations
+and query ids come from the original dataset.
 """
 
 from __future__ import annotations
@@ -49,17 +49,7 @@ _COLUMNS = ("video_id", "description", "start", "end")
 
 @dataclass(frozen=True)
 class MarkedMoment:
-    """A row of a file: what one worker marked.
-
-    Parameters
-    ----------
-    path, line
-        Where it stands; `line` is the row's last one.
-    video_id, sentence
-        As in the file.
-    start_norm, end_norm
-        As fractions of the video.
-    """
+    """A row of a file: the moment (fractions of the video) that one worker marked; `line` is the row's last line."""
 
     path: Path
     line: int
@@ -97,12 +87,7 @@ def read_marked(path: Path) -> Iterator[MarkedMoment]:
 
 
 class QueryFinder:
-    """Finds the query of another dataset that a sentence about a video is.
-
-    Parameters
-    ----------
-    original
-        The dataset whose queries were marked anew.
+    """Finds the query of the original dataset by video and sentence.
 
     Examples
     --------
@@ -121,31 +106,31 @@ class QueryFinder:
             self._normalised[video_id, normalised_sentence(sentence)].append(row)
 
     def find(self, video_id: str, sentence: str) -> int:
-        """Row of the query: by the sentence as written, else without outer blanks, case and a last full stop."""
+        """Return the row of the query: by the exact sentence, else without outer blanks, case and a last full stop."""
         rows = self._as_written.get((video_id, sentence)) or self._normalised.get(
             (video_id, normalised_sentence(sentence)), []
         )
         if len(rows) == 1:
             return rows[0]
         if not rows:
-            raise InputError(f"got {sentence[:60]!r} of video {video_id!r}, which {self._called} lacks")
+            raise InputError(f"got {sentence[:60]!r} of video {video_id!r}, which is not in {self._called}")
         ids = ", ".join(self.queries.query_id[rows])
-        raise InputError(f"got {sentence[:60]!r}, which stands for several queries of {self._called}: {ids}")
+        raise InputError(f"got {sentence[:60]!r}, which matches several queries of {self._called}: {ids}")
 
 
 def with_workers(
     marked: Iterable[MarkedMoment], original: Annotations, video_id_of: Callable[[str], str], *, dataset: str
 ) -> Annotations:
-    """Return re-annotations as annotations: queries in file order, a row a worker.
+    """Return re-annotations as annotations: queries in file order, a row per worker.
 
     Parameters
     ----------
     marked
         Rows of all files, in order.
     original
-        The dataset whose queries were marked anew: ids and durations.
+        The original dataset, for ids and durations.
     video_id_of
-        The original's id of a video, given that of the files.
+        Maps a video id of the files to one of the original.
     dataset
         Name of the re-annotations.
     """

@@ -1,12 +1,12 @@
-"""A folder that ``truemoment resplit`` made, read as a dataset: which queries of another dataset are in which split.
+"""A folder that ``truemoment resplit`` made, read as a dataset: the split of each query of another dataset.
 
 ::
 
     DIR/train.jsonl, val.jsonl, test-iid.jsonl, test-ood.jsonl    lines {"query_id": "v1#0", "video_id": "v1"}
-    DIR/datasheet.json                                            where the queries come from, and how it was made
+    DIR/datasheet.json                                            source of the queries, and how it was made
 
-The queries themselves stay where they are: in a dataset (``--data-dir``), or in the file of annotations that was split,
-which is looked for in DIR and then where it lay, seen from DIR.
+The queries themselves are read from their dataset (``--data-dir``), or from the annotations that were split, which are
+looked for in DIR and then at their original place, relative to DIR.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ Load = Callable[[str, str], Annotations]
 
 
 class ResplitSource(msgspec.Struct, omit_defaults=True):
-    """Where the queries of a folder come from.
+    """Source of the queries of a folder.
 
     Parameters
     ----------
     dataset
         Name of the dataset; None for a file of annotations.
     annotations
-        The file, as seen from the folder; None for a dataset.
+        The file, relative to the folder; None for a dataset.
     splits
-        Name of each split that was read -> hash of its annotations; ``all`` for a file.
+        Hash of the annotations of each split that was read; ``all`` for a file.
     """
 
     dataset: str | None = None
@@ -55,7 +55,7 @@ class ResplitSource(msgspec.Struct, omit_defaults=True):
 
 
 class Member(msgspec.Struct):
-    """What a split holds: how much, and the hash of its annotations."""
+    """Size of a split, and the hash of its annotations."""
 
     n_queries: int
     n_videos: int
@@ -63,7 +63,7 @@ class Member(msgspec.Struct):
 
 
 class Datasheet(msgspec.Struct):
-    """What is read of a datasheet; the rest is for people."""
+    """The fields of a datasheet that are read; the rest is for people."""
 
     source: ResplitSource
     splits: dict[str, Member]
@@ -77,12 +77,12 @@ class ResplitLine(msgspec.Struct):
 
 
 def is_folder(name: str) -> bool:
-    """Whether a name given for a dataset means a folder: one there, or written as a path."""
+    """Whether a dataset name is a folder: it exists, or is written as a path."""
     return os.sep in name or (name != "" and Path(name).is_dir())
 
 
 def read_datasheet(folder: Path) -> Datasheet:
-    """Read what a folder is made of."""
+    """Read the datasheet of a folder."""
     path = folder / DATASHEET
     if not path.is_file():
         what = f"holds no {DATASHEET}" if folder.is_dir() else "no such folder"
@@ -98,12 +98,12 @@ def read_datasheet(folder: Path) -> Datasheet:
 
 
 def dataset_of(folder: Path) -> Dataset:
-    """Return a folder as a dataset; its splits are read by :func:`read`, which is told where other datasets are."""
+    """Return a folder as a dataset."""
     sheet = read_datasheet(folder)
     source = sheet.source.dataset or Path(sheet.source.annotations or "").name
 
     def refused(_: Path, split: str) -> Annotations:
-        raise InputError(f"{split} holds queries of {source}, expected that to be asked for", path=folder)
+        raise InputError(f"{split} holds queries of {source}, expected that dataset", path=folder)
 
     return Dataset(
         name=str(folder),
@@ -124,24 +124,14 @@ def dataset_of(folder: Path) -> Dataset:
 
 
 def read(folder: Path, split: str, load: Load) -> Annotations:
-    """Read a split of a folder.
-
-    Parameters
-    ----------
-    folder
-        What ``truemoment resplit`` made.
-    split
-        One of its splits.
-    load
-        Reads the dataset that it was made of, where it was made of one.
-    """
+    """Read a split of a folder; `load` reads its source dataset."""
     sheet = read_datasheet(folder)
     whole = source_annotations(folder, sheet.source, load)
     number = whole.queries.index
     keep = np.zeros(len(number), dtype=bool)
     path = folder / f"{split}.jsonl"
     if not path.is_file():
-        raise InputError("is missing, though the datasheet tells of it", path=path, hint="split again")
+        raise InputError("is missing, expected as in the datasheet", path=path, hint="split again")
     for line, entry in read_json_lines(path, ResplitLine):
         at = number.get(entry.query_id)
         if at is None or whole.queries.video_id[at] != entry.video_id:
@@ -153,13 +143,13 @@ def read(folder: Path, split: str, load: Load) -> Annotations:
     part = replace(whole.select_queries(keep), dataset=as_text(folder.resolve().name), split=split)
     if part.sha256 != sheet.splits[split].sha256:
         raise InputError(
-            f"holds {part.n_queries:,} queries that are not those the datasheet tells of", path=path, hint="split again"
+            f"holds {part.n_queries:,} queries that differ from the datasheet", path=path, hint="split again"
         )
     return part
 
 
 def source_annotations(folder: Path, source: ResplitSource, load: Load) -> Annotations:
-    """Read all that a folder was made of, and refuse it if it has changed."""
+    """Read the source of a folder; refuse it if it has changed."""
     parts = []
     for name, expected in source.splits.items():
         if source.dataset is not None:
@@ -179,7 +169,7 @@ def source_annotations(folder: Path, source: ResplitSource, load: Load) -> Annot
 
 
 def found_file(folder: Path, name: str) -> Path:
-    """Find the annotations a folder was made of: in it (but for a name of its own files), else where they lay."""
+    """Find the annotations that were split: in the folder, or at their original place."""
     inside = folder / Path(name).name
     places = ([] if inside.stem in (*SPLITS, ASIDE) or inside.name == DATASHEET else [inside]) + [folder / name]
     for place in places:
@@ -192,7 +182,7 @@ def found_file(folder: Path, name: str) -> Path:
 
 
 def files_of_folder(folder: Path) -> list[Path]:
-    """Files of a folder, and the annotations it was made of where they are known."""
+    """Return the files of a folder, and its source annotations if known."""
     files = sorted(path for path in folder.glob("*") if path.is_file())
     with contextlib.suppress(TrueMomentError):  # what is wrong with it is told by who reads it
         source = read_datasheet(folder).source
@@ -202,7 +192,7 @@ def files_of_folder(folder: Path) -> list[Path]:
 
 
 def write_members(folder: Path, members: Mapping[str, Annotations]) -> None:
-    """Write the queries of each split as a file of lines."""
+    """Write the query ids of each split."""
     encoder = msgspec.json.Encoder()
     for name, part in members.items():
         queries = part.queries

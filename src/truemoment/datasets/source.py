@@ -1,4 +1,4 @@
-"""Which annotations are read: a dataset's split or a file of one's own, and the other splits beside it."""
+"""Which annotations are read: a split of a dataset or a file, and the other splits beside it."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from truemoment.text import printable
 
 @dataclass(frozen=True)
 class AnnotationSource:
-    """Annotations by name or file, and what is beside them.
+    """Annotations by name or file.
 
     Parameters
     ----------
     dataset
         Name of a dataset, or a folder made by ``truemoment resplit``; None for a file.
     annotations
-        One's own annotations as JSON Lines, in place of a dataset.
+        Your own annotations as JSON Lines, instead of a dataset.
     split
         Name of the split.
     data_dir
-        Folder with one folder a dataset; None for the variable ``TRUEMOMENT_DATA``.
+        Folder with one folder per dataset; None for the variable ``TRUEMOMENT_DATA``.
     """
 
     dataset: str | None = None
@@ -58,7 +58,7 @@ class AnnotationSource:
         return [word for name, value in given.items() if value is not None for word in (name, printable(str(value)))]
 
     def beside(self, name: str) -> Annotations | None:
-        """Read another split; None if there is none of that name, or its file is missing."""
+        """Read another split; None if it does not exist."""
         if self.split is None or name == self.split:
             return None
         if self.annotations is not None:

@@ -1,16 +1,16 @@
-"""Which differences between systems survive when others mark the moments.
+"""Which differences between systems are confirmed by other annotators.
 
-A system is held against the official references, and against annotators in each way of
-:mod:`truemoment.diagnosis.humans` that makes sense for one who is not among them: ``nearest``, ``representative``,
-``another``. A conclusion is a significant difference of two systems (paired permutation test by video, corrected over
-the pairs) under the official references; where there are none, under the nearest annotator. What becomes of it:
+A system is measured against the official references, and against annotators as in :mod:`truemoment.diagnosis.humans`:
+``nearest``, ``representative``, ``another``. A conclusion is a significant difference of two systems (paired
+permutation test by video, corrected over the pairs) against the official references; where there are none, against the
+nearest annotator. It is one of:
 
 ``survives``
-    the same sign, and significant, under every way, and in 95 % of draws of one annotator a query as the reference;
+    the same sign, and significant, against all references, and in 95 % of draws of one annotator a query as reference;
 ``contradicted``
-    the opposite sign, and significant, under some way;
+    the opposite sign, and significant, against some references;
 ``not confirmed``
-    neither. That something is not significant does not make systems equal.
+    neither. A difference that is not significant may still exist.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Literal
 import numpy as np
 
 from truemoment.diagnosis.agreement import Annotators
-from truemoment.diagnosis.humans import Way, check_same_queries, draw_annotators, measures_of_one_answer
+from truemoment.diagnosis.humans import Reference, check_same_queries, draw_annotators, measures_of_one_answer
 from truemoment.evaluation import chosen_protocol, evaluate
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats, Ints
@@ -34,7 +34,7 @@ from truemoment.scores import Scores
 from truemoment.uncertainty import LEVEL, holm, permutation_p_values, sums_by_video
 
 ENOUGH_DRAWS = 0.95
-"""Share of draws of one annotator a query in which a conclusion must hold."""
+"""Share of draws of one annotator a query in which a conclusion must be significant."""
 
 
 # ------------------------------------------------------------------------------------------------- systems
@@ -42,25 +42,25 @@ ENOUGH_DRAWS = 0.95
 
 @dataclass(frozen=True, eq=False)
 class SystemScores:
-    """What a system scores on the queries that were marked anew.
+    """Scores of a system on the queries that were annotated again.
 
     Parameters
     ----------
-    ways
-        Scores by way: ``official`` where there are such references, ``nearest``, ``representative``, ``another`` (the
-        mean over annotators).
+    scores
+        Scores by reference: ``official`` where there are such references, ``nearest``, ``representative``, ``another``
+        (the mean over annotators).
     numerator, weight : (A, M, Q)
         With each annotator's moment as the only reference.
     """
 
-    ways: Mapping[Way, Scores]
+    scores: Mapping[Reference, Scores]
     numerator: Floats
     weight: Floats
 
     @property
     def measures(self) -> tuple[Measure, ...]:
         """The measures."""
-        return self.ways["nearest"].measures
+        return self.scores["nearest"].measures
 
 
 def system_scores(
@@ -71,14 +71,14 @@ def system_scores(
     *,
     official: Annotations | None = None,
 ) -> SystemScores:
-    """Hold a system's answers against the official references, and against annotators in each way.
+    """Measure predictions of a system against the official references, and against annotators.
 
     Parameters
     ----------
     annotators
         Queries with two or more.
     predictions
-        Answers; those to other queries are not looked at.
+        Predictions; those of other queries are ignored.
     measures, protocol, official
         As for :func:`human_scores`.
     """
@@ -90,42 +90,42 @@ def system_scores(
             f"{predictions.name}: answers none of the {marked.n_queries:,} queries of {marked.dataset}/{marked.split} "
             "that several annotators marked"
         )
-    ways: dict[Way, Scores] = {}
+    found: dict[Reference, Scores] = {}
     if official is not None:
         check_same_queries(marked, official)
-        ways["official"] = evaluate(official, predictions, asked, protocol, on_unknown="ignore")
-    for way in ("nearest", "representative"):
-        by_rule = dataclasses.replace(protocol, references=way)
-        ways[way] = evaluate(marked, predictions, asked, by_rule, on_unknown="ignore")
+        found["official"] = evaluate(official, predictions, asked, protocol, on_unknown="ignore")
+    for reference in ("nearest", "representative"):
+        by_rule = dataclasses.replace(protocol, references=reference)
+        found[reference] = evaluate(marked, predictions, asked, by_rule, on_unknown="ignore")
     numerator, weight = np.zeros((2, annotators.start_s.shape[1], len(asked), len(annotators)))
     column = np.concatenate([np.arange(count) for count in annotators.counts])
     for k, here in enumerate(annotators.present.T):
         alone = dataclasses.replace(marked.select_rows(column == k), saliency=None)
         scores = evaluate(alone, predictions, asked, protocol, on_unknown="ignore")
         numerator[k][:, here], weight[k][:, here] = scores.numerator, scores.weight
-    template = ways["nearest"]
-    ways["another"] = dataclasses.replace(
+    template = found["nearest"]
+    found["another"] = dataclasses.replace(
         template,
         protocol=dataclasses.replace(protocol, references="rows"),
         numerator=numerator.sum(axis=0) / annotators.counts,
         weight=weight.sum(axis=0) / annotators.counts,
         on_threshold=np.full(len(asked), -1, dtype=np.int64),
     )
-    return SystemScores(ways, numerator, weight)
+    return SystemScores(found, numerator, weight)
 
 
 # --------------------------------------------------------------------------------------------- conclusions
 
-Fate = Literal["survives", "not confirmed", "contradicted", "nothing to confirm"]
+Confirmation = Literal["survives", "not confirmed", "contradicted", "nothing to confirm"]
 
 
 @dataclass(frozen=True)
-class Held:
-    """A difference of two systems under one way of referring; fractions.
+class PairDifference:
+    """The difference of two systems against one kind of references; fractions.
 
     Parameters
     ----------
-    way
+    reference
         ``official``, ``nearest``, ``representative`` or ``another`` (the mean over annotators).
     difference
         First less second system.
@@ -133,26 +133,26 @@ class Held:
         Paired permutation test by video, corrected over the pairs of systems.
     """
 
-    way: Way
+    reference: Reference
     difference: float
     p_holm: float
 
     @property
     def significant(self) -> bool:
-        """Whether the two differ at the level of 5 %."""
+        """Whether the two differ significantly at the level of 5 %."""
         return bool(self.p_holm <= LEVEL)  # NaN is not
 
 
 @dataclass(frozen=True, eq=False)
 class Conclusion:
-    """What becomes of a difference between two systems when others mark the moments.
+    """A difference between two systems, against the official references and against annotators.
 
     Parameters
     ----------
     measure, first, second
         What is compared.
-    ways
-        The difference under each way, the one that the conclusion is drawn from first.
+    differences
+        The difference against each kind of references; the conclusion is drawn from the first.
     drawn : (D,)
         Differences with one annotator drawn for each query as the reference.
     drawn_p : (D,)
@@ -162,26 +162,26 @@ class Conclusion:
     measure: str
     first: str
     second: str
-    ways: tuple[Held, ...]
+    differences: tuple[PairDifference, ...]
     drawn: Floats
     drawn_p: Floats
 
     @property
     def drawn_alike(self) -> float:
         """Share of draws with a significant difference of the same sign as the conclusion's."""
-        same = np.sign(self.drawn) == np.sign(self.ways[0].difference)
+        same = np.sign(self.drawn) == np.sign(self.differences[0].difference)
         return float(np.mean(same & (self.drawn_p <= LEVEL)))
 
     @property
-    def fate(self) -> Fate:
-        """Whether the conclusion survives: the same sign and significant under every way, and in 95 % of draws."""
-        base, *others = self.ways
+    def confirmation(self) -> Confirmation:
+        """Whether annotators confirm the conclusion, as at the top of this module."""
+        base, *others = self.differences
         if not base.significant:
             return "nothing to confirm"
-        same = [np.sign(held.difference) == np.sign(base.difference) for held in others]
-        if any(held.significant and not alike for held, alike in zip(others, same, strict=True)):
+        same = [np.sign(one.difference) == np.sign(base.difference) for one in others]
+        if any(one.significant and not alike for one, alike in zip(others, same, strict=True)):
             return "contradicted"
-        if all(held.significant for held in others) and self.drawn_alike >= ENOUGH_DRAWS:
+        if all(one.significant for one in others) and self.drawn_alike >= ENOUGH_DRAWS:
             return "survives"
         return "not confirmed"
 
@@ -194,9 +194,9 @@ def conclusions(
     draws: int = 100,
     permutations: int = 10_000,
 ) -> list[Conclusion]:
-    """Compare systems under the official references and under each way of referring to annotators.
+    """Compare systems against the official references and against annotators.
 
-    Conclusions are those drawn under the official references; where there are none, under the nearest annotator.
+    Conclusions are drawn from the official references; where there are none, from the nearest annotator.
 
     Parameters
     ----------
@@ -221,10 +221,10 @@ def conclusions(
     names, scored = list(systems), list(systems.values())
     pairs = [(i, j) for i in range(len(names)) for j in range(i + 1, len(names))]
     first = scored[0]
-    for_picks, for_picked, *for_ways = rng.spawn(2 + len(first.ways))
+    for_picks, for_picked, *for_tests = rng.spawn(2 + len(first.scores))
     tested = {
-        way: _compared([of.ways[way] for of in scored], pairs, child, permutations)
-        for way, child in zip(first.ways, for_ways, strict=True)
+        reference: _compared([of.scores[reference] for of in scored], pairs, child, permutations)
+        for reference, child in zip(first.scores, for_tests, strict=True)
     }
     picks = draw_annotators(annotators.present.T, for_picks, draws)
     drawn, drawn_p = _compared_in_draws(scored, pairs, picks, for_picked, permutations)
@@ -233,7 +233,10 @@ def conclusions(
             str(measure),
             names[i],
             names[j],
-            tuple(Held(way, float(off[row, m]), float(p[row, m])) for way, (off, p) in tested.items()),
+            tuple(
+                PairDifference(reference, float(off[row, m]), float(p[row, m]))
+                for reference, (off, p) in tested.items()
+            ),
             drawn[:, row, m],
             drawn_p[:, row, m],
         )
@@ -262,7 +265,7 @@ def _compared_in_draws(
 
     Every draw makes a system of its own of each system, so that one test of many pairs serves all draws.
     """
-    template = systems[0].ways["nearest"]
+    template = systems[0].scores["nearest"]
     query = np.arange(picks.shape[1])
     sums = [
         sums_by_video(

@@ -1,28 +1,40 @@
-"""All there is to find out of queries that several annotators marked: what people score, and systems beside them."""
+"""Studies of queries that several annotators marked: agreement of people, their scores, and systems beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from truemoment.diagnosis.agreement import Annotators
+from truemoment.diagnosis.agreement import (
+    Alpha,
+    Annotators,
+    PairwiseIoU,
+    boundary_alpha,
+    moment_alpha,
+    pairwise_iou,
+)
 from truemoment.diagnosis.conclusions import Conclusion, SystemScores, conclusions, system_scores
 from truemoment.diagnosis.humans import (
-    WAYS,
+    REFERENCES,
     Duplicates,
-    Way,
+    HumanScores,
+    Reference,
     by_agreement,
     by_official,
     consensus_scores,
     human_scores,
     measures_of_one_answer,
+    same_queries,
 )
 from truemoment.evaluation import chosen_protocol
 from truemoment.exceptions import UsageError
+from truemoment.files import source_of
 from truemoment.intervals import Floats, Ints
+from truemoment.io import MatchReport, Reader, read_predictions
 from truemoment.measures import MeanIoU, Measure
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
@@ -34,12 +46,12 @@ Person = Literal["random", "by agreement", "best", "consensus"]
 
 @dataclass(frozen=True, eq=False)
 class Performance:
-    """What people score, held against references in one way.
+    """Scores of people against one kind of references.
 
     Parameters
     ----------
-    way
-        How references were chosen.
+    reference
+        The references.
     person, rank
         Who answers: a ``random`` annotator or the ``consensus`` of the others (rank 0), or the k-th ``by agreement`` or
         ``best`` for the reference.
@@ -51,7 +63,7 @@ class Performance:
         Figures in each draw of a random annotator.
     """
 
-    way: Way
+    reference: Reference
     person: Person
     rank: int
     scores: Scores
@@ -61,7 +73,7 @@ class Performance:
 
 @dataclass(frozen=True, eq=False)
 class HumanStudy:
-    """What annotators make of the queries that several of them marked.
+    """Scores of annotators and systems on queries that several annotators marked.
 
     Parameters
     ----------
@@ -72,13 +84,13 @@ class HumanStudy:
     protocol, measures
         How everybody was measured.
     performances
-        What people score: one annotator in every way, and the consensus of the others against one annotator.
+        Scores of people: one annotator against all references, and the consensus of the others against one annotator.
     systems
-        What systems score, by name.
+        Scores of systems, by name.
     conclusions
-        What becomes of differences between systems.
+        Differences between systems, and whether annotators confirm them.
     duplicates
-        What became of moments identical to a person's own.
+        Which moments identical to a person's own count.
     """
 
     annotators: Annotators
@@ -90,12 +102,12 @@ class HumanStudy:
     conclusions: tuple[Conclusion, ...]
     duplicates: Duplicates
 
-    def ceiling(self, way: Way) -> Performance:
-        """What a random annotator scores in one way."""
+    def ceiling(self, reference: Reference) -> Performance:
+        """Return what a random annotator scores."""
         for of in self.performances:
-            if (of.way, of.person) == (way, "random"):
+            if (of.reference, of.person) == (reference, "random"):
                 return of
-        raise UsageError(f"nobody was held against {way!r} references here")
+        raise UsageError(f"nobody was measured against {reference!r} references here")
 
 
 def study_humans(
@@ -111,7 +123,7 @@ def study_humans(
     resamples: int = 1000,
     permutations: int = 10_000,
 ) -> HumanStudy:
-    """Hold annotators against the references and against each other, and systems beside them.
+    """Measure annotators against the references and against each other, and systems beside them.
 
     Parameters
     ----------
@@ -122,50 +134,174 @@ def study_humans(
     measures, protocol, official, duplicates
         As for :func:`human_scores`.
     systems
-        Answers by name, if any.
+        Predictions by name, if any.
     draws
         Draws of a random annotator.
     resamples, permutations
-        Of intervals and of tests between systems.
+        Resamples of intervals, permutations of tests between systems.
     """
     protocol = chosen_protocol(protocol, annotators.annotations)
     asked = measures_of_one_answer(measures, protocol)
-    ways = WAYS if official is not None else WAYS[1:]
-    children = dict(zip((*WAYS, "conclusions"), rng.spawn(len(WAYS) + 1), strict=True))
+    children = dict(zip((*REFERENCES, "conclusions"), rng.spawn(len(REFERENCES) + 1), strict=True))
     performances: list[Performance] = []
-    for way in ways:
-        for_draws, for_resamples = children[way].spawn(2)
-        of_way = human_scores(annotators, way, asked, protocol, official=official, duplicates=duplicates)
+    for reference in REFERENCES if official is not None else REFERENCES[1:]:
+        for_draws, for_resamples = children[reference].spawn(2)
+        of_each = human_scores(annotators, reference, asked, protocol, official=official, duplicates=duplicates)
+        people = _people(annotators, of_each, asked, protocol, official=official, duplicates=duplicates)
         seed = int(for_resamples.integers(1 << 62))  # everybody under the same resamples
-        people: list[tuple[Person, int, Scores]] = [("random", 0, of_way.scores)]
-        if way == "official":
-            iou = human_scores(annotators, way, (MeanIoU(),), protocol, official=official)
-            ranks: tuple[tuple[Person, Ints], ...] = (
-                ("by agreement", by_agreement(annotators)),
-                ("best", by_official(iou)),
-            )
-            people += [
-                (person, rank, of_way.picked(annotator))
-                for person, table in ranks
-                for rank, annotator in enumerate(table, start=1)
-            ]
-        if way == "another":
-            people.append(("consensus", 0, consensus_scores(annotators, asked, protocol, duplicates=duplicates).scores))
         for person, rank, scores in people:
             figures = bootstrap(scores, np.random.default_rng(seed), resamples=resamples)
             ci95 = interval95(figures) if scores.n_videos > 1 else np.full((len(asked), 2), np.nan)
-            drawn = of_way.drawn(for_draws, draws) if person == "random" else None
-            performances.append(Performance(way, person, rank, scores, ci95, drawn))
-    systems = systems or {}
+            drawn = of_each.drawn(for_draws, draws) if person == "random" else None
+            performances.append(Performance(reference, person, rank, scores, ci95, drawn))
     of_systems = {
         name: system_scores(annotators, answers, asked, protocol, official=official)
-        for name, answers in systems.items()
+        for name, answers in (systems or {}).items()
     }
-    compared = (
-        conclusions(annotators, of_systems, children["conclusions"], draws=draws, permutations=permutations)
-        if len(systems) > 1
-        else []
+    found: list[Conclusion] = []
+    if len(of_systems) > 1:
+        found = conclusions(annotators, of_systems, children["conclusions"], draws=draws, permutations=permutations)
+    return HumanStudy(annotators, official, protocol, asked, tuple(performances), of_systems, tuple(found), duplicates)
+
+
+def _people(
+    annotators: Annotators,
+    of_each: HumanScores,
+    measures: tuple[Measure, ...],
+    protocol: Protocol,
+    *,
+    official: Annotations | None,
+    duplicates: Duplicates,
+) -> Iterator[tuple[Person, int, Scores]]:
+    """Go through the people that are measured against one kind of references: who, rank and scores."""
+    yield "random", 0, of_each.scores
+    if of_each.reference == "official":
+        iou = human_scores(annotators, "official", (MeanIoU(),), protocol, official=official)
+        ranked: tuple[tuple[Person, Ints], ...] = (
+            ("by agreement", by_agreement(annotators)),
+            ("best", by_official(iou)),
+        )
+        for person, table in ranked:
+            for rank, annotator in enumerate(table, start=1):
+                yield person, rank, of_each.picked(annotator)
+    if of_each.reference == "another":
+        consensus = consensus_scores(annotators, measures, protocol, duplicates=duplicates)
+        yield "consensus", 0, consensus.scores
+
+
+# ------------------------------------------------------------------------------------------------ with files
+
+
+class AnnotatorAgreement(NamedTuple):
+    """Agreement of annotators; alphas are None where durations are unknown."""
+
+    overlap: PairwiseIoU
+    moments: Alpha | None
+    starts: Alpha | None
+    ends: Alpha | None
+
+    @classmethod
+    def of(cls, annotators: Annotators, rng: np.random.Generator, *, resamples: int = 1000) -> AnnotatorAgreement:
+        """Measure the agreement of annotators, with intervals by resampling videos."""
+        for_overlap, for_moments, for_ends = rng.spawn(3)
+        overlap = pairwise_iou(annotators, for_overlap, resamples=resamples)
+        if not np.all(annotators.duration_s > 0):
+            return cls(overlap, None, None, None)
+        moments = moment_alpha(annotators, for_moments, resamples=resamples)
+        return cls(overlap, moments, *boundary_alpha(annotators, for_ends, resamples=resamples))
+
+
+@dataclass(frozen=True, eq=False)
+class AnnotatedFiles:
+    """A study of annotators, with prediction files beside them.
+
+    Parameters
+    ----------
+    study, agreement
+        Scores of everybody, and how well annotators agree.
+    predictions
+        By name of the system: the file's path and hash, and how its rows matched queries.
+    n_without_official
+        Number of queries of several annotators that the official references do not contain; they are left out.
+    draws, resamples, permutations, seed
+        Draws of a random annotator, resamples of intervals, permutations of tests, and the seed of all.
+    """
+
+    study: HumanStudy
+    agreement: AnnotatorAgreement
+    predictions: Mapping[str, tuple[dict[str, str], MatchReport]]
+    n_without_official: int
+    draws: int
+    resamples: int
+    permutations: int
+    seed: int
+
+    @property
+    def scores(self) -> Scores:
+        """Scores of a random annotator, with the protocol that was chosen: they name data and convention."""
+        return replace(self.study.ceiling("nearest").scores, protocol=self.study.protocol)
+
+
+def study_files(
+    annotations: Annotations,
+    files: Mapping[str, Path],
+    *,
+    official: Annotations | None = None,
+    measures: str | None = None,
+    protocol: str | Protocol | None = None,
+    duplicates: Duplicates = "published",
+    draws: int = 100,
+    resamples: int = 1000,
+    permutations: int = 10_000,
+    seed: int = 0,
+    read: Reader = read_predictions,
+    progress: bool = False,
+) -> AnnotatedFiles:
+    """Study the annotators of a split, with prediction files beside them.
+
+    Parameters
+    ----------
+    annotations
+        The moments of several annotators a query.
+    files
+        Prediction files by the name of the system; they may answer all queries of the official references.
+    official
+        The dataset's own references of these queries; None for none.
+    measures, protocol, duplicates, draws, resamples, permutations
+        As for :func:`study_humans`.
+    seed
+        Seed of all draws.
+    read
+        Reads a prediction file.
+    progress
+        Whether progress bars are shown.
+    """
+    annotators = Annotators.of(annotations)
+    given = {name: read(path, official or annotations, progress=progress) for name, path in files.items()}
+    n_queries = len(annotators)
+    if official is not None:
+        annotators, official = same_queries(annotators, official)
+    rng = np.random.default_rng(seed)
+    agreement = AnnotatorAgreement.of(annotators, rng, resamples=resamples)
+    study = study_humans(
+        annotators,
+        *rng.spawn(1),
+        measures=measures,
+        protocol=chosen_protocol(protocol, annotations),
+        official=official,
+        systems={name: replace(answers, name=name) for name, (answers, _) in given.items()},
+        duplicates=duplicates,
+        draws=draws,
+        resamples=resamples,
+        permutations=permutations,
     )
-    return HumanStudy(
-        annotators, official, protocol, asked, tuple(performances), of_systems, tuple(compared), duplicates
+    return AnnotatedFiles(
+        study=study,
+        agreement=agreement,
+        predictions={name: (source_of(files[name]), match) for name, (_, match) in given.items()},
+        n_without_official=n_queries - len(annotators),
+        draws=draws,
+        resamples=resamples,
+        permutations=permutations,
+        seed=seed,
     )

@@ -1,7 +1,4 @@
-"""Whether features and annotations belong together: which videos are missing, damaged, or of another length.
-
-Nothing is passed over in silence: a video without features is named, and left out only if that is asked for.
-"""
+"""Whether features and annotations fit: which videos are missing, damaged, or of another length."""
 
 from __future__ import annotations
 
@@ -27,31 +24,31 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Alignment:
-    """How features and annotations fit together.
+    """How features and annotations fit.
 
     Parameters
     ----------
     features, annotations
-        What was compared: the store's name, and dataset/split.
+        Name of the store, and dataset/split.
     video_ids
-        Videos of the annotations, each once, in their order.
+        Distinct videos of the annotations, in order.
     missing
         Videos without features.
     damaged
-        Videos whose features cannot be used, and why: not finite, of another width, unreadable.
+        Videos with unusable features, and why.
     off
-        Videos whose rows end before or after the video does, by more than the tolerance: the time at which the rows
-        end and the duration, both in seconds. Only where the store states rows a second.
+        Videos whose rows end before or after the video, beyond the tolerance: end of the rows and duration, in seconds.
+        Only if the store states its rows per second.
     zero_rows
-        How many rows of a video are 0 throughout, where there are any: features that were never made look so.
+        Number of rows of a video that are all 0, if any: features that were never computed look so.
     renamed
-        Videos that the store has under a name with another prefix or ending.
+        Videos that the store has under a name with another prefix or suffix.
     n_rows
-        Rows of all videos that can be used.
+        Usable rows of all videos.
     implied_fps
-        Median of rows by duration over these; NaN where no duration is known.
+        Median of rows by duration; NaN if no duration is known.
     fps
-        Rows a second that the store states.
+        Rows per second that the store states.
     """
 
     features: str
@@ -68,32 +65,27 @@ class Alignment:
 
     @property
     def usable(self) -> tuple[str, ...]:
-        """Videos with features that can be used."""
+        """Videos with usable features."""
         lost = {*self.missing, *self.damaged}
         return tuple(video_id for video_id in self.video_ids if video_id not in lost)
 
     @property
     def mostly_off(self) -> bool:
-        """Whether the rows of more than half of the videos end elsewhere: the rows a second are wrong."""
+        """Whether more than half of the videos are `off`: the rows per second are wrong."""
         return len(self.off) > len(self.usable) / 2
 
     @property
     def complete(self) -> bool:
-        """Whether every video has features that can be used, and time is right for most."""
+        """Whether every video has usable features, and the rows per second are right."""
         return not (self.missing or self.damaged or self.mostly_off)
 
     def require(self, *, skip_missing: bool = False) -> tuple[str, ...]:
-        """Refuse features that do not fit.
+        """Return the usable videos; refuse features that do not fit.
 
         Parameters
         ----------
         skip_missing
-            Pass over videos that are missing or damaged, as long as one is left.
-
-        Returns
-        -------
-        tuple of text
-            The videos to use.
+            Skip missing and damaged videos, unless none is left.
         """
         if self.missing and not skip_missing:
             problem = f"{self._part(len(self.missing))} have no features: {_some(self.missing)}"
@@ -120,7 +112,7 @@ class Alignment:
 def ends_elsewhere(
     store: FeatureStore, video_id: str, duration_s: float, tolerance_norm: float = TOLERANCE_NORM
 ) -> float | None:
-    """Return the time at which the rows of a video end, if the video does not end there.
+    """Return the end of a video's rows in seconds if it differs from `duration_s`; None if it does not, or is unknown.
 
     Parameters
     ----------
@@ -129,12 +121,7 @@ def ends_elsewhere(
     video_id, duration_s
         The video.
     tolerance_norm
-        How far apart the ends may be, as a fraction of the video; :data:`TOLERANCE_ROWS` in any case.
-
-    Returns
-    -------
-    seconds, or None
-        None where it does, where no duration is known, or where the store states no rows a second.
+        Accepted difference, as a fraction of the video; :data:`TOLERANCE_ROWS` are always accepted.
 
     Examples
     --------
@@ -161,10 +148,6 @@ def check(
 
     Parameters
     ----------
-    store
-        The features.
-    annotations
-        The videos and their durations.
     tolerance_norm
         Accepted distance of the last row from the end of the video, as a fraction of it; two rows are always accepted.
     progress
@@ -181,12 +164,10 @@ def check(
     """
     queries = annotations.queries
     duration_s = {str(name): s for name, s in zip(queries.video_id, queries.duration_s.tolist(), strict=True)}
-    names = frozenset(store)
     missing: list[str] = []
     damaged: dict[str, str] = {}
     off: dict[str, tuple[float, float]] = {}
-    n_rows: dict[str, int] = {}
-    zero_rows: dict[str, int] = {}
+    n_rows, zero_rows = dict[str, int](), dict[str, int]()
     for video_id in progress(list(duration_s)):
         if video_id not in store:
             missing.append(video_id)
@@ -199,10 +180,9 @@ def check(
         n_rows[video_id] = len(rows)
         if zeros := int((~rows.any(axis=1)).sum()):
             zero_rows[video_id] = zeros
-        end_s = ends_elsewhere(store, video_id, duration_s[video_id], tolerance_norm)
-        if end_s is not None:
+        if (end_s := ends_elsewhere(store, video_id, duration_s[video_id], tolerance_norm)) is not None:
             off[video_id] = end_s, duration_s[video_id]
-    absent = frozenset(missing)
+    known = {*store, *missing}
     rates = [n / duration_s[video_id] for video_id, n in n_rows.items() if duration_s[video_id] > 0]
     return Alignment(
         store.name,
@@ -212,7 +192,7 @@ def check(
         MappingProxyType(damaged),
         MappingProxyType(off),
         MappingProxyType(zero_rows),
-        tuple(video_id for video_id in duration_s if video_id not in names and video_id not in absent),
+        tuple(video_id for video_id in duration_s if video_id not in known),
         sum(n_rows.values()),
         float(np.median(rates)) if rates else float("nan"),
         store.fps,

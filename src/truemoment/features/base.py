@@ -1,8 +1,7 @@
-"""What a feature store is: the rows of each video, and which seconds each row stands for.
+"""A feature store: the rows of each video, and the time of each row.
 
-A store is a mapping from video ids to arrays (T, D): T rows in order of time, D numbers each. Where the rows lie in
-time is known in one of two ways: the store states its rows a second (`fps`), so that row i stands for the time from
-``i / fps`` to ``(i + 1) / fps``; or it does not, and the rows cover the video evenly.
+A store maps video ids to arrays (T, D): T rows in order of time, D numbers each. Either it states its rows per second
+(`fps`), so that row i covers the time from ``i / fps`` to ``(i + 1) / fps``; or the rows cover the video evenly.
 """
 
 from __future__ import annotations
@@ -34,17 +33,17 @@ class FeatureStore(Protocol):
 
     @property
     def name(self) -> str:
-        """What to call it in signatures: where the rows come from, and a fingerprint or settings."""
+        """Name in signatures: the source of the rows, and a fingerprint or settings."""
         ...
 
     @property
     def n_dimensions(self) -> int:
-        """D, numbers a row; 0 if there is no video."""
+        """D, dimensions of a row; 0 if there is no video."""
         ...
 
     @property
     def fps(self) -> float | None:
-        """Rows a second; None where the rows cover each video evenly."""
+        """Rows per second; None if the rows cover each video evenly."""
         ...
 
     def __contains__(self, video_id: object) -> bool: ...
@@ -60,33 +59,12 @@ class FeatureStore(Protocol):
         ...
 
     def edges_s(self, video_id: str, duration_s: float) -> Floats:
-        """Return the times at which rows begin and end, (T + 1,): row i from ``edges_s[i]`` to ``edges_s[i + 1]``.
-
-        Parameters
-        ----------
-        video_id
-            The video.
-        duration_s
-            Its duration, which the rows cover where the store states no rows a second.
-        """
+        """Return the edges of the rows in seconds, (T + 1,); `duration_s` is needed if `fps` is None."""
         ...
 
 
 def edges_of(n_rows: int, fps: float | None, duration_s: float) -> Floats:
-    """Times at which rows begin and end.
-
-    Parameters
-    ----------
-    n_rows
-        T.
-    fps
-        Rows a second; None where the rows cover the video evenly.
-    duration_s
-        Duration of the video, needed without `fps`.
-
-    Returns
-    -------
-    array (T + 1,), seconds
+    """Return the edges of `n_rows` rows in seconds, (T + 1,); `duration_s` is needed if `fps` is None.
 
     Examples
     --------
@@ -116,11 +94,11 @@ class Features:
     Parameters
     ----------
     by_video
-        For each video id an array (T, D): T rows in order of time, D numbers each.
+        An array (T, D) for each video id.
     fps
-        Rows a second: row i stands for the time from ``i / fps`` to ``(i + 1) / fps``.
+        Rows per second: row i covers the time from ``i / fps`` to ``(i + 1) / fps``.
     name
-        What to call them in signatures.
+        Name in signatures.
 
     Examples
     --------
@@ -130,13 +108,6 @@ class Features:
     ((60, 8), 8, False)
     >>> features.edges_s("v", 30.0)[-2:]
     array([29.5, 30. ])
-
-    A changed video is a new mapping:
-
-    >>> import dataclasses
-    >>> backwards = {video_id: features[video_id][::-1] for video_id in features}
-    >>> dataclasses.replace(features, by_video=backwards)["v"].shape
-    (60, 8)
     """
 
     by_video: Mapping[str, Frames]
@@ -174,9 +145,9 @@ class Features:
 
     @property
     def n_dimensions(self) -> int:
-        """Numbers a row; 0 if there is no video."""
+        """Dimensions of a row; 0 if there is no video."""
         return next((frames.shape[1] for frames in self.by_video.values()), 0)
 
     def edges_s(self, video_id: str, duration_s: float) -> Floats:
-        """Return the times at which rows begin and end, (T + 1,); the duration is not looked at."""
+        """Return the edges of the rows in seconds, (T + 1,); `duration_s` is not used."""
         return edges_of(len(self[video_id]), self.fps, duration_s)

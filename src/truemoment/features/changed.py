@@ -1,22 +1,20 @@
-"""Other features under the same names: what a method is shown to find out whether it looks.
+"""Changed features under the same names, to test whether a method uses the video.
 
 ===============  ===================================================================================================
-original         the features as they are
-shuffled         cut into 16 segments of equal length, which are put in another order (:data:`N_SEGMENTS`)
+original         the features themselves
+shuffled         16 segments of equal length in another order (:data:`N_SEGMENTS`)
 reversed         the last row first
-frozen           the middle row throughout: what the video shows, and nothing of when
-other-video      the features of another video, brought to as many rows
+frozen           the middle row throughout
+other-video      the features of another video, resampled to as many rows
 ===============  ===================================================================================================
 
-A method that finds moments must do worse on all but the first, since nothing is at its place any more. Shuffling is
-the randomisation of Hidden Challenges (Otani et al. 2020, section 4), whose videos are cut into short segments that are
-put in another order when the models are evaluated. How short is not told there. A sixteenth of the video is 2 s of
-Charades-STA and 7 s of ActivityNet Captions on average, a quarter of the mean moment of either and less: moments are
-taken apart, while what happens within a segment can still be seen.
+A method that finds moments must do worse on all but the first. Shuffling is the randomisation of Hidden Challenges
+(Otani et al. 2020, section 4), which does not state the length of the segments. A sixteenth of the video is 2 s of
+Charades-STA and 7 s of ActivityNet Captions on average, a quarter of the mean moment or less: moments are taken apart,
+while events within a segment remain visible.
 
-All is drawn from the seed and the video's id alone (:func:`~truemoment.features.shuffling.generator_of`): neither the
-order in which videos are asked for nor the other videos matter; but for `other-video`, which depends on what videos
-there are to choose from.
+All draws depend on the seed and the video's id alone (:func:`~truemoment.features.shuffling.generator_of`);
+`other-video` also depends on the other videos.
 """
 
 from __future__ import annotations
@@ -44,18 +42,16 @@ N_SEGMENTS = 16
 
 @dataclass(frozen=True, eq=False)
 class ChangedFeatures:
-    """A FeatureStore that shows another one's videos changed.
-
-    Rows stay as many as they were, and stand for the same times.
+    """A FeatureStore with the videos of another one, changed; number and times of the rows stay.
 
     Parameters
     ----------
     store
-        The features as they are.
+        The original features.
     way
         One of :data:`WAYS`.
     seed
-        Of what is drawn, 0 or above.
+        Seed of the draws, 0 or above.
 
     Examples
     --------
@@ -78,7 +74,7 @@ class ChangedFeatures:
 
     @property
     def name(self) -> str:
-        """That of the store, the way, and the seed where something is drawn."""
+        """Name of the store, the way, and the seed of random changes."""
         if self.way == "original":
             return self.store.name
         drawn = f", seed={self.seed}" if self.way in ("shuffled", "other-video") else ""
@@ -86,12 +82,12 @@ class ChangedFeatures:
 
     @property
     def n_dimensions(self) -> int:
-        """D, numbers a row."""
+        """D, dimensions of a row."""
         return self.store.n_dimensions
 
     @property
     def fps(self) -> float | None:
-        """Rows a second; None where the rows cover each video evenly."""
+        """Rows per second; None if the rows cover each video evenly."""
         return self.store.fps
 
     def __contains__(self, video_id: object) -> bool:
@@ -119,11 +115,11 @@ class ChangedFeatures:
         return rows
 
     def edges_s(self, video_id: str, duration_s: float) -> Floats:
-        """Return the times at which rows begin and end, (T + 1,): those of the video itself."""
+        """Return the edges of the rows in seconds, (T + 1,), as in the original."""
         return self.store.edges_s(video_id, duration_s)
 
     def other_than(self, video_id: str) -> str:
-        """Return the video that `other-video` shows in place of one: any other of the store, all equally likely."""
+        """Return the video that `other-video` shows instead, drawn evenly from the others."""
         own = self._places.get(bare_name(video_id), ())
         n_others = len(self._others) - len(own)
         if n_others < 1:

@@ -1,4 +1,4 @@
-"""A fingerprint of large files: quick to take, and different when a file is another one."""
+"""A fingerprint of large files."""
 
 from __future__ import annotations
 
@@ -18,16 +18,10 @@ FILES = 64
 
 
 def fingerprint(files: Iterable[Path]) -> str:
-    """Return 8 hexadecimal digits of the SHA-256 of names, sizes and a sample of the content.
+    """Return 8 hexadecimal digits of the SHA-256 of names, sizes and a sample of the content of files.
 
-    Feature files hold up to hundreds of gigabytes, so that their whole content is not read: a file of up to 4 MiB is
-    looked at in full, of a larger one 64 blocks of 64 KiB. It tells one version of features from another one; it is no
-    proof against somebody who wants two to look alike.
-
-    Parameters
-    ----------
-    files
-        Any number of files.
+    Files above 4 MiB are sampled (64 blocks of 64 KiB), since feature files have up to hundreds of gigabytes. It
+    distinguishes versions of features; it is no proof against forgery.
 
     Examples
     --------

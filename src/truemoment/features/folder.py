@@ -1,6 +1,6 @@
-"""Features in a folder with a file a video: ``VIDEO.npy``, or ``VIDEO.npz`` as Moment-DETR keeps them.
+"""Features in a folder with a file per video: ``VIDEO.npy``, or ``VIDEO.npz`` as in Moment-DETR.
 
-An NPZ file holds the rows as ``features``, or holds one array only. NPY files are memory-mapped.
+An NPZ file has the rows as ``features``, or as its only array. NPY files are memory-mapped.
 """
 
 from __future__ import annotations
@@ -20,15 +20,7 @@ ENDINGS = (".npy", ".npz")
 
 
 class FolderStore(FileStore):
-    """A FeatureStore of a folder with an NPY or NPZ file a video.
-
-    Parameters
-    ----------
-    path
-        The folder.
-    fps
-        Rows a second; None where the rows cover each video evenly.
-    """
+    """A FeatureStore of a folder with an NPY or NPZ file per video; `fps` is None if rows cover each video evenly."""
 
     def __init__(self, path: Path | str, *, fps: float | None = None) -> None:
         path = Path(path)
@@ -41,7 +33,7 @@ class FolderStore(FileStore):
         self._file_of = {one.stem: one for one in files}
         if len(self._file_of) < len(files):
             twice = next(one.stem for one in files if self._file_of[one.stem] != one)
-            raise InputError(f"{twice!r} stands there as NPY and as NPZ, expected each video once", path=path)
+            raise InputError(f"{twice!r} is there as NPY and as NPZ, expected each video once", path=path)
         super().__init__("folder", path, self._file_of, files=files, fps=fps)
 
     def _array(self, name: str) -> Any:  # noqa: ANN401 - an array whose type the file tells
@@ -53,5 +45,5 @@ def _packed(file: Path) -> PackedArray:
     names = names_in_npz(file)
     if KEY not in names and len(names) != 1:
         shown = ", ".join(map(repr, names[:5])) or "nothing"
-        raise InputError(f"holds {shown}, expected {KEY!r} or one array only")
+        raise InputError(f"has {shown}, expected {KEY!r} or one array only")
     return PackedArray(file, KEY if KEY in names else names[0])

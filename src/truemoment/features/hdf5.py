@@ -1,8 +1,7 @@
-"""Features in an HDF5 file: a dataset a video, or a group a video that holds one.
+"""Features in an HDF5 file: a dataset per video, or a group per video with one dataset.
 
-That is ``/v_abc``, or ``/v_abc/c3d_features``: ActivityNet's C3D features and most files that circulate with 2D-TAN
-look like this. A file is opened once and read as asked for. What lies outside of it is never read, whatever it says:
-links to other files, arrays kept in other files and virtual arrays are not followed.
+That is ``/v_abc``, or ``/v_abc/c3d_features``, as in ActivityNet's C3D features and most files for 2D-TAN. The file is
+opened once and read on demand. Links to other files, external arrays and virtual arrays are not followed.
 """
 
 from __future__ import annotations
@@ -25,17 +24,7 @@ ENDINGS = (".hdf5", ".h5", ".hdf")
 
 
 class HDF5Store(FileStore):
-    """A FeatureStore of an HDF5 file.
-
-    It may be sent to other processes: each opens the file for itself.
-
-    Parameters
-    ----------
-    path
-        The file.
-    fps
-        Rows a second; None where the rows cover each video evenly.
-    """
+    """A FeatureStore of an HDF5 file, which each process opens; `fps` is None if rows cover each video evenly."""
 
     def __init__(self, path: Path | str, *, fps: float | None = None) -> None:
         path = Path(path)
@@ -67,7 +56,7 @@ class HDF5Store(FileStore):
         return self.__dict__ | {"_opened": None}
 
     def close(self) -> None:
-        """Close the file; it is opened again when asked."""
+        """Close the file; the next access opens it again."""
         if self._opened is not None:
             self._opened[1].close()
             self._opened = None

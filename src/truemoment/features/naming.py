@@ -1,4 +1,4 @@
-"""Names of videos: annotations say ``v_abc``, and feature files ``abc``, ``v_abc`` or ``v_abc.mp4``."""
+"""Names of videos: annotations use ``v_abc``, and feature files ``abc``, ``v_abc`` or ``v_abc.mp4``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ENDINGS = (".avi", ".mkv", ".mov", ".mp4", ".webm")
 
 
 def bare_name(name: str) -> str:
-    """Return the name of a video without prefix and ending.
+    """Return the name of a video without prefix and suffix.
 
     Examples
     --------
@@ -25,14 +25,7 @@ def bare_name(name: str) -> str:
 
 
 class Names:
-    """The names that a store has, to find videos among.
-
-    A video that the store does not have by its own name is the one whose bare name is the same, if there is one only.
-
-    Parameters
-    ----------
-    names
-        As the store has them.
+    """The names of a store's videos; a video without an exact match is the only one with the same bare name.
 
     Examples
     --------
@@ -49,12 +42,12 @@ class Names:
             self._by_bare.setdefault(bare_name(name), []).append(name)
 
     def find(self, video_id: str) -> str | None:
-        """Return the store's name of a video; None if it has none, or several could be meant."""
+        """Return the store's name of a video; None if there is none, or several match."""
         if video_id in self._known:
             return video_id
         alike = self.alike(video_id)
         return alike[0] if len(alike) == 1 else None
 
     def alike(self, video_id: str) -> tuple[str, ...]:
-        """Return the names whose bare name is that of the video."""
+        """Return the names with the bare name of a video."""
         return tuple(self._by_bare.get(bare_name(video_id), ()))

@@ -1,7 +1,7 @@
 """Features of all videos in one NPZ file, as synthetic worlds are written.
 
-The file holds ``frames`` (the rows of all videos one behind the other, float32), ``offsets`` (the rows of video v are
-``offsets[v]:offsets[v + 1]``), ``video_id`` (a JSON list, as bytes) and ``fps``. Nothing in it is a pickle.
+The file has ``frames`` (the rows of all videos, float32), ``offsets`` (video v has the rows
+``offsets[v]:offsets[v + 1]``), ``video_id`` (a JSON list, as bytes) and ``fps``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def write_features(path: Path, features: Features) -> None:
 
 
 def read_features(path: Path | str) -> Features:
-    """Read what :func:`write_features` wrote."""
+    """Read features that :func:`write_features` wrote."""
     path = Path(path)
     with refusing_damage(path, "is not a file of frame features"):
         frames, offsets, fps, video_id = read_npz(path, "frames", "offsets", "fps", "video_id")
@@ -55,4 +55,4 @@ def _check(frames: Frames, offsets: np.ndarray, names: list[str]) -> None:
     if not whole or offsets[0] != 0 or offsets[-1] != len(frames) or np.any(np.diff(offsets) < 1):
         raise InputError(f"expected rising positions from 0 to {len(frames)}", field="offsets")
     if len(set(names)) != len(names):
-        raise InputError("a video stands twice, expected each once", field="video_id")
+        raise InputError("a video appears twice, expected each once", field="video_id")

@@ -66,9 +66,9 @@ def open_features(
     if annotations is not None and len(annotations) and not any(video_id in store for video_id in annotations.video_id):
         first = str(annotations.video_id[0])
         raise InputError(
-            f"holds no video of {annotations.dataset}/{annotations.split}: neither {first!r} nor another one",
+            f"has no features of any video of {annotations.dataset}/{annotations.split}, e.g. of {first!r}",
             path=store.name,
-            hint=f"its videos are called {next(iter(store), '')!r} and the like",
+            hint=f"its videos have names such as {next(iter(store), '')!r}",
         )
     return store
 
@@ -94,7 +94,7 @@ def _opened(text: str, data_dir: str | Path | None, seed: int, fps: float | None
 def _with_rate(store: FeatureStore, path: Path, fps: float | None) -> FeatureStore:
     """Return features that state their rate; another one that was given is refused."""
     if fps is not None and fps != store.fps:
-        raise UsageError(f"{path}: got {fps:g} rows a second, but it states {store.fps:g}")
+        raise UsageError(f"{path}: got {fps:g} rows per second, but it states {store.fps:g}")
     return store
 
 
@@ -103,5 +103,5 @@ def _simulated(text: str, data_dir: str | Path | None, seed: int, fps: float | N
     if not 0 <= quality <= 1:
         raise UsageError(f"got {text!r}, expected {SIMULATED}Q with a quality Q from 0 to 1")
     if fps is not None:
-        raise UsageError(f"{text} states its rows a second, expected no other")
+        raise UsageError(f"{text} states its rows per second, expected no other")
     return perception_features(data_folder(data_dir) / "charades-sta", quality=quality, seed=seed)

@@ -1,15 +1,14 @@
-"""Our own format: a folder with ``rows.npy``, which is memory-mapped, and ``features.json``, which says what is in it.
+"""The format of TrueMoment: a folder with ``rows.npy``, which is memory-mapped, and ``features.json``.
 
 ::
 
-    FOLDER/rows.npy         the rows of all videos one behind the other (R, D), float16 or float32
+    FOLDER/rows.npy         the rows of all videos (R, D), float16 or float32
     FOLDER/features.json    {"schema": "truemoment/features/1", "truemoment": VERSION,
                              "made_of": NAME, "n_dimensions": D, "dtype": "float32", "fps": null,
                              "video_id": [...], "n_rows": [...]}
 
-``fps`` is the rows a second, or null where the rows cover each video evenly; ``made_of`` the name of the store that
-was written. A folder of it opens at once, however large, and is shared by processes. It is written complete or not at
-all.
+``fps`` is the number of rows per second, or null if the rows cover each video evenly; ``made_of`` the name of the
+source store. A folder opens at once, however large, and processes share it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import IO, Any, Literal, get_args
 
 import msgspec
 import numpy as np
@@ -49,15 +48,7 @@ class _Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class OwnStore(FileStore):
-    """A FeatureStore of a folder in our own format.
-
-    Parameters
-    ----------
-    path
-        The folder.
-    fps
-        Rows a second, for a folder that states none.
-    """
+    """A FeatureStore of such a folder; `fps` is for a folder that states none."""
 
     def __init__(self, path: Path | str, *, fps: float | None = None) -> None:
         path = Path(path)
@@ -68,7 +59,7 @@ class OwnStore(FileStore):
         self._number = {video_id: number for number, video_id in enumerate(about.video_id)}
         self.made_of = about.made_of
         if fps is not None and about.fps is not None and fps != about.fps:
-            raise UsageError(f"{path}: got {fps:g} rows a second, but it states {about.fps:g}")
+            raise UsageError(f"{path}: got {fps:g} rows per second, but it states {about.fps:g}")
         files = [path / MANIFEST, path / ROWS]
         stated = fps if about.fps is None else about.fps
         super().__init__("own", path, about.video_id, files=files, fps=stated, notes=[f"made of {about.made_of}"])
@@ -95,7 +86,7 @@ def _checked(about: _Manifest, rows: npt.NDArray[Any], path: Path) -> list[int]:
     if len(about.n_rows) != len(about.video_id) or min(about.n_rows, default=1) < 1:
         raise InputError("expected a number of rows, 1 or more, for each video", path=path, field="n_rows")
     if len(set(about.video_id)) != len(about.video_id):
-        raise InputError("a video stands twice, expected each once", path=path, field="video_id")
+        raise InputError("a video appears twice, expected each once", path=path, field="video_id")
     offsets = [0]
     for length in about.n_rows:
         offsets.append(offsets[-1] + length)
@@ -153,7 +144,8 @@ def write_store(
     if not ids:
         raise InputError("there is no video to write", field="features")
     with atomic_folder(Path(folder)) as made:
-        lengths = _write_rows(made / ROWS, store, progress(ids), dtype)
+        with (made / ROWS).open("wb") as stream:
+            lengths = _write_rows(stream, store, progress(ids), dtype)
         about = _Manifest(
             schema=SCHEMA,
             truemoment=version,
@@ -167,17 +159,16 @@ def write_store(
         (made / MANIFEST).write_bytes(msgspec.json.format(msgspec.json.encode(about), indent=1) + b"\n")
 
 
-def _write_rows(path: Path, store: FeatureStore, video_ids: Iterable[str], dtype: DType) -> list[int]:
+def _write_rows(stream: IO[bytes], store: FeatureStore, video_ids: Iterable[str], dtype: DType) -> list[int]:
     """Write the rows of the videos as one NPY file; return the number of rows of each."""
     lengths = []
-    with path.open("wb") as stream:
-        stream.write(_header(0, store.n_dimensions, dtype))  # its length does not depend on the number of rows
-        for video_id in video_ids:
-            rows = _cast(store[video_id], video_id, store.n_dimensions, dtype)
-            stream.write(rows.tobytes())
-            lengths.append(len(rows))
-        stream.seek(0)
-        stream.write(_header(sum(lengths), store.n_dimensions, dtype))
+    stream.write(_header(0, store.n_dimensions, dtype))  # its length does not depend on the number of rows
+    for video_id in video_ids:
+        rows = _cast(store[video_id], video_id, store.n_dimensions, dtype)
+        stream.write(rows.tobytes())
+        lengths.append(len(rows))
+    stream.seek(0)
+    stream.write(_header(sum(lengths), store.n_dimensions, dtype))
     return lengths
 
 

@@ -1,4 +1,4 @@
-"""Rows from files: what every kind of feature file has to pass, and what their stores share."""
+"""Rows from files: the checks of every format, and what the stores share."""
 
 from __future__ import annotations
 
@@ -42,13 +42,7 @@ def shape_of(shape: tuple[int, ...]) -> tuple[int, int] | None:
 
 
 def refuse_claims(array: Any) -> tuple[int, int]:  # noqa: ANN401 - an array, or a dataset that reads like one
-    """Return (T, D) of what a file says it holds, before it is read.
-
-    Parameters
-    ----------
-    array
-        Something with a shape and a dtype.
-    """
+    """Return (T, D) of an array by its stated shape and type, before it is read."""
     dtype, found = np.dtype(array.dtype), shape_of(tuple(array.shape))
     if dtype.kind != "f" or dtype.itemsize > 8:
         raise InputError(f"got numbers of type {str(dtype)[:60]}, expected float16, float32 or float64")
@@ -62,43 +56,37 @@ def refuse_claims(array: Any) -> tuple[int, int]:  # noqa: ANN401 - an array, or
 
 
 def read_rows(array: Any) -> Frames:  # noqa: ANN401 - an array, or a dataset that reads like one
-    """Read rows (T, D) as float32.
-
-    Parameters
-    ----------
-    array
-        Something with a shape and a dtype that gives an array for ``[...]``.
-    """
+    """Read rows (T, D) as float32."""
     found = refuse_claims(array)
     with np.errstate(over="ignore"):  # beyond float32 is not finite, and told below
         rows: Frames = np.asarray(array[...]).reshape(found).astype(np.float32, copy=False)
     if wrong := count_not_finite(rows):
-        raise InputError(f"{wrong} of {len(rows)} rows hold numbers that are not finite")
+        raise InputError(f"{wrong} of {len(rows)} rows have numbers that are not finite")
     return rows
 
 
 def count_not_finite(rows: Frames) -> int:
-    """How many rows hold a number that is not finite."""
+    """Return the number of rows with a number that is not finite."""
     return int((~np.isfinite(rows).all(axis=1)).sum())
 
 
 class FileStore(abc.ABC):
-    """What stores of files share; a subclass opens the array of a video.
+    """Base class of stores of files; a subclass opens the array of a video.
 
     Parameters
     ----------
     kind
-        The format's name.
+        Name of the format.
     path
         The file or folder.
     names
-        Videos, as the files call them.
+        Videos, under the names of the files.
     files
-        What the fingerprint is taken of.
+        Files of the fingerprint.
     fps
-        Rows a second; None where the rows cover each video evenly.
+        Rows per second; None if the rows cover each video evenly.
     notes
-        What a person should know of how it was read.
+        Notes for people on how it was read.
     """
 
     def __init__(
@@ -114,7 +102,7 @@ class FileStore(abc.ABC):
         self.kind, self.path, self.fps, self.notes = kind, path, checked_fps(fps), tuple(notes)
         self.names = Names(names)
         if not self.names.names:
-            raise InputError("holds no features of a video", path=path)
+            raise InputError("has no features", path=path)
         self.name = f"{kind}:{as_text(path.name)}#{fingerprint(files)}"
 
     mend: str | None = None
@@ -126,14 +114,14 @@ class FileStore(abc.ABC):
 
     @functools.cached_property
     def n_dimensions(self) -> int:
-        """D, that of the first video that can be read."""
+        """D, from the first readable video."""
         first = None
         for name in self.names.names:
             try:
                 return self._shape(name)[1]
             except InputError as error:
                 first = first or error
-        raise first or InputError("holds no features of a video", path=self.path)
+        raise first or InputError("has no features", path=self.path)
 
     def __contains__(self, video_id: object) -> bool:
         return isinstance(video_id, str) and self.names.find(video_id) is not None
@@ -153,7 +141,7 @@ class FileStore(abc.ABC):
         return rows
 
     def edges_s(self, video_id: str, duration_s: float) -> Floats:
-        """Return the times at which rows begin and end, (T + 1,)."""
+        """Return the edges of the rows in seconds, (T + 1,)."""
         return edges_of(self._shape(self._named(video_id))[0], self.fps, duration_s)
 
     def _shape(self, name: str) -> tuple[int, int]:

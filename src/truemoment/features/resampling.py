@@ -1,4 +1,4 @@
-"""Videos of any length as one number of rows: 2D-TAN's rule."""
+"""Videos of any length as a fixed number of rows: 2D-TAN's rule."""
 
 from __future__ import annotations
 
@@ -10,22 +10,11 @@ from truemoment.intervals import Ints
 
 
 def row_bounds(n: int, n_rows: int) -> Ints:
-    r"""Where each resampled row begins among `n` rows, and the last one ends.
+    r"""Return where each resampled row begins among `n` rows, and the last one ends, (T + 1,).
 
     .. math:: b_k = \min(\mathrm{round}(k\, n / T),\; n - 1), \qquad k = 0, \ldots, T
 
-    Halves round to the even number.
-
-    Parameters
-    ----------
-    n
-        Rows there are, 1 or more.
-    n_rows
-        T, rows asked for, 1 or more.
-
-    Returns
-    -------
-    array (T + 1,)
+    Halves round to even.
 
     Examples
     --------
@@ -40,22 +29,11 @@ def row_bounds(n: int, n_rows: int) -> Ints:
 
 
 def resample(rows: Frames, n_rows: int) -> Frames:
-    r"""Bring a video to `n_rows` rows, as 2D-TAN does.
+    """Resample rows (n, D) to `n_rows` rows (T, D), as 2D-TAN does.
 
-    Row k is the mean of the rows :math:`b_k` to :math:`b_{k+1} - 1` (:func:`row_bounds`), or row :math:`b_k` where
-    there is none: short videos repeat rows and long ones are averaged; nothing is padded. As in the authors' code
-    bounds are cut to n - 1, so the very last row counts only where a resampled row begins on it.
-
-    Parameters
-    ----------
-    rows : (n, D)
-        One a time step.
-    n_rows
-        T, 1 or more.
-
-    Returns
-    -------
-    array (T, D) float32
+    Row k is the mean of the rows :math:`b_k` to :math:`b_{k+1} - 1` (:func:`row_bounds`), or row :math:`b_k` if there
+    is none: short videos repeat rows and long ones are averaged. As in the authors' code bounds are clipped to n - 1,
+    so the last row counts only if a resampled row begins on it.
 
     Examples
     --------
@@ -75,16 +53,7 @@ LEAST_NORM = 1e-12
 
 
 def normalise(rows: Frames) -> Frames:
-    """Divide each row by its Euclidean length, as 2D-TAN does before resampling; rows of zeros stay.
-
-    Parameters
-    ----------
-    rows : (n, D)
-        One a time step.
-
-    Returns
-    -------
-    array (n, D) float32
+    """Divide each row (n, D) by its Euclidean length, as 2D-TAN does before resampling; rows of zeros stay.
 
     Examples
     --------

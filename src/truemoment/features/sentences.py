@@ -1,12 +1,11 @@
-"""Vectors of sentences, one a query: what an image-text model makes of its words, to be held against frames.
+"""Sentence embeddings of an image-text model, one per query, to be compared with frames.
 
 ====================  ==============================================================================================
-``FILE.hdf5``, .h5    a dataset a query id that holds (D,) or (1, D), as the sentence features of MAD are kept
+``FILE.hdf5``, .h5    a dataset (D,) or (1, D) per query id, as the sentence features of MAD
 ``FILE.npz``          ``vectors`` (S, D) and ``query_id`` (a JSON list, as bytes), as :func:`write_sentences` writes
 ====================  ==============================================================================================
 
-A vector goes by the id of its query alone: it has neither words nor a video. In HDF5 an id with a slash in it would be
-a path, and is not looked for; NPZ holds any.
+Vectors are found by the query id alone. In HDF5 an id with a slash would be a path and is not looked up.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ NAMED = 3
 
 @runtime_checkable
 class SentenceStore(Protocol):
-    """Vectors of queries, from wherever they come: a file, memory, or a text encoder.
+    """Vectors of queries, from a file, memory, or a text encoder.
 
     Examples
     --------
@@ -48,12 +47,12 @@ class SentenceStore(Protocol):
 
     @property
     def name(self) -> str:
-        """What to call them in signatures: where they come from, and a fingerprint or settings."""
+        """Name in signatures: the source, and a fingerprint or settings."""
         ...
 
     @property
     def n_dimensions(self) -> int:
-        """D, numbers a vector; 0 if there is none."""
+        """D, dimensions of a vector; 0 if there is none."""
         ...
 
     def vectors(self, queries: Queries) -> Frames:
@@ -62,14 +61,7 @@ class SentenceStore(Protocol):
 
 
 class SentenceVectors:
-    """Vectors of sentences in memory.
-
-    Parameters
-    ----------
-    by_query
-        For each query id an array (D,).
-    name
-        What to call them in signatures.
+    """Sentence embeddings in memory: an array (D,) per query id.
 
     Examples
     --------
@@ -98,14 +90,7 @@ class SentenceVectors:
 
 
 class SentenceFile:
-    """Vectors of sentences in a file, HDF5 or NPZ; see the top of :mod:`truemoment.features.sentences`.
-
-    Of an HDF5 file only the vectors asked for are read.
-
-    Parameters
-    ----------
-    path
-        The file.
+    """Sentence embeddings in an HDF5 or NPZ file; of HDF5 only the requested vectors are read.
 
     Examples
     --------
@@ -164,16 +149,7 @@ class _Tables(HDF5Store):
 
 
 def write_sentences(path: Path, query_ids: Sequence[str], vectors: Frames) -> None:
-    """Write vectors of sentences as NPZ.
-
-    Parameters
-    ----------
-    path
-        The file, of which the name ends in ``.npz``.
-    query_ids
-        Q ids, each once.
-    vectors : (Q, D)
-    """
+    """Write the vectors (Q, D) of Q distinct query ids as NPZ; the path ends in ``.npz``."""
     if path.suffix.lower() != ".npz":
         raise UsageError(f"{path}: expected a name that ends in .npz")
     _pairs(query_ids, vectors)
@@ -198,10 +174,10 @@ def _pairs(query_ids: Sequence[str], vectors: Any) -> dict[str, Frames]:  # noqa
             f"got shape {vectors.shape} for {len(query_ids)} queries, expected ({len(query_ids)}, numbers)"
         )
     if not query_ids:
-        raise InputError("holds no vector of a sentence")
+        raise InputError("has no sentence vectors")
     by_query = {query_id: _vector(vector) for query_id, vector in zip(query_ids, vectors, strict=True)}
     if len(by_query) < len(query_ids):
-        raise InputError("a query stands twice, expected each once")
+        raise InputError("a query appears twice, expected each once")
     return by_query
 
 
@@ -221,7 +197,7 @@ def _vector(array: Any) -> Frames:  # noqa: ANN401 - an array, or a dataset that
     with np.errstate(over="ignore"):  # beyond float32 is not finite, and told below
         vector: Frames = np.asarray(array[...]).reshape(n_dimensions).astype(np.float32, copy=False)
     if not np.isfinite(vector).all():
-        raise InputError("holds numbers that are not finite")
+        raise InputError("has numbers that are not finite")
     return vector
 
 

@@ -1,4 +1,4 @@
-"""Rows of features in another order: what the randomised-video check shows a method (Hidden Challenges, section 4)."""
+"""Rows of features in another order, for the randomised-video check (Hidden Challenges, section 4)."""
 
 from __future__ import annotations
 
@@ -14,23 +14,21 @@ from truemoment.intervals import Ints
 
 
 def shuffle_segments(n_rows: int, rng: np.random.Generator, *, segment_rows: int) -> Ints:
-    """Draw an order of rows that moves whole segments and keeps the order within each.
-
-    All orders of the segments but the original one are equally likely.
+    """Draw an order of rows that moves whole segments; every order of the segments but the original is equally likely.
 
     Parameters
     ----------
     n_rows
         Rows of a video, 0 or more.
     rng
-        Generator of the order.
+        Random generator.
     segment_rows
-        Rows a segment, 1 or more; the last segment may be shorter.
+        Rows per segment, 1 or more; the last segment may be shorter.
 
     Returns
     -------
     int array, shape (n_rows,)
-        ``features[order]`` is the shuffled video. The original order comes only where there is one segment.
+        ``features[order]`` is the shuffled video. A single segment keeps its order.
 
     Examples
     --------
@@ -50,24 +48,19 @@ def shuffle_segments(n_rows: int, rng: np.random.Generator, *, segment_rows: int
 def shuffle_features(
     features: Mapping[str, npt.NDArray[Any]], rng: np.random.Generator, *, segment_rows: int
 ) -> dict[str, npt.NDArray[Any]]:
-    """Shuffle the segments of each video's frame features.
+    """Return features by video with the segments of each video shuffled.
 
-    Every video has a generator of its own (:func:`generator_of`), seeded by two numbers drawn from `rng` and by
-    its id: its order depends on the seed and on its id, not on which other videos there are or how they stand.
+    The order of a video depends on its id and on two numbers drawn from `rng` (:func:`generator_of`), not on the other
+    videos.
 
     Parameters
     ----------
     features
-        (T, ...) features by video id, a row a time step.
+        Features (T, ...) by video id.
     rng
-        Generator; 2 numbers are drawn.
+        Random generator.
     segment_rows
-        Rows a segment, 1 or more.
-
-    Returns
-    -------
-    dict
-        The same with rows in another order, in new arrays.
+        Rows per segment, 1 or more.
 
     Examples
     --------
@@ -83,14 +76,6 @@ def shuffle_features(
 
 
 def generator_of(video_id: str, seed: Sequence[int]) -> np.random.Generator:
-    """Return the generator of one video: of the seed and the first 16 bytes of the SHA-256 of the id in UTF-8.
-
-    Parameters
-    ----------
-    video_id
-        The video.
-    seed
-        Whole numbers of 0 or more, the same for all videos.
-    """
+    """Return the generator of one video, seeded by `seed` and the first 16 bytes of the SHA-256 of its id."""
     digest = hashlib.sha256(video_id.encode("utf-8", "surrogatepass")).digest()
     return np.random.default_rng([*seed, int.from_bytes(digest[:16])])

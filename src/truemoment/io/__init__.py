@@ -1,8 +1,7 @@
-"""Predictions in and out.
+"""Reading and writing predictions.
 
-``read_predictions(path, annotations)`` recognises the format, reads the whole file or refuses it in one
-line, and matches its rows to queries; ``write_predictions`` writes natively or in a format that can
-hold them.
+``read_predictions(path, annotations)`` recognises the format, reads the file and matches its rows to queries;
+``write_predictions`` writes native or other formats.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Protocol
 
 from truemoment.answers.reading import Reading
 from truemoment.axes import SECONDS, Axis
@@ -48,6 +48,7 @@ __all__ = [
     "MatchReport",
     "Parsing",
     "PredictionRows",
+    "Reader",
     "Reading",
     "match",
     "match_rows",
@@ -89,7 +90,7 @@ def get_format(name: str) -> Format:
 
 
 def sniff(path: Path) -> tuple[Format, str]:
-    """Recognise a file's format by its beginning; also say why."""
+    """Return a file's format by its beginning, and why."""
     head = _head(path)
     if not head.data:
         raise InputError("is empty, expected predictions", path=path)
@@ -100,12 +101,12 @@ def sniff(path: Path) -> tuple[Format, str]:
         raise InputError(
             f"looks like {' and like '.join(f'{f.name} ({why})' for f, why in found)}",
             path=path,
-            hint="say which with --format",
+            hint="name it with --format",
         )
     if path.suffix.lower() in (".csv", ".tsv") and table.lacks_headings(head):  # so that it is said which
         return table.FORMAT, f"its name ends in {path.suffix}"
     raise InputError(
-        f"looks like none of the formats {', '.join(FORMATS)}", path=path, line=1, hint="say which with --format"
+        f"looks like none of the formats {', '.join(FORMATS)}", path=path, line=1, hint="name it with --format"
     )
 
 
@@ -131,17 +132,16 @@ def read_rows(
     reading: Reading | None = None,
     progress: bool = False,
 ) -> tuple[PredictionRows, str]:
-    """Read a file's rows without matching them; also say why the format was taken.
+    """Read a file's rows without matching them; also return how the format was recognised.
 
     Parameters
     ----------
     path
         The file; a name ending in ``.gz`` is unpacked on the way (not for Parquet).
     format
-        A format's name; recognised from the file by default.
+        Name of the format. Default: recognised from the file.
     reading
-        How answers in words are read, and what the file's numbers count; None for what the file says of it, which is
-        seconds where it says nothing.
+        How answers in words are read, and the axis of numbers. None: as the file states, else seconds.
     progress
         Show progress on standard error while a large file is read.
     """
@@ -158,13 +158,13 @@ def read_rows(
         from truemoment.io.parsed_answers import parse_rows, reading_of  # noqa: PLC0415 - its patterns take time
 
         said = reading_of(rows)
-        note = f"; read as its first line says ({said})" if reading is None and said is not None else ""
+        note = f"; read as its first line states ({said})" if reading is None and said is not None else ""
         return parse_rows(rows, reading or said or Reading(), progress=progress), why + note
     asked = (reading or Reading()).on
     if rows.counts_frames:
         return replace(rows, axis=_frame_rate(rows, asked), counts_frames=False), why
     if rows.axis is not None and asked not in (SECONDS, rows.axis):
-        raise UsageError(f"{path}: {rows.format} says that it is on the axis {rows.axis}, got --axis {asked}")
+        raise UsageError(f"{path}: {rows.format} states the axis {rows.axis}, got --axis {asked}")
     return replace(rows, axis=rows.axis or asked), why
 
 
@@ -172,9 +172,9 @@ def _frame_rate(rows: PredictionRows, asked: Axis) -> Axis:
     """Return the axis that frame numbers are on, which must be said."""
     if asked.kind != "fps":
         raise InputError(
-            f"counts frames and does not say how many a second has, got --axis {asked}",
+            f"has frame numbers without a frame rate, got --axis {asked}",
             path=rows.path,
-            hint="say so with --axis fps=F",
+            hint="give the rate with --axis fps=F",
         )
     return asked
 
@@ -197,17 +197,25 @@ def read_predictions(
     path, format, reading, progress
         See :func:`read_rows`.
     annotations
-        Whose queries are answered.
+        Annotations of the queries.
     on_unknown, on_negative, name
         See :func:`truemoment.io.matching.match`.
 
     Raises
     ------
     MissingFileError, InputError, MatchError, UsageError
-        In one line: file, line, field, what came, what was expected.
+        In one line: file, line, field, what was found, what was expected.
     """
     rows, why = read_rows(path, format, reading=reading, progress=progress)
     return match_rows(rows, why, annotations, on_unknown=on_unknown, on_negative=on_negative, name=name)
+
+
+class Reader(Protocol):
+    """Reads a prediction file, as :func:`read_predictions` does by default."""
+
+    def __call__(self, path: Path, annotations: Annotations, *, progress: bool) -> tuple[Predictions, MatchReport]:
+        """Return the predictions, and how the rows matched the queries."""
+        ...
 
 
 def match_rows(
@@ -219,15 +227,7 @@ def match_rows(
     on_negative: OnNegative = "refuse",
     name: str | None = None,
 ) -> tuple[Predictions, MatchReport]:
-    """Match rows that were read to the queries of the annotations, named as these name them.
-
-    Parameters
-    ----------
-    rows, why
-        As :func:`read_rows` returns them.
-    annotations, on_unknown, on_negative, name
-        See :func:`truemoment.io.matching.match`.
-    """
+    """Match rows of :func:`read_rows` to the queries of the annotations; see :func:`truemoment.io.matching.match`."""
     made_for = _check_header(rows, annotations, on_unknown)
     rows, note = as_annotated(rows, get_format(rows.format), annotations.queries)
     recognised = why + made_for + note
@@ -268,17 +268,7 @@ def write_rows(
     format: str = "native",  # noqa: A002 - the CLI's word
     on_negative: OnNegative = "refuse",
 ) -> None:
-    """Write rows as they were read, in another format perhaps, complete or not at all.
-
-    Parameters
-    ----------
-    path, rows
-        What to write, and where to.
-    format
-        A format's name.
-    on_negative
-        ``"refuse"`` negative times, or ``"clip"`` them to 0.
-    """
+    """Write rows in a format, complete or not at all; negative times are refused or clipped to 0."""
     chosen = get_format(format)
     if chosen.write is None:
         raise UsageError(f"format {format} is read only")
@@ -302,27 +292,27 @@ def write_predictions(
     Parameters
     ----------
     path, predictions
-        What to write, and where to.
+        File, and predictions to write.
     annotations
-        Whose queries are answered; ids, videos and sentences are taken from there.
+        Source of ids, videos and sentences.
     format
-        A format's name.
+        Name of the format.
     made_by
         How the predictions were made, for the first line of native files.
 
     Raises
     ------
     UsageError
-        If there is no such format, or it cannot be written.
+        If there is no such format, or it is read only.
     InputError
-        If the format cannot hold these predictions, or the file cannot be made.
+        If the format cannot represent these predictions, or the file cannot be made.
     MissingPackageError
         If the format needs a package that is not installed.
     """
     queries = annotations.queries
     stranger = next((query_id for query_id in predictions.query_id if query_id not in queries.index), None)
     if stranger is not None:
-        raise InputError(f"predictions answer query {stranger!r}, which the annotations lack", path=path)
+        raise InputError(f"predictions answer query {stranger!r}, which is not in the annotations", path=path)
     row = [queries.index[query_id] for query_id in predictions.query_id]
     header: dict[str, object] = {
         "dataset": annotations.dataset,

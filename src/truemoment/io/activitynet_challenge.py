@@ -1,9 +1,8 @@
 """JSON of the ActivityNet challenges, the label in place of the query.
 
 ``{"version": ..., "results": {VIDEO: [{"label": SENTENCE, "segment": [start, end], "score": ...}]}, "external_data":
-{}}``. The segments of one label are one ranked list, wherever they stand. A video is named without the ``v_`` that
-ActivityNet Captions puts before it; ids are read and written as they are, and found with ``v_`` where the annotations
-know them so. Source: activitynet/ActivityNet, ``Evaluation/eval_detection.py``.
+{}}``. The segments of one label in a video are one ranked list. Videos may be named without the ``v_`` of ActivityNet
+Captions; ids are written as they are. Source: activitynet/ActivityNet, ``Evaluation/eval_detection.py``.
 """
 
 from __future__ import annotations

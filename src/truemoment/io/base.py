@@ -1,6 +1,6 @@
-"""What a prediction file holds before it is matched to queries: rows, as the file has them.
+"""Rows of a prediction file before they are matched to queries.
 
-A reader gives :class:`PredictionRows` (moments as numbers) or :class:`AnswerRows` (answers in words, which
+A reader returns :class:`PredictionRows` (moments as numbers) or :class:`AnswerRows` (answers in words, which
 :mod:`truemoment.answers` reads); a writer takes :class:`PredictionRows`.
 
 To add a format: write one module in this folder with a ``FORMAT``, and name it in ``io/__init__.py``.
@@ -27,36 +27,35 @@ OnNegative = Literal["refuse", "clip"]
 
 @dataclass(frozen=True, eq=False)
 class PredictionRows:
-    """Answers as a file lists them, one row a query, not yet matched.
+    """Answers of a file, one row per query, not yet matched.
 
     Parameters
     ----------
     path, format
-        Where they come from, and how it was read.
-    line : R line (or row) numbers, for messages; None where the format has none
+        The file, and its format.
+    line : R line (or row) numbers, for messages, or None
     query_id, video_id, sentence : R values
-        What each row says of its query; None where it says nothing.
+        What each row states about its query, or None.
     offsets, start, end, score
-        Ranked moments, flat, on `axis`; row r owns ``offsets[r]:offsets[r + 1]``. An infinite end is the end of the
+        Ranked moments, flat, on `axis`; row r has ``offsets[r]:offsets[r + 1]``. An infinite end is the end of the
         video.
     scored
-        Whether the file has scores at all; where it has none, the order of a list is the rank, and scores fall by 1
-        from 0.
+        Whether the file has scores; if not, the order is the rank, and scores fall by 1 from 0.
     saliency_offsets, saliency
-        Predicted clip ratings, flat, where the format has them.
+        Predicted clip ratings, flat, or None.
     status
-        R values, how each answer in words was understood; None where moments were given as numbers.
+        How each answer in words was understood; None for moments given as numbers.
     parsing
-        How the answers in words were read; None where there were none.
+        How the answers in words were read, or None.
     axis
-        What the numbers count; None where the file does not say.
+        Unit of the numbers; None if the file does not state it.
     counts_frames
-        Whether they are frame numbers from 0 of which the file does not say how many a second has.
+        Whether they are frame numbers from 0 at an unknown rate.
     header
-        What the file says of itself.
-    moment_line : M line numbers, where each moment has a line of its own
+        What the file states about itself.
+    moment_line : M line numbers, if each moment has a line
     moments_field
-        What the format calls the list of moments, for messages; "" where each moment is a row.
+        Name of the list of moments in the format, for messages; "" if each moment is a row.
     """
 
     path: Path
@@ -84,26 +83,26 @@ class PredictionRows:
         return len(self.query_id)
 
     def line_of(self, row: int) -> int | None:
-        """Line on which a row stands, where the format has lines."""
+        """Line of a row, if the format has lines."""
         return None if self.line is None else self.line[row]
 
     def place(self, row: int) -> str:
-        """Say what a row says of its query, for messages."""
+        """Return the query of a row in words, for messages."""
         return _place(self.query_id[row], self.video_id[row], self.sentence[row])
 
 
 @dataclass(frozen=True, eq=False)
 class AnswerRows:
-    """Answers in words as a file lists them, one row a query, not yet read.
+    """Answers in words of a file, one row per query, not yet read.
 
     Parameters
     ----------
     path, format, line, query_id, video_id, sentence, header
-        As of :class:`PredictionRows`.
+        As in :class:`PredictionRows`.
     text
-        R answers; None where there is none, which is no abstention: it counts as failed.
+        R answers; None if there is none, which is no abstention: it counts as failed.
     text_field
-        What the format calls the answer, for messages.
+        Name of the answer in the format, for messages.
     """
 
     path: Path
@@ -120,7 +119,7 @@ class AnswerRows:
         return len(self.query_id)
 
     def place(self, row: int) -> str:
-        """Say what a row says of its query, for messages."""
+        """Return the query of a row in words, for messages."""
         return _place(self.query_id[row], self.video_id[row], self.sentence[row])
 
 
@@ -132,20 +131,20 @@ def _place(query_id: str | None, video_id: str | None, sentence: str | None) -> 
 
 @dataclass(frozen=True)
 class Sample:
-    """One answer in words, and what was read of it.
+    """One answer in words, and its reading.
 
     Parameters
     ----------
     place
-        What its row says of its query.
+        Its query, in words.
     text
-        The answer, of a long one the part around what was read.
+        The answer; of a long one the part around the evidence.
     status, why
         How it was understood.
     moments
-        (start, end) on the axis of the reading; an end that is None is the end of the video.
+        (start, end) on the axis; an end of None is the end of the video.
     span
-        First character of `text`, and the one behind the last, of what the reading rests on; None where there is none.
+        First character of the evidence in `text`, and the one after its last; None if there is none.
     """
 
     place: str
@@ -163,17 +162,17 @@ class Parsing:
     Parameters
     ----------
     reading
-        The options they were read with, as they print.
+        Options of the reading, as text.
     version
-        Of the reader of answers.
+        Version of the reader.
     counts
         Answers by status.
     whys
-        Answers by what read them, or why not; most frequent first.
+        Answers by reason, most frequent first.
     identical
-        Answers whose text is the most frequent text of the file, to the letter.
+        Number of answers with the most frequent text.
     sample, failures
-        Some of those that were read, and of those that were not.
+        Some readable answers, and some unreadable ones.
     """
 
     reading: str
@@ -208,22 +207,21 @@ class Format:
     Parameters
     ----------
     name
-        What ``--format`` takes.
+        Value of ``--format``.
     summary
-        What it is, in a line.
+        Description in a line.
     recognise
-        Given the beginning of a file, say why it looks like this format, or None.
+        Return why the beginning of a file looks like this format, or None.
     read
-        Read the whole file; the switch asks for progress on standard error where reading takes long.
+        Read the whole file; the switch asks for progress on standard error.
     write
-        Write rows, if the format can be written: complete or not at all.
+        Write rows, complete or not at all; None if the format is read only.
     loses
-        What the format cannot hold; rows that have it are refused before they are written.
+        What the format cannot represent; rows that have it are refused.
     videos
         How the format names videos.
     numbers_queries
-        Whether its ids may be numbers of its own, which no dataset knows; rows that also name video and sentence are
-        then found by these.
+        Whether its ids may be numbers of its own; rows with video and sentence are then matched by these.
     """
 
     name: str
@@ -247,9 +245,9 @@ def flatten(
     *,
     field: str = "moments",
 ) -> Moments:
-    """Flatten rows of [start, end] or [start, end, score] into offsets and columns.
+    """Return rows of [start, end] or [start, end, score] as offsets and columns.
 
-    Without scores the order of the list is the rank: scores fall by 1 from 0.
+    Without scores the order of a list is the rank: scores fall by 1 from 0.
     """
     lengths = [len(row) for row in moments]
     offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
@@ -279,7 +277,7 @@ def flatten(
 
 
 def join(blocks: Sequence[Moments]) -> Moments:
-    """Put blocks of rows one behind the other."""
+    """Concatenate blocks of rows."""
     shifts = np.cumsum([0, *(int(offsets[-1]) for offsets, *_ in blocks)])
     offsets = [np.zeros(1, dtype=np.int64)]
     offsets += [block[0][1:] + shift for block, shift in zip(blocks, shifts, strict=False)]
@@ -289,7 +287,7 @@ def join(blocks: Sequence[Moments]) -> Moments:
 
 
 def by_rank(offsets: Ints) -> Floats:
-    """Scores of lists that have none: the order of a list is the rank, so they fall by 1 from 0."""
+    """Return the scores of lists without any: they fall by 1 from 0."""
     return np.asarray(np.repeat(offsets[:-1], np.diff(offsets)) - np.arange(offsets[-1]), dtype=np.float64)
 
 
@@ -369,22 +367,16 @@ def _first_again(names: Iterable[tuple[str | None, ...]]) -> int | None:
 def checked_times(
     rows: PredictionRows, *, on_negative: OnNegative, duration_s: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """Return the rows' times in seconds, refusing times that no video has and scores that rank nothing.
+    """Return the rows' times in seconds, from 0 to 1e8; refuse other times, and scores that are not finite.
 
     Parameters
     ----------
     rows
-        As read.
+        Rows as read.
     on_negative
-        ``"refuse"``, or ``"clip"`` to lift negative times to 0 (times beyond 1e8 s either way, and what is
-        not finite, are always refused).
+        ``"refuse"`` negative times, or ``"clip"`` them to 0.
     duration_s : (R,)
-        Duration of each row's video, NaN where it is not known; None knows none.
-
-    Returns
-    -------
-    start_s, end_s : (M,)
-        Seconds from 0 to 1e8.
+        Duration of each row's video, NaN where unknown; None if all are.
     """
     start_s, end_s = in_seconds(rows, duration_s)
     least = -MAX_TIME_S if on_negative == "clip" else 0.0
@@ -403,7 +395,7 @@ def checked_times(
 
 
 def in_seconds(rows: PredictionRows, duration_s: Floats | None = None) -> tuple[Floats, Floats]:
-    """Bring a file's numbers into seconds; `duration_s` has one value a row, None knows none."""
+    """Convert a file's numbers to seconds; `duration_s` has one value per row, None if unknown."""
     to_the_end = np.isposinf(rows.end) if rows.parsing is not None else np.zeros(len(rows.end), dtype=bool)
     axis = rows.axis or SECONDS
     if axis == SECONDS and not to_the_end.any():
@@ -415,7 +407,7 @@ def in_seconds(rows: PredictionRows, duration_s: Floats | None = None) -> tuple[
         row = int(np.searchsorted(rows.offsets, int(np.flatnonzero(unknown)[0]), side="right")) - 1
         what = f"is on the axis {axis}" if axis.needs_duration else "runs to the end of the video"
         raise InputError(
-            f"the answer to {rows.place(row)} {what}, and how long the video is is not known",
+            f"the answer to {rows.place(row)} {what}, and the duration of the video is unknown",
             path=rows.path,
             line=rows.line_of(row),
             hint="give --dataset, or --annotations with duration_s",

@@ -15,7 +15,7 @@ import msgspec
 from truemoment.io.base import Format, PredictionRows, listed
 from truemoment.io.entries import read_entries, whole_id
 from truemoment.io.head import Head
-from truemoment.io.rows import Moments, Row, prediction_rows, write_lines
+from truemoment.io.rows import FileRow, Moments, prediction_rows, write_lines
 
 SCORES_OF_THREE_KINDS = 5
 """Values of a moment with proposal, matching and fused score."""
@@ -39,7 +39,7 @@ def recognise(head: Head) -> str | None:
 def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read the file."""
     rows = [
-        Row(number, str(line.query_id), line.video_id, moments=ranked(line.predicted_times))
+        FileRow(number, str(line.query_id), line.video_id, moments=ranked(line.predicted_times))
         for number, line in read_entries(path, ConeLine, progress=progress)
     ]
     return prediction_rows(path, FORMAT.name, rows, field="predicted_times")

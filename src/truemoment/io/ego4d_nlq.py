@@ -20,7 +20,7 @@ from truemoment.files import read_json
 from truemoment.io.base import Format, PredictionRows, listed
 from truemoment.io.cone import ranked
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, prediction_rows, write_document
+from truemoment.io.rows import FileRow, prediction_rows, write_document
 
 CHALLENGE = "ego4d_nlq_challenge"
 _ID = re.compile(r"(?P<annotation>.+)_(?P<index>0|[1-9]\d{0,8})", re.ASCII | re.DOTALL)
@@ -53,7 +53,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read the file."""
     del progress  # read in one piece
     rows = [
-        Row(None, f"{of.annotation_uid}_{of.query_idx}", of.clip_uid, moments=ranked(of.predicted_times))
+        FileRow(None, f"{of.annotation_uid}_{of.query_idx}", of.clip_uid, moments=ranked(of.predicted_times))
         for of in read_json(path, NlqSubmission).results
     ]
     return prediction_rows(path, FORMAT.name, rows, field="predicted_times", within="results")

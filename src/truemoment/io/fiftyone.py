@@ -2,12 +2,12 @@
 
 ``labels.json`` (FiftyOneTemporalDetectionDataset): ``{"classes": [...], "labels": {VIDEO: [{"label": ..., "support":
 [first, last], "confidence": ...}]}}``, or ``timestamps`` [start, stop] in seconds in place of `support`; a label is
-text or, where there are `classes`, a number among them. Frames count from 1, both included: frames 1 to 30 at 30 a
-second are second 0 to 1. The file does not say how many frames a second has, so ``--axis fps=F`` must.
+text or the number of one of the `classes`. Frames count from 1, both included: frames 1 to 30 at 30 per second are
+second 0 to 1. The file has no frame rate, so ``--axis fps=F`` is needed.
 
 ``samples.json`` (FiftyOneDataset): ``{"samples": [{"filepath": ..., "metadata": {"frame_rate": ...}, FIELD: {"_cls":
-"TemporalDetections", "detections": [...]}}]}``. Of several such fields the one named ``predictions`` is read; one named
-``ground_truth`` never is. A rate beside every video makes seconds of its frames.
+"TemporalDetections", "detections": [...]}}]}``. Of several such fields ``predictions`` is read, ``ground_truth`` never.
+A rate for every video converts its frames to seconds.
 
 The detections of one label are one ranked list. Source: voxel51/fiftyone, its page on exporting datasets and
 ``fiftyone/core/labels.py`` (TemporalDetection).
@@ -60,7 +60,7 @@ class FiftyOneMetadata(msgspec.Struct):
 
 
 class FiftyOneSample(msgspec.Struct):
-    """A video of ``samples.json``; its other fields are found by what they hold."""
+    """A video of ``samples.json``; its other fields are found by their content."""
 
     filepath: str
     metadata: FiftyOneMetadata | None = None
@@ -80,7 +80,7 @@ class FiftyOneField(msgspec.Struct):
 
 
 class PlacedDetection(NamedTuple):
-    """A detection, where it stands, and the rate of its video if the file says it."""
+    """A detection, its place in the file, and the frame rate of its video if known."""
 
     video: str
     detection: Detection

@@ -1,7 +1,7 @@
-"""The footer of a Parquet file, as far as it says how large the columns are.
+"""The sizes of columns in the footer of a Parquet file.
 
-pyarrow reads it too, and ends the whole process at some that are damaged. It is a struct in Thrift's compact protocol;
-the numbers of the fields are those of ``parquet.thrift`` (apache/parquet-format).
+pyarrow ends the whole process for some damaged footers. It is a struct in Thrift's compact protocol; the numbers of the
+fields are those of ``parquet.thrift`` (apache/parquet-format).
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ BYTE_ARRAY = 6
 
 
 class ColumnChunk(NamedTuple):
-    """The part of a column that lies in one group of rows.
+    """The part of a column in one group of rows.
 
     Parameters
     ----------
     path
-        Name of the column, of a nested one with those of its parts, joined by dots.
+        Name of the column; of a nested one with its parts, joined by dots.
     is_text
-        Whether it holds text, or other bytes of any length.
+        Whether it contains text, or other bytes of any length.
     n_values
-        Number of values, those of all lists together.
+        Number of values, over all lists.
     n_bytes
-        Size once it is uncompressed; values that repeat take next to nothing there.
+        Uncompressed size; repeated values take nearly no space.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""The beginning of a file, by which its format is recognised: which keys stand where, whatever they hold."""
+"""The beginning of a file, by which its format is recognised: its keys and their kinds of values."""
 
 from __future__ import annotations
 
@@ -11,22 +11,14 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Head:
-    """The beginning of a file, by which its format is recognised.
-
-    Parameters
-    ----------
-    path
-        The file.
-    data
-        Its first bytes, unpacked, without a byte-order mark and leading blanks.
-    """
+    """The first bytes of a file, unpacked, without a byte-order mark and leading blanks."""
 
     path: Path
     data: bytes
 
     @property
     def line(self) -> bytes:
-        """The first line, or what is there of it."""
+        """The first line, or its beginning."""
         return self.data.split(b"\n", 1)[0]
 
     @property
@@ -41,13 +33,13 @@ class Head:
 
     @functools.cached_property
     def line_keys(self) -> frozenset[str]:
-        """Keys of the object that begins on the first line, outermost only, as far as that line goes."""
+        """Outermost keys of the object on the first line."""
         line = self.line.strip()
         return frozenset(path[0] for path in outline(line) if len(path) == 1) if line.startswith(b"{") else frozenset()
 
     @functools.cached_property
     def outline(self) -> dict[Steps, Kind]:
-        """What stands where in the beginning, if it is JSON: see :func:`outline`."""
+        """Result of :func:`outline`, if the file is JSON."""
         return outline(self.data) if self.is_object or self.is_list else {}
 
     @property
@@ -58,9 +50,9 @@ class Head:
         return self.line_keys
 
     def kind_at(self, *names: str) -> Kind | None:
-        """What stands at a path, as ``kind_at("results", "*", "[]", "segment")``; None if nothing stands there.
+        """Return the kind of value at a path, as ``kind_at("results", "*", "[]", "segment")``, or None.
 
-        ``[]`` is an item of a list, and ``*`` any key; of several values the first one counts.
+        ``[]`` is an item of a list, and ``*`` any key; the first match counts.
         """
         for path, kind in self.outline.items():
             if len(path) == len(names) and all(want in ("*", got) for want, got in zip(names, path, strict=True)):
@@ -76,17 +68,9 @@ _TOKEN = re.compile(rb'"(?P<text>(?:[^"\\]|\\.)*)"|(?P<mark>[{}\[\],:])|(?P<othe
 
 
 def outline(data: bytes) -> dict[Steps, Kind]:
-    """Tell what stands where in the beginning of JSON, cut off or faulty as it may be.
+    """Return the kind of the first value at each path of keys in (possibly truncated) JSON, down to six steps.
 
-    Parameters
-    ----------
-    data
-        JSON or JSON Lines; what is behind a text that is cut off is left out.
-
-    Returns
-    -------
-    dict
-        Kind of the first value at each path of keys, ``[]`` for the items of a list; down to six steps.
+    ``[]`` stands for the items of a list.
 
     Examples
     --------

@@ -1,11 +1,11 @@
 """Answers of lmms-eval: its samples (JSON Lines), or the submission file of its grounding tasks (one JSON object).
 
 A line of samples has ``doc_id``, ``target`` (the reference, not used), ``filtered_resps`` and perhaps ``resps``: the
-answer, alone or in lists of one. The query stands in ``doc`` (``video`` and ``caption``, or ``video_path`` and
-``query``), where the version wrote it, else in the key ``video>>>caption>>>span`` of what the task handed on. Each line
-is an answer of its own, also where video, caption and time are those of another. A submission is
-``{"video>>>caption>>>span": answer}``, in which such duplicates are already lost. Source: EvolvingLMMs-Lab/lmms-eval,
-``lmms_eval/evaluator.py``, ``lmms_eval/loggers/evaluation_tracker.py``, ``lmms_eval/tasks/charades_sta/utils.py`` and
+answer, alone or in lists of one. The query is in ``doc`` (``video`` and ``caption``, or ``video_path`` and ``query``),
+in versions that write it, else in the key ``video>>>caption>>>span`` of the task's result. Each line is a separate
+answer, even if video, caption and time are those of another. A submission is ``{"video>>>caption>>>span": answer}``, in
+which such duplicates are already lost. Source: EvolvingLMMs-Lab/lmms-eval, ``lmms_eval/evaluator.py``,
+``lmms_eval/loggers/evaluation_tracker.py``, ``lmms_eval/tasks/charades_sta/utils.py`` and
 ``lmms_eval/tasks/timelens/utils.py``.
 """
 
@@ -22,7 +22,7 @@ from truemoment.files import decode_json, read_json_lines, read_json_mapping
 from truemoment.io.base import AnswerRows, Format
 from truemoment.io.entries import first_line, is_one_object
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, answer_rows
+from truemoment.io.rows import FileRow, answer_rows
 from truemoment.io.span_keys import PART, TEXT, is_key, split_key
 
 RESPONSES = ("filtered_resps", "resps")
@@ -60,16 +60,16 @@ def _is_submission(path: Path) -> bool:
     return not Head(path, first_line(path)).line_keys & {"doc_id", *RESPONSES} and is_one_object(path)
 
 
-def _submission(path: Path) -> Iterator[Row]:
+def _submission(path: Path) -> Iterator[FileRow]:
     for key, text in read_json_mapping(path, TEXT).items():
         if not is_key(key):
             raise InputError(f"got key {key[:60]!r}, expected video>>>caption>>>span", path=path)
-        yield Row(1, None, *split_key(key), text=text)
+        yield FileRow(1, None, *split_key(key), text=text)
 
 
-def _samples(path: Path, *, progress: bool) -> Iterator[Row]:
+def _samples(path: Path, *, progress: bool) -> Iterator[FileRow]:
     for number, line in read_json_lines(path, dict[str, msgspec.Raw], progress=progress):
-        yield Row(number, None, *_query(line, path, number), text=_text(line, path, number))
+        yield FileRow(number, None, *_query(line, path, number), text=_text(line, path, number))
 
 
 def _query(line: dict[str, msgspec.Raw], path: Path, number: int) -> tuple[str | None, str | None]:

@@ -1,9 +1,8 @@
-"""Matching rows of a prediction file to queries, without guessing in silence.
+"""Matching rows of a prediction file to queries.
 
-A row with a query id is matched by it (a sentence or video, if it has one, is checked). A row without
-one is matched by video and sentence, punctuation replaced by blanks and case folded; else by position
-within the video, when as many such rows name it as it has queries. Each way is counted. What cannot be
-matched is refused or left out, as asked, and counted.
+A row with a query id is matched by it (its sentence or video, if given, is checked). Other rows are matched by video
+and sentence, ignoring punctuation and case; else by position within the video, if it has as many such rows as queries.
+Each way is counted. Unmatched rows are refused or ignored, and counted.
 """
 
 from __future__ import annotations
@@ -158,20 +157,9 @@ def match(
     Returns
     -------
     predictions, report
-        Predictions by query id in the order of the annotations.
-
-    Raises
-    ------
-    MatchError
-        If a row's id contradicts its sentence or video, a query is answered twice, or the query of a row is unknown
-        (unless ignored).
-    InputError
-        If a time is negative (unless clipped) or beyond 1e8 s, or a number is not finite.
+        Predictions in the order of the annotations.
     """
-    if on_unknown not in get_args(OnUnknown) or on_negative not in get_args(OnNegative):
-        raise UsageError(
-            f"got on_unknown={on_unknown!r}, on_negative={on_negative!r}, expected refuse|ignore, refuse|clip"
-        )
+    _check_options(on_unknown, on_negative)
     queries = annotations.queries
     matcher = _Matcher(rows, queries)
     query_of = matcher.match()
@@ -188,19 +176,23 @@ def match(
         format=rows.format,
         recognised=recognised,
         rows=len(rows),
-        by_id=matcher.by_id,
-        by_text=matcher.by_text,
-        by_position=matcher.by_position,
-        text_differs=matcher.text_differs,
         shared=sum(len(found) for found in query_of if len(found) > 1),
         unmatched=len(unmatched),
         missing=len(queries) - len(answered),
         clipped=_count_negative(rows, row_of[answered]) if on_negative == "clip" else 0,
         axis=str(rows.axis),
         parsing=rows.parsing,
+        **{name: getattr(matcher, name) for name in ("by_id", "by_text", "by_position", "text_differs")},
         **_counts(predictions, queries.duration_s[answered]),
     )
     return predictions, report
+
+
+def _check_options(on_unknown: str, on_negative: str) -> None:
+    if on_unknown not in get_args(OnUnknown) or on_negative not in get_args(OnNegative):
+        raise UsageError(
+            f"got on_unknown={on_unknown!r}, on_negative={on_negative!r}, expected refuse|ignore, refuse|clip"
+        )
 
 
 def _row_of_query(rows: PredictionRows, queries: Queries, query_of: list[list[int]]) -> Ints:

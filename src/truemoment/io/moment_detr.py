@@ -16,7 +16,7 @@ from truemoment.files import read_json_lines
 from truemoment.io.base import Format, PredictionRows, flatten_lists, listed
 from truemoment.io.entries import whole_id
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, all_have, prediction_rows, write_lines
+from truemoment.io.rows import FileRow, all_have, prediction_rows, write_lines
 
 
 class MomentDetrLine(msgspec.Struct):
@@ -36,10 +36,10 @@ def recognise(head: Head) -> str | None:
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read the file; either every line has clip ratings or none has."""
-    rows: list[Row] = []
+    rows: list[FileRow] = []
     ratings: list[list[float] | None] = []
     for number, line in read_json_lines(path, MomentDetrLine, progress=progress):
-        rows.append(Row(number, str(line.qid), line.vid, line.query, line.pred_relevant_windows))
+        rows.append(FileRow(number, str(line.qid), line.vid, line.query, line.pred_relevant_windows))
         ratings.append(line.pred_saliency_scores)
     has = [rating is not None for rating in ratings]
     rated = rows and all_have(has, path, [row.line for row in rows], "pred_saliency_scores")

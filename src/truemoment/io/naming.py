@@ -1,7 +1,7 @@
-"""How a file names videos and queries, and how the annotations do.
+"""Names of videos and queries in a file, and in the annotations.
 
-Some formats name a video by its file (``videos/3MSZA.mp4``), some leave out ActivityNet's ``v_``, and some number the
-queries themselves. Which spelling is meant is looked up in the annotations, tried in a fixed order, and said.
+Some formats name a video by its file (``videos/3MSZA.mp4``), some omit ActivityNet's ``v_``, and some number the
+queries themselves. The spelling is looked up in the annotations, in a fixed order, and reported.
 """
 
 from __future__ import annotations
@@ -15,20 +15,7 @@ from truemoment.records import Queries
 
 
 def as_annotated(rows: PredictionRows, format_: Format, queries: Queries) -> tuple[PredictionRows, str]:
-    """Name videos as the annotations do, and drop ids that are the file's own numbers.
-
-    Parameters
-    ----------
-    rows, format_
-        As read, and how.
-    queries
-        Of the annotations.
-
-    Returns
-    -------
-    rows, note
-        What was done, for the reason why the file was read as it was; "" if nothing was.
-    """
+    """Return rows with videos named as in the annotations, without the file's own ids; and a note on it."""
     rows, videos = _with_videos(rows, format_.videos, set(queries.video_id))
     rows, ids = _without_own_numbers(rows, queries) if format_.numbers_queries else (rows, "")
     return rows, videos + ids
@@ -74,7 +61,7 @@ def _without_own_numbers(rows: PredictionRows, queries: Queries) -> tuple[Predic
         return rows, ""
     if any(query_id in queries.index for query_id in rows.query_id):
         bare = all(sentence is None for sentence in rows.sentence) and all(str(i).isdigit() for i in rows.query_id)
-        return rows, "; it says no more of its queries than numbers, which may count them in an order of its own" * bare
+        return rows, "; it names queries by numbers only, which may follow an order of its own" * bare
     if None in rows.video_id or None in rows.sentence:
         return rows, ""
     known = {(video, plain_text(said)) for video, said in zip(queries.video_id, queries.sentence, strict=True)}
@@ -82,4 +69,6 @@ def _without_own_numbers(rows: PredictionRows, queries: Queries) -> tuple[Predic
     if not any((video, plain_text(sentence or "")) in known for video, sentence in names):
         return rows, ""
     nameless: list[str | None] = [None] * len(rows)
-    return replace(rows, query_id=nameless), "; its ids are none of the annotations', so rows go by video and sentence"
+    return replace(
+        rows, query_id=nameless
+    ), "; its ids are not in the annotations, so rows are matched by video and sentence"

@@ -1,13 +1,13 @@
-"""Native JSON Lines: an optional first line about the file, then a line a query.
+"""Native JSON Lines: an optional first line about the file, then a line per query.
 
 ::
 
     {"truemoment": 1, "dataset": "charades-cd", "split": "test-ood", "annotations_sha256": "..."}
     {"query_id": "YSKX3#0", "video_id": "YSKX3", "moments": [[2.5, 7.0, 0.91], [0.0, 4.0, 0.4]]}
 
-`sentence` may stand beside them and is then checked. Moments are [start_s, end_s, score] or
-[start_s, end_s]; an empty list is an abstention, unless a `status` says that an answer in words could not be
-read. The first line may also hold `made_by`, an object that says how the file was made.
+`sentence` is optional and checked. Moments are [start_s, end_s, score] or [start_s, end_s]; an empty list is an
+abstention, unless a `status` states that an answer in words could not be read. The first line may have `made_by`, an
+object that describes how the file was made.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ANNOTATED = {"duration_s", "annotators", "split"}
 
 
 class NativeHeader(msgspec.Struct):
-    """The first line, if it says anything of the file."""
+    """The first line, if it is about the file."""
 
     truemoment: int
     dataset: str | None = None
@@ -43,7 +43,7 @@ class NativeHeader(msgspec.Struct):
 
 
 class ScoredNativeLine(msgspec.Struct):
-    """A line of scored moments; by far the commonest, and the quickest to read."""
+    """A line of scored moments, the commonest and the fastest to read."""
 
     moments: list[tuple[float, float, float]]
     query_id: str | int | None = None
@@ -53,7 +53,7 @@ class ScoredNativeLine(msgspec.Struct):
 
 
 class NativeLine(msgspec.Struct):
-    """A line whose moments may lack scores."""
+    """A line whose moments may have no scores."""
 
     moments: list[tuple[float, ...]]
     query_id: str | int | None = None
@@ -71,7 +71,7 @@ def recognise(head: Head) -> str | None:
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read a native file, some lines at a time; nothing of a faulty one is used."""
+    """Read a native file; a faulty line refuses all of it."""
     quick = msgspec.json.Decoder(ScoredNativeLine)
     header: dict[str, object] = {}
     numbers: list[int] = []
@@ -121,7 +121,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
 
 
 def read_header(line: bytes, path: Path, number: int | None = None) -> dict[str, object]:
-    """Read what a file says of itself; another version is refused."""
+    """Read the first line; another version is refused."""
     header = decode_json(line, NativeHeader, path=path, line=number or 1)
     if header.truemoment != VERSION:
         raise InputError(

@@ -1,7 +1,7 @@
-"""Parquet with the native columns, for large runs: quick to read, small on disk.
+"""Parquet with the native columns, for large runs: fast to read, small on disk.
 
-Columns: ``query_id``, ``video_id`` (text), ``moments``: a list of (start_s, end_s, score), and
-optionally ``sentence`` and ``status``. What native JSON Lines say in their first line stands in the file's metadata.
+Columns: ``query_id``, ``video_id`` (text), ``moments``: a list of (start_s, end_s, score), and optionally ``sentence``
+and ``status``. The first line of native JSON Lines is in the file's metadata.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _checked_columns(pyarrow: Any, schema: Any, path: Path) -> list[str]:  # noq
         )
     twice = next((name for name in (*TEXTS, "moments") if names.count(name) > 1), None)
     if twice is not None:
-        raise InputError("stands twice, expected each column once", path=path, field=twice)
+        raise InputError("appears twice, expected each column once", path=path, field=twice)
     types = pyarrow.types
     for name in TEXTS:
         kind = schema.field(name).type if name in names else pyarrow.string()

@@ -1,4 +1,4 @@
-"""Reading the answers of a file, and the account of it."""
+"""Reading the answers in words of a file, with counts of the results."""
 
 from __future__ import annotations
 
@@ -23,22 +23,7 @@ CHARACTERS = 400
 
 
 def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool = False) -> PredictionRows:  # noqa: B008 - a frozen value
-    """Read the answers of a file.
-
-    Parameters
-    ----------
-    rows
-        Answers in words, one row a query.
-    reading
-        How they are read.
-    progress
-        Show progress on standard error.
-
-    Returns
-    -------
-    PredictionRows
-        With a status a row, and the account of the reading in `parsing`.
-    """
+    """Read the answers in words of a file; the result has a status per row, and counts in `parsing`."""
     answers = [
         ParsedAnswer("failed", (), None, "no text") if text is None else parse_answer(text, reading)
         for text in _followed(rows.text, show=progress)
@@ -60,7 +45,7 @@ def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool
 
 
 class _Prompt(msgspec.Struct):
-    """What the first line of a file of raw answers says of how they are read."""
+    """Options of the reading in the first line of a file of raw answers."""
 
     axis: str = "seconds"
     which: Which = "last"
@@ -69,7 +54,7 @@ class _Prompt(msgspec.Struct):
 
 
 def reading_of(rows: AnswerRows) -> Reading | None:
-    """Return how a file says that its answers are read, as those of ``truemoment predict`` do; None if it does not."""
+    """Return the options that a file of ``truemoment predict`` states for reading its answers, or None."""
     prompt = rows.header.get("prompt")
     if not isinstance(prompt, dict) or not prompt.keys() & set(_Prompt.__struct_fields__):
         return None

@@ -1,14 +1,14 @@
-"""Answers in words, plainly: JSON Lines, one JSON object by query, or a table.
+"""Plain answers in words: JSON Lines, one JSON object by query, or a table.
 
 ::
 
     {"truemoment_answers": 1, "model": "..."}
     {"query_id": "YSKX3#0", "answer": "The door opens from 2.5 to 7 seconds."}
 
-A line has ``answer`` beside ``query_id``, or beside ``video_id`` and ``sentence``; the first line may say what the file
-is, and other keys are passed over. The object is ``{QUERY_ID: answer}``. The table (CSV or TSV) has one column
-``answer``, ``prediction``, ``response`` or ``output``, beside the headings of :mod:`truemoment.io.table`. An answer
-that is null (or empty, in a table) is none: it counts as failed.
+A line has ``answer`` and ``query_id``, or ``video_id`` and ``sentence``; other keys are ignored. The first line may
+describe the file. The object is ``{QUERY_ID: answer}``. The table (CSV or TSV) has one column ``answer``,
+``prediction``, ``response`` or ``output``, beside the headings of :mod:`truemoment.io.table`. A null (or empty, in a
+table) answer counts as failed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from truemoment.files import decode_json, iterate_json_lines, read_json_mapping
 from truemoment.io.base import AnswerRows, Format
 from truemoment.io.entries import first_line
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, answer_rows
+from truemoment.io.rows import FileRow, answer_rows
 from truemoment.io.span_keys import TEXT, is_key
 from truemoment.io.table import ABOUT, Headings, columns_of, headings, read_table, said_headings
 
@@ -76,19 +76,19 @@ def read(path: Path, progress: bool = False) -> AnswerRows:
         return answer_rows(path, FORMAT.name, [_table_row(*row) for row in read_table(path, HEADINGS, ("answer",))])
     if Head(Path(), first).line_keys & {"answer", "query_id", "video_id", "sentence", MARK}:
         return _read_lines(path, progress=progress)
-    rows = [Row(query_id=query_id, text=text) for query_id, text in read_json_mapping(path, TEXT).items()]
+    rows = [FileRow(query_id=query_id, text=text) for query_id, text in read_json_mapping(path, TEXT).items()]
     return answer_rows(path, FORMAT.name, rows)
 
 
-def _table_row(line: int, fields: dict[str, str]) -> Row:
+def _table_row(line: int, fields: dict[str, str]) -> FileRow:
     query_id, video_id, sentence = (fields.get(name) or None for name in ("query_id", "video_id", "sentence"))
-    return Row(line, query_id, video_id, sentence, text=fields["answer"] or None)
+    return FileRow(line, query_id, video_id, sentence, text=fields["answer"] or None)
 
 
 def _read_lines(path: Path, *, progress: bool) -> AnswerRows:
     decoder = msgspec.json.Decoder(AnswerLine)
     header: dict[str, object] = {}
-    rows: list[Row] = []
+    rows: list[FileRow] = []
     for number, text in iterate_json_lines(path, progress=progress):
         if not rows and not header and MARK.encode() in text:
             header = _header(text, path, number)
@@ -102,7 +102,7 @@ def _read_lines(path: Path, *, progress: bool) -> AnswerRows:
             came = "is missing, expected it or video_id and sentence"
             raise InputError(came, path=path, line=number, field="query_id")
         query_id = None if line.query_id is None else str(line.query_id)
-        rows.append(Row(number, query_id, line.video_id, line.sentence, text=line.answer))
+        rows.append(FileRow(number, query_id, line.video_id, line.sentence, text=line.answer))
     return answer_rows(path, FORMAT.name, rows, header=header)
 
 

@@ -1,4 +1,4 @@
-"""Files that are no predictions in text: named, never loaded, and told what to do with."""
+"""Files that are no predictions in text: recognised, never loaded, and refused with a hint."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import msgspec
 from truemoment.io.base import Format, PredictionRows
 from truemoment.io.entries import read_by_video
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, by_video, prediction_rows, write_document
+from truemoment.io.rows import FileRow, by_video, prediction_rows, write_document
 
 
 class ResultByVideo(msgspec.Struct):
@@ -41,7 +41,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read the file."""
     del progress  # read in one piece
     rows = [
-        Row(video_id=video_id, sentence=answer.sentence, moments=[answer.moment])
+        FileRow(video_id=video_id, sentence=answer.sentence, moments=[answer.moment])
         for video_id, answer in read_by_video(path, ResultByVideo, field="results")
     ]
     return prediction_rows(path, FORMAT.name, rows, field="moments", within="results")

@@ -1,6 +1,6 @@
 """From the rows of a file to its columns, and back: what the formats share.
 
-A format is a ``msgspec.Struct`` of an entry, a function that makes a :class:`Row` of it, and a writer.
+A format is a ``msgspec.Struct`` of an entry, a function that makes a :class:`FileRow` of it, and a writer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Moments = Sequence[tuple[float, ...]]
 """Ranked (start, end) or (start, end, score)."""
 
 
-class Row(NamedTuple):
+class FileRow(NamedTuple):
     """One row of a file: what it states about its query, and the answer.
 
     Parameters
@@ -49,7 +49,7 @@ class Row(NamedTuple):
 def prediction_rows(
     path: Path,
     format_name: str,
-    rows: Sequence[Row],
+    rows: Sequence[FileRow],
     *,
     field: str,
     within: str | None = None,
@@ -82,7 +82,12 @@ def prediction_rows(
 
 
 def answer_rows(
-    path: Path, format_name: str, rows: Sequence[Row], *, field: str = "answer", header: dict[str, object] | None = None
+    path: Path,
+    format_name: str,
+    rows: Sequence[FileRow],
+    *,
+    field: str = "answer",
+    header: dict[str, object] | None = None,
 ) -> AnswerRows:
     """Return rows of answers in words as columns; a file without any is refused."""
     return AnswerRows(
@@ -98,7 +103,7 @@ def answer_rows(
     )
 
 
-def _lines(path: Path, rows: Sequence[Row], within: str | None) -> list[int] | None:
+def _lines(path: Path, rows: Sequence[FileRow], within: str | None) -> list[int] | None:
     if not rows:
         raise InputError("has no predictions", path=path, field=within)
     lines = [row.line for row in rows if row.line is not None]
@@ -118,12 +123,12 @@ def all_have(has: Sequence[bool], path: Path, lines: Sequence[int | None], field
     return all(has)
 
 
-def merged_by_label(entries: Iterable[tuple[str, str, tuple[float, ...]]]) -> list[Row]:
+def merged_by_label(entries: Iterable[tuple[str, str, tuple[float, ...]]]) -> list[FileRow]:
     """Return a row for each video and label of (video, label, moment), with its moments in the order of the file."""
     lists: dict[tuple[str, str], list[tuple[float, ...]]] = {}
     for video_id, label, moment in entries:
         lists.setdefault((video_id, label), []).append(moment)
-    return [Row(video_id=video, sentence=label, moments=moments) for (video, label), moments in lists.items()]
+    return [FileRow(video_id=video, sentence=label, moments=moments) for (video, label), moments in lists.items()]
 
 
 def write_lines(path: Path, lines: Iterable[dict[str, object]]) -> None:

@@ -1,4 +1,4 @@
-"""Keys ``video>>>query>>>span``, by which TimeChat, TimeLens and lmms-eval file answers; the span is the reference."""
+"""Keys ``video>>>query>>>span``, used by TimeChat, TimeLens and lmms-eval; the span is the reference."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def is_key(text: str) -> bool:
 
 
 def split_key(key: str) -> tuple[str, str]:
-    """Return the video and the query of a key; the query may hold the mark itself.
+    """Return the video and the query of a key; the query may contain the mark itself.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""CSV and TSV: a row a moment, rows of one query ranked by score or, without scores, in file order.
+"""CSV and TSV: a row per moment, rows of one query ranked by score or, without scores, in file order.
 
-Headings in use differ; these are understood, in any case and order: ``query_id`` or ``qid``;
-``video_id``, ``video`` or ``vid``; ``sentence``, ``query`` or ``description``; ``start_s``, ``start`` or
-``start_time``; ``end_s``, ``end`` or ``end_time``; ``score`` or ``confidence``. Times are seconds.
+Headings, in any case and order: ``query_id`` or ``qid``; ``video_id``, ``video`` or ``vid``; ``sentence``, ``query`` or
+``description``; ``start_s``, ``start`` or ``start_time``; ``end_s``, ``end`` or ``end_time``; ``score`` or
+``confidence``. Times are seconds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_number, read_text
 from truemoment.io.base import Format, PredictionRows, listed
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, prediction_rows
+from truemoment.io.rows import FileRow, prediction_rows
 
 Headings = Mapping[str, tuple[str, ...]]
 """Names of headings by what they mean."""
@@ -53,7 +53,7 @@ def recognise(head: Head) -> str | None:
 
 
 def lacks_headings(head: Head) -> bool:
-    """Whether a table has no start or no end, so that it is no table of moments."""
+    """Whether a table has no start or no end."""
     try:
         return not {"start", "end"} <= set(columns_of(headings(head), HEADINGS))
     except ValueError:
@@ -61,7 +61,7 @@ def lacks_headings(head: Head) -> bool:
 
 
 def headings(head: Head) -> list[str]:
-    """Headings of a table, none if the file is JSON or its first line cannot be read as CSV."""
+    """Return the headings of a table; none if the file is JSON or its first line is no CSV."""
     if head.is_object or head.is_list:
         return []
     first = head.line.decode("utf-8", "replace")
@@ -72,17 +72,17 @@ def headings(head: Head) -> list[str]:
 
 
 def said_headings(head: Head) -> str:
-    """Headings for messages."""
+    """Return the headings for messages."""
     return head.line.decode("utf-8", "replace").strip()[:60]
 
 
 def delimiter(first: str) -> str:
-    """Return what parts the columns: a tab if the headings hold one, else a comma."""
+    """Return the delimiter: a tab if the headings contain one, else a comma."""
     return "\t" if "\t" in first else ","
 
 
 def columns_of(header: list[str], headings: Headings) -> dict[str, int]:
-    """Column of each meaning."""
+    """Return the column of each meaning."""
     columns: dict[str, int] = {}
     for at, heading in enumerate(header):
         for meaning, names in headings.items():
@@ -99,11 +99,11 @@ def read_table(path: Path, headings: Headings, needed: Collection[str]) -> Itera
     Parameters
     ----------
     path
-        CSV, or TSV if a tab stands in its first line.
+        CSV, or TSV if its first line contains a tab.
     headings
-        What each column may be called; other columns are passed over.
+        Possible names of each column; other columns are ignored.
     needed
-        Meanings without which the table is refused; beside them it must have a query's id, or video and sentence.
+        Required columns, beside a query id, or video and sentence.
     """
     text = read_text(path)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter(text.split("\n", 1)[0]))
@@ -137,7 +137,7 @@ def read_table(path: Path, headings: Headings, needed: Collection[str]) -> Itera
 
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file; a query's rows need not stand together."""
+    """Read the file; the rows of a query need not be adjacent."""
     del progress  # read in one piece
     lines: dict[Key, list[int]] = {}
     moments: dict[Key, list[tuple[float, ...]]] = {}
@@ -146,7 +146,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         numbers = tuple(_number(fields[name], name, path, line) for name in ("start", "end", "score") if name in fields)
         lines.setdefault(key, []).append(line)
         moments.setdefault(key, []).append(numbers)
-    rows = [Row(numbers[0], *key, moments[key]) for key, numbers in lines.items()]
+    rows = [FileRow(numbers[0], *key, moments[key]) for key, numbers in lines.items()]
     moment_line = [line for numbers in lines.values() for line in numbers]
     return prediction_rows(path, FORMAT.name, rows, field="", moment_line=moment_line)
 

@@ -1,11 +1,10 @@
 """JSON Lines of Time-R1, also for TVGBench: ``qid``, ``pred`` [start, end], ``target``, ``duration``, ``output_text``.
 
-`target` is the reference and is not used. `output_text` is what the model said, and `pred` what Time-R1's own reader
-made of it (nulls where it found nothing). Where every line has the text, the text is read; else `pred`, whose nulls
-count as failed. In TVGBench's annotation file `answer` ("13.4-28.1") is the reference, never a prediction. Video and
-sentence are read where they stand beside (``video`` or ``path``, ``sentence`` or ``question``), which Time-R1 itself
-does not write: its ids number the queries in its own order. Source: xiaomi-research/time-r1, ``evaluate.py`` and
-``src/vllm_inference/data/data_loader.py``.
+`target` is the reference and is not used. `output_text` is the model's answer, and `pred` Time-R1's own reading of it
+(nulls if it found nothing). If every line has the text, the text is read; else `pred`, whose nulls count as failed. In
+TVGBench's annotation file `answer` ("13.4-28.1") is the reference, never a prediction. Video and sentence are optional
+(``video`` or ``path``, ``sentence`` or ``question``); Time-R1 does not write them: its ids number the queries in its
+own order. Source: xiaomi-research/time-r1, ``evaluate.py`` and ``src/vllm_inference/data/data_loader.py``.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from truemoment.exceptions import InputError
 from truemoment.io.base import AnswerRows, Format, PredictionRows
 from truemoment.io.entries import read_entries
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, all_have, answer_rows, prediction_rows
+from truemoment.io.rows import FileRow, all_have, answer_rows, prediction_rows
 
 Pair = tuple[float | None, float | None]
 
@@ -45,7 +44,7 @@ def recognise(head: Head) -> str | None:
 
 def read(path: Path, progress: bool = False) -> PredictionRows | AnswerRows:
     """Read the file; either every line has the model's text or none has."""
-    rows: list[Row] = []
+    rows: list[FileRow] = []
     has_text: list[bool] = []
     for number, line in read_entries(path, TimeR1Line, progress=progress):
         rows.append(_row(line, path, number))
@@ -56,7 +55,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows | AnswerRows:
     return prediction_rows(path, FORMAT.name, rows, field="pred", status=status)
 
 
-def _row(line: TimeR1Line, path: Path, number: int) -> Row:
+def _row(line: TimeR1Line, path: Path, number: int) -> FileRow:
     """Return a line as a row; one without a query or without an answer is refused."""
     if line.pred is msgspec.UNSET and line.output_text is msgspec.UNSET:
         hint = "answer, start and end of TVGBench are the reference, not a prediction"
@@ -69,7 +68,7 @@ def _row(line: TimeR1Line, path: Path, number: int) -> Row:
     moments = [] if start is None or end is None else [(start, end)]
     text = None if line.output_text is msgspec.UNSET else line.output_text
     query_id = None if line.qid is None else str(line.qid)
-    return Row(number, query_id, video_id, sentence, moments, text, "parsed" if moments else "failed")
+    return FileRow(number, query_id, video_id, sentence, moments, text, "parsed" if moments else "failed")
 
 
 FORMAT = Format(

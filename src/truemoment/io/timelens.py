@@ -1,9 +1,9 @@
 """TimeLens' JSON or JSON Lines: objects keyed ``video>>>query>>>span`` with ``timestamps`` and ``answers``.
 
-The span in the key is the reference and is not used. `answers` is what the model said; `timestamps` what TimeLens' own
-reader made of it, rounded to the data set's unit, and filled with a moment behind the video's end where it found
-nothing. Where every entry has the text, the text is read; else `timestamps`, in their order. A query that stands on two
-lines is two answers. Source: TencentARC/TimeLens, ``evaluation/eval_dataloader.py`` and ``compute_metrics.py``.
+The span in the key is the reference and is not used. `answers` is the model's answer; `timestamps` TimeLens' own
+reading of it, rounded to the dataset's unit, and filled with a moment after the video's end if it found nothing. If
+every entry has the text, the text is read; else `timestamps`, in their order. A query on two lines is two answers.
+Source: TencentARC/TimeLens, ``evaluation/eval_dataloader.py`` and ``compute_metrics.py``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from truemoment.files import decode_json, iterate_json_lines, read_json_mapping
 from truemoment.io.base import AnswerRows, Format, PredictionRows
 from truemoment.io.entries import is_one_object
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, all_have, answer_rows, prediction_rows
+from truemoment.io.rows import FileRow, all_have, answer_rows, prediction_rows
 from truemoment.io.span_keys import is_key, split_key
 
 
@@ -40,7 +40,7 @@ def recognise(head: Head) -> str | None:
 
 def read(path: Path, progress: bool = False) -> PredictionRows | AnswerRows:
     """Read the file; either every entry has the model's text or none has."""
-    rows: list[Row] = []
+    rows: list[FileRow] = []
     keys: list[str] = []
     has_text: list[bool] = []
     for line, key, answer in _entries(path, progress=progress):
@@ -50,7 +50,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows | AnswerRows:
         if text is msgspec.UNSET and answer.timestamps is None:
             raise InputError("is missing, expected it or timestamps", path=path, line=line, field=f"{key}.answers")
         moments = answer.timestamps or []
-        rows.append(Row(line, None, *split_key(key), moments, None if text is msgspec.UNSET else text))
+        rows.append(FileRow(line, None, *split_key(key), moments, None if text is msgspec.UNSET else text))
         keys.append(key)
         has_text.append(text is not msgspec.UNSET)
     if rows and all_have(has_text, path, [row.line for row in rows], lambda at: f"{keys[at]}.answers"):

@@ -1,11 +1,10 @@
-"""UniTime's JSON: a list with an entry a query, as its ``inference.py`` writes it.
+"""UniTime's JSON: a list with an entry per query, as its ``inference.py`` writes it.
 
-``[{"qid": 7, "id": VIDEO, "annos": [{"query": ..., "window": ...}], "duration": ..., "pred_relevant_windows":
-[[start, end], ...]}]``. `annos` holds the reference, of which only the sentence is read; moments have no score there
-but may have one. ``[[-1, -1]]`` says that no number was found in the model's answer: it counts as failed, not as a
-moment. Numbers in `qid` are of UniTime's own annotation files, so rows may go by video and sentence. Where `vid` and
-`query` stand in the entry itself, as in moment_detr's lines, they are read. Source: Lzq5/UniTime, ``inference.py`` and
-``eval_metrics.py``.
+``[{"qid": 7, "id": VIDEO, "annos": [{"query": ..., "window": ...}], "duration": ..., "pred_relevant_windows": [[start,
+end], ...]}]``. `annos` contains the reference, of which only the sentence is read; moments may have a score. ``[[-1,
+-1]]`` means that the model's answer had no number: it counts as failed. Numbers in `qid` are of UniTime's own
+annotation files, so rows may be matched by video and sentence. `vid` and `query` in the entry itself, as in
+moment_detr's lines, are read too. Source: Lzq5/UniTime, ``inference.py`` and ``eval_metrics.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import msgspec
 from truemoment.io.base import Format, PredictionRows, listed
 from truemoment.io.entries import read_entries, whole_id
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, prediction_rows, write_document
+from truemoment.io.rows import FileRow, prediction_rows, write_document
 
 NOTHING_FOUND = [(-1.0, -1.0)]
 
@@ -53,13 +52,13 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     return prediction_rows(path, FORMAT.name, rows, field="pred_relevant_windows", status=status)
 
 
-def _row(line: int, entry: UniTimeEntry) -> Row:
+def _row(line: int, entry: UniTimeEntry) -> FileRow:
     video_id = entry.id if entry.vid is None else entry.vid
     sentence = entry.annos[0].query if entry.query is None and len(entry.annos) == 1 else entry.query
     if entry.pred_relevant_windows == NOTHING_FOUND:
-        return Row(line, str(entry.qid), video_id, sentence, status="failed")
+        return FileRow(line, str(entry.qid), video_id, sentence, status="failed")
     moments = entry.pred_relevant_windows
-    return Row(line, str(entry.qid), video_id, sentence, moments, status="parsed" if moments else "no answer")
+    return FileRow(line, str(entry.qid), video_id, sentence, moments, status="parsed" if moments else "no answer")
 
 
 def write(path: Path, rows: PredictionRows) -> None:

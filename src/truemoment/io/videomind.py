@@ -1,12 +1,11 @@
 """VideoMind's JSON: a list of entries with ``pred`` [[start, end], ...] and ``conf`` [confidence, ...].
 
-The list of moments stands by rank, also after the verifier has re-ordered it, and evaluation takes it so; the
-confidences are the grounder's. They are read as scores where they fall along every list, else the order is the rank.
-`span` is the reference and is not used. The video is `vid`, else the file's name in `video_path`; the sentence is
-`query`, else `question`. An entry without `pred` was answered without grounding: no answer. Where no answer could be
-read (`grounder_success` false) VideoMind writes filler, the whole video or five equal windows, and evaluates that as an
-answer; here such an entry counts as failed, since the model did not say it. Source:
-yeliudev/VideoMind, ``videomind/eval/infer_auto.py`` and ``eval_auto.py``.
+The list of moments is ranked, also after the verifier has re-ordered it; the confidences are the grounder's. They are
+read as scores if they fall along every list, else the order is the rank. `span` is the reference and is not used. The
+video is `vid`, else the file's name in `video_path`; the sentence is `query`, else `question`. An entry without `pred`
+was answered without grounding: no answer. If no answer could be read (`grounder_success` false) VideoMind writes
+filler, the whole video or five equal windows; here such an entry counts as failed. Source: yeliudev/VideoMind,
+``videomind/eval/infer_auto.py`` and ``eval_auto.py``.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from truemoment.exceptions import InputError
 from truemoment.io.base import Format, PredictionRows
 from truemoment.io.entries import read_entries
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, prediction_rows
+from truemoment.io.rows import FileRow, prediction_rows
 
 
 class VideoMindEntry(msgspec.Struct):
@@ -46,7 +45,7 @@ def recognise(head: Head) -> str | None:
 
 def read(path: Path, progress: bool = False) -> PredictionRows:
     """Read the file."""
-    rows: list[Row] = []
+    rows: list[FileRow] = []
     scores: list[list[float] | None] = []
     for line, entry in read_entries(path, VideoMindEntry, progress=progress):
         rows.append(_row(entry, path, line))
@@ -60,7 +59,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     return prediction_rows(path, FORMAT.name, rows, field="pred", status=status)
 
 
-def _row(entry: VideoMindEntry, path: Path, line: int) -> Row:
+def _row(entry: VideoMindEntry, path: Path, line: int) -> FileRow:
     """Return an entry as a row; filler, where no answer could be read, is no answer."""
     video_id = entry.video_path if entry.vid is None else entry.vid
     sentence = entry.question if entry.query is None else entry.query
@@ -72,8 +71,8 @@ def _row(entry: VideoMindEntry, path: Path, line: int) -> Row:
         raise InputError(came, path=path, line=line, field="conf")
     query_id = None if entry.qid is None else str(entry.qid)
     if entry.grounder_success is False:
-        return Row(line, query_id, video_id, sentence, status="failed")
-    return Row(line, query_id, video_id, sentence, entry.pred, status="parsed" if entry.pred else "no answer")
+        return FileRow(line, query_id, video_id, sentence, status="failed")
+    return FileRow(line, query_id, video_id, sentence, entry.pred, status="parsed" if entry.pred else "no answer")
 
 
 def _falls(scores: list[float]) -> bool:

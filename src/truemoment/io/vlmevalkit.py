@@ -1,10 +1,9 @@
 """Answers of VLMEvalKit as TSV or CSV: ``index``, ``id``, ``video``, ``question``, ``answer``, ``prediction``.
 
-`prediction` is what the model said; `answer` is the reference and is not used. `id` is the query's where it stands;
-`index` only counts rows. Where the annotations know none of the ids, rows go by video and question. VLMEvalKit writes
-XLSX unless told otherwise; such a sheet is saved as TSV first. Sources: the card of OMTG Bench (columns id, video,
-question, answer), the README of Tangent0308/OMTG, and open-compass/VLMEvalKit, ``vlmeval/inference_video.py``
-(column prediction).
+`prediction` is the model's answer; `answer` is the reference and is not used. `id` is the query's, if present; `index`
+only counts rows. If the annotations have none of the ids, rows are matched by video and question. VLMEvalKit writes
+XLSX by default; save such a sheet as TSV first. Sources: the card of OMTG Bench (columns id, video, question, answer),
+the README of Tangent0308/OMTG, and open-compass/VLMEvalKit, ``vlmeval/inference_video.py`` (column prediction).
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from truemoment.io.base import AnswerRows, Format
 from truemoment.io.head import Head
-from truemoment.io.rows import Row, answer_rows
+from truemoment.io.rows import FileRow, answer_rows
 from truemoment.io.table import Headings, headings, read_table, said_headings
 
 HEADINGS: Headings = {
@@ -34,7 +33,7 @@ def read(path: Path, progress: bool = False) -> AnswerRows:
     """Read the file."""
     del progress  # read in one piece
     rows = [
-        Row(line, of.get("query_id") or None, of["video_id"], of["sentence"], text=of["prediction"] or None)
+        FileRow(line, of.get("query_id") or None, of["video_id"], of["sentence"], text=of["prediction"] or None)
         for line, of in read_table(path, HEADINGS, ("video_id", "sentence", "prediction"))
     ]
     return answer_rows(path, FORMAT.name, rows, field="prediction")

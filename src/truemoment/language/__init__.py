@@ -59,7 +59,7 @@ def get_engine(name: str = "lexicon") -> Engine:
     UsageError
         Naming the engines there are; or if spaCy's model is not installed.
     MissingPackageError
-        If spaCy is asked for and not installed.
+        If spaCy is not installed.
     """
     kind, _, model = name.partition(":")
     if name == "lexicon":

@@ -19,7 +19,7 @@ from truemoment.language.tokens import tokenise
 from truemoment.records import positions_in_lists
 
 START = ""
-"""What stands before the first word of a sentence."""
+"""Symbol before the first word of a sentence."""
 
 
 @dataclass(frozen=True, eq=False)

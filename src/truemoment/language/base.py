@@ -1,7 +1,7 @@
 """What every language engine offers: sentences in, tokens with a lemma and a coarse part of speech out.
 
-An engine is asked for by name, see :func:`truemoment.language.get_engine`. What is made of the tokens (verbs, their
-counts) stands in :mod:`truemoment.language.verbs` and is the same for every engine.
+An engine has a name, see :func:`truemoment.language.get_engine`. Verbs and their counts are computed from tokens in
+:mod:`truemoment.language.verbs`, for every engine in the same way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Token(NamedTuple):
     Parameters
     ----------
     text
-        As it stands in the sentence.
+        Text in the sentence.
     lemma
         Base form, in lower case.
     tag
@@ -61,6 +61,6 @@ class Engine(Protocol):
         Returns
         -------
         list of lists of Token
-            One list a sentence; the texts stand in their order in the sentence, and leave out blanks only.
+            One list per sentence; texts in order, all of the sentence except blanks.
         """
         ...

@@ -13,7 +13,7 @@ words that may be verbs need a decision; :mod:`truemoment.language.rules` holds 
 ['stand', 'begin', 'run', 'take']
 
 Word lists and rules were written with sentences of Charades-STA ``train`` and ActivityNet Captions ``train`` in view.
-How often they are right on sentences held out stands in ``tests/language/README.md``.
+See ``tests/language/README.md`` for their accuracy on held-out sentences.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _settle(r: Reading) -> str:
 
 
 def _auxiliary_or_verb(r: Reading) -> str:
-    """*Have* is an auxiliary before a past participle, *do* before *not*; adverbs may stand between."""
+    """*Have* is an auxiliary before a past participle, *do* before *not*; adverbs may be in between."""
     steps = 1
     while r.near(steps).role == "OTHER":
         steps += 1

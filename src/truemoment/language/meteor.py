@@ -1,7 +1,7 @@
-r"""METEOR: how alike two sentences are, by their words, the stems of these, and the order they stand in.
+r"""METEOR: similarity of two sentences by their words, stems and order.
 
 Words of the two sentences are aligned, each with one at most: equal words first, then words of equal stem. With m
-aligned words in c *chunks* (runs that stand in both sentences without a gap, in the same order), a hypothesis of h
+aligned words in c *chunks* (runs in both sentences without a gap, in the same order), a hypothesis of h
 words and a reference of r score
 
 .. math:: \left(1 - \tfrac12 (c / m)^3\right) \cdot \frac{m}{0.9\, r + 0.1\, h}
@@ -148,7 +148,7 @@ def _from_the_end(left: Iterable[tuple[int, str]], right: Iterable[tuple[int, st
 
 
 def count_chunks(pairs: Sequence[tuple[int, int]]) -> int:
-    """Count the runs of an alignment that stand in both sentences without a gap; `pairs` as :func:`align` gives them.
+    """Count the runs of an alignment without a gap in both sentences; see :func:`align` for `pairs`.
 
     Examples
     --------

@@ -1,13 +1,13 @@
 """Phrase trees: the verbs of a sentence, and the nouns that belong to each.
 
 MDD reads a sentence as a tree of three levels: the sentence, its verbs, and below each verb its nouns. Its authors took
-a parser of semantic roles; here any language engine will do, since no more than parts of speech is asked for.
+a parser of semantic roles; here any language engine is enough, because only parts of speech are used.
 
 **The rule, without a parser**:
 
 - The verbs are the tokens tagged VERB, all of them (*put* and *take* count, auxiliaries and the word *person* do not).
 - Nouns after a verb, up to the next one, are its objects.
-- But where a noun stands between the next verb and the last boundary before that (a comma, *and*, *while*, *then*...),
+- But if a noun is between the next verb and the last boundary before that (a comma, *and*, *while*, *then*...),
   the nouns since that boundary are the next verb's subjects: *opens the door and the dog | runs*.
 - Nouns before the first verb are its subjects.
 - A verb without subjects of its own shares those of the verb before: *a person opens the door and leaves*.
@@ -62,13 +62,9 @@ def phrase_trees(sentences: Sequence[str], engine: Engine, how: How = "words") -
     sentences
         Any text.
     engine
-        What tells the parts of speech, see :func:`truemoment.language.get_engine`.
+        Language engine for parts of speech, see :func:`truemoment.language.get_engine`.
     how
         How tokens are made: positions are among those of ``tokenise(sentence, how)``.
-
-    Returns
-    -------
-    list of PhraseTree, one a sentence
 
     Raises
     ------
@@ -93,7 +89,7 @@ def phrase_trees(sentences: Sequence[str], engine: Engine, how: How = "words") -
 
 @dataclass(frozen=True)
 class _Placed:
-    """A token of the engine, and the position of the token of ours that it lies in; -1 for none."""
+    """A token of the engine, and the index of our token that contains it; -1 for none."""
 
     tag: Tag
     boundary: bool

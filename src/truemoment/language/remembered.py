@@ -1,4 +1,4 @@
-"""An engine that reads each distinct sentence once, however often it is asked."""
+"""A language engine that analyses each distinct sentence once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from truemoment.language.base import Engine, Token
 
 @dataclass(frozen=True, eq=False)
 class Remembered:
-    """Another engine, and what it has read: sentences that stand in several splits or studies are read once.
+    """A language engine with its earlier results: sentences in several splits or studies are analysed once.
 
     It forgets nothing, and remembers nothing but the sentences it was given: drop it with the study. Tokens that are
     alike are kept once.

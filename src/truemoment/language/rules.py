@@ -1,4 +1,4 @@
-"""When a word that may be a verb is one: by what stands before it, by its form, and by what follows.
+"""Rules for words that may be verbs: by the words before them, their form, and the words after them.
 
 :data:`RULES` is the table; :class:`Reading` asks the questions in it. An error is mended by changing a rule or adding
 one, with an example of both sides: the tests try every example.
@@ -21,7 +21,7 @@ PERSONS = word_set("man woman person boy girl lady guy kid child player teen adu
 """Nouns after which a verb is likelier than a second noun."""
 
 COLOURS = word_set("white black blue red yellow green orange purple gray grey pink brown")
-"""Words that stand for what somebody wears: *the man in red throws*."""
+"""Words for clothes: *the man in red throws*."""
 
 CAUSES = word_set("see watch make let help have")
 """Verbs that take an object and a base form: *watches him run*."""
@@ -44,7 +44,7 @@ REACH = 30
 
 @dataclass(slots=True)
 class Reading:
-    """Where the reader of a sentence stands. The methods are the questions that rules ask about the word there.
+    """A position in a sentence; the methods are the conditions of rules about the word there.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Reading:
         return self.words[self.i + 1 : self.i + 1 + REACH]
 
     def near(self, steps: int) -> Word:
-        """Return the word so many steps on, or back if negative."""
+        """Return the word at this offset."""
         j = self.i + steps
         return self.words[j] if 0 <= j < len(self.words) else NOTHING
 
@@ -105,7 +105,7 @@ class Reading:
         return self.object_follows() or self.near(1).text in PATHS
 
     def after_a(self) -> bool:
-        """*A closes the door*, a misspelling: no plural noun stands after *a*."""
+        """*A closes the door*, a misspelling: no plural noun follows *a*."""
         return self.near(-1).text in ("a", "an") and self.object_follows()
 
     def no_noun_follows(self) -> bool:
@@ -157,7 +157,7 @@ class Reading:
         return self.word.role == "VERB" or self.ends_clause()
 
     def stands_alone(self) -> bool:
-        """*The two drink*: *both* and *two* often stand without a noun, *some* and *all* seldom."""
+        """*The two drink*: *both* and *two* often occur without a noun, *some* and *all* rarely."""
         return self.path_follows() if self.near(-1).role == "SOME" else self.no_noun_follows()
 
     def not_repeated(self) -> bool:
@@ -212,7 +212,7 @@ RULES = MappingProxyType(
         ("noun awaited", "s"): Rule(R.after_a, "person a *closes* the door", "he washes his *hands*"),
         ("noun awaited", "ing"): Rule(R.object_follows, "her *brushing* her teeth", "the *running* man"),
         ("noun awaited", "past"): Rule(R.no, "", "a *closed* door"),
-        # Words that stand before a noun or alone: one, another; two, both, some.
+        # Words that occur before a noun or alone: one, another; two, both, some.
         ("singular", "base"): Rule(R.no, "", "he takes another *drink*"),
         ("singular", "s"): Rule(R.yes, "another *throws* a ball", ""),
         ("singular", "ing"): Rule(R.yes, "another *eating* cereal", ""),

@@ -1,4 +1,4 @@
-"""Engine ``spacy``: spaCy's tagger and lemmatiser, used when asked for by name.
+"""Engine ``spacy``: spaCy's tagger and lemmatiser, used only by name.
 
 Hidden Challenges (Otani et al. 2020) found its verbs with spaCy's ``en_core_web_sm``. Results depend on the versions of
 spaCy and of the model, which are therefore part of the engine's name.

@@ -1,4 +1,4 @@
-"""Sentences as tokens that word vectors know: words without punctuation, or what stands between blanks.
+"""Sentences as tokens of word vectors: words without punctuation, or text between blanks.
 
 ``words`` splits punctuation off and drops it, so that the last word of "She opens the door." is *door* and not *door.*,
 which no table of word vectors contains. ``blanks`` and ``blanks-no-stop`` are what the code of 2D-TAN does, dataset by
@@ -24,7 +24,7 @@ _APOSTROPHES = str.maketrans("’‘ʼ", "'''")
 
 
 class Span(NamedTuple):
-    """A token, and where it stands in its sentence.
+    """A token and its position in the sentence.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Word vectors from text files, as GloVe's are written: a word and its numbers a line.
 
-The file is read line by line, and only the words asked for are kept: GloVe's 840B holds 2.2 million words of 300
+The file is read line by line, and only the requested words are kept: GloVe's 840B holds 2.2 million words of 300
 numbers, 2.6 GB, of which Charades-STA needs 1,000.
 """
 
@@ -35,9 +35,9 @@ class Coverage:
     Parameters
     ----------
     n_tokens, n_unknown
-        All tokens, and those without a vector, each time they stand.
+        Number of tokens, and of those without a vector.
     unknown
-        How often each token without a vector stands, frequent ones first.
+        Number of occurrences of each token without a vector, the most frequent first.
     """
 
     n_tokens: int
@@ -66,7 +66,7 @@ class WordVectors:
     Raises
     ------
     InputError
-        If a word stands twice, or there is not a vector of finite numbers for each.
+        If a word occurs twice, or does not have a vector of finite numbers.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class WordVectors:
         if not np.isfinite(self.vectors).all():
             raise InputError("got a number that is not finite, expected finite ones", field="vectors")
         if len(self.index) != len(self.words):
-            raise InputError("a word stands twice, expected each once", field="words")
+            raise InputError("a word occurs twice, expected each once", field="words")
 
     @functools.cached_property
     def index(self) -> Mapping[str, int]:
@@ -135,8 +135,8 @@ class WordVectors:
         Examples
         --------
         >>> vectors = WordVectors(("opens", "door"), np.eye(2, dtype=np.float32), "two words")
-        >>> told = vectors.coverage(["She opens the door.", "The door opens."], "blanks")
-        >>> told.n_tokens, told.n_unknown, dict(told.unknown)
+        >>> found = vectors.coverage(["She opens the door.", "The door opens."], "blanks")
+        >>> found.n_tokens, found.n_unknown, dict(found.unknown)
         (7, 5, {'the': 2, 'she': 1, 'door.': 1, 'opens.': 1})
         """
         count = Counter(token for sentence in sentences for token in tokenise(sentence, how))
@@ -148,7 +148,7 @@ def read_glove(path: Path | str, keep: Collection[str] | None = None) -> WordVec
     """Read word vectors from a text file: on each line a word and its numbers, separated by one blank.
 
     The first line says how many numbers there are; a line of two counts before it, as some tools write, is passed
-    over. A word may hold blanks itself, as some of GloVe 840B do ("at name@domain.com"). Where a word stands twice
+    over. A word may hold blanks itself, as some of GloVe 840B do ("at name@domain.com"). If a word occurs twice
     the first vector counts.
 
     Parameters
@@ -205,7 +205,7 @@ def _vector_of(word: bytes, numbers: list[bytes], width: int) -> Vectors:
     for text in numbers:
         if not _NUMBER.fullmatch(text):
             raise InputError(f"got {text.decode('utf-8', 'replace')[:40]!r}, expected numbers behind the word")
-    with np.errstate(over="ignore"):  # beyond float32 is not finite, and told below
+    with np.errstate(over="ignore"):  # values beyond float32 are not finite and are reported below
         vector = np.array([float(text) for text in numbers], dtype=np.float64).astype(np.float32)
     if not np.isfinite(vector).all():
         raise InputError("got a number beyond float32, expected numbers behind the word")

@@ -38,7 +38,7 @@ def verbs_of(sentences: Iterable[str], engine: Engine, *, keep_stop_words: bool 
     Returns
     -------
     list of tuples of text, one a sentence
-        A verb that stands twice counts twice.
+        A verb that occurs twice counts twice.
 
     Examples
     --------

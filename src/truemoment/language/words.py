@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 Form = Literal["base", "s", "ing", "past", ""]
-"""Form of a verb as its spelling tells: *open*, *opens*, *opening*, *opened*; "" for words that are no verbs."""
+"""Form of a verb by its spelling: *open*, *opens*, *opening*, *opened*; "" for words that are not verbs."""
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -131,7 +131,7 @@ class Word(NamedTuple):
 
 
 NOTHING = Word("STOP", "", "", "", "")
-"""What stands before the first word and after the last."""
+"""Symbols before the first word and after the last."""
 
 
 @functools.lru_cache(maxsize=2**17)
@@ -192,7 +192,7 @@ _ENDINGS: tuple[tuple[str, Form], ...] = (("ing", "ing"), ("in", "ing"), ("ed", 
 
 
 def _by_ending(word: str) -> Word | None:
-    """Read a word that the lexicon lacks as a form of one that it has, or at least as a form: *texting*, *tidys*."""
+    """Analyse a word that is not in the lexicon as a form of one that is, or as any form: *texting*, *tidys*."""
     for ending, form in _ENDINGS:
         stem = word.removesuffix(ending)
         if stem == word or len(stem) < 3:
@@ -210,7 +210,7 @@ FREQUENT = word_set(
     "watch awaken wash dress undress play read fix snuggle tidy work talk lie lay leave grab enter continue speak show "
     "jump ride wear move perform dance pull push cut throw kick hit spin climb swing wipe brush clean wrestle"
 )
-"""Verbs that a misspelt word is held against: frequent ones of the train splits that the rules were written with."""
+"""Verbs that a misspelt word is compared with: frequent ones of the train splits used to write the rules."""
 
 
 @functools.cache

@@ -183,12 +183,12 @@ FAMILIES: Mapping[str, MeasureFamily] = {
 
 
 def parse_measure(text: str) -> Measure:
-    """Read one measure.
+    """Return a measure by its text.
 
     Raises
     ------
     MeasureError
-        Naming the text, what came and what was expected.
+        With the text, what was found and what was expected.
 
     Examples
     --------
@@ -206,12 +206,12 @@ def parse_measure(text: str) -> Measure:
 
 
 def parse_measures(text: str) -> tuple[Measure, ...]:
-    """Read measures separated by ``;``; a repeated one counts once.
+    """Return distinct measures by their texts, separated by ``;``.
 
     Raises
     ------
     MeasureError
-        If the text holds no measure, or one that cannot be read.
+        If the text has no measure, or an invalid one.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 r"""CorrectAbstention and FalseAbstention: where a method says that there is no such moment.
 
 Convention
-    A method *abstains* on a query if it answers with an empty list. A query without any row, and an answer in
-    words that could not be read, are no abstentions: they count as such in neither measure (the protocol may
-    leave them out or refuse them). The two are to be read together: who always abstains has both at 1.
+    A method *abstains* on a query if it answers with an empty list. A query without any row, and an unreadable answer
+    in words, are no abstentions (the protocol may drop or refuse them). Read the two together: a method that always
+    abstains has both at 1.
 
 CorrectAbstention
     The share of the queries *without* a reference moment on which the method abstains. Higher is better.
@@ -33,7 +33,7 @@ from truemoment.measures.base import Abstentions, Needs, Statistic
 
 @dataclass(frozen=True)
 class CorrectAbstention:
-    """``CorrectAbstention``, over the queries without a reference moment. It takes no reference rule.
+    """``CorrectAbstention``, over the queries without a reference moment.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class CorrectAbstention:
 
 @dataclass(frozen=True)
 class FalseAbstention:
-    """``FalseAbstention``, over the queries with a reference moment; lower is better. It takes no reference rule.
+    """``FalseAbstention``, over the queries with a reference moment; lower is better.
 
     Examples
     --------

@@ -42,16 +42,7 @@ MAP_THRESHOLDS: tuple[float, ...] = tuple(round(0.5 + 0.05 * i, 2) for i in rang
 
 @dataclass(frozen=True)
 class AveragePrecisionAt:
-    """``AP@K,IoU=m`` of the AxIoU paper, with the option ``[ref=...]``.
-
-    Parameters
-    ----------
-    k
-        Answers looked at (K), 1 or more.
-    iou
-        Threshold m in [0, 1].
-    ref
-        Reference rule; None for the protocol's.
+    """``AP@K,IoU=m`` of the AxIoU paper, for the first `k` answers, threshold `iou` and reference rule `ref`.
 
     Examples
     --------
@@ -76,7 +67,7 @@ class AveragePrecisionAt:
 
     @property
     def depth(self) -> int:
-        """Answers looked at."""
+        """Number of answers used."""
         return self.k
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:
@@ -88,17 +79,15 @@ class AveragePrecisionAt:
 
 @dataclass(frozen=True)
 class MeanAveragePrecision:
-    """``mAP``, ``mAP,IoU=m``, each with the option ``length=short|middle|long``.
-
-    It always looks at all references of a query, so it takes no reference rule.
+    """``mAP``, ``mAP,IoU=m``, each with the option ``length=short|middle|long``; over all references of a query.
 
     Parameters
     ----------
     iou
         Threshold m in [0, 1]; None for the mean over 0.5, 0.55, ..., 0.95.
     length
-        Length class of the references that count: ``short`` (up to 10 s), ``middle`` (longer, up to 30 s)
-        or ``long`` (longer, up to 150 s); None for all references.
+        Class of the references that count: ``short`` (up to 10 s), ``middle`` (up to 30 s) or ``long`` (up to 150 s);
+        None for all.
 
     Examples
     --------
@@ -128,10 +117,7 @@ class MeanAveragePrecision:
         return ",".join(["mAP", *options])
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:
-        """Return each query's average precision; weight 0 where no reference is in the length class.
-
-        A query without any reference has value 0.
-        """
+        """Return the average precision of each query, 0 without references; weight 0 if none is of the length."""
         thresholds = MAP_THRESHOLDS if self.iou is None else (self.iou,)
         refs = overlaps.references
         counts = ~np.isnan(refs.start)
@@ -153,16 +139,7 @@ class MeanAveragePrecision:
 
 
 def mean_precision(hits: Bools, k: int) -> Floats:
-    """Mean over ranks 1..k of the precision so far (AxIoU paper, eq. 12).
-
-    Parameters
-    ----------
-    hits : (Q, K)
-        Ranks beyond K count as no hits.
-
-    Returns
-    -------
-    array, shape (Q,)
+    """Return the mean over ranks 1..k of the precision so far, (Q,), of hits (Q, K) (AxIoU paper, eq. 12).
 
     Examples
     --------
@@ -177,18 +154,7 @@ def mean_precision(hits: Bools, k: int) -> Floats:
 
 
 def matched_in_order(iou: Floats, reaches: Bools) -> Bools:
-    """Give each answer in turn the free reference of largest IoU among those it reaches.
-
-    Parameters
-    ----------
-    iou, reaches : (Q, K, R)
-        IoU of answer k with reference r, and whether it is large enough.
-
-    Returns
-    -------
-    bool array, shape (Q, K)
-        True where the answer found a free reference.
-    """
+    """Return which answers find a free reference, (Q, K): each in turn takes the one of largest IoU that it reaches."""
     n_queries, n_ranks, n_references = iou.shape
     free = np.ones((n_queries, n_references), dtype=bool)
     right = np.zeros((n_queries, n_ranks), dtype=bool)
@@ -203,18 +169,14 @@ def matched_in_order(iou: Floats, reaches: Bools) -> Bools:
 
 
 def interpolated_average_precision(right: Bools, n_references: Ints) -> Floats:
-    """Area under the precision-recall curve, precision made non-increasing from the right.
+    """Return the area under the precision-recall curve, precision made non-increasing from the right, (Q,).
 
     Parameters
     ----------
     right : (Q, K)
         Whether each answer, best first, found a reference.
     n_references : (Q,)
-
-    Returns
-    -------
-    array, shape (Q,)
-        0 where there is no reference.
+        Number of references; the area is 0 without any.
 
     Examples
     --------

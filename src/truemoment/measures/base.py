@@ -1,12 +1,11 @@
-"""What a measure is, and what it sees.
+"""The contract of a measure, and its input.
 
-A measure is a small frozen value. It prints as itself (``str(measure)``), is read back by
-:func:`~truemoment.measures.parse_measure`, hashes, and turns an :class:`Overlaps` into one numerator
-and one weight a unit of judgement. Its figure is the sum of numerators over the sum of weights, so
-intervals, tests and slices never match again.
+A measure is a small frozen value. It prints as its text (``str(measure)``), is read back by
+:func:`~truemoment.measures.parse_measure`, hashes, and computes one numerator and one weight per unit from an
+:class:`Overlaps`. Its value is the sum of numerators over the sum of weights.
 
-To add a measure: write one file in this folder with a frozen dataclass that follows
-:class:`Measure`, and name it in ``measures/__init__.py``.
+To add a measure: write one file in this folder with a frozen dataclass that follows :class:`Measure`, and name it in
+``measures/__init__.py``.
 """
 
 from __future__ import annotations
@@ -46,15 +45,14 @@ LENGTH_CLASSES_S: dict[str, tuple[float, float]] = {
 
 
 class Statistic(NamedTuple):
-    """What a measure says of each unit of judgement.
+    """The per-unit output of a measure.
 
     Parameters
     ----------
     numerator, weight : (U,)
-        A figure is the sum of numerators over the sum of weights; weight 0 means undefined there.
+        The value is the sum of numerators over the sum of weights; weight 0 is undefined.
     margin : (U,)
-        How far the IoU that decides lies above the threshold: 0 is an exact tie. None for measures that
-        no single IoU decides.
+        Distance of the deciding IoU to the threshold: 0 is an exact tie. None if no single IoU decides.
     """
 
     numerator: Floats
@@ -71,8 +69,8 @@ class HitRule:
     comparison
         ``">"`` (more than m) or ``">="`` (at least m).
     tolerance
-        IoUs this close to m count as equal to it; 0 or more. None: compare plain floating-point numbers, which
-        decides real ties by their last bit.
+        IoUs this close to m count as equal to it; 0 or more. None compares plain floating-point numbers, where the last
+        bit decides ties.
 
     Examples
     --------
@@ -97,22 +95,22 @@ class HitRule:
 
 @dataclass(frozen=True, eq=False)
 class Overlaps:
-    """All a measure sees of a block of U units of judgement: answers held against references.
+    """Predictions and references of a block of U units: the input of a measure.
 
     Parameters
     ----------
     start, end, score : (U, K)
-        Predicted moments by rank, in the protocol's unit; zeros behind a list's end.
+        Predicted moments by rank, in the protocol's unit, padded with 0.
     n_predicted : (U,)
-        How many of the K places each list fills.
+        Length of each list.
     references
         The references that count, (U, R).
     duration : (U,)
-        Duration of each unit's video in the protocol's unit (1 when times are normalised).
+        Duration of each unit's video in the protocol's unit (1 if times are normalised).
     hit
         When an IoU reaches a threshold.
     denominator, epsilon
-        How the IoU's denominator is written, see :func:`truemoment.intervals.temporal_iou`.
+        Form of the IoU's denominator, see :func:`truemoment.intervals.temporal_iou`.
     """
 
     start: Floats
@@ -127,15 +125,15 @@ class Overlaps:
 
     @functools.cached_property
     def filled(self) -> Bools:
-        """Where a list has an answer, shape (U, K)."""
+        """Where a list has an answer, (U, K)."""
         return np.arange(self.start.shape[1]) < self.n_predicted[:, None]
 
     @functools.cached_property
     def iou_by_reference(self) -> tuple[Floats, ...]:
         """IoU of each predicted moment with each reference: R arrays of shape (U, K).
 
-        Under the rule ``merged`` there is one array, the IoU with the whole region; under ``pooled`` one
-        of shape (U, 1), since all answers count as one.
+        Under the rule ``merged`` there is one array, the IoU with the whole region; under ``pooled`` one of shape (U,
+        1).
         """
         refs = self.references
         if refs.rule == "merged":
@@ -156,23 +154,20 @@ class Overlaps:
 
     @functools.cached_property
     def iou(self) -> Floats:
-        """Relevance of each predicted moment, its IoU with the nearest reference.
-
-        Shape (U, K), or (U, 1) under the rule ``pooled``.
-        """
+        """IoU of each predicted moment with the nearest reference, (U, K), or (U, 1) under the rule ``pooled``."""
         return functools.reduce(np.maximum, self.iou_by_reference)
 
     @functools.cached_property
     def best_iou(self) -> Floats:
-        """Best relevance among the first k answers for every k, shape as `iou`."""
+        """Best IoU among the first k answers for every k, shape as `iou`."""
         return running_best(self.iou)
 
     @functools.cached_property
     def discount_by_reference(self) -> tuple[Floats, ...]:
         r"""Closer Look's location discount of each predicted moment against each reference, (U, K).
 
-        :math:`\alpha^s \alpha^e` with :math:`\alpha^* = \max(0, 1 - |p^* - g^*| / d)`, eq. 2.
-        Against a merged region its first start and last end are taken; 0 where there is no reference.
+        :math:`\alpha^s \alpha^e` with :math:`\alpha^* = \max(0, 1 - |p^* - g^*| / d)`, eq. 2. A merged region counts
+        from its first start to its last end; 0 without a reference.
         """
         refs = self.references
         if refs.rule == "pooled":
@@ -195,13 +190,7 @@ class Overlaps:
         return {}
 
     def best_discounted(self, threshold: float) -> Floats:
-        """Best discounted hit among the first k answers for every k, shape (U, K).
-
-        Parameters
-        ----------
-        threshold
-            IoU in [0, 1] that makes a hit.
-        """
+        """Return the best discounted hit (IoU at `threshold`) among the first k answers for every k, (U, K)."""
         if threshold not in self._best_discounted:
             pairs = zip(self.iou_by_reference, self.discount_by_reference, strict=True)
             hits = (np.where(self.hit(iou, threshold), discount, 0) for iou, discount in pairs)
@@ -212,19 +201,13 @@ class Overlaps:
         return self._best_discounted[threshold]
 
     def at(self, table: Floats, rank: int) -> Floats:
-        """Column of a running table at a rank counted from 1; beyond the last column, the last."""
+        """Return the column of a running table at a rank from 1; beyond the last column, the last."""
         return table[:, min(rank, table.shape[1]) - 1]
 
 
 @dataclass(frozen=True, eq=False)
 class Abstentions:
-    """What a measure of abstention sees of Q queries.
-
-    Parameters
-    ----------
-    abstains : (Q,) whether the method answers "no such moment"
-    has_reference : (Q,) whether the query has a reference moment
-    """
+    """Input of a measure of abstention: does the method abstain, does the query have a reference moment, (Q,)."""
 
     abstains: Bools
     has_reference: Bools
@@ -232,13 +215,13 @@ class Abstentions:
 
 @dataclass(frozen=True, eq=False)
 class SaliencyPair:
-    """What a highlight measure sees: predicted and rated clips of Q queries.
+    """Input of a highlight measure: predicted and rated clips of Q queries.
 
     Parameters
     ----------
-    predicted : (Q, P) predicted ratings, NaN behind a list's end
-    rating : (Q, C, A) reference ratings, one layer an annotator
-    n_clips : (Q,) how many of the C clips each video has
+    predicted : (Q, P) predicted ratings, padded with NaN
+    rating : (Q, C, A) reference ratings, one layer per annotator
+    n_clips : (Q,) number of clips of each video
     """
 
     predicted: Floats
@@ -247,11 +230,9 @@ class SaliencyPair:
 
 
 class Measure(Protocol):
-    """What every measure offers.
+    """The interface of every measure.
 
-    One that can be undefined for a reason of its own may say it: ``undefined``, see :func:`why_undefined`; one of which
-    less is better says so: ``lower_is_better``, see :func:`lower_is_better`; one that takes the answers of a list as a
-    set, in which each wrong one costs, says so too: ``is_of_sets``, see :func:`is_of_sets`.
+    Optional attributes: ``undefined`` (:func:`why_undefined`), ``lower_is_better`` and ``is_of_sets``.
     """
 
     needs: ClassVar[Needs]
@@ -262,12 +243,12 @@ class Measure(Protocol):
 
     @property
     def depth(self) -> int | None:
-        """How many answers of a list it looks at; None for all."""
+        """Number of answers of a list that are used; None for all."""
         ...
 
     @property
     def ref(self) -> ReferenceRule | None:
-        """The reference rule asked for; None for the protocol's."""
+        """Reference rule; None for the protocol's."""
         ...
 
     def __str__(self) -> str:
@@ -300,28 +281,28 @@ class SaliencyMeasure(Measure, Protocol):
 
 
 def why_undefined(measure: Measure) -> str:
-    """Say why a measure's figure is undefined: no query carries weight."""
+    """Return why a measure is undefined: no query has weight."""
     return str(getattr(measure, "undefined", "no query has a reference that counts"))
 
 
 def lower_is_better(measure: Measure) -> bool:
-    """Say whether a lower figure of a measure is the better one."""
+    """Whether a lower value of a measure is better."""
     return bool(getattr(measure, "lower_is_better", False))
 
 
 def is_of_sets(measure: Measure) -> bool:
-    """Return whether a measure takes all answers of a list as a set, so that a wrong one costs at whatever rank."""
+    """Whether a measure treats the answers as a set, so that a wrong one costs at any rank."""
     return bool(getattr(measure, "is_of_sets", False)) or measure.ref == "pooled"
 
 
 def checked_rank(rank: int, name: str) -> None:
-    """Refuse a number of answers that is not 1 or more; `name` is the measure's, for the message."""
+    """Refuse a number of answers below 1; `name` is the measure's."""
     if rank < 1:
         raise MeasureError(f"{name}@{rank}: got {rank} answers, expected 1 or more")
 
 
 def checked_threshold(threshold: float, name: str) -> None:
-    """Refuse an IoU threshold outside [0, 1]; `name` is the measure's, for the message."""
+    """Refuse an IoU threshold outside [0, 1]; `name` is the measure's."""
     if not 0 <= threshold <= 1:
         raise MeasureError(f"{name}: got IoU={threshold:g}, expected a threshold from 0 to 1")
 
@@ -332,19 +313,7 @@ def suffix(ref: ReferenceRule | None) -> str:
 
 
 def in_length_class(references: References, length_class: str) -> Bools:
-    """Which references belong to a length class, by their annotated length in seconds.
-
-    Parameters
-    ----------
-    references
-        References of U units, (U, R).
-    length_class
-        ``short``, ``middle`` or ``long``.
-
-    Returns
-    -------
-    bool array, shape (U, R)
-    """
+    """Return which references (U, R) belong to a length class, by their annotated length in seconds."""
     if references.rule in ("merged", "pooled"):
         raise MeasureError(f"length={length_class}: references that are {references.rule} have no length of their own")
     low, high = seconds_of(length_class)

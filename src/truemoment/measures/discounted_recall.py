@@ -35,16 +35,7 @@ from truemoment.references import ReferenceRule
 
 @dataclass(frozen=True)
 class DiscountedRecall:
-    """``dR@n,IoU=m``, with the option ``[ref=...]``.
-
-    Parameters
-    ----------
-    n
-        Answers looked at, 1 or more.
-    iou
-        Threshold m in [0, 1].
-    ref
-        Reference rule; None for the protocol's.
+    """``dR@n,IoU=m``, for the first `n` answers, threshold `iou` and reference rule `ref`.
 
     Examples
     --------
@@ -69,7 +60,7 @@ class DiscountedRecall:
 
     @property
     def depth(self) -> int:
-        """Answers looked at."""
+        """Number of answers used."""
         return self.n
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:

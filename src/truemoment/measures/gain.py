@@ -26,14 +26,7 @@ from truemoment.references import ReferenceRule
 
 @dataclass(frozen=True)
 class DCG:
-    """``DCG@K``, with the option ``[ref=...]``.
-
-    Parameters
-    ----------
-    k
-        Answers looked at (K), 1 or more.
-    ref
-        Reference rule; None for the protocol's.
+    """``DCG@K``, for the first `k` answers and the reference rule `ref`.
 
     Examples
     --------
@@ -56,7 +49,7 @@ class DCG:
 
     @property
     def depth(self) -> int:
-        """Answers looked at."""
+        """Number of answers used."""
         return self.k
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:

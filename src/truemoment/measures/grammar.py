@@ -1,4 +1,4 @@
-"""The grammar of measures: NAME@RANK,option=value,...[ref=RULE], taken apart without knowing the measures."""
+"""The grammar of measures, NAME@RANK,option=value,...[ref=RULE], independent of the measures."""
 
 from __future__ import annotations
 
@@ -18,15 +18,7 @@ _OPTION = re.compile(r"\s*([A-Za-z]+)\s*=\s*((?:[^,()]|\([^()]*\))+)")
 
 
 class Written:
-    """The parts of a measure's text; each is taken once, and what is left over is refused.
-
-    Option names may be written in any case.
-
-    Parameters
-    ----------
-    text
-        The measure as it is written.
-    """
+    """The parts of a measure's text; each is taken once, and the rest is refused. Option names ignore case."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -46,7 +38,7 @@ class Written:
             rest = rest[option.end() :]
 
     def rank(self) -> int:
-        """Take the whole number behind the @."""
+        """Take the whole number after the @."""
         if self._rank is None or not re.fullmatch(r"\d{1,6}", self._rank):
             got = "nothing" if self._rank is None else repr(self._rank)
             raise MeasureError(f"{self.text!r}: got {got} behind @, expected a whole number as in {self.name}@5")
@@ -54,17 +46,7 @@ class Written:
         return rank
 
     def option(self, name: str, read: Callable[[str], T], default: T | None = None) -> T:
-        """Take an option; without a default it must be there.
-
-        Parameters
-        ----------
-        name
-            Name of the option.
-        read
-            Makes its value of its text; a ValueError says that the text is none.
-        default
-            Value of an option that is absent; None for one that must be there.
-        """
+        """Take an option with its value as `read` returns it; without a default it is required."""
         if name.lower() not in self._options:
             if default is None:
                 raise MeasureError(f"{self.text!r}: option {name} is missing, expected {name}=...")
@@ -76,11 +58,11 @@ class Written:
             raise MeasureError(f"{self.text!r}: got {name}={value}, expected a number") from None
 
     def maybe(self, name: str, read: Callable[[str], T]) -> T | None:
-        """Take an option that may be absent, None then."""
+        """Take an optional option, or None."""
         return self.option(name, read) if name.lower() in self._options else None
 
     def ref(self) -> ReferenceRule | None:
-        """Take the reference rule of the suffix; None without one."""
+        """Take the reference rule of the suffix, or None."""
         if self._suffix is None:
             return None
         rule = next((rule for rule in REFERENCE_RULES if self._suffix == f"ref={rule}"), None)
@@ -90,7 +72,7 @@ class Written:
         return rule
 
     def finish(self) -> None:
-        """Refuse whatever nobody took."""
+        """Refuse remaining parts."""
         if self._options:
             raise MeasureError(
                 f"{self.text!r}: {self.name} has no option {', '.join(name for name, _ in self._options.values())}"

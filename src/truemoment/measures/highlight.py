@@ -40,12 +40,7 @@ def _checked_rating(name: str, measure: str) -> None:
 
 @dataclass(frozen=True)
 class HighlightAveragePrecision:
-    """``HL-mAP,min=Fair|Good|VeryGood``.
-
-    Parameters
-    ----------
-    minimum
-        Least rating of a positive clip: ``Fair`` (2 of 4), ``Good`` (3) or ``VeryGood`` (4).
+    """``HL-mAP,min=Fair|Good|VeryGood``: `minimum` is the lowest rating of a positive clip (2, 3 or 4 of 4).
 
     Examples
     --------
@@ -84,12 +79,7 @@ class HighlightAveragePrecision:
 
 @dataclass(frozen=True)
 class HighlightHit:
-    """``HIT@1,min=Fair|Good|VeryGood``.
-
-    Parameters
-    ----------
-    minimum
-        Least rating of a positive clip: ``Fair`` (2 of 4), ``Good`` (3) or ``VeryGood`` (4).
+    """``HIT@1,min=Fair|Good|VeryGood``: `minimum` is the lowest rating of a positive clip (2, 3 or 4 of 4).
 
     Examples
     --------
@@ -122,19 +112,13 @@ class HighlightHit:
 
 
 def clip_average_precision(predicted: Floats, positive: Bools, n_clips: Ints) -> Floats:
-    """Interpolated average precision of ranking clips, equal ratings entering together.
+    """Return the interpolated average precision of ranking clips, equal ratings entering together, (Q,).
 
     Parameters
     ----------
     predicted : (Q, C) ratings by which clips are ranked
-    positive : (Q, C) which clips are to be found
-    n_clips : (Q,) how many of the C clips exist
-
-    Returns
-    -------
-    array, shape (Q,)
-        Mean, over the distinct steps of recall, of the best precision at that recall or beyond; 0
-        where no clip is positive.
+    positive : (Q, C) positive clips; without any the value is 0
+    n_clips : (Q,) number of clips of each video
 
     Examples
     --------

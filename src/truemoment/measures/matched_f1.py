@@ -27,12 +27,7 @@ from truemoment.measures.base import Needs, Overlaps, Statistic, checked_thresho
 
 @dataclass(frozen=True)
 class MatchedF1:
-    """``F1,IoU=m``. It looks at all references of a query, so it takes no reference rule.
-
-    Parameters
-    ----------
-    iou
-        Threshold m in [0, 1].
+    """``F1,IoU=m`` over all references of a query.
 
     Examples
     --------
@@ -71,16 +66,9 @@ class MatchedF1:
 
 
 def largest_matching(reaches: Bools) -> Ints:
-    """Size of the largest one-to-one pairing of answers and references, by augmenting paths.
+    """Return the size of the largest one-to-one matching of answers and references, (Q,), by augmenting paths.
 
-    Parameters
-    ----------
-    reaches : (Q, K, R)
-        Which answer may be paired with which reference.
-
-    Returns
-    -------
-    int array, shape (Q,)
+    `reaches` (Q, K, R) states which answer may be paired with which reference.
 
     Examples
     --------

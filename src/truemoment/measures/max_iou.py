@@ -30,13 +30,7 @@ from truemoment.references import ReferenceRule
 
 @dataclass(frozen=True)
 class MeanIoU:
-    """``mIoU``: mean IoU of the first answer, with the option ``[ref=...]``.
-
-    Parameters
-    ----------
-    ref
-        Reference rule; None for the protocol's.
-    """
+    """``mIoU``: mean IoU of the first answer, with the reference rule `ref`."""
 
     ref: ReferenceRule | None = None
 
@@ -55,14 +49,7 @@ class MeanIoU:
 
 @dataclass(frozen=True)
 class AxIoU:
-    """``AxIoU@K``: average max IoU, with the option ``[ref=...]``.
-
-    Parameters
-    ----------
-    k
-        Answers looked at (K), 1 or more.
-    ref
-        Reference rule; None for the protocol's.
+    """``AxIoU@K``: average max IoU of the first `k` answers, with the reference rule `ref`.
 
     Examples
     --------
@@ -85,7 +72,7 @@ class AxIoU:
 
     @property
     def depth(self) -> int:
-        """Answers looked at."""
+        """Number of answers used."""
         return self.k
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:
@@ -101,10 +88,10 @@ class NCxIoU:
     Parameters
     ----------
     k
-        Answers looked at, 1 or more.
+        Number of answers used, 1 or more.
     p
-        ``("uniform",)``, ``("geometric", s)`` with 0 < s <= 1, or ``("weights", w1, ..., wK)`` with
-        weights of at least 0 that are scaled to sum to 1.
+        ``("uniform",)``, ``("geometric", s)`` with 0 < s <= 1, or ``("weights", w1, ..., wK)`` with nonnegative
+        weights.
     ref
         Reference rule; None for the protocol's.
 
@@ -131,7 +118,7 @@ class NCxIoU:
 
     @property
     def depth(self) -> int:
-        """Answers looked at."""
+        """Number of answers used."""
         return self.k
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:
@@ -144,16 +131,7 @@ class NCxIoU:
 
 
 def average_max_iou(best_iou: Floats, k: int) -> Floats:
-    """Mean over ranks 1..k of the best IoU so far (AxIoU paper, eq. 5).
-
-    Parameters
-    ----------
-    best_iou : (Q, K)
-        Best IoU among the first answers. A list shorter than k keeps its last best.
-
-    Returns
-    -------
-    array, shape (Q,)
+    """Return the mean over ranks 1..k of the best IoU so far (Q, K), (Q,) (AxIoU paper, eq. 5).
 
     Examples
     --------
@@ -168,19 +146,7 @@ def average_max_iou(best_iou: Floats, k: int) -> Floats:
 
 
 def stopping_distribution(p: tuple[str | float, ...], k: int) -> Floats:
-    """Share of users who stop at each of the ranks 1..k.
-
-    Parameters
-    ----------
-    p
-        The distribution, as :class:`NCxIoU` takes it.
-    k
-        How many ranks, 1 or more.
-
-    Returns
-    -------
-    array, shape (k,)
-        Fractions that sum to 1.
+    """Return the share of users who stop at each of the ranks 1..k, for a distribution of :class:`NCxIoU`.
 
     Examples
     --------

@@ -43,12 +43,12 @@ class Recall:
     Parameters
     ----------
     n
-        Answers looked at, 1 or more.
+        Number of answers used, 1 or more.
     iou
         Threshold m in [0, 1].
     length
-        Length class of the references that count: ``short`` (up to 10 s), ``middle`` (longer, up to 30 s)
-        or ``long`` (longer, up to 150 s); None for all references.
+        Class of the references that count: ``short`` (up to 10 s), ``middle`` (up to 30 s) or ``long`` (up to 150 s);
+        None for all.
     ref
         Reference rule; None for the protocol's.
 
@@ -79,7 +79,7 @@ class Recall:
 
     @property
     def depth(self) -> int:
-        """Answers looked at."""
+        """Number of answers used."""
         return self.n
 
     def per_unit(self, overlaps: Overlaps) -> Statistic:

@@ -2,6 +2,7 @@
 
 ===============================================  =======================================================================
 :mod:`~truemoment.metaevaluation.systems`        per-query statistics of several systems, from which all studies start
+:mod:`~truemoment.metaevaluation.loading`        systems from files, simulated ones, baselines; variants of one
 :mod:`~truemoment.metaevaluation.rankings`       how far two rankings agree: Kendall's tau-b
 :mod:`~truemoment.metaevaluation.axioms`         does a measure ignore redundant answers and reward better ones?
 :mod:`~truemoment.metaevaluation.agreement`      which measures rank systems alike
@@ -15,9 +16,11 @@
 :mod:`~truemoment.metaevaluation.simulation`     simulated systems: what a recipe makes of a query
 :mod:`~truemoment.metaevaluation.population`     populations of them, and how alike their systems are
 :mod:`~truemoment.metaevaluation.studies`        all studies side by side
+:mod:`~truemoment.metaevaluation.all_studies`    makes all studies of loaded systems
 :mod:`~truemoment.metaevaluation.claims`         what the AxIoU paper found, held against what is found here
 ===============================================  =======================================================================
 
+``system_files`` reads what ``loading`` names, ``label_noise`` does the same for models of noise;
 ``minimal_pairs`` and ``shrinking`` make the counterexamples of ``axioms``; ``workers`` shares out long work.
 
 References

@@ -89,12 +89,7 @@ def all_studies(
     """
     effort = Effort() if effort is None else effort
     systems = loaded.systems
-    if validation is not None:
-        if loaded.annotations is None:
-            raise UsageError(
-                "--validation-split: variants are simulated from annotations: give --dataset, or --annotations"
-            )
-        without_queries_of(loaded.annotations, validation, "--validation-split")
+    _check_validation(loaded, validation)
     left_out: dict[str, str] = {}
 
     def made(study: str, make: Callable[[np.random.Generator], Result]) -> Result | None:
@@ -127,11 +122,27 @@ def all_studies(
         ambiguity=tuple((made("ambiguity", noisy) if loaded.predictions else None) or ()),
         simulated_variants=True,
     )
-    if silent := [name for name in systems.names if name not in loaded.predictions]:
-        more = f" and {len(silent) - 3} more" if len(silent) > 3 else ""
-        left_out["ambiguity"] = f"no predictions in the saved scores {', '.join(silent[:3])}{more}"
+    if why := _without_predictions(loaded):
+        left_out["ambiguity"] = why
     notes = (*loaded.notes, *(f"Not studied, {study}: {why}." for study, why in left_out.items()))
     return replace(found, notes=notes)
+
+
+def _check_validation(loaded: LoadedSystems, validation: Annotations | None) -> None:
+    """Refuse a validation split that contains test queries, and one without test annotations."""
+    if validation is None:
+        return
+    if loaded.annotations is None:
+        raise UsageError(
+            "--validation-split: variants are simulated from annotations: give --dataset, or --annotations"
+        )
+    without_queries_of(loaded.annotations, validation, "--validation-split")
+
+
+def _without_predictions(loaded: LoadedSystems) -> str:
+    names = [name for name in loaded.systems.names if name not in loaded.predictions]
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"no predictions in the saved scores {', '.join(names[:3])}{more}" if names else ""
 
 
 def _selection(

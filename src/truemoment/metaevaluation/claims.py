@@ -97,8 +97,8 @@ def _tau(studies: Studies, ones: Sequence[str], others: Sequence[str]) -> Floats
         raise _Missing("agreement was not studied")
     measures = studies.agreement.systems.measures
     table = studies.agreement.tau[np.ix_(_rows(measures, *ones), _rows(measures, *others))]
-    apart = np.array([[one != other for other in others] for one in ones])
-    values = table[apart]
+    differ = np.array([[one != other for other in others] for one in ones])
+    values = table[differ]
     if not np.isfinite(values).any():
         raise _Missing("tau is undefined: a measure ties all systems")
     return np.asarray(values[np.isfinite(values)])
@@ -142,21 +142,21 @@ def _self_agreement(studies: Studies, *names: str) -> Floats:
 
 
 def _strict_is_stable(studies: Studies) -> tuple[Sequence[bool], str]:
-    cases, told = [], []
+    cases, figures = [], []
     for k in RANKS:
         loose, middle, strict = _self_agreement(studies, *_recalls(k))
         cases += [bool(strict > loose), bool(strict > middle)]
-        told.append(f"K = {k}: {loose:.2f}, {middle:.2f}, {strict:.2f}")
-    return cases, f"mean tau at 0.3, 0.5, 0.7 for {'; '.join(told)}"
+        figures.append(f"K = {k}: {loose:.2f}, {middle:.2f}, {strict:.2f}")
+    return cases, f"mean tau at 0.3, 0.5, 0.7 for {'; '.join(figures)}"
 
 
 def _axiou_is_stable(studies: Studies) -> tuple[Sequence[bool], str]:
-    cases, told = [], []
+    cases, figures = [], []
     for k in RANKS:
         of_axiou, *of_recall = _self_agreement(studies, f"AxIoU@{k}", *_recalls(k))
         cases += [bool(of_axiou > value) for value in of_recall]
-        told.append(f"K = {k}: {of_axiou:.2f} against {max(of_recall):.2f} at best")
-    return cases, "; ".join(told)
+        figures.append(f"K = {k}: {of_axiou:.2f} against {max(of_recall):.2f} at best")
+    return cases, "; ".join(figures)
 
 
 # ---------------------------------------------------------------------------------------------- ambiguity
@@ -165,15 +165,15 @@ def _axiou_is_stable(studies: Studies) -> tuple[Sequence[bool], str]:
 def _error_between(studies: Studies) -> tuple[Sequence[bool], str]:
     if not studies.ambiguity:
         raise _Missing("label noise was not studied")
-    cases, told = [], []
+    cases, figures = [], []
     for study in studies.ambiguity:
         errors = study.levels[-1].rmse.mean(axis=0)
         for k in RANKS:
             names = (_recall(k, "0.3"), _recall(k, "0.7"), f"AxIoU@{k}")
             loose, strict, of_axiou = _defined(names, errors[_rows(study.measures, *names)])
             cases.append(bool(loose < of_axiou < strict))
-        told.append(f"{study.model}, K = 10: {100 * loose:.1f}, {100 * of_axiou:.1f}, {100 * strict:.1f} points")
-    return cases, f"RMSE of R at 0.3, AxIoU, R at 0.7 under {'; '.join(told)}"
+        figures.append(f"{study.model}, K = 10: {100 * loose:.1f}, {100 * of_axiou:.1f}, {100 * strict:.1f} points")
+    return cases, f"RMSE of R at 0.3, AxIoU, R at 0.7 under {'; '.join(figures)}"
 
 
 # --------------------------------------------------------------------------------------------------- ties
@@ -186,21 +186,21 @@ def _all_tied(studies: Studies, *names: str) -> Floats:
 
 
 def _axiou_ties_less(studies: Studies) -> tuple[Sequence[bool], str]:
-    cases, told = [], []
+    cases, figures = [], []
     for k in RANKS:
         of_axiou, *of_recall = _all_tied(studies, f"AxIoU@{k}", *_recalls(k))
         cases.append(bool(of_axiou <= min(of_recall) and of_axiou < max(of_recall)))
         span = f"{100 * min(of_recall):.1f} to {100 * max(of_recall):.1f} %"
-        told.append(f"K = {k}: {100 * of_axiou:.1f} % of the queries against {span}")
-    return cases, "; ".join(told)
+        figures.append(f"K = {k}: {100 * of_axiou:.1f} % of the queries against {span}")
+    return cases, "; ".join(figures)
 
 
 def _ends_tie_most(studies: Studies) -> tuple[Sequence[bool], str]:
     of_recall = dict(zip(_recalls(), _all_tied(studies, *_recalls()), strict=True))
     most = sorted(of_recall, key=of_recall.__getitem__, reverse=True)
     named = ("R@10,IoU=0.3", "R@1,IoU=0.7")
-    told = ", ".join(f"{name} {100 * of_recall[name]:.1f} %" for name in most[:3])
-    return [name in most[:3] for name in named], f"most tied: {told}"
+    figures = ", ".join(f"{name} {100 * of_recall[name]:.1f} %" for name in most[:3])
+    return [name in most[:3] for name in named], f"most tied: {figures}"
 
 
 # ----------------------------------------------------------------------------------------------- selection
@@ -214,11 +214,11 @@ def _only_axiou_is_safe(studies: Studies) -> tuple[Sequence[bool], str]:
     tests = [at for at, name in enumerate(map(str, found.test)) if name in recalls and found.z[:, at].any()]
     (row,) = _rows(found.validation, "AxIoU@10")
     if not tests:
-        raise _Missing("no R@K tells the choices apart on the test split")
+        raise _Missing("no R@K separates the choices on the test split")
     above: Bools = np.asarray((found.z[:, tests] > 0).all(axis=1))
     safe = [str(measure) for measure, is_safe in zip(found.validation, above, strict=True) if is_safe]
-    told = f"above average under all {len(tests)} test measures: {', '.join(safe) or 'no choice'}"
-    return [bool(above[row]), bool(above[row] and above.sum() == 1)], told
+    figures = f"above average under all {len(tests)} test measures: {', '.join(safe) or 'no choice'}"
+    return [bool(above[row]), bool(above[row] and above.sum() == 1)], figures
 
 
 CLAIMS: tuple[tuple[str, str, Callable[[Studies], tuple[Sequence[bool], str]]], ...] = (

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.baselines import BASELINES, Choices, make_baseline
 from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.evaluation import chosen_protocol, evaluate
 from truemoment.exceptions import UsageError
@@ -194,6 +193,12 @@ class SystemSource:
         self, annotations: Annotations, train: Annotations | None, seed: int, on_status: Callable[[str], None]
     ) -> tuple[dict[str, Predictions], dict[str, Predictions]]:
         """Return the predictions of simulated systems and of baselines, as far as they are wanted."""
+        from truemoment.baselines import (  # noqa: PLC0415 - only these systems need it, and importing takes time
+            BASELINES,
+            Choices,
+            make_baseline,
+        )
+
         for_population, for_baselines = np.random.default_rng(seed).spawn(2)
         simulated: dict[str, Predictions] = {}
         blind: dict[str, Predictions] = {}

@@ -26,19 +26,7 @@ __all__ = ["FAMILIES", "Family", "get_family"]
 
 
 class ModelFamily(NamedTuple):
-    """A family of models.
-
-    Parameters
-    ----------
-    title
-        What it is called in reports.
-    settings
-        The type of its settings, a msgspec structure.
-    build
-        Makes a model of settings and widths.
-    needs
-        What it asks for beside the words.
-    """
+    """A family of models: title, type of its settings, class to build, and the inputs it needs beside the words."""
 
     title: str
     settings: type[Any]

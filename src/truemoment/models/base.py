@@ -1,9 +1,8 @@
 """The contract of a model: named tensors in, a score per candidate moment out.
 
-Every model of this family scores the C cells of 2D-TAN's sparse temporal map
-(:class:`~truemoment.proposals.SparseMap`), in the order in which that lists them; cell (a, b) stands for the moment
-from ``a / N`` to ``(b + 1) / N`` of the video. Letters of shapes: B pairs of a sentence and a video, T rows of
-features, D numbers each, L tokens, V verbs, K nouns of a verb, C cells, H hidden.
+Every model scores the C cells of 2D-TAN's sparse temporal map (:class:`~truemoment.proposals.SparseMap`), in its order;
+cell (a, b) is the moment from ``a / N`` to ``(b + 1) / N`` of the video. Shapes: B pairs of a sentence and a video, T
+rows of D features, L tokens, V verbs, K nouns per verb, C cells, H hidden.
 """
 
 from __future__ import annotations
@@ -30,15 +29,7 @@ Need = Literal["video", "phrases", "other video"]
 
 @dataclass(frozen=True)
 class Inputs:
-    """The widths that a model is built for.
-
-    Parameters
-    ----------
-    n_dimensions
-        D, numbers a row of features; 0 for a model that sees no video.
-    n_vector
-        E, numbers a word vector.
-    """
+    """Widths of a model: D features per row (0 for a model that sees no video) and E numbers per word vector."""
 
     n_dimensions: int
     n_vector: int
@@ -51,19 +42,19 @@ class Batch:
     Parameters
     ----------
     words : (B, L, E) float32
-        Word vectors; rows behind a sentence's end are 0.
+        Word vectors; rows after the end of a sentence are 0.
     n_words : (B,) int64
         Tokens of each sentence, 1 or more.
     video : (B, T, D) float32 or None
         Rows of features; None for models that see no video.
     verbs : (B, V) int64 or None
-        Positions of verbs among the tokens, -1 where there are fewer.
+        Positions of verbs among the tokens, padded with -1.
     nouns : (B, V, K) int64 or None
-        Positions of each verb's nouns, -1 where there are fewer.
+        Positions of each verb's nouns, padded with -1.
     iou : (B, C) float32 or None
-        IoU of each cell with the reference moment; None where it is not known.
+        IoU of each cell with the reference moment; None if unknown.
     other_video : (B, T, D) float32 or None
-        Features of another video, which does not show what the sentence says.
+        Features of another video, which does not show the moment.
     """
 
     words: Tensor
@@ -78,7 +69,7 @@ class Batch:
         return len(self.n_words)
 
     def known_iou(self) -> Tensor:
-        """Return `iou`, which every loss aims at."""
+        """Return `iou`, the target of every loss."""
         if self.iou is None:
             raise UsageError("got a batch without IoU, expected that of each candidate: the loss aims at it")
         return self.iou
@@ -86,15 +77,14 @@ class Batch:
 
 @dataclass(frozen=True)
 class ModelOutput:
-    """What a model says of a batch.
+    """Output of a model for a batch.
 
     Parameters
     ----------
     logits : (B, C)
-        A score for each cell; the higher, the better it answers the sentence. Its sigmoid is the IoU expected of the
-        cell, rescaled as the model's loss says.
+        A score per cell; its sigmoid is the expected IoU, rescaled as in the model's loss.
     extras
-        Tensors that the model's own losses need, by name; scalars among them are written into the log of training.
+        Tensors for the model's own losses, by name; scalars among them are logged in training.
     """
 
     logits: Tensor
@@ -102,15 +92,10 @@ class ModelOutput:
 
 
 class GroundingModel(nn.Module, abc.ABC):
-    """A model that scores candidate moments.
+    """A model that scores candidate moments, built as ``Model(settings, inputs)``.
 
-    A subclass says what it `needs`, keeps its candidates in `proposals`, and defines :meth:`forward` and
-    :meth:`losses`. It is built from its own settings and :class:`Inputs`: ``Model(settings, inputs)``.
-
-    Parameters
-    ----------
-    proposals
-        The candidates.
+    A subclass states what it `needs`, has its candidates in `proposals`, and defines :meth:`forward` and
+    :meth:`losses`.
     """
 
     name: ClassVar[str]
@@ -129,24 +114,16 @@ class GroundingModel(nn.Module, abc.ABC):
 
     @abc.abstractmethod
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
-        """Return the terms of the loss by name, each a scalar with its weight; the loss is their sum.
-
-        Parameters
-        ----------
-        batch
-            With `iou`, and `other_video` if the model asks for one.
-        output
-            What :meth:`forward` said of it.
-        """
+        """Return the weighted terms of the loss by name, each a scalar; the loss is their sum."""
 
     def action_entries(self) -> int:
-        """How many actions the model knows by name; 0 where it knows none."""
+        """Return how many actions the model has vectors for."""
         return 0
 
     def start_actions(self, vectors: Tensor) -> None:
-        """Take word vectors of the most frequent actions of training, (:meth:`action_entries`, E)."""
+        """Start from word vectors of the most frequent actions in training, (:meth:`action_entries`, E)."""
         raise UsageError(f"got {len(vectors)} vectors of actions, but {self.name} knows no action by name")
 
     def n_parameters(self) -> int:
-        """Count the trainable numbers."""
+        """Return the number of trainable parameters."""
         return sum(parameter.numel() for parameter in self.parameters() if parameter.requires_grad)

@@ -1,15 +1,15 @@
 """Blind-TAN: 2D-TAN with a learnt map in place of the video; how far the sentence alone goes.
 
 Otani, Nakashima, Rahtu and Heikkilä: "Uncovering Hidden Challenges in Query-Based Video Moment Retrieval", BMVC 2020.
-There is no published code, and the paper leaves depth, kernel, optimiser, mask and the start of the map open; what it
-does not say is taken from 2D-TAN. It says N = 256, with d = 512 for Charades-STA and 128 for ActivityNet Captions,
-which is either a map of 256 x 256 or the 256 rows of features that 2D-TAN makes clips of. Both readings are here:
+There is no published code; depth, kernel, optimiser, mask and initial map are not in the paper and are taken from
+2D-TAN. The paper states N = 256, with d = 512 for Charades-STA and 128 for ActivityNet Captions: either a map of 256 x
+256, or the 256 rows of features from which 2D-TAN makes clips. Both readings are here:
 
-* the settings as they stand, and with ``n_clips=64, kernel=9`` or ``layers=8``, are directly comparable with 2D-TAN's;
+* the default settings, and with ``n_clips=64, kernel=9`` or ``layers=8``, are directly comparable with 2D-TAN's;
 * :data:`LITERAL_CHARADES` and :data:`LITERAL_ACTIVITYNET` are the other reading, on the sparse map of 256 clips.
 
-With ``prior="frozen"`` the map keeps the numbers it started from: the padding of the convolutions tells a cell where it
-lies, and that is enough to learn where moments usually are.
+With ``prior="frozen"`` the map keeps its initial values: the padding of the convolutions still encodes the location of
+a cell, which suffices to learn where moments usually are.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from truemoment.proposals import SparseMap
 
 
 class BlindTanSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What can be chosen.
+    """Settings.
 
     Parameters
     ----------
     n_clips
-        N, clips a video.
+        N, clips per video.
     hidden
         H; the paper's d.
     kernel, layers
@@ -43,16 +43,15 @@ class BlindTanSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lstm_layers
         Layers of the LSTM.
     prior
-        Whether the map is "learnt", or "frozen" as it started.
+        "learnt" map, or "frozen" at its initial values.
     prior_spread
-        Standard deviation of the numbers of the map where it starts. As the product with the sentence is brought to
-        length 1, it says how quickly the map is learnt.
+        Standard deviation of the initial map. As the product with the sentence is normalised, it sets how quickly the
+        map is learnt.
     one_by_one
-        Score query by query and keep nothing of it: the backward pass computes each again. For large maps; a third
-        slower, with the memory of one query.
+        Score query by query and recompute in the backward pass: a third slower, with the memory of one query.
     start
-        Weights of the convolutions before training: "pytorch", its own; or "level", of a size that is kept from layer
-        to layer (:meth:`~truemoment.models.layers.cell_convolution.CellConvolutions.start_level`).
+        Initial weights of the convolutions: "pytorch", or "level"
+        (:meth:`~truemoment.models.layers.cell_convolution.CellConvolutions.start_level`).
     iou_low, iou_high
         IoU at which a cell's target is 0, and 1.
     """
@@ -78,15 +77,7 @@ LITERAL_ACTIVITYNET = BlindTanSettings(n_clips=256, hidden=128, kernel=9, layers
 
 
 class BlindTan(GroundingModel):
-    """Blind-TAN.
-
-    Parameters
-    ----------
-    settings
-        What is chosen.
-    inputs
-        Widths of features, which are not looked at, and word vectors.
-    """
+    """Blind-TAN."""
 
     name: ClassVar[str] = "blind-tan"
     needs: ClassVar[frozenset[Need]] = frozenset()
@@ -112,7 +103,7 @@ class BlindTan(GroundingModel):
         self.score = nn.Linear(hidden, 1)
 
     def forward(self, batch: Batch) -> ModelOutput:
-        """Score every candidate by the words alone."""
+        """Score every candidate from the words alone."""
         sentence, _ = self.encode_query(batch.words, batch.n_words)
         query = self.project_sentence(sentence)
         cells = self.project_cells(self.prior[self.cell])

@@ -20,31 +20,30 @@ def decode(
     nms: float,
     top: int,
 ) -> tuple[Ints, Ints]:
-    """Choose the best candidates of each query, without those too much like a better one.
+    """Choose the best candidates of each query by greedy non-maximum suppression.
 
-    Greedy non-maximum suppression: the best candidate is kept, those whose IoU with it is above `nms` fall out, and so
-    on (2D-TAN and TCN-DCM, whose code keeps IoU <= threshold). All queries share the candidates, so that their IoUs
-    are computed once, as fractions of the video.
+    Candidates whose IoU with a better one is above `nms` are dropped (as in the code of 2D-TAN and TCN-DCM, which keeps
+    IoU <= threshold). All queries share the candidates, so their IoUs are computed once.
 
     Parameters
     ----------
     scores : (Q, C)
-        Higher is better; equal ones rank in the order of the candidates.
+        Higher is better; equal scores rank in the order of the candidates.
     proposals
         The C candidates.
     duration_s : (Q,) seconds
-        Only its length matters here: where every moment is a share of the video, so is their IoU.
+        Only its length matters here: IoUs are those of fractions of the video.
     nms
         From 0 to 1; 1 keeps all.
     top
-        Most moments a query, 1 or more.
+        Maximum number of moments per query, 1 or more.
 
     Returns
     -------
     cells : (M,)
-        Numbers of the candidates kept, best first, one query after the other.
+        Numbers of the kept candidates, best first, query by query.
     lengths : (Q,)
-        How many each query has.
+        Number of candidates of each query.
     """
     first, last = proposals.cells
     start, end = first.astype(float), last + 1.0

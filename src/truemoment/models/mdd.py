@@ -1,29 +1,25 @@
-r"""MDD: 2D-TAN with phrases, position reconstruction, and several confounders adjusted for at once.
+"""MDD: 2D-TAN with phrases, position reconstruction, and adjustment for several confounders.
 
 Lan, Yuan et al., "A Closer Look at Debiased Temporal Sentence Grounding in Videos: Dataset, Metric, and
-Approach", ACM TOMM 2023, section 4. On the base, 2D-TAN with a convolution of few layers, stand two parts that can be
-had one without the other:
+Approach", ACM TOMM 2023, section 4. Two independent parts extend the base, 2D-TAN with few convolutions:
 
-* enhanced modalities: verbs and nouns gate the query (eqs. 3 to 7,
-  :mod:`~truemoment.models.layers.phrase_attention`), and the map M must tell where each of its cells lies (eq. 8);
-* the multi-branch deconfounder (eqs. 11 and 12): each branch is a dictionary of what could confound, locations,
-  actions, or something unobserved; each cell attends to it, and the product of what the branches find is added to the
-  cell::
+* enhanced modalities: verbs and nouns gate the query (eqs. 3 to 7, :mod:`~truemoment.models.layers.phrase_attention`),
+  and the location of each cell is reconstructed from the map M (eq. 8);
+* the multi-branch deconfounder (eqs. 11 and 12): each branch is a dictionary of possible confounders (locations,
+  actions, or unobserved ones); each cell attends to it, and the product of the branches is added to the cell::
 
       cells M (B, C, H) ─┬──────────────────────────────── + ── times query ── convolutions ── logits (B, C)
                          └─ attention to L ┐               │
                             attention to U ├─ product ─────┘
                             attention to U ┘
 
-The paper's final model has the branches L, U, U, not the L, A, U of its eq. 11; both can be had, and any other list.
+The paper's final model has the branches L, U, U, not the L, A, U of its eq. 11; any list of branches is possible.
+Cells that are no candidates are left out, which changes nothing: each cell attends separately.
 
-Cells that are no candidates are left out throughout: the paper's attention is over all N * N, but each cell attends for
-itself, and those below the diagonal are masked afterwards.
-
-What the paper leaves open, and how it is here: the base keeps the linear maps of sentence and cells and the
-normalisation of 2D-TAN's code, which the paper's formulas do not show (`project`, `normalise`); cells ask the
-dictionaries with the gated query (`asks`); each branch has linear maps of its own; word vectors of actions are trained
-and brought to width H by a linear map; the reconstruction is the mean distance of a cell.
+Choices that the paper leaves open: the base keeps the linear maps of sentence and cells and the normalisation of
+2D-TAN's code (`project`, `normalise`); cells query the dictionaries with the gated query (`asks`); each branch has its
+own linear maps; word vectors of actions are trained and mapped linearly to width H; the reconstruction loss is the mean
+distance of a cell.
 """
 
 from __future__ import annotations
@@ -48,7 +44,7 @@ from truemoment.proposals import SparseMap
 
 
 class MDDSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What can be chosen; as it stands, the paper's configuration.
+    """Settings; the defaults are the paper's configuration.
 
     Rows of its Table 3: "base" is ``phrases=False, reconstruct=False, branches=()``, "base + EM" is ``branches=()``.
     Rows of Table 4 are lists of branches.
@@ -56,7 +52,7 @@ class MDDSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Parameters
     ----------
     n_clips
-        N, clips a video.
+        N, clips per video.
     hidden
         H, a multiple of `heads` and of 4.
     lstm_layers
@@ -64,29 +60,27 @@ class MDDSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kernel, layers
         Width and number of the convolutions.
     phrases
-        Whether verbs and nouns gate the query.
+        Gate the query by verbs and nouns.
     reconstruct
-        Whether the cells must tell where they lie.
+        Reconstruct the location of each cell.
     branches
-        Confounders, in any number and order: "L" locations (fixed codes of all N * N cells), "A" actions, "U"
-        something unobserved (learnt).
+        Confounders: "L" locations (fixed codes of all N * N cells), "A" actions, "U" unobserved (learnt).
     heads
         Heads of the attention to a dictionary.
     n_actions, n_unobserved
         Entries of each dictionary "A", and of each "U".
     dictionary_spread
-        Standard deviation of their numbers where they start by chance; the paper says only that they do. The product
-        of three branches is small at the start and may stay so (see :meth:`MDD.forward`); a larger spread helps.
+        Standard deviation of their random initial values. The product of three branches is small at the start and may
+        stay so (see :meth:`MDD.forward`); a larger spread helps.
     asks
-        What is fused with a cell when it asks a dictionary: the "gated" query, or the "sentence" as it was encoded.
+        Query of the dictionaries: "gated", or the "sentence" as encoded.
     project, normalise
-        Whether sentence and cells pass a linear map before they are multiplied, and whether the product is brought to
-        length 1.
+        Whether sentence and cells pass a linear map before they are multiplied, and whether the product is normalised.
     reconstruction_weight
         Weight of the reconstruction (lambda).
     start
-        Weights of the convolutions before training: "pytorch", its own; or "level", of a size that is kept from layer
-        to layer (:meth:`~truemoment.models.layers.cell_convolution.CellConvolutions.start_level`).
+        Initial weights of the convolutions: "pytorch", or "level"
+        (:meth:`~truemoment.models.layers.cell_convolution.CellConvolutions.start_level`).
     iou_low, iou_high
         IoU at which a cell's target is 0, and 1.
     """
@@ -113,7 +107,7 @@ class MDDSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LocationDictionary(nn.Module):
-    """The dictionary of where a cell may lie: codes of all N * N cells, those below the diagonal too."""
+    """The dictionary of locations: codes of all N * N cells, those below the diagonal too."""
 
     codes: Tensor
 
@@ -127,7 +121,7 @@ class LocationDictionary(nn.Module):
 
 
 class ActionDictionary(nn.Module):
-    """The dictionary of actions: word vectors (S, E), brought to width H."""
+    """The dictionary of actions: word vectors (S, E), mapped to width H."""
 
     def __init__(self, n_actions: int, n_vector: int, hidden: int, spread: float) -> None:
         super().__init__()
@@ -141,7 +135,7 @@ class ActionDictionary(nn.Module):
 
 
 class Unobserved(nn.Module):
-    """A dictionary of what nobody has named: learnt vectors (S, H)."""
+    """A dictionary of unobserved confounders: learnt vectors (S, H)."""
 
     def __init__(self, n_unobserved: int, hidden: int, spread: float) -> None:
         super().__init__()
@@ -158,13 +152,6 @@ class Confounder(nn.Module):
     .. math:: \text{attention}(L_o(L_q(u) + L_m(M_c)), \; D W_1, \; D W_2)
 
     Keys and values of the dictionary are computed once for the whole batch.
-
-    Parameters
-    ----------
-    dictionary
-        Gives the entries (S, H).
-    hidden, heads
-        Widths.
     """
 
     def __init__(self, dictionary: nn.Module, hidden: int, heads: int) -> None:
@@ -178,7 +165,7 @@ class Confounder(nn.Module):
         self.attend = CellAttention(hidden, heads)
 
     def forward(self, query: Tensor, cells: Tensor) -> Tensor:
-        """Return what each cell finds, (B, C, H), for queries (B, H) and cells (B, C, H)."""
+        """Return what each cell attends to, (B, C, H), for queries (B, H) and cells (B, C, H)."""
         asked = self.of_both(self.of_query(query)[:, None] + self.of_cells(cells))
         entries = self.dictionary()
         found: Tensor = self.attend(asked, self.key(entries), self.value(entries))
@@ -186,15 +173,7 @@ class Confounder(nn.Module):
 
 
 class MDD(GroundingModel):
-    """MDD, its base, and everything between.
-
-    Parameters
-    ----------
-    settings
-        What is chosen.
-    inputs
-        Widths of features and word vectors.
-    """
+    """MDD, its base, and everything between."""
 
     name: ClassVar[str] = "mdd"
     needs: ClassVar[frozenset[Need]] = frozenset({"video", "phrases"})
@@ -226,19 +205,14 @@ class MDD(GroundingModel):
         )
 
     def action_entries(self) -> int:
-        """How many entries a dictionary of actions has; 0 where no branch is one."""
+        """Return the entries of the dictionary of actions; 0 if no branch is one."""
         return self.settings.n_actions if "A" in self.settings.branches else 0
 
     def start_actions(self, vectors: Tensor) -> None:
-        """Let the dictionaries of actions start from word vectors, before training.
+        """Start the dictionaries of actions from word vectors (S, E), before training.
 
-        Without it they start by chance. The paper takes the 80 most frequent action labels; of a label of several
+        Without it they start at random. The paper uses the 80 most frequent action labels; for a label of several
         words, the mean.
-
-        Parameters
-        ----------
-        vectors : (S, E)
-            One for each entry.
         """
         dictionaries = [
             branch.dictionary for branch in self.confounders if isinstance(branch.dictionary, ActionDictionary)
@@ -257,9 +231,9 @@ class MDD(GroundingModel):
     def forward(self, batch: Batch) -> ModelOutput:
         """Score every candidate.
 
-        The extras are "positions" (B, C, H), where the batch knows the IoU and the cells must tell where they lie; and
-        "confounder_share", a number: how much the deconfounder adds to the cells, standard deviation by standard
-        deviation. The product of several branches may vanish; below 0.001 they do nothing.
+        The extras are "positions" (B, C, H), if the IoU is known and locations are reconstructed, and
+        "confounder_share": the standard deviation of what the deconfounder adds, relative to that of the cells. The
+        product of several branches may vanish; below 0.001 they have no effect.
         """
         if batch.video is None:
             raise UsageError("got a batch without features, expected video: MDD looks at it")
@@ -295,7 +269,7 @@ class MDD(GroundingModel):
         return product
 
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
-        """Return "cells", and "reconstruction" if that is asked for."""
+        """Return "cells", and "reconstruction" if set."""
         settings = self.settings
         terms = {
             "cells": candidate_loss(output.logits, scaled_iou(batch.known_iou(), settings.iou_low, settings.iou_high))

@@ -1,8 +1,7 @@
 """2D-TAN: candidate moments on a map, each compared with the sentence and then with its neighbours.
 
 Zhang, Peng, Fu and Luo: "Learning 2D Temporal Adjacent Networks for Moment Localization with Natural Language", AAAI
-2020. The settings as they stand are those of the base model of MDD on Charades-CD and ActivityNet-CD; those of the
-paper are
+2020. The default settings are those of the base model of MDD on Charades-CD and ActivityNet-CD; those of the paper are
 
 ====================  =======  ======  ======  =======  ========  =========
 dataset               n_clips  kernel  layers  iou_low  iou_high  features
@@ -31,12 +30,12 @@ from truemoment.proposals import SparseMap
 
 
 class Tan2DSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What can be chosen.
+    """Settings.
 
     Parameters
     ----------
     n_clips
-        N, clips a video.
+        N, clips per video.
     hidden
         H.
     kernel, layers
@@ -44,10 +43,9 @@ class Tan2DSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lstm_layers
         Layers of the LSTM.
     moments
-        How a moment comes of its clips: their "max", or learnt convolutions ("conv").
+        How clips become a moment: their "max", or learnt convolutions ("conv").
     start
-        Weights of the convolutions before training: "pytorch", its own, as in the published code; or "level", of a
-        size that is kept from layer to layer
+        Initial weights of the convolutions: "pytorch", as in the published code, or "level"
         (:meth:`~truemoment.models.layers.cell_convolution.CellConvolutions.start_level`), which learns in far fewer
         steps.
     iou_low, iou_high
@@ -66,15 +64,7 @@ class Tan2DSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Tan2D(GroundingModel):
-    """2D-TAN.
-
-    Parameters
-    ----------
-    settings
-        What is chosen.
-    inputs
-        Widths of features and word vectors.
-    """
+    """2D-TAN."""
 
     name: ClassVar[str] = "tan2d"
     needs: ClassVar[frozenset[Need]] = frozenset({"video"})

@@ -1,17 +1,17 @@
-r"""TCN-DCM: what a moment shows and where it lies, told apart, and the place adjusted for.
+"""TCN-DCM: content and location of a moment, separated, and the location adjusted for.
 
 Yang, Feng, Ji, Wang and Chua, "Deconfounded Video Moment Retrieval with Causal Intervention", SIGIR 2021. Each cell of
-the map of max-pooled clips gives its content V and its location P. To judge a cell as if moments of every location were
-equally likely, it attends to the locations of all cells of its video, and what it finds is added to its content::
+the map of max-pooled clips gives its content V and its location P. To score a cell as if moments of every location were
+equally likely, it attends to the locations of all cells of its video, and the result is added to its content::
 
     cells (B, C, H) ─┬─ linear ───────── V ────────────────── + ── times sentence ── convolutions ── logits (B, C)
                      └─ linear, tanh ─── P ── attention ─ O ──┘
 
-In training V and P are pushed apart (distance correlation), P towards a code of sines of where the cell lies, and the
-scores of another video towards 0.
+Training separates V and P (distance correlation), moves P towards a sine code of the cell's location, and the scores of
+another video towards 0.
 
-As the authors' code has it: the locations that are adjusted for are those of the same video, no prior over the
-training set; the score has no bias; three convolutions of kernel 5 whatever the recipe of the original says.
+As in the authors' code: locations are those of the same video, without a prior over the training set; the score has no
+bias; there are three convolutions of kernel 5 whatever the original recipe states.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from truemoment.proposals import SparseMap
 
 
 class TCNDCMSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What can be chosen; as it stands, the authors' configuration for Charades-STA.
+    """Settings; the defaults are the authors' configuration for Charades-STA.
 
     Parameters
     ----------
     n_clips
-        N, clips a video.
+        N, clips per video.
     hidden
         H, a multiple of `heads` and of 4.
     lstm_layers
@@ -49,24 +49,22 @@ class TCNDCMSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kernel, layers
         Width and number of the convolutions.
     location
-        What is done with the location of a cell: "adjusted" for, the method; only "added" to the content; or "none",
-        the baseline, which has no location and so none of its losses.
+        "adjusted" for, the method; only "added" to the content; or "none", the baseline without its losses.
     heads, dropout
-        Heads of the attention, and the share of its weights that are dropped in training.
+        Heads of the attention, and the dropout rate of its weights.
     own_weight
-        How much of its own location is added to what a cell attends to (eta).
+        Weight of a cell's own location, added to what it attends to (eta).
     negatives_weight
-        Weight of the loss on other videos (gamma); 0 does without them.
+        Weight of the loss on other videos (gamma); 0 for none.
     location_weight
-        Weight of the distance between P and the code of the place (sigma).
+        Weight of the distance between P and the code of the location (sigma).
     independence_weight
         Weight of the distance correlation of V and P (lambda).
     size_weight
         Weight of the sizes of V and P.
     distance_rows
-        So many of the B * C cells, drawn anew for each batch, are compared for the distance correlation, whose cost
-        grows with their square; None takes all, as the authors do. Fewer rows bias it up (see
-        :mod:`~truemoment.models.layers.distance_correlation`).
+        Random sample of the B * C cells per batch for the distance correlation, whose cost is quadratic; None uses all,
+        as the authors do. Fewer rows bias it up (:mod:`~truemoment.models.layers.distance_correlation`).
     iou_low, iou_high
         IoU at which a cell's target is 0, and 1.
     """
@@ -90,17 +88,12 @@ class TCNDCMSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class LocationAdjustment(nn.Module):
-    r"""Each cell attends to the locations of all cells of its video, given the sentence and what it shows.
+    r"""Each cell attends to the locations of all cells of its video, given the sentence and the cell's content.
 
     .. math::
         \text{value} = \text{ReLU}(W_v P + b_v), \quad
         O_c = \text{ReLU}(\text{attention}(W_q u_c, W_k P, \text{value}) + \eta \, \text{value}_c), \quad
         u_c = L_1(\text{ReLU}(q)) + L_2(\text{ReLU}(V_c))
-
-    Parameters
-    ----------
-    settings
-        Of the model.
     """
 
     def __init__(self, settings: TCNDCMSettings) -> None:
@@ -115,15 +108,7 @@ class LocationAdjustment(nn.Module):
         self.own_weight = settings.own_weight
 
     def forward(self, sentence: Tensor, content: Tensor, location: Tensor) -> Tensor:
-        """Return O, (B, C, H).
-
-        Parameters
-        ----------
-        sentence : (B, H)
-            q.
-        content, location : (B, C, H)
-            V and P.
-        """
+        """Return O, (B, C, H), of the sentence q (B, H), content V and location P (B, C, H)."""
         value: Tensor = self.value(location).relu()
         asked = self.of_sentence(sentence.relu())[:, None] + self.of_content(content.relu())
         found: Tensor = self.attend(self.query(asked), self.key(location), value)
@@ -131,15 +116,7 @@ class LocationAdjustment(nn.Module):
 
 
 class TCNDCM(GroundingModel):
-    """TCN-DCM, and its baseline without locations.
-
-    Parameters
-    ----------
-    settings
-        What is chosen.
-    inputs
-        Widths of features and word vectors.
-    """
+    """TCN-DCM, and its baseline without locations."""
 
     name: ClassVar[str] = "tcn-dcm"
     needs: ClassVar[frozenset[Need]] = frozenset({"video", "other video"})
@@ -166,10 +143,10 @@ class TCNDCM(GroundingModel):
             self.adjust = LocationAdjustment(settings)
 
     def forward(self, batch: Batch) -> ModelOutput:
-        """Score every candidate; with `other_video`, also what the sentence would score there.
+        """Score every candidate, and with `other_video` also the score of the sentence there.
 
-        The extras are "content" and "location", (B, C, H), unless there are no locations, and "negative_logits",
-        (B, C).
+        The extras are "content" and "location", (B, C, H), unless there are no locations, and "negative_logits", (B,
+        C).
         """
         if batch.video is None:
             raise UsageError("got a batch without features, expected video: TCN-DCM looks at it")
@@ -196,10 +173,10 @@ class TCNDCM(GroundingModel):
         return logits, extras
 
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
-        """Return "cells", and what the settings ask for of "negatives", "location", "independence" and "size".
+        """Return "cells", and "negatives", "location", "independence" and "size" as set.
 
-        "negatives" is there only if the batch came with another video. Everything else concerns the own video alone.
-        The cells of "independence" are drawn from PyTorch's own generator, as dropout is.
+        "negatives" needs another video in the batch. The cells of "independence" are drawn from PyTorch's own
+        generator.
         """
         settings = self.settings
         terms = {

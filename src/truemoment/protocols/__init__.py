@@ -1,8 +1,7 @@
 """Evaluation conventions by name: ours, each paper's, each peer evaluator's.
 
-``get_protocol("moment-detr")`` gives one; ``get_protocol("default,comparison=>=,tolerance=none")`` gives
-one with fields changed. To add one, write a small file with its fields and where each was read, and
-name it here.
+``get_protocol("moment-detr")`` returns one, ``get_protocol("default,comparison=>=,tolerance=none")`` one with changed
+fields. To add one, write a small file with its fields and the source of each, and name it here.
 """
 
 from __future__ import annotations
@@ -68,17 +67,17 @@ _OF_DATASET = {"qvhighlights": "moment-detr"}
 
 
 def get_protocol(text: str) -> Protocol:
-    """Return a protocol by name, with fields changed where the text says so.
+    """Return a protocol by name, with changed fields.
 
     Parameters
     ----------
     text
-        ``NAME`` or ``NAME,field=value,...``; ``none`` stands for no value, ``yes`` and ``no`` for switches.
+        ``NAME`` or ``NAME,field=value,...``; ``none`` for no value, ``yes`` and ``no`` for switches.
 
     Raises
     ------
     ProtocolError
-        Naming what is not known and what is.
+        If a name or value is unknown; the message lists the possible ones.
 
     Examples
     --------
@@ -88,9 +87,9 @@ def get_protocol(text: str) -> Protocol:
     name, *changes = (part.strip() for part in text.split(","))
     if name not in PROTOCOLS:
         raise ProtocolError(f"unknown protocol {name!r}, expected one of {', '.join(PROTOCOLS)}")
-    return PROTOCOLS[name].changed(**read_fields(changes)) if changes else PROTOCOLS[name]
+    return PROTOCOLS[name].changed(**read_fields(changes, text)) if changes else PROTOCOLS[name]
 
 
 def protocol_for_dataset(dataset: str) -> Protocol:
-    """Return the convention a dataset is evaluated by when nothing else is asked for."""
+    """Return the default convention of a dataset."""
     return PROTOCOLS[_OF_DATASET.get(dataset, "default")]

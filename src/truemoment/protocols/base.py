@@ -1,8 +1,7 @@
-"""A protocol: everything published figures leave unsaid, as one frozen value.
+"""A protocol: all evaluation choices that published figures depend on, as one frozen value.
 
-A protocol prints and parses: ``default``, or ``default,comparison=>=,tolerance=none`` for a named one
-with fields changed. Each named protocol lives in a small file of its own and says where every field
-was read.
+A protocol prints and parses: ``default``, or ``default,comparison=>=,tolerance=none`` with changed fields. Each named
+protocol is a small file that gives the source of every field.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ class Protocol:
     Parameters
     ----------
     name
-        What to ask for.
+        Its name.
     summary
-        What it is, in a line.
+        Description in a line.
     source
-        Where it was read: paper and section, or repository, commit and files.
+        Paper and section, or repository, commit and files.
     comparison
         A hit is an IoU ``>`` m or ``>=`` m.
     tolerance
@@ -55,41 +54,40 @@ class Protocol:
     precision
         Floating-point type in which IoUs are computed.
     denominator
-        How the IoU's denominator is written: ``hull`` or ``union``.
+        Form of the IoU's denominator: ``hull`` or ``union``.
     ap_denominator
-        The same for mAP, where an evaluator writes it differently there; None for `denominator`.
+        The same for mAP; None for `denominator`.
     epsilon
         Added to the denominator, in the unit of the times; 0 or more.
     times
-        Computed on ``seconds``, or ``normalised`` by the video's duration.
+        ``seconds``, or ``normalised`` by the video's duration.
     clip_references, clip_predictions
         Whether times are first clipped to [0, duration].
     nms_threshold
-        Non-maximum suppression before anything else: IoU in [0, 1] above which the lower-ranked goes;
-        None for none.
+        Non-maximum suppression before anything else: IoU in [0, 1] above which the lower-ranked answer is dropped, or
+        None.
     nms_denominator
-        How that IoU's denominator is written.
+        Form of that IoU's denominator.
     top
-        How many answers of a list count at all (after suppression), 1 or more; None for all.
+        Number of answers that count (after suppression), 1 or more; None for all.
     ranking
-        Answers rank by falling ``score``, or in the order of the ``file``.
+        Rank by falling ``score``, or by the order of the ``file``.
     references
         How several references count.
     missing
-        A query that has a reference moment and no answer (no row, or an abstention) scores the ``worst`` value,
-        makes the protocol ``refuse`` the predictions, or is ``drop``-ped from the mean.
+        A query with a reference moment and no answer (no row, or an abstention) scores the ``worst`` value, makes the
+        protocol ``refuse`` the predictions, or is ``drop``-ped from the mean.
     unreadable
-        The same of a query whose answer, in words, could not be read.
+        The same for a query whose answer in words could not be read.
     empty
         A query without a reference moment is ``drop``-ped from measures of moments; or it scores 1 if the method
-        abstains (``abstain``) and 0 if it answers. Without a row, or with an answer that could not be read, it is
-        treated as `missing` or `unreadable` say.
+        abstains (``abstain``) and 0 if it answers. `missing` and `unreadable` apply as above.
     decimals, rounding
-        How percentages are printed: 0 to 15 decimals, rounded to ``nearest`` or ``truncate``-d.
+        Format of percentages: 0 to 15 decimals, rounded to ``nearest`` or ``truncate``-d.
     measures
-        What is reported when nothing else is asked for.
+        Default measures.
     read_in
-        For single fields: where each was read, or why it is so.
+        Source of single fields, or the reason for their value.
     """
 
     name: str
@@ -211,7 +209,7 @@ CONVENTION_FIELDS: tuple[str, ...] = tuple(
 _HINTS = {name: hint for name, hint in get_type_hints(Protocol).items() if name in CONVENTION_FIELDS}
 
 
-def read_fields(texts: list[str]) -> dict[str, Any]:
-    """Read changes of fields, each written as ``field=value``."""
-    given = read_pairs(texts, CONVENTION_FIELDS, error=ProtocolError)
+def read_fields(texts: list[str], protocol: str) -> dict[str, Any]:
+    """Read changes of fields, each written as ``field=value``; errors name the protocol's text."""
+    given = read_pairs(texts, CONVENTION_FIELDS, within=f"protocol {protocol!r}", error=ProtocolError)
     return {name: read_value(name, text, _HINTS[name], error=ProtocolError) for name, text in given.items()}

@@ -18,9 +18,6 @@ from truemoment.version import __version__ as version
 
 SCHEMA = "truemoment/audit/2"
 
-TITLES = {check.name: check.title for check in CHECKS}
-"""Title of each check."""
-
 # ------------------------------------------------------------------------------------------- document
 
 
@@ -84,7 +81,8 @@ def in_order(findings: Sequence[AuditFinding]) -> list[AuditFinding]:
 
 
 def _block(finding: AuditFinding) -> Finding:
-    return Finding((finding.verdict,), TITLES.get(finding.check, finding.check), finding.level, finding.evidence)
+    title = next((check.title for check in CHECKS if check.name == finding.check), finding.check)
+    return Finding((finding.verdict,), title, finding.level, finding.evidence)
 
 
 def _sections(audit: Audit) -> Iterator[Section]:
@@ -114,7 +112,7 @@ def _place(block: Block) -> int:
     return 0 if isinstance(block, Table | Paragraph) else 1 if isinstance(block, Drawing) else 2
 
 
-# ---------------------------------------------------------------------------------- head, terms and hashes
+# ---------------------------------------------------------------------------------- facts, hashes, terms
 
 
 def _facts(audit: Audit) -> Iterator[tuple[str, str]]:
@@ -171,56 +169,14 @@ def _hashes(audit: Audit) -> Iterator[tuple[str, str]]:
 def _reading(audit: Audit) -> Iterator[tuple[str, str]]:
     """Explain the terms of the report."""
     results, setup = audit.results, audit.results.setup
-    yield (
-        "Floor",
-        "A baseline that never sees the video. It knows at most the sentence, the duration, and where moments lie in "
-        "the training split. A score that a floor reaches does not show that a method looks at videos.",
-    )
-    yield (
-        "Strongest floor",
-        "For each measure, the floor with the highest score on this split. Because it is chosen on the split under "
-        "test, the interval of the difference allows for the choice.",
-    )
-    yield (
-        "Sentence network",
-        "A small network that reads the sentence and the duration of the video, and predicts the moment with the "
-        "highest expected score at each measure. It is trained twice, with two seeds; its score is their mean.",
-    )
+    yield from FLOORS
     if results.text_only is not None:
         yield "Text only", "The same model with the same prompts, without the frames. It counts as one of the floors."
     if setup.controls.changed:
-        yield (
-            "Changed videos",
-            "The same model for the same sentences, on videos whose segments are shuffled, that are played backwards, "
-            "are frozen, or are replaced by another one. References stay, so a model that looks at the video loses on "
-            "each. These predictions are controls and do not count among the floors.",
-        )
-    yield (
-        "Better",
-        "The 95 % intervals of the differences to all floors lie above 0. It means better than the baselines tried, "
-        "and no more.",
-    )
-    yield (
-        "Skill",
-        "(method - strongest floor) / (oracle - strongest floor). A method that finds a share of the moments and "
-        f"guesses the others has that share as its skill. A skill below {LITTLE:g} is called little.",
-    )
+        yield CHANGED_VIDEOS
     if results.whole.predictions.status is not None:
-        yield (
-            "Answers in words",
-            "Fixed rules read them. An answer that has two possible readings, gives only one end of a moment, declines "
-            "or contains no moment counts as unread. An answer that there is no such moment is an abstention.",
-        )
-    yield (
-        "Ceiling",
-        "The score of the best of all proposals (oracle), of the references clipped to their videos, and of people "
-        "where several annotated.",
-    )
-    yield (
-        "Shortcut share",
-        "The floor's figure over the method's: 0.8 means that a method without the video has 80 % of it, more than 1 "
-        "that the floor is better. The two may hit different queries.",
-    )
+        yield ANSWERS_IN_WORDS
+    yield from FIGURES
     yield (
         "95 % interval",
         f"From {setup.resamples:,} resamples of the videos, not of the queries: queries of one video share its "
@@ -232,13 +188,68 @@ def _reading(audit: Audit) -> Iterator[tuple[str, str]]:
         f"How often swapping two methods video by video ({setup.permutations:,} times, at random) gives a difference "
         "as large. Against several floors it is the largest p value.",
     )
-    yield (
+
+
+FLOORS = (
+    (
+        "Floor",
+        "A baseline that never sees the video. It knows at most the sentence, the duration, and where moments lie in "
+        "the training split. A score that a floor reaches does not show that a method looks at videos.",
+    ),
+    (
+        "Strongest floor",
+        "For each measure, the floor with the highest score on this split. Because it is chosen on the split under "
+        "test, the interval of the difference allows for the choice.",
+    ),
+    (
+        "Sentence network",
+        "A small network that reads the sentence and the duration of the video, and predicts the moment with the "
+        "highest expected score at each measure. It is trained twice, with two seeds; its score is their mean.",
+    ),
+)
+
+CHANGED_VIDEOS = (
+    "Changed videos",
+    "The same model for the same sentences, on videos whose segments are shuffled, that are played backwards, are "
+    "frozen, or are replaced by another one. References stay, so a model that looks at the video loses on each. These "
+    "predictions are controls and do not count among the floors.",
+)
+
+ANSWERS_IN_WORDS = (
+    "Answers in words",
+    "Fixed rules read them. An answer that has two possible readings, gives only one end of a moment, declines or "
+    "contains no moment counts as unread. An answer that there is no such moment is an abstention.",
+)
+
+FIGURES = (
+    (
+        "Better",
+        "The 95 % intervals of the differences to all floors lie above 0. It means better than the baselines tried, "
+        "and no more.",
+    ),
+    (
+        "Skill",
+        "(method - strongest floor) / (oracle - strongest floor). A method that finds a share of the moments and "
+        f"guesses the others has that share as its skill. A skill below {LITTLE:g} is called little.",
+    ),
+    (
+        "Ceiling",
+        "The score of the best of all proposals (oracle), of the references clipped to their videos, and of people "
+        "where several annotated.",
+    ),
+    (
+        "Shortcut share",
+        "The floor's figure over the method's: 0.8 means that a method without the video has 80 % of it, more than 1 "
+        "that the floor is better. The two may hit different queries.",
+    ),
+    (
         "Detectable",
         "The smallest true difference that a split like this shows in 80 of 100 cases. A smaller one may exist without "
         "being shown, so “not decided” does not mean equal.",
-    )
-    yield (
+    ),
+    (
         "dR, AxIoU",
         "dR counts a hit for less the further its ends are off (Closer Look, 2021). AxIoU is the mean over ranks of "
         "the best IoU so far (Togashi et al., 2022).",
-    )
+    ),
+)

@@ -1,128 +1,87 @@
-"""The report of a baseline: what its runs score, as JSON and as a table."""
+"""The report of a baseline: what its runs score."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from truemoment.intervals import Floats
-from truemoment.records import Annotations
+from truemoment.baselines import BASELINES
+from truemoment.baselines.running import BaselineRun
 from truemoment.reports.head import head
-from truemoment.reports.render.tabular import TableStyle, render
-from truemoment.scores import Scores
+from truemoment.reports.model import Cell, Report, Section, Table
+from truemoment.reports.words import UNDEFINED, counted, points
 
 SCHEMA = "truemoment/baseline/1"
 
 
-@dataclass(frozen=True, eq=False)
-class BaselineRun:
-    """All there is to say of a baseline on a split.
+def document(run: BaselineRun, out: str | None = None) -> dict[str, Any]:
+    """Return what programs read.
 
     Parameters
     ----------
-    name, title, kind
-        As the command line calls it, as it calls itself once fitted, and ``floor`` or ``ceiling``.
-    fitted_on
-        The annotations; None if it learns nothing.
-    choices
-        What else decides its answers, by name: measure, engine or proposals.
-    runs
-        Scores of each run; the first is that of the answers that were written.
-    top, seed
-        Most answers a query, and seed of the draws.
+    run
+        The runs.
     out
-        Where the answers of the first run went; None for nowhere.
+        Path of the predictions of the first run; None if they were not written.
     """
-
-    name: str
-    title: str
-    kind: str
-    fitted_on: Annotations | None
-    choices: Mapping[str, str]
-    runs: tuple[Scores, ...]
-    top: int
-    seed: int
-    out: str | None = None
-
-    @property
-    def figures(self) -> Floats:
-        """Figure of each measure in each run, shape (runs, M); NaN where it is undefined."""
-        return np.array([[run.value(measure) for measure in run.measures] for run in self.runs])
-
-
-def _mean_and_spread(told: BaselineRun) -> tuple[Floats, Floats]:
-    """Mean and sample standard deviation over the runs, (M,); a single run has no spread: NaN."""
-    figures = told.figures
-    spread = figures.std(axis=0, ddof=1) if len(figures) > 1 else np.full(figures.shape[1], np.nan)
-    return figures.mean(axis=0), spread
-
-
-def document(told: BaselineRun) -> dict[str, Any]:
-    """Return the JSON document."""
-    scores = told.runs[0]
-    mean, spread = _mean_and_spread(told)
     return {
-        **head(SCHEMA, scores),
-        "baseline": told.name,
-        "title": told.title,
-        "kind": told.kind,
-        "fitted_on": None if told.fitted_on is None else f"{told.fitted_on.dataset}/{told.fitted_on.split}",
-        "fitted_on_sha256": None if told.fitted_on is None else told.fitted_on.sha256,
-        "choices": dict(told.choices),
-        "predictions": told.out,
-        "top": told.top,
-        "runs": len(told.runs),
-        "seed": told.seed,
+        **head(SCHEMA, run.runs[0]),
+        "baseline": run.name,
+        "title": run.title,
+        "kind": BASELINES[run.name].kind,
+        "fitted_on": None if run.train is None else f"{run.train.dataset}/{run.train.split}",
+        "fitted_on_sha256": None if run.train is None else run.train.sha256,
+        "choices": run.choices,
+        "predictions": out,
+        "top": run.top,
+        "runs": len(run.runs),
+        "seed": run.seed,
         "measures": [
-            {
-                "measure": figure.measure,
-                "value": None if np.isnan(mean[m]) else float(mean[m]),
-                "unit": "fraction",
-                **({"why": figure.why} if figure.value is None else {}),
-                **({"spread": float(spread[m])} if np.isfinite(spread[m]) else {}),
-                "n_queries": figure.n_queries,
-                "n_videos": figure.n_videos,
-                "signature": figure.signature,
-            }
-            for m, figure in enumerate(scores.measured())
+            replace(figure, value=mean, on_threshold=None).as_dict()
+            | ({"spread": spread} if np.isfinite(spread) else {})
+            for figure, mean, spread in zip(run.runs[0].measured(), run.mean, run.spread, strict=True)
         ],
     }
 
 
-def preamble(told: BaselineRun) -> list[str]:
-    """Say what was run on what."""
-    scores = told.runs[0]
-    fitted = "" if told.fitted_on is None else f", fitted on {told.fitted_on.dataset}/{told.fitted_on.split}"
-    said = [
-        f"{told.name} ({told.kind}): {told.title}{fitted}",
-        f"{scores.dataset}/{scores.split}: {len(scores):,} queries, {len(set(scores.video_id)):,} videos",
+def report(run: BaselineRun, out: str | None = None) -> Report:
+    """Return what people read; parameters as for :func:`document`."""
+    scores = run.runs[0]
+    fitted = "" if run.train is None else f", fitted on {run.train.dataset}/{run.train.split}"
+    data = f"{scores.dataset}/{scores.split}: {counted(len(scores), 'query', 'queries')}, "
+    facts = [
+        ("baseline", f"{run.name} ({BASELINES[run.name].kind}): {run.title}{fitted}"),
+        ("data", data + counted(scores.n_videos, "video")),
     ]
-    if told.out is not None:
-        said.append(f"answers{' of the first run' if len(told.runs) > 1 else ''}: {told.out}")
-    return said
+    if out is not None:
+        facts.append(("predictions", f"{out} (first run)" if len(run.runs) > 1 else out))
+    return Report(
+        title=f"{run.title} on {scores.dataset}, {scores.split}",
+        facts=tuple(facts),
+        sections=(Section("measures", "Measures", (table(run),)),),
+        signature=signature(run),
+    )
 
 
-def table(told: BaselineRun, *, style: TableStyle = "plain") -> str:
-    """Return the table of figures, in percent as the protocol prints them."""
-    scores = told.runs[0]
-    mean, spread = _mean_and_spread(told)
-    several = len(told.runs) > 1
-    headings = ["measure", f"mean % of {len(told.runs)} runs", "spread"] if several else ["measure", "%"]
+def table(run: BaselineRun) -> Table:
+    """Return the table of measures, in percent as the protocol prints them."""
+    scores = run.runs[0]
+    several = len(run.runs) > 1
+    headings = ("measure", f"mean % of {len(run.runs)} runs", "spread") if several else ("measure", "%")
     rows = []
-    for m, measure in enumerate(scores.measures):
-        row = [str(measure), "-" if np.isnan(mean[m]) else scores.protocol.percent(mean[m])]
-        rows.append([*row, "-" if np.isnan(spread[m]) else f"{100 * spread[m]:.2f}"] if several else row)
-    return render(headings, rows, style=style, numbers=range(1, len(headings)))
+    for measure, mean, spread in zip(scores.measures, run.mean.tolist(), run.spread.tolist(), strict=True):
+        figure = UNDEFINED if np.isnan(mean) else scores.protocol.percent(mean)
+        rows.append(tuple(map(Cell, (str(measure), figure, *([points(spread, 2)] if several else [])))))
+    return Table("", headings, (("", tuple(rows)),))
 
 
-def closing(told: BaselineRun) -> str:
+def signature(run: BaselineRun) -> str:
     """Return the signature of the figures."""
-    parts = [told.runs[0].signature(), f"baseline:{told.name}"]
-    if told.fitted_on is not None:
-        parts.append(f"fit:{told.fitted_on.dataset}/{told.fitted_on.split}#{told.fitted_on.sha256[:8]}")
-    parts += [f"{name}:{choice}" for name, choice in told.choices.items()]
-    parts += [f"top:{told.top}", f"seed:{told.seed}"]
-    return "|".join([*parts, f"runs:{len(told.runs)}"] if len(told.runs) > 1 else parts)
+    parts = [run.runs[0].signature(), f"baseline:{run.name}"]
+    if run.train is not None:
+        parts.append(f"fit:{run.train.dataset}/{run.train.split}#{run.train.sha256[:8]}")
+    parts += [f"{name}:{choice}" for name, choice in run.choices.items()]
+    parts += [f"top:{run.top}", f"seed:{run.seed}"]
+    return "|".join([*parts, f"runs:{len(run.runs)}"] if len(run.runs) > 1 else parts)

@@ -1,169 +1,115 @@
-"""The report on several annotators: a JSON document for programs, tables and a few lines for people."""
+"""The report on several annotators: their agreement, what they score, and which conclusions they confirm."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from truemoment.diagnosis.agreement import Alpha, PairwiseIoU, agreement_by_query
-from truemoment.diagnosis.conclusions import ENOUGH_DRAWS, Conclusion, Held
-from truemoment.diagnosis.human_study import HumanStudy, Performance
-from truemoment.diagnosis.humans import Way
+from truemoment.diagnosis.agreement import Alpha, agreement_by_query
+from truemoment.diagnosis.conclusions import ENOUGH_DRAWS, Conclusion
+from truemoment.diagnosis.human_study import AnnotatedFiles, HumanStudy, Performance
+from truemoment.diagnosis.humans import Reference
+from truemoment.documents import Measured
 from truemoment.intervals import Floats
-from truemoment.io import MatchReport
 from truemoment.protocols import Protocol
 from truemoment.reports.comparison import FEW_VIDEOS
 from truemoment.reports.head import head
-from truemoment.reports.render.tabular import TableStyle, escaped, render
+from truemoment.reports.model import Cell, Report, Section, Table
+from truemoment.reports.words import UNDEFINED, counted, listed, low_to_high, number, percent, points
 from truemoment.scores import Scores
 from truemoment.uncertainty import LEVEL
 
 SCHEMA = "truemoment/humans/1"
 
-_INDENT = "\ue000"
-"""A private character that stands for a blank at the beginning of a cell, which would be cut off."""
-
 COARSE = 0.05
-"""Share of identical pairs from which on it is said: what becomes of them then moves figures."""
-
-
-@dataclass(frozen=True, eq=False)
-class Agreement:
-    """How far annotators agree; alphas are None where durations are not known."""
-
-    overlap: PairwiseIoU
-    moments: Alpha | None
-    starts: Alpha | None
-    ends: Alpha | None
-
-
-@dataclass(frozen=True, eq=False)
-class Humans:
-    """All there is to say of several annotators.
-
-    Parameters
-    ----------
-    study, agreement
-        What was found.
-    predictions
-        Of each system by name, the file's path and hash, and how its rows found their queries.
-    n_without_official
-        Queries of several annotators that the official references lack; left out.
-    draws, resamples, permutations, seed
-        Of the random annotator, of intervals, of tests.
-    """
-
-    study: HumanStudy
-    agreement: Agreement
-    predictions: Mapping[str, tuple[dict[str, str], MatchReport]]
-    n_without_official: int
-    draws: int
-    resamples: int
-    permutations: int
-    seed: int
-
-    @property
-    def scores(self) -> Scores:
-        """Scores whose head stands for all: of the annotations, by the protocol as asked for."""
-        return replace(self.study.ceiling("nearest").scores, protocol=self.study.protocol)
-
+"""Share of identical pairs from which on it is reported: whether they count then changes figures."""
 
 # ------------------------------------------------------------------------------------------------ document
 
 
-def document(humans: Humans) -> dict[str, Any]:
-    """Return the JSON document."""
-    study, overlap = humans.study, humans.agreement.overlap
-    official = study.official
+def document(files: AnnotatedFiles) -> dict[str, Any]:
+    """Return what programs read."""
+    study, official = files.study, files.study.official
     return {
-        **head(SCHEMA, humans.scores),
+        **head(SCHEMA, files.scores),
         "official": None
         if official is None
         else {"dataset": official.dataset, "split": official.split, "sha256": official.sha256},
         "annotators": {
-            "queries_by_count": {
-                str(count): n for count, n in sorted(Counter(study.annotators.counts.tolist()).items())
-            },
-            "left_out": dict(study.annotators.left_out),
-            "without_official": humans.n_without_official,
-            "identical_pairs": _identical_share(study),
+            "queries_by_count": dict(sorted(Counter(study.annotators.counts.tolist()).items())),
+            "left_out": study.annotators.left_out,
+            "without_official": files.n_without_official,
+            "identical_pairs": identical_share(study),
             "duplicates": study.duplicates,
         },
-        "agreement": {
-            "pairwise_iou": {
-                "mean": _valued(overlap.mean, overlap.mean_ci95),
-                "at_least_half": _valued(overlap.at_least_half, overlap.at_least_half_ci95),
-                "disjoint": _valued(overlap.disjoint, overlap.disjoint_ci95),
-                "n_pairs": overlap.n_pairs,
-            },
-            "alpha": {
-                name: _alpha_document(alpha)
-                for name, alpha in (
-                    ("moment", humans.agreement.moments),
-                    ("start", humans.agreement.starts),
-                    ("end", humans.agreement.ends),
-                )
-            },
-            "by_query": [
-                {"query_id": query_id, "annotators": count, "mean": mean, "at_least_half": half, "disjoint": disjoint}
-                for query_id, count, (mean, half, disjoint) in zip(
-                    study.annotators.annotations.queries.query_id,
-                    study.annotators.counts.tolist(),
-                    agreement_by_query(study.annotators).tolist(),
-                    strict=True,
-                )
-            ],
-        },
-        "humans": [_performance_document(of) for of in study.performances],
+        "agreement": _agreement_document(files),
+        "humans": [
+            {
+                "way": of.reference,
+                "person": of.person,
+                "rank": of.rank or None,
+                "measures": _measures(of.scores, of.ci95, of.drawn),
+            }
+            for of in study.performances
+        ],
         "systems": [
             {
                 "system": name,
-                "predictions": humans.predictions[name][0] if name in humans.predictions else None,
-                "match": humans.predictions[name][1].as_dict() if name in humans.predictions else None,
-                "against": [{"way": way, "measures": _measures(scores)} for way, scores in of.ways.items()],
+                "predictions": files.predictions[name][0] if name in files.predictions else None,
+                "match": files.predictions[name][1].as_dict() if name in files.predictions else None,
+                "against": [{"way": of, "measures": _measures(scores)} for of, scores in system.scores.items()],
             }
-            for name, of in study.systems.items()
+            for name, system in study.systems.items()
         ],
         "conclusions": [_conclusion_document(of) for of in study.conclusions],
         "level": LEVEL,
-        "draws": humans.draws,
-        "resamples": humans.resamples,
-        "permutations": humans.permutations,
-        "seed": humans.seed,
-        "notes": notes(humans),
+        "draws": files.draws,
+        "resamples": files.resamples,
+        "permutations": files.permutations,
+        "seed": files.seed,
+        "notes": notes(files),
     }
 
 
-def _by_count(study: HumanStudy) -> list[tuple[int, int]]:
-    """How many queries have how many annotators, most annotators first."""
-    return sorted(Counter(study.annotators.counts.tolist()).items(), reverse=True)
+def _agreement_document(files: AnnotatedFiles) -> dict[str, Any]:
+    found, overlap, annotators = files.agreement, files.agreement.overlap, files.study.annotators
+    by_query = zip(
+        annotators.annotations.queries.query_id, annotators.counts, agreement_by_query(annotators), strict=True
+    )
+    return {
+        "pairwise_iou": {
+            "mean": _share(overlap.mean, overlap.mean_ci95),
+            "at_least_half": _share(overlap.at_least_half, overlap.at_least_half_ci95),
+            "disjoint": _share(overlap.disjoint, overlap.disjoint_ci95),
+            "n_pairs": overlap.n_pairs,
+        },
+        "alpha": {
+            "moment": _alpha_document(found.moments),
+            "start": _alpha_document(found.starts),
+            "end": _alpha_document(found.ends),
+        },
+        "by_query": [
+            {"query_id": query_id, "annotators": count, "mean": mean, "at_least_half": half, "disjoint": disjoint}
+            for query_id, count, (mean, half, disjoint) in by_query
+        ],
+    }
 
 
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
-def _valued(value: float, ci95: Sequence[float]) -> dict[str, Any]:
-    entry: dict[str, Any] = {"value": _number(value), "unit": "fraction"}
-    if np.isfinite(ci95).all():
-        entry["ci95"] = list(ci95)
-    return entry
+def _share(value: float, ci95: Sequence[float]) -> dict[str, Any]:
+    return {"value": value, "unit": "fraction", **({"ci95": ci95} if np.isfinite(ci95).all() else {})}
 
 
 def _alpha_document(alpha: Alpha | None) -> dict[str, Any]:
     if alpha is None:
         return {"value": None, "why": "durations are not known, and alpha compares shares of videos"}
-    entry: dict[str, Any] = {"value": _number(alpha.value)}
-    if math.isnan(alpha.value):
-        entry["why"] = "all moments are one, so that chance agrees, too"
-    if np.isfinite(alpha.ci95).all():
-        entry["ci95"] = list(alpha.ci95)
-    return entry | {
+    ci95 = alpha.ci95 if np.isfinite(alpha.ci95).all() else None
+    figure = Measured(alpha.value, why="all moments are equal, so that chance agrees too", ci95=ci95, unit="")
+    return {
+        **figure.as_dict(),
         "observed": alpha.observed,
         "expected": alpha.expected,
         "n_moments": alpha.n_moments,
@@ -174,26 +120,13 @@ def _alpha_document(alpha: Alpha | None) -> dict[str, Any]:
 def _measures(scores: Scores, ci95: Floats | None = None, drawn: Floats | None = None) -> list[dict[str, Any]]:
     entries = []
     for m, figure in enumerate(scores.measured(ci95)):
-        entry: dict[str, Any] = {"measure": figure.measure, "value": figure.value, "unit": "fraction"}
-        if figure.value is None:
-            entry["why"] = figure.why
-        if figure.ci95 is not None:
-            entry["ci95"] = list(figure.ci95)
+        entry = figure.as_dict()
+        entry.pop("on_threshold", None)
         if drawn is not None:
-            entry["mean_of_draws"] = _number(float(drawn[:, m].mean()))
-            entry["spread"] = _number(float(drawn[:, m].std(ddof=1))) if len(drawn) > 1 else None
-        entry |= {"n_queries": figure.n_queries, "n_videos": figure.n_videos, "signature": figure.signature}
+            entry["mean_of_draws"] = drawn[:, m].mean()
+            entry["spread"] = drawn[:, m].std(ddof=1) if len(drawn) > 1 else None
         entries.append(entry)
     return entries
-
-
-def _performance_document(of: Performance) -> dict[str, Any]:
-    return {
-        "way": of.way,
-        "person": of.person,
-        "rank": of.rank or None,
-        "measures": _measures(of.scores, of.ci95, of.drawn),
-    }
 
 
 def _conclusion_document(of: Conclusion) -> dict[str, Any]:
@@ -202,21 +135,21 @@ def _conclusion_document(of: Conclusion) -> dict[str, Any]:
         "systems": [of.first, of.second],
         "ways": [
             {
-                "way": held.way,
-                "difference": _number(held.difference),
+                "way": one.reference,
+                "difference": one.difference,
                 "unit": "fraction",
-                "p_holm": _number(held.p_holm),
-                "significant": None if math.isnan(held.p_holm) else held.significant,
+                "p_holm": one.p_holm,
+                "significant": None if math.isnan(one.p_holm) else one.significant,
             }
-            for held in of.ways
+            for one in of.differences
         ],
         "drawn": {
-            "mean": _number(float(of.drawn.mean())),
-            "lowest": _number(float(of.drawn.min())),
-            "highest": _number(float(of.drawn.max())),
+            "mean": of.drawn.mean(),
+            "lowest": of.drawn.min(),
+            "highest": of.drawn.max(),
             "alike": of.drawn_alike,
         },
-        "fate": of.fate,
+        "fate": of.confirmation,
         "verdict": in_words(of),
     }
 
@@ -225,147 +158,146 @@ def _conclusion_document(of: Conclusion) -> dict[str, Any]:
 
 
 def in_words(of: Conclusion) -> str:
-    """Say what becomes of a conclusion; what is not significant is never called equal.
+    """Return whether annotators confirm a conclusion; what is not significant is never called equal.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> ways = (Held("official", 0.05, 0.001), Held("nearest", 0.04, 0.01), Held("representative", 0.01, 0.2))
-    >>> in_words(Conclusion("mIoU", "a", "b", ways, np.array([0.01]), np.array([0.5])))
-    'not confirmed: a leads b under the official references, but not significantly under the representative, drawn annotators (in 0 % of draws only)'
+    >>> from truemoment.diagnosis.conclusions import PairDifference
+    >>> found = [("official", 0.05, 0.001), ("nearest", 0.04, 0.01), ("representative", 0.01, 0.2)]
+    >>> differences = tuple(PairDifference(*one) for one in found)
+    >>> in_words(Conclusion("mIoU", "a", "b", differences, np.array([0.01]), np.array([0.5])))
+    'not confirmed: a leads b against the official references, but not significantly against the representative annotator or drawn annotators (only in 0 % of draws)'
     """  # noqa: E501 - one line of output
-    base, *others = of.ways
+    base, *others = of.differences
     if math.isnan(base.difference):
         return "undefined"
     if not base.significant:
         return (
-            f"nothing to confirm: {_points(base.difference)} points under {_UNDER[base.way]}, not significant, which "
-            "does not make them equal"
+            f"nothing to confirm: {points(base.difference, sign='+')} points against {_NAMES[base.reference]}, not "
+            "significant, which does not show that they are equal"
         )
     ahead, behind = (of.first, of.second) if base.difference > 0 else (of.second, of.first)
-    claim = f"{ahead} leads {behind} under {_UNDER[base.way]}"
-    if of.fate == "survives":
-        return f"survives: {claim} and under every way of referring to the annotators"
-    turned = [held for held in others if held.significant and held.difference * base.difference < 0]
-    if turned:
-        return f"contradicted: {claim}, {behind} under {_listed(turned)}"
-    weak = [held for held in others if not held.significant]
-    told = [_UNDER[held.way] for held in weak]
+    claim = f"{ahead} leads {behind} against {_NAMES[base.reference]}"
+    if of.confirmation == "survives":
+        return f"survives: {claim} and against the annotators"
+    reversed_ = [one for one in others if one.difference * base.difference < 0]
+    contrary = [_NAMES[one.reference] for one in reversed_ if one.significant]
+    if contrary:
+        return f"contradicted: {claim}, {behind} leads against {listed(contrary)}"
+    weak = [_NAMES[one.reference] for one in others if not one.significant]
     if of.drawn_alike < ENOUGH_DRAWS:
-        told.append(f"drawn annotators (in {100 * of.drawn_alike:.0f} % of draws only)")
-    reversed_ = [held for held in weak if held.difference * base.difference < 0]
-    tail = f"; under {_listed(reversed_)} {behind} is ahead, not significantly" if reversed_ else ""
-    return f"not confirmed: {claim}, but not significantly under {', '.join(told)}{tail}"
+        weak.append(f"drawn annotators (only in {percent(of.drawn_alike)} of draws)")
+    against = listed([_NAMES[one.reference] for one in reversed_])
+    tail = f"; against {against} {behind} leads, not significantly" if reversed_ else ""
+    return f"not confirmed: {claim}, but not significantly against {listed(weak, 'or')}{tail}"
 
 
-_UNDER: Mapping[Way, str] = {
+_NAMES: Mapping[Reference, str] = {
     "official": "the official references",
     "nearest": "the nearest annotator",
-    "representative": "the representative",
+    "representative": "the representative annotator",
     "others-representative": "the representative of the others",
     "another": "one annotator",
 }
 
-
-def _listed(held: Sequence[Held]) -> str:
-    return ", ".join(_UNDER[of.way] for of in held)
+# --------------------------------------------------------------------------------------------------- report
 
 
-def _points(difference: float) -> str:
-    return f"{100 * difference:+.1f}"
+def report(files: AnnotatedFiles) -> Report:
+    """Return what people read."""
+    study, scores = files.study, files.scores
+    tables = [agreement_table(files), scores_table(study)]
+    explanations = []
+    if study.conclusions:
+        tables.append(conclusions_table(study.conclusions))
+        explanations.append(
+            f"*: significant at {100 * LEVEL:g} % (paired by video, corrected over pairs); drawn: lowest to highest "
+            "difference with one annotator a query; alike: significant draws with the same sign"
+        )
+    hashes = [(source["path"], source["sha256"]) for source, _ in files.predictions.values()]
+    return Report(
+        title=f"Annotators of {scores.dataset}, {scores.split}",
+        facts=facts(files),
+        sections=(Section("annotators", "Annotators", tuple(tables)),),
+        notes=(*notes(files), *explanations),
+        signature=(
+            f"{scores.signature()}|duplicates:{study.duplicates}|draws:{files.draws}"
+            f"|intervals:{files.resamples} resamples of videos|seed:{files.seed}"
+        ),
+        hashes=(*hashes, ("annotations", scores.annotations_sha256)),
+    )
 
 
-# --------------------------------------------------------------------------------------------------- tables
-
-
-def preamble(humans: Humans) -> list[str]:
-    """Say what was looked at."""
-    study = humans.study
-    scores = humans.scores
-    lines = [f"{scores.dataset}/{scores.split}: {len(scores):,} queries, {scores.n_videos:,} videos"]
-    lines[0] += "".join(f", {n:,} with {count} annotators" for count, n in _by_count(study))
+def facts(files: AnnotatedFiles) -> tuple[tuple[str, str], ...]:
+    """Return what was studied."""
+    study, scores = files.study, files.scores
+    counts = sorted(Counter(study.annotators.counts.tolist()).items(), reverse=True)
+    by_count = "".join(f", {n:,} with {counted(count, 'annotator')}" for count, n in counts)
+    size = f"{counted(len(scores), 'query', 'queries')}, {counted(scores.n_videos, 'video')}"
+    found = [("data", f"{scores.dataset}/{scores.split}: {size}{by_count}")]
     if study.official is not None:
-        lines.append(f"official references: {study.official.dataset}/{study.official.split}")
-    for name, (source, match) in humans.predictions.items():
-        lines.append(f"{name}: {source['path']}: {match.format}; {match.rows:,} rows")
-    return lines
+        found.append(("official references", f"{study.official.dataset}/{study.official.split}"))
+    for name, (source, match) in files.predictions.items():
+        found.append((name, f"{source['path']}: {match.format}; {match.rows:,} rows"))
+    return tuple(found)
 
 
-def agreement_table(humans: Humans, *, style: TableStyle = "plain") -> str:
+def agreement_table(files: AnnotatedFiles) -> Table:
     """Return the table of agreement."""
-    found, overlap = humans.agreement, humans.agreement.overlap
+    found, overlap = files.agreement, files.agreement.overlap
     rows = [
-        ["mean IoU of two annotators", f"{overlap.mean:.3f}", _between(overlap.mean_ci95, 1)],
-        [
-            "pairs with IoU of 0.5 or more, %",
-            f"{100 * overlap.at_least_half:.1f}",
-            _between(overlap.at_least_half_ci95),
-        ],
-        ["pairs that do not overlap, %", f"{100 * overlap.disjoint:.1f}", _between(overlap.disjoint_ci95)],
+        ("mean IoU of two annotators", number(overlap.mean, 3), low_to_high(overlap.mean_ci95, 3)),
+        ("pairs with IoU of 0.5 or more, %", *_percent_row(overlap.at_least_half, overlap.at_least_half_ci95)),
+        ("pairs that do not overlap, %", *_percent_row(overlap.disjoint, overlap.disjoint_ci95)),
     ]
-    alphas = (("moments", found.moments), ("starts", found.starts), ("ends", found.ends))
-    rows += [[f"Krippendorff's alpha, {what}", *_alpha_cells(alpha)] for what, alpha in alphas if alpha is not None]
-    return render(["agreement", "", "95 % interval"], rows, style=style, numbers=(1,))
+    for what, alpha in (("moments", found.moments), ("starts", found.starts), ("ends", found.ends)):
+        if alpha is not None:
+            rows.append((f"Krippendorff's alpha, {what}", number(alpha.value, 3), low_to_high(alpha.ci95, 3)))
+    cells = tuple((Cell(label), Cell(value), Cell(interval or UNDEFINED)) for label, value, interval in rows)
+    return Table("Agreement of annotators", ("", "value", "95 % interval"), (("", cells),), text_columns=(0, 2))
 
 
-def _alpha_cells(alpha: Alpha) -> list[str]:
-    return ["-" if math.isnan(alpha.value) else f"{alpha.value:.3f}", _between(alpha.ci95, 1)]
+def _percent_row(share: float, ci95: Sequence[float]) -> tuple[str, str]:
+    return number(100 * share, 1), low_to_high(ci95, 1, times=100)
 
 
-def _between(ci95: Sequence[float], scale: int = 100) -> str:
-    if not np.isfinite(ci95).all():
-        return "-"
-    decimals = 1 if scale == 100 else 3
-    return f"{scale * ci95[0]:.{decimals}f} to {scale * ci95[1]:.{decimals}f}"
+def scores_table(study: HumanStudy) -> Table:
+    """Return the table of scores by reference; percent as the protocol prints them."""
+    groups = []
+    for reference in dict.fromkeys(of.reference for of in study.performances):
+        rows = [
+            row
+            for of in study.performances
+            if of.reference == reference
+            for row in _performance_rows(of, study.protocol)
+        ]
+        rows += [
+            _row(name, *_figures(system.scores[reference], study.protocol))
+            for name, system in study.systems.items()
+            if reference in system.scores
+        ]
+        name = _NAMES[reference].removeprefix("the ")
+        if reference == "official" and study.official is not None:
+            name = f"{study.official.dataset}/{study.official.split}"
+        groups.append((name, tuple(rows)))
+    headings = ("who", *(str(measure) for measure in study.measures), "queries")
+    return Table("Measures in percent, by reference", headings, tuple(groups))
 
 
-def table(humans: Humans, *, style: TableStyle = "plain") -> str:
-    """Return the table of scores: who, held against whom; percent as the protocol prints them."""
-    study = humans.study
-    blank = [""] * (len(study.measures) + 1)
-    rows: list[list[str]] = []
-    for way in dict.fromkeys(of.way for of in study.performances):
-        rows.append([f"against {_held_against(humans, way)}", *blank])
-        for of in study.performances:
-            if of.way == way:
-                rows += _performance_rows(of, study.protocol)
-        for name, system in study.systems.items():
-            if way in system.ways:
-                rows.append([f"  {name}", *_cells(system.ways[way], study.protocol)])
-    headings = ["%", *(str(measure) for measure in study.measures), "queries"]
-    if style != "plain":
-        rows = [[escaped(row[0].strip(), style), *row[1:]] for row in rows]
-        headings = [escaped(heading, style) for heading in headings]
-    else:
-        rows = [[row[0].replace("  ", 2 * _INDENT), *row[1:]] for row in rows]
-    return render(headings, rows, style=style, numbers=range(1, len(headings))).replace(_INDENT, " ")
+def _row(*texts: str) -> tuple[Cell, ...]:
+    return tuple(map(Cell, texts))
 
 
-def _performance_rows(of: Performance, protocol: Protocol) -> list[list[str]]:
-    """A row of figures; of one annotator and of the consensus two of the interval; one of the deviation over draws."""
-    rows = [[f"  {_who(of)}", *_cells(of.scores, protocol)]]
+def _performance_rows(of: Performance, protocol: Protocol) -> list[tuple[Cell, ...]]:
+    """Return a row of figures; with interval for one annotator and the consensus; with the deviation over draws."""
+    rows = [_row(_who(of), *_figures(of.scores, protocol))]
     if of.person in ("random", "consensus"):
         low, high = of.ci95.T
-        rows += [
-            ["    95 % interval, from", *_percents(low, protocol), ""],
-            ["    to", *_percents(high, protocol), ""],
-        ]
+        rows += [_row("95 % interval, from", *_percents(low, protocol), ""), _row("to", *_percents(high, protocol), "")]
     if of.drawn is not None and len(of.drawn) > 1:
-        spread = of.drawn.std(axis=0, ddof=1)
-        rows.append([f"    deviation over {len(of.drawn)} draws", *_percents(spread, protocol), ""])
+        spread = _percents(of.drawn.std(axis=0, ddof=1), protocol)
+        rows.append(_row(f"deviation over {len(of.drawn)} draws", *spread, ""))
     return rows
-
-
-def _held_against(humans: Humans, way: Way) -> str:
-    official = humans.study.official
-    if way == "official" and official is not None:
-        return f"{official.dataset}/{official.split}"
-    return {
-        "nearest": "nearest annotator",
-        "representative": "representative",
-        "others-representative": "the others' representative",
-        "another": "one annotator",
-    }[way]
 
 
 def _who(of: Performance) -> str:
@@ -375,116 +307,81 @@ def _who(of: Performance) -> str:
         return "consensus of the others"
     ordinal = {1: "1st", 2: "2nd", 3: "3rd"}.get(of.rank, f"{of.rank}th")
     if of.person == "by agreement":
-        return f"{ordinal} by agreement" + (" (representative)" if of.rank == 1 else "")
+        return f"{ordinal} by agreement"
     return f"{'' if of.rank == 1 else f'{ordinal} '}best for the reference"
 
 
-def _cells(scores: Scores, protocol: Protocol) -> list[str]:
-    """Figures in percent, and how many queries they are of."""
+def _figures(scores: Scores, protocol: Protocol) -> list[str]:
+    """Return figures in percent, and the number of queries."""
     values = np.array([scores.value(measure) for measure in scores.measures])
     return [*_percents(values, protocol), f"{int((scores.weight > 0).any(axis=0).sum()):,}"]
 
 
 def _percents(values: Floats, protocol: Protocol) -> list[str]:
-    return ["-" if math.isnan(value) else protocol.percent(value) for value in values.tolist()]
+    return [UNDEFINED if math.isnan(value) else protocol.percent(value) for value in values.tolist()]
 
 
-def conclusions_table(humans: Humans, *, style: TableStyle = "plain") -> str:
-    """Return the table of conclusions: differences in points of percent, * where significant."""
-    of_all = humans.study.conclusions
-    ways = [held.way for held in of_all[0].ways]
-    headings = ["measure", "less", *(_SHORT[way] for way in ways), "drawn", "alike, %", "verdict"]
-    rows = [
-        [
-            of.measure,
-            f"{of.first} - {of.second}",
-            *(_starred(held) for held in of.ways),
-            f"{_points(float(of.drawn.min()))} to {_points(float(of.drawn.max()))}",
-            f"{100 * of.drawn_alike:.0f}",
-            of.fate,
-        ]
-        for of in of_all
-    ]
-    shown = [[escaped(cell, style) for cell in row] for row in rows]
-    return render(headings, shown, style=style, numbers=range(2, len(ways) + 4))
+def conclusions_table(conclusions: Sequence[Conclusion]) -> Table:
+    """Return the table of conclusions: differences in points, marked where significant."""
+    against = [one.reference for one in conclusions[0].differences]
+    groups: dict[str, list[tuple[Cell, ...]]] = {}
+    for of in conclusions:
+        differences = [Cell(points(one.difference, sign="+"), marked=one.significant) for one in of.differences]
+        drawn = low_to_high((of.drawn.min(), of.drawn.max()), 1, times=100, sign="+") or UNDEFINED
+        texts = _row(drawn, number(100 * of.drawn_alike, 0), of.confirmation)
+        groups.setdefault(of.measure, []).append((Cell(f"{of.first} - {of.second}"), *differences, *texts))
+    headings = ("systems", *against, "drawn", "alike, %", "verdict")
+    caption = "Differences between systems, in percentage points"
+    rows = tuple((measure, tuple(of_measure)) for measure, of_measure in groups.items())
+    return Table(caption, headings, rows, text_columns=(0, len(headings) - 1))
 
 
-_SHORT: Mapping[Way, str] = {
-    "official": "official",
-    "nearest": "nearest",
-    "representative": "representative",
-    "others-representative": "others' representative",
-    "another": "one annotator",
-}
-
-
-def _starred(held: Held) -> str:
-    return "-" if math.isnan(held.difference) else f"{_points(held.difference)}{'*' if held.significant else ' '}"
-
-
-def notes(humans: Humans) -> list[str]:
-    """Say aloud what a reader of the figures should know."""
-    study = humans.study
-    said = [
-        f"{count:,} {'query is' if count == 1 else 'queries are'} left out: {why}"
-        for why, count in study.annotators.left_out.items()
-    ]
-    if humans.n_without_official and study.official is not None:
-        said.append(
-            f"{humans.n_without_official:,} queries of several annotators are left out: "
-            f"{study.official.dataset}/{study.official.split} has no moment of them"
+def notes(files: AnnotatedFiles) -> list[str]:
+    """Return what a reader of the figures has to know."""
+    study = files.study
+    marked = study.annotators
+    found = [f"{_queries(count)} left out: {why}" for why, count in marked.left_out.items()]
+    if files.n_without_official and study.official is not None:
+        found.append(
+            f"{_queries(files.n_without_official)} left out: {study.official.dataset}/{study.official.split} has no "
+            "moment for them"
         )
-    n_videos = study.annotators.annotations.n_videos
+    n_videos = marked.annotations.n_videos
     if n_videos < FEW_VIDEOS:
-        said.append(
-            f"{n_videos} video{'' if n_videos == 1 else 's'}: intervals from so few are too narrow, or undefined"
-        )
-    n_before = int(study.annotators.before_video.sum())
+        found.append(f"{counted(n_videos, 'video')}: intervals from so few are too narrow, or undefined")
+    n_before = int(marked.before_video.sum())
     if n_before:
         clips = study.protocol.clip_references or study.protocol.clip_predictions
-        held = "to 0 s, as the protocol clips times" if clips else "as they marked, where no system can answer"
-        said.append(
-            f"{n_before:,} {'query has' if n_before == 1 else 'queries have'} an annotator's moment that begins before "
-            f"0 s: people are held {held}"
+        found.append(
+            f"{counted(n_before, 'query has', 'queries have')} a moment of an annotator that begins before 0 s; "
+            + ("the protocol clips it" if clips else "it is measured as it was marked, where no system can answer")
         )
-    identical = _identical_share(study)
+    identical = identical_share(study)
     if identical >= COARSE:
-        said.append(
-            f"{100 * identical:.0f} % of all pairs of annotators marked the very same moment; "
-            f"what becomes of them is --duplicates {study.duplicates}"
+        found.append(
+            f"{percent(identical)} of all pairs of annotators marked the same moment; --duplicates "
+            f"{study.duplicates} decides whether these count"
         )
     for name, system in study.systems.items():
-        silent = system.ways["nearest"].touched
-        said += [f"{name}: {count:,} queries with {what}" for what, count in silent.items()]
-    sampled = humans.agreement.moments
-    if sampled is not None and sampled.n_against < sampled.n_moments:
-        said.append(
-            f"alpha of moments: chance is that of each moment against a random sample of {sampled.n_against:,} of "
-            f"{sampled.n_moments:,}"
+        found += [f"{name}: {count:,} queries with {what}" for what, count in system.scores["nearest"].touched.items()]
+    sampled = files.agreement.moments
+    if sampled is None:
+        found.append("no alpha: some durations are unknown, and alpha compares shares of videos")
+    elif sampled.n_against < sampled.n_moments:
+        found.append(
+            f"alpha of moments: chance is estimated from a random sample of {sampled.n_against:,} of "
+            f"{sampled.n_moments:,} moments"
         )
-    if humans.agreement.moments is None:
-        said.append("no alpha: some durations are not known, and it compares shares of videos")
-    said += [f"{of.measure}, {of.first} and {of.second}: {in_words(of)}" for of in study.conclusions]
-    return said
+    unconfirmed = [of for of in study.conclusions if of.confirmation != "survives"]
+    return found + [f"{of.measure}, {of.first} and {of.second}: {in_words(of)}" for of in unconfirmed]
 
 
-def _identical_share(study: HumanStudy) -> float:
-    """Share of pairs of annotators who marked the very same moment."""
+def _queries(count: int) -> str:
+    return counted(count, "query is", "queries are")
+
+
+def identical_share(study: HumanStudy) -> float:
+    """Return the share of pairs of annotators who marked the same moment."""
     pairs = study.annotators.counts * (study.annotators.counts - 1)
     same = study.annotators.identical().sum(axis=(1, 2)) - study.annotators.counts
     return float(same.sum() / pairs.sum())
-
-
-def closing(humans: Humans) -> list[str]:
-    """Return the signature that belongs to every figure, and what marks mean."""
-    lines = []
-    if humans.study.conclusions:
-        lines.append(
-            f"* significant at {100 * LEVEL:g} % (paired by video, corrected over pairs); drawn: one annotator a "
-            "query, lowest to highest difference; alike: draws with the same sign, significant"
-        )
-    lines.append(
-        f"{humans.scores.signature()}|duplicates:{humans.study.duplicates}|draws:{humans.draws}"
-        f"|intervals:{humans.resamples} resamples of videos|seed:{humans.seed}"
-    )
-    return lines

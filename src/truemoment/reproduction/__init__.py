@@ -6,20 +6,40 @@ function that computes ours and the tuple ``TABLES``; name the module below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
 
 from truemoment.caching import NO_CACHE, Cache
-from truemoment.exceptions import UsageError
+from truemoment.exceptions import MissingFileError, UsageError
 from truemoment.reproduction import best_constant, blind, closer_look, hidden_challenges, mad, resplit
-from truemoment.reproduction.base import Reproduced, Setting, Status, Table, published_figures
+from truemoment.reproduction.base import (
+    PublishedTable,
+    Reproduced,
+    ReproducedTable,
+    Reproduction,
+    Status,
+    TableInputs,
+    published_figures,
+)
 
-__all__ = ["TABLES", "Reproduced", "Setting", "Status", "Table", "get_table", "published_figures", "reproduce"]
+__all__ = [
+    "TABLES",
+    "PublishedTable",
+    "Reproduced",
+    "ReproducedTable",
+    "Reproduction",
+    "Status",
+    "TableInputs",
+    "get_table",
+    "published_figures",
+    "reproduce",
+    "reproduce_tables",
+]
 
-TABLES: Mapping[str, Table] = MappingProxyType(
+TABLES: Mapping[str, PublishedTable] = MappingProxyType(
     {
         table.name: table
         for module in (closer_look, resplit, hidden_challenges, mad, best_constant, blind)
@@ -29,7 +49,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
 """Every table by name."""
 
 
-def get_table(name: str) -> Table:
+def get_table(name: str) -> PublishedTable:
     """Return a table by name.
 
     Raises
@@ -43,13 +63,13 @@ def get_table(name: str) -> Table:
 
 
 def reproduce(
-    table: str | Table,
+    table: str | PublishedTable,
     data_dir: str | Path | None = None,
     rng: np.random.Generator | None = None,
     *,
     runs: int = 100,
     engine: str = "lexicon",
-    tell: Callable[[str], None] = lambda _: None,
+    on_status: Callable[[str], None] = lambda _: None,
     cache: Cache = NO_CACHE,
 ) -> list[Reproduced]:
     """Compute a table.
@@ -66,8 +86,8 @@ def reproduce(
         Runs of a baseline whose published figure is a mean over runs.
     engine
         What finds verbs, see :func:`truemoment.language.get_engine`.
-    tell
-        Is told, in a line, what takes time.
+    on_status
+        Called with a line on what takes time.
     cache
         Keeps what learned floors learned and answered.
 
@@ -84,5 +104,50 @@ def reproduce(
         If a dataset is not there, or is not as it must be.
     """
     table = get_table(table) if isinstance(table, str) else table
-    setting = Setting(data_dir, np.random.default_rng(0) if rng is None else rng, runs, engine, tell, cache)
-    return list(table.compute(published_figures(table.figures), setting))
+    inputs = TableInputs(data_dir, np.random.default_rng(0) if rng is None else rng, runs, engine, on_status, cache)
+    return list(table.compute(published_figures(table.figures), inputs))
+
+
+def reproduce_tables(
+    tables: Sequence[str] = (),
+    data_dir: str | Path | None = None,
+    *,
+    runs: int = 100,
+    engine: str = "lexicon",
+    seed: int = 0,
+    cache: Cache = NO_CACHE,
+    on_status: Callable[[str], None] = lambda _: None,
+) -> Reproduction:
+    """Compute several tables, each with the same seed.
+
+    Parameters
+    ----------
+    tables
+        Their names; by default all, without those whose datasets are missing.
+    seed
+        Seed of every table.
+    data_dir, runs, engine, cache, on_status
+        As for :func:`reproduce`.
+
+    Raises
+    ------
+    MissingFileError
+        If the dataset of a table that was named is missing, or those of all tables.
+    """
+    done = []
+    for table in [get_table(name) for name in dict.fromkeys(tables)] or list(TABLES.values()):
+
+        def status_of_table(text: str, name: str = table.name) -> None:
+            on_status(f"{name}: {text}")
+
+        rng = np.random.default_rng(seed)
+        try:
+            rows = reproduce(table, data_dir, rng, runs=runs, engine=engine, cache=cache, on_status=status_of_table)
+            done.append(ReproducedTable(table, rows))
+        except MissingFileError as error:
+            if tables:
+                raise
+            done.append(ReproducedTable(table, (), why_not=str(error)))
+    if not any(of.rows for of in done):
+        raise MissingFileError(f"no table could be run; {done[0].table.name}: {done[0].why_not}")
+    return Reproduction(done, seed=seed, runs=runs, engine=engine)

@@ -7,6 +7,7 @@ prints as the published one; any other bounds the difference, in the unit of the
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_UP, Decimal
@@ -116,7 +117,7 @@ class Reproduced:
 
 
 @dataclass(frozen=True)
-class Setting:
+class TableInputs:
     """What tables are computed from.
 
     Parameters
@@ -129,8 +130,8 @@ class Setting:
         Runs of a baseline whose published figure is a mean over runs.
     engine
         What finds verbs, see :func:`truemoment.language.get_engine`.
-    tell
-        Is told, in a line, what takes time.
+    on_status
+        Called with a line on what takes time.
     cache
         Keeps what learned floors learned and answered.
     """
@@ -139,7 +140,7 @@ class Setting:
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     runs: int = 100
     engine: str = "lexicon"
-    tell: Callable[[str], None] = lambda _: None
+    on_status: Callable[[str], None] = lambda _: None
     cache: Cache = NO_CACHE
     _read: dict[tuple[str, str], Annotations] = field(default_factory=dict, repr=False)
 
@@ -153,13 +154,13 @@ class Setting:
         """
         name = dataset.lower().replace(" ", "-"), {"training": "train"}.get(split, split)
         if name not in self._read:
-            self.tell(f"reading {' '.join(name)}")
+            self.on_status(f"reading {' '.join(name)}")
             self._read[name] = load_annotations(*name, data_dir=self.data_dir)
         return self._read[name]
 
 
 @dataclass(frozen=True)
-class Table:
+class PublishedTable:
     """A table of a paper, or figures quoted in its text, or a study of ours beside them.
 
     Parameters
@@ -175,7 +176,7 @@ class Table:
     figures
         Name of its file of published figures.
     compute
-        Takes the published figures and the setting, and yields every figure of the table.
+        Takes the published figures and the inputs, and yields every figure of the table.
     drawings
         Takes these figures and returns what is drawn of them; by default nothing is.
     """
@@ -185,8 +186,55 @@ class Table:
     source: str
     datasets: tuple[str, ...]
     figures: str
-    compute: Callable[[Sequence[PublishedFigure], Setting], Iterable[Reproduced]]
+    compute: Callable[[Sequence[PublishedFigure], TableInputs], Iterable[Reproduced]]
     drawings: Callable[[Sequence[Reproduced]], Sequence[Drawing]] = lambda _: ()
+
+
+@dataclass(frozen=True)
+class ReproducedTable:
+    """A table and its figures.
+
+    Parameters
+    ----------
+    table
+        The table.
+    rows
+        Its figures; none if it was not run.
+    why_not
+        Why it was not run, else "".
+    """
+
+    table: PublishedTable
+    rows: Sequence[Reproduced]
+    why_not: str = ""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """Reproduced tables.
+
+    Parameters
+    ----------
+    tables
+        In the order asked for.
+    seed
+        Seed of every table.
+    runs
+        Runs of a baseline whose published figure is a mean over runs.
+    engine
+        What found verbs.
+    """
+
+    tables: Sequence[ReproducedTable]
+    seed: int
+    runs: int
+    engine: str
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of figures by status."""
+        found = Counter(row.status for table in self.tables for row in table.rows)
+        return {status: found[status] for status in get_args(Status)}
 
 
 def published_figures(name: str) -> list[PublishedFigure]:

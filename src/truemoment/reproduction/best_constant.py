@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from truemoment.baselines import BestConstant
 from truemoment.comparison import PublishedFigure
 from truemoment.evaluation import evaluate
-from truemoment.reproduction.base import Reproduced, Setting, Table, beside
+from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside
 
 
-def best_constant(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+def best_constant(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Fit on the training split for R@1,IoU=0.5, grid of 5 %; look at the test split."""
-    train, test = (setting.load("Charades-STA", split) for split in ("training", "test"))
+    train, test = (inputs.load("Charades-STA", split) for split in ("training", "test"))
     fitted = BestConstant("R@1,IoU=0.5").fit(train)
     scores = evaluate(test, fitted.ground(test.queries), [figure.measure for figure in figures])
     for figure in figures:
@@ -23,7 +23,7 @@ def best_constant(figures: Sequence[PublishedFigure], setting: Setting) -> Itera
 REASON = 'stands in no paper: our own figure of "first 30 %", recomputed here through the baseline BestConstant'
 
 TABLES = (
-    Table(
+    PublishedTable(
         "best-constant",
         "The one share of the video that is best on the training split",
         "ours",

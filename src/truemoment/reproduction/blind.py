@@ -7,7 +7,7 @@ worth most by it. Nothing is judged: these are not the same method.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
 from truemoment.reports.drawing import FLOOR, INK, METHOD, SMALL, new_figure
 from truemoment.reports.model import Drawing
-from truemoment.reproduction.base import Reproduced, Setting, Table, beside, with_ours
+from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside, with_ours
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,6 +30,8 @@ BESIDE = ("best-constant", "sentence-neighbours")
 
 OURS = "truemoment"
 
+CONSTANT = "best constant"
+
 REASON = "ours is the sentence network, which never sees a video: mean of two trainings"
 
 
@@ -38,18 +40,18 @@ def called(name: str) -> str:
     return name.replace("-", " ")
 
 
-def blind_beside_published(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+def blind_beside_published(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Fit the sentence network on each training split; set it beside each published figure of its test splits."""
     protocol = get_protocol("default")
     for (dataset, split), of_split in groupby(figures, key=lambda figure: (figure.dataset, figure.split)):
         rows = list(of_split)
         names = list(dict.fromkeys(figure.measure for figure in rows))
         measures = parse_measures("; ".join(names))
-        train, test = setting.load(dataset, "training"), setting.load(dataset, split)
-        floors = FloorSetting(test, measures, protocol, train=train, cache=setting.cache, on_status=setting.tell)
+        train, test = inputs.load(dataset, "training"), inputs.load(dataset, split)
+        floors = FloorSetting(test, measures, protocol, train=train, cache=inputs.cache, on_status=inputs.on_status)
         values: dict[str, dict[str, list[float]]] = {}
         for name in (NETWORK, *BESIDE):
-            setting.tell(f"{name} on {dataset}, {split}")
+            inputs.on_status(f"{name} on {dataset}, {split}")
             draws = Floor(name, floors).answers(test)
             values[name] = {
                 of: [evaluate(test, answers[m], [measures[m]], protocol).value(measures[m]) for answers in draws]
@@ -66,46 +68,53 @@ def blind_beside_published(figures: Sequence[PublishedFigure], setting: Setting)
 
 
 @dataclass(frozen=True)
-class Beside:
-    """Published figures of one measure on one split, in percent, and the floors' beside them.
+class SplitFigures:
+    """Published figures of one measure on one split, and those of the floors; in percent.
 
     Parameters
     ----------
     dataset, split, measure
-        What they are of.
-    published
-        Of models that see the video, in the order published.
-    network, constant
-        Of the sentence network and of the best constant.
+        What they measure.
+    models
+        Published models that see the video, in the order published: name and figure.
+    floors
+        Figures of the floors by name.
     """
 
     dataset: str
     split: str
     measure: str
-    published: tuple[float, ...]
-    network: float
-    constant: float
+    models: tuple[tuple[str, float], ...]
+    floors: Mapping[str, float]
+
+    @property
+    def published(self) -> tuple[float, ...]:
+        """The published figures."""
+        return tuple(figure for _, figure in self.models)
+
+    @property
+    def network(self) -> float:
+        """The figure of the sentence network."""
+        return self.floors[called(NETWORK)]
 
     @property
     def n_below(self) -> int:
-        """How many published figures are at or below the sentence network's."""
+        """Number of published figures at or below the sentence network's."""
         return sum(value <= self.network for value in self.published)
 
 
-def by_split(rows: Sequence[Reproduced], threshold: str = "IoU=0.5") -> list[Beside]:
-    """Collect each split's figures of the measure with a threshold, in the order of the rows."""
+def by_split(rows: Sequence[Reproduced], threshold: str = "IoU=0.5") -> list[SplitFigures]:
+    """Collect each split's figures of the measures with a threshold, in the order of the rows."""
     cells: dict[tuple[str, str, str], list[Reproduced]] = {}
     for row in rows:
         if threshold in row.measure:
             cells.setdefault((row.dataset, row.split, row.measure), []).append(row)
     found = []
     for place, here in cells.items():
-        published = tuple(float(row.published) for row in here if row.published is not None)
-        ours = {row.method: row.ours for row in here if row.source == OURS}
-        network, constant = (ours[called(name)] for name in (NETWORK, "best-constant"))
-        if network is not None and constant is not None:
-            found.append(Beside(*place, published, network, constant))
-    return found
+        models = tuple((row.method, float(row.published)) for row in here if row.published is not None)
+        floors = {row.method: row.ours for row in here if row.source == OURS and row.ours is not None}
+        found.append(SplitFigures(*place, models, floors))
+    return [of for of in found if {called(NETWORK), CONSTANT} <= set(of.floors)]
 
 
 def drawings(rows: Sequence[Reproduced]) -> list[Drawing]:
@@ -121,14 +130,14 @@ def drawings(rows: Sequence[Reproduced]) -> list[Drawing]:
     ]
 
 
-def figure(splits: Sequence[Beside]) -> Figure:
+def figure(splits: Sequence[SplitFigures]) -> Figure:
     """Draw a line a split: published figures, the sentence network and the best constant on one scale in percent."""
     drawn = new_figure(1.1 + 0.42 * len(splits))
     axes = drawn.add_subplot()
     heights = range(len(splits), 0, -1)
     for height, of in zip(heights, splits, strict=True):
         axes.plot(of.published, [height] * len(of.published), "o", color=METHOD, alpha=0.55, markersize=4.5, mew=0)
-        axes.plot([of.constant], [height], "|", color=FLOOR, markersize=13, markeredgewidth=1.6)
+        axes.plot([of.floors[CONSTANT]], [height], "|", color=FLOOR, markersize=13, markeredgewidth=1.6)
         axes.plot([of.network], [height], "D", color=FLOOR, markeredgecolor=INK, markersize=6.5, markeredgewidth=0.6)
         axes.annotate(
             f"{of.n_below} of {len(of.published)}",
@@ -162,7 +171,7 @@ def figure(splits: Sequence[Beside]) -> Figure:
 
 
 TABLES = (
-    Table(
+    PublishedTable(
         "blind-beside-published",
         "A network that only reads the sentence, beside published models that see the video",
         "ours, beside figures collected from the literature",

@@ -2,8 +2,8 @@
 
 Figures are truncated in the paper's Table 2 and rounded in its text, both by the convention of the protocol
 ``closer-look``. The Bias-based row is said to be drawn from a density; its figures come close to those of one constant,
-and :class:`~truemoment.baselines.BiasBased` answers with the density's mode, found by one principled setting. Which
-setting comes closest is looked for in the table ``bandwidth-search`` and nowhere else: there it is chosen by what it
+and :class:`~truemoment.baselines.BiasBased` answers with the density's mode, found by one principled inputs. Which
+inputs comes closest is looked for in the table ``bandwidth-search`` and nowhere else: there it is chosen by what it
 should predict.
 """
 
@@ -25,7 +25,7 @@ from truemoment.evaluation import evaluate, evaluate_constants
 from truemoment.grounders import Grounder
 from truemoment.intervals import Floats
 from truemoment.protocols import get_protocol
-from truemoment.reproduction.base import Reproduced, Setting, Table, beside, unchecked, with_ours
+from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside, unchecked, with_ours
 from truemoment.scores import Scores
 
 PAPER = "Closer Look (Yuan et al. 2021)"
@@ -51,16 +51,16 @@ GRID_STEP_NORM = 0.02
 MEAN_DIFFERENCE = "mean absolute difference"
 
 
-def sizes(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+def sizes(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Table 1: videos and queries of each split."""
     for figure in figures:
-        annotations = setting.load(figure.dataset, figure.split)
+        annotations = inputs.load(figure.dataset, figure.split)
         count = {"videos": annotations.n_videos, "query-moment pairs": annotations.n_queries}[figure.measure]
         data = f"data:{annotations.dataset}/{annotations.split}#{annotations.sha256[:8]}"
         yield beside(figure, count, tolerance="0", signature=data)
 
 
-def floors(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+def floors(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Figures of PredictAll and Bias-based; those of other methods stay as published.
 
     Of Table 2 the Bias-based figures are judged by their mean difference alone (:func:`table_2`).
@@ -68,8 +68,8 @@ def floors(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Rep
 
     @functools.cache
     def scores(dataset: str, split: str, method: str) -> Scores:
-        annotations = setting.load(dataset, split)
-        grounder = METHODS[method]().fit(setting.load(dataset, "training"))
+        annotations = inputs.load(dataset, split)
+        grounder = METHODS[method]().fit(inputs.load(dataset, "training"))
         return evaluate(annotations, grounder.ground(annotations.queries), protocol=PROTOCOL)
 
     for figure in figures:
@@ -88,9 +88,9 @@ def floors(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Rep
         )
 
 
-def table_2(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+def table_2(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Table 2, and by how much its Bias-based figures are missed on average."""
-    rows = list(floors(figures, setting))
+    rows = list(floors(figures, inputs))
     yield from rows
     biased = [row for row in rows if row.method == "Bias-based"]
     for dataset in dict.fromkeys(row.dataset for row in biased):
@@ -103,38 +103,38 @@ def table_2(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Re
         yield replace(with_ours(mean, float(np.mean(off)) / 100), tolerance=Decimal(BIAS_BASED_TOLERANCE))
 
 
-def bandwidth_search(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+def bandwidth_search(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """How near to the published Bias-based figures other bandwidths come, with and without reflection."""
     figures = [figure for figure in figures if figure.method == "Bias-based"]
     grid = grid_of_moments(GRID_STEP_NORM)
     for dataset in dict.fromkeys(figure.dataset for figure in figures):
         of_dataset = [figure for figure in figures if figure.dataset == dataset]
-        train = setting.load(dataset, "training")
+        train = inputs.load(dataset, "training")
         scott = len(locations(train)[0]) ** (-1 / 6)
         tried: dict[str, Floats] = {}
         for reflect in (True, False):
             for factor in FACTORS:
-                setting.tell(f"fitting Bias-based to {dataset} with {factor:g} times Scott's bandwidth")
+                inputs.on_status(f"fitting Bias-based to {dataset} with {factor:g} times Scott's bandwidth")
                 ranked = BiasBased(factor * scott, reflect=reflect).fit(train).ranked
                 assert ranked is not None  # noqa: S101 - it is fitted
                 edges = "reflected" if reflect else "not reflected"
                 tried[f"{factor:g} x Scott's bandwidth, {edges}"] = ranked[0, :2]
-        setting.tell(f"trying {len(grid):,} constants on {dataset}")
-        best = grid[np.argmin(misses(of_dataset, grid, setting))]
+        inputs.on_status(f"trying {len(grid):,} constants on {dataset}")
+        best = grid[np.argmin(misses(of_dataset, grid, inputs))]
         tried[f"the closest constant of a grid of {100 * GRID_STEP_NORM:g} %"] = best
-        off = misses(of_dataset, np.stack(list(tried.values())), setting)
+        off = misses(of_dataset, np.stack(list(tried.values())), inputs)
         for (method, (start, end)), fraction in zip(tried.items(), off.tolist(), strict=True):
             measure = f"{MEAN_DIFFERENCE}, answer {100 * start:.0f}-{100 * end:.0f} %"
             row = Reproduced("truemoment", "search", dataset, "both", method, measure, "points")
             yield with_ours(row, fraction)
 
 
-def misses(figures: Sequence[PublishedFigure], constants: Floats, setting: Setting) -> Floats:
+def misses(figures: Sequence[PublishedFigure], constants: Floats, inputs: TableInputs) -> Floats:
     """Mean absolute difference to published figures, shape (C,), of constant answers, shape (C, 2); fractions."""
     off = []
     for split in dict.fromkeys(figure.split for figure in figures):
         of_split = [figure for figure in figures if figure.split == split]
-        annotations = setting.load(of_split[0].dataset, split)
+        annotations = inputs.load(of_split[0].dataset, split)
         measures = [figure.measure for figure in of_split]
         ours = evaluate_constants(annotations, constants[:, 0], constants[:, 1], measures, PROTOCOL)
         off.append(np.abs(ours - [figure.fraction for figure in of_split]))
@@ -142,7 +142,7 @@ def misses(figures: Sequence[PublishedFigure], constants: Floats, setting: Setti
 
 
 TABLES = (
-    Table(
+    PublishedTable(
         "closer-look-1",
         "Videos and queries of the splits",
         f"{PAPER}, Table 1",
@@ -150,7 +150,7 @@ TABLES = (
         "closer_look_table1.csv",
         sizes,
     ),
-    Table(
+    PublishedTable(
         "closer-look-2",
         "Discounted recall where training and test locations agree (test-iid) and where they do not (test-ood)",
         f"{PAPER}, Table 2",
@@ -158,7 +158,7 @@ TABLES = (
         "closer_look_table2.csv",
         table_2,
     ),
-    Table(
+    PublishedTable(
         "closer-look-text",
         "Recall of answers that never look at the video",
         f"{PAPER}, section 5",
@@ -166,7 +166,7 @@ TABLES = (
         "closer_look_text.csv",
         floors,
     ),
-    Table(
+    PublishedTable(
         "bandwidth-search",
         "How near to the published Bias-based row other settings come: a search after the fact, no result",
         f"ours, against {PAPER}, Table 2",

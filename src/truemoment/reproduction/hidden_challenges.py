@@ -26,7 +26,7 @@ from truemoment.baselines import ActionAware, PriorOnly, Uniform
 from truemoment.comparison import PublishedFigure
 from truemoment.diagnosis.agreement import Annotators
 from truemoment.diagnosis.conclusions import SystemScores, system_scores
-from truemoment.diagnosis.humans import Way, by_agreement, human_scores, same_queries
+from truemoment.diagnosis.humans import Reference, by_agreement, human_scores, same_queries
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import MissingFileError
 from truemoment.grounders import Grounder
@@ -34,7 +34,15 @@ from truemoment.language import Engine, Remembered, coverage, get_engine, verb_c
 from truemoment.language.base import Token
 from truemoment.protocols import get_protocol
 from truemoment.records import Annotations
-from truemoment.reproduction.base import Reproduced, Setting, Table, beside, published_figures, unchecked, with_ours
+from truemoment.reproduction.base import (
+    PublishedTable,
+    Reproduced,
+    TableInputs,
+    beside,
+    published_figures,
+    unchecked,
+    with_ours,
+)
 from truemoment.scores import Scores
 
 PAPER = "Hidden Challenges (Otani et al. 2020)"
@@ -66,7 +74,7 @@ REASON = MappingProxyType(
 )
 
 
-def blind(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+def blind(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Uniform, Prior-Only and Action-Aware; systems that see the video stay as published."""
     measured: dict[tuple[str, str], list[Scores]] = {}
     for figure in figures:
@@ -75,45 +83,45 @@ def blind(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Repr
             continue
         key = figure.dataset, figure.method
         if key not in measured:
-            measured[key] = _measure(figure.method, figure.dataset, setting)
+            measured[key] = _measure(figure.method, figure.dataset, inputs)
         scores = measured[key]
         yield beside(
             figure,
             [of_run.value(figure.measure) for of_run in scores],
             tolerance=None
-            if figure.method == "Uniform random" and setting.runs < RUNS_TO_JUDGE
+            if figure.method == "Uniform random" and inputs.runs < RUNS_TO_JUDGE
             else TOLERANCE[figure.method],
             reason=REASON[figure.method],
             signature=f"{figure.measure}|{scores[0].signature()}",
         )
 
 
-def _measure(method: str, dataset: str, setting: Setting) -> list[Scores]:
-    (rng,) = setting.rng.spawn(1)  # of its own: more draws of one method change no other's
+def _measure(method: str, dataset: str, inputs: TableInputs) -> list[Scores]:
+    (rng,) = inputs.rng.spawn(1)  # of its own: more draws of one method change no other's
     if method == "Uniform random":
-        return _runs(Uniform(rng), dataset, setting, runs=setting.runs, top=1)
+        return _runs(Uniform(rng), dataset, inputs, runs=inputs.runs, top=1)
     if method == "Prior-Only Blind":
-        return _runs(PriorOnly(rng), dataset, setting)
-    return _runs(ActionAware(rng, get_engine(setting.engine)), dataset, setting)
+        return _runs(PriorOnly(rng), dataset, inputs)
+    return _runs(ActionAware(rng, get_engine(inputs.engine)), dataset, inputs)
 
 
 def _runs(
-    grounder: Grounder, dataset: str, setting: Setting, *, runs: int | None = None, top: int = 10
+    grounder: Grounder, dataset: str, inputs: TableInputs, *, runs: int | None = None, top: int = 10
 ) -> list[Scores]:
     """Fit a baseline and let it answer the test split again and again."""
-    setting.tell(f"{grounder.name} on {dataset}")
-    test = setting.load(dataset, TEST[dataset])
-    fitted = grounder.fit(setting.load(dataset, "training"))
+    inputs.on_status(f"{grounder.name} on {dataset}")
+    test = inputs.load(dataset, TEST[dataset])
+    fitted = grounder.fit(inputs.load(dataset, "training"))
     runs = math.ceil(ENOUGH_QUERIES / test.n_queries) if runs is None else runs
     return [evaluate(test, fitted.ground(test.queries, top), protocol=PROTOCOL) for _ in range(runs)]
 
 
-def verb_coverage(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+def verb_coverage(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Share of all verbs that the 30 most frequent make up: of every sentence of a dataset."""
-    engine = Remembered(get_engine(setting.engine))  # datasets share sentences
+    engine = Remembered(get_engine(inputs.engine))  # datasets share sentences
     for figure in figures:
-        setting.tell(f"verbs of {figure.dataset}")
-        splits = [setting.load(figure.dataset, split) for split in WHOLE[figure.dataset]]
+        inputs.on_status(f"verbs of {figure.dataset}")
+        splits = [inputs.load(figure.dataset, split) for split in WHOLE[figure.dataset]]
         sentences = [sentence for split in splits for sentence in split.queries.sentence]
         of_closer_look = figure.source == "closer_look_2021"
         verbs = verbs_of(sentences, engine, keep_stop_words=of_closer_look)
@@ -165,16 +173,16 @@ class OnlyVerbs:
         return [[token for token in tokens if token.lemma in self.lemmas] for tokens in self.engine.analyse(sentences)]
 
 
-def verb_engine(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+def verb_engine(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """How our verbs differ from those the authors found, and what that does to Action-Aware Blind."""
-    engine = get_engine(setting.engine)
+    engine = get_engine(inputs.engine)
     for dataset in dict.fromkeys(figure.dataset for figure in figures):
         of_dataset = [figure for figure in figures if figure.dataset == dataset]
         theirs = {figure.measure.removeprefix(WITH_VERB): int(figure.value) for figure in of_dataset}
-        setting.tell(f"verbs of {dataset}")
-        train = setting.load(dataset, "training")
+        inputs.on_status(f"verbs of {dataset}")
+        train = inputs.load(dataset, "training")
         yield from _verbs_beside(theirs, of_dataset[0], train, engine)
-        yield _with_their_verbs(dataset, theirs.keys(), setting)
+        yield _with_their_verbs(dataset, theirs.keys(), inputs)
 
 
 def _verbs_beside(
@@ -214,15 +222,15 @@ def _verbs_beside(
     )
 
 
-def _with_their_verbs(dataset: str, verbs: Collection[str], setting: Setting) -> Reproduced:
+def _with_their_verbs(dataset: str, verbs: Collection[str], inputs: TableInputs) -> Reproduced:
     """Action-Aware Blind with densities for the authors' 50 verbs, not for the 50 that are most frequent for us."""
     figure = next(
         figure
         for figure in published_figures(BLIND_FIGURES)
         if (figure.dataset, figure.method, figure.measure) == (dataset, "Action-Aware Blind", "R@1,IoU=0.5")
     )
-    grounder = ActionAware(setting.rng, OnlyVerbs(get_engine(setting.engine), verbs))
-    scores = _runs(grounder, dataset, setting)
+    grounder = ActionAware(inputs.rng, OnlyVerbs(get_engine(inputs.engine), verbs))
+    scores = _runs(grounder, dataset, inputs)
     row = beside(
         figure,
         [of_run.value(figure.measure) for of_run in scores],
@@ -254,41 +262,41 @@ BLIND_TOLERANCE = "3.0"
 
 
 @dataclass(frozen=True, eq=False)
-class _Marked:
+class AnnotatedAgain:
     """The re-annotations of a dataset, and its own references of the same queries."""
 
     annotators: Annotators
     official: Annotations
 
 
-def _marked(dataset: str, setting: Setting) -> _Marked | None:
+def _marked(dataset: str, inputs: TableInputs) -> AnnotatedAgain | None:
     """Read the re-annotations of a dataset; None where those of ActivityNet Captions are not at hand."""
     try:
-        marked = Annotators.of(setting.load(REANNOTATED[dataset], TEST[dataset]))
+        marked = Annotators.of(inputs.load(REANNOTATED[dataset], TEST[dataset]))
     except MissingFileError:
         if dataset == "Charades-STA":
             raise
         return None
-    return _Marked(*same_queries(marked, setting.load(dataset, TEST[dataset])))
+    return AnnotatedAgain(*same_queries(marked, inputs.load(dataset, TEST[dataset])))
 
 
-def people(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+def people(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Table 1: a random and the representative annotator against the dataset's references."""
-    marked = {dataset: _marked(dataset, setting) for dataset in dict.fromkeys(figure.dataset for figure in figures)}
+    marked = {dataset: _marked(dataset, inputs) for dataset in dict.fromkeys(figure.dataset for figure in figures)}
     for figure in figures:
         here = marked[figure.dataset]
         if here is None or "Human" not in figure.method:
             yield unchecked(figure)
             continue
-        setting.tell(f"{figure.method} on {figure.dataset}")
-        (rng,) = setting.rng.spawn(1)
+        inputs.on_status(f"{figure.method} on {figure.dataset}")
+        (rng,) = inputs.rng.spawn(1)
         scores = human_scores(here.annotators, "official", figure.measure, PROTOCOL, official=here.official)
         signature = f"{figure.measure}|{scores.scores.signature()}"
         if figure.method == "Random Human":
             yield beside(
                 figure,
-                scores.drawn(rng, setting.runs)[:, 0].tolist(),
-                tolerance=DEVIATION[figure.dataset] if setting.runs >= RUNS_TO_JUDGE else None,
+                scores.drawn(rng, inputs.runs)[:, 0].tolist(),
+                tolerance=DEVIATION[figure.dataset] if inputs.runs >= RUNS_TO_JUDGE else None,
                 reason=f"drawn at random; {figure.note}",
                 signature=signature,
             )
@@ -304,23 +312,25 @@ def people(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Rep
             )
 
 
-def several_references(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+def several_references(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Table 2: people and Action-Aware Blind against the nearest and the representative annotator."""
-    marked = {dataset: _marked(dataset, setting) for dataset in dict.fromkeys(figure.dataset for figure in figures)}
+    marked = {dataset: _marked(dataset, inputs) for dataset in dict.fromkeys(figure.dataset for figure in figures)}
     runs: dict[str, list[SystemScores]] = {}
     for figure in figures:
         here = marked[figure.dataset]
-        measure, _, way = figure.measure.partition(",ref=")
+        measure, _, rule = figure.measure.partition(",ref=")
         if here is None or figure.method not in ("Human", "Action-Aware Blind"):
             yield unchecked(figure)
             continue
-        setting.tell(f"{figure.method} on {figure.dataset}")
+        inputs.on_status(f"{figure.method} on {figure.dataset}")
         if figure.method == "Human":
-            yield _people_against_people(figure, measure, here.annotators, setting)
+            yield _people_against_people(figure, measure, here.annotators, inputs)
             continue
         if figure.dataset not in runs:
-            runs[figure.dataset] = _blind_on_marked(figure.dataset, here.annotators, measure, setting)
-        scores = [of_run.ways["nearest" if way == "nearest" else "representative"] for of_run in runs[figure.dataset]]
+            runs[figure.dataset] = _blind_on_marked(figure.dataset, here.annotators, measure, inputs)
+        scores = [
+            of_run.scores["nearest" if rule == "nearest" else "representative"] for of_run in runs[figure.dataset]
+        ]
         yield beside(
             figure,
             [of_run.value(measure) for of_run in scores],
@@ -331,25 +341,25 @@ def several_references(figures: Sequence[PublishedFigure], setting: Setting) -> 
 
 
 def _people_against_people(
-    figure: PublishedFigure, measure: str, annotators: Annotators, setting: Setting
+    figure: PublishedFigure, measure: str, annotators: Annotators, inputs: TableInputs
 ) -> Reproduced:
-    (rng,) = setting.rng.spawn(1)
-    way: Way = "nearest" if figure.measure.endswith("nearest") else "representative"
-    scores = human_scores(annotators, way, measure, get_protocol("default"), duplicates="published")
-    kept = "kept" if way == "nearest" else "out"
+    (rng,) = inputs.rng.spawn(1)
+    reference: Reference = "nearest" if figure.measure.endswith("nearest") else "representative"
+    scores = human_scores(annotators, reference, measure, get_protocol("default"), duplicates="published")
+    kept = "kept" if reference == "nearest" else "out"
     return beside(
         figure,
-        scores.drawn(rng, setting.runs)[:, 0].tolist(),
-        tolerance=PEOPLE_TOLERANCE[way] if setting.runs >= RUNS_TO_JUDGE else None,
+        scores.drawn(rng, inputs.runs)[:, 0].tolist(),
+        tolerance=PEOPLE_TOLERANCE[reference] if inputs.runs >= RUNS_TO_JUDGE else None,
         reason=f"drawn at random; {figure.note}; identical moments {kept}, as in the authors' notebook",
         signature=f"{measure}|{scores.scores.signature()}",
     )
 
 
-def _blind_on_marked(dataset: str, annotators: Annotators, measure: str, setting: Setting) -> list[SystemScores]:
+def _blind_on_marked(dataset: str, annotators: Annotators, measure: str, inputs: TableInputs) -> list[SystemScores]:
     """Fit Action-Aware Blind on the training split and let it answer the re-annotated queries again and again."""
-    (rng,) = setting.rng.spawn(1)
-    fitted = ActionAware(rng, get_engine(setting.engine)).fit(setting.load(dataset, "training"))
+    (rng,) = inputs.rng.spawn(1)
+    fitted = ActionAware(rng, get_engine(inputs.engine)).fit(inputs.load(dataset, "training"))
     queries = annotators.annotations.queries
     return [
         system_scores(annotators, fitted.ground(queries, 10), measure, PROTOCOL)
@@ -358,7 +368,7 @@ def _blind_on_marked(dataset: str, annotators: Annotators, measure: str, setting
 
 
 TABLES = (
-    Table(
+    PublishedTable(
         "hidden-challenges-1",
         "People beside systems, by the datasets' own references",
         f"{PAPER}, Table 1",
@@ -366,7 +376,7 @@ TABLES = (
         "hidden_challenges_table1.csv",
         people,
     ),
-    Table(
+    PublishedTable(
         "hidden-challenges-2",
         "People and systems, by the nearest and the representative of five annotators",
         f"{PAPER}, Table 2",
@@ -374,7 +384,7 @@ TABLES = (
         "hidden_challenges_table2.csv",
         several_references,
     ),
-    Table(
+    PublishedTable(
         "hidden-challenges-blind",
         "Baselines that never look at the video, beside systems that do",
         f"{PAPER}, section 3.2, and the authors' notebooks",
@@ -382,7 +392,7 @@ TABLES = (
         BLIND_FIGURES,
         blind,
     ),
-    Table(
+    PublishedTable(
         "verb-coverage",
         "Share of all verbs that the 30 most frequent make up",
         f"{PAPER}, section 3.1; Closer Look (Yuan et al. 2021), section 4.2",
@@ -390,7 +400,7 @@ TABLES = (
         "verb_coverage.csv",
         verb_coverage,
     ),
-    Table(
+    PublishedTable(
         "verb-engine",
         "Verbs as we find them and as the authors' spaCy did, and what that does to Action-Aware Blind",
         f"{PAPER}: the authors' notebooks",

@@ -37,7 +37,7 @@ from truemoment.measures import Recall, parse_measure
 from truemoment.proposals import WindowedGrid
 from truemoment.protocols import get_protocol
 from truemoment.records import Annotations
-from truemoment.reproduction.base import Reproduced, Setting, Table, beside, unchecked
+from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside, unchecked
 from truemoment.scores import Scores
 from truemoment.searching.chunks import TOP, chunked, ground_chunks
 from truemoment.searching.zero_shot import ZeroShot
@@ -132,24 +132,24 @@ OF_FIGURE: Mapping[tuple[str, str], Judged] = MappingProxyType(
 NOT_THERE = "not recomputed: its files are not in the data folder"
 
 
-def table_1(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+def table_1(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Every column of the datasets whose files are there; the others stay as published."""
-    engine = Remembered(get_engine(setting.engine))
+    engine = Remembered(get_engine(inputs.engine))
     missing: list[MissingFileError] = []
     datasets = dict.fromkeys(figure.dataset for figure in figures)
     for dataset in datasets:
         of_dataset = [figure for figure in figures if figure.dataset == dataset]
         try:
-            splits = {split: setting.load(dataset, split) for split in SPLITS[dataset]}
+            splits = {split: inputs.load(dataset, split) for split in SPLITS[dataset]}
         except MissingFileError as error:
             missing.append(error)
             if len(missing) == len(datasets):
                 raise
-            setting.tell(f"{dataset} is left out: {error}")
+            inputs.on_status(f"{dataset} is left out: {error}")
             yield from (replace(unchecked(figure), reason=f"{dataset}: {NOT_THERE}") for figure in of_dataset)
             continue
-        setting.tell(f"words of {dataset}")
-        yield from _rows(of_dataset, splits, engine, simulated=dataset == "MAD" and _simulated(setting))
+        inputs.on_status(f"words of {dataset}")
+        yield from _rows(of_dataset, splits, engine, simulated=dataset == "MAD" and _simulated(inputs))
 
 
 def _rows(
@@ -255,40 +255,40 @@ NO_FEATURES = "not recomputed: its feature files are not in the data folder"
 SIMULATED = "not judged: the files are simulated films in the form of MAD's, of which nothing is published"
 
 
-def table_2(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+def table_2(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Whole films; CLIP stays as published where there are no feature files, VLG-Net always."""
-    yield from _methods(figures, setting, math.inf)
+    yield from _methods(figures, inputs, math.inf)
 
 
-def table_3(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+def table_3(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Chunks of three minutes; otherwise as :func:`table_2`."""
-    yield from _methods(figures, setting, CHUNK_S)
+    yield from _methods(figures, inputs, CHUNK_S)
 
 
-def _methods(figures: Sequence[PublishedFigure], setting: Setting, length_s: float) -> Iterator[Reproduced]:
+def _methods(figures: Sequence[PublishedFigure], inputs: TableInputs, length_s: float) -> Iterator[Reproduced]:
     """Every figure of a table, method by method, on chunks of a length."""
-    films = setting.load("MAD", "test")
+    films = inputs.load("MAD", "test")
     asked = films if math.isinf(length_s) else chunked(films, length_s).annotations
-    folder = data_folder(setting.data_dir) / "mad"
-    simulated = _simulated(setting)
+    folder = data_folder(inputs.data_dir) / "mad"
+    simulated = _simulated(inputs)
     for method in dict.fromkeys(figure.method for figure in figures):
         of_method = [figure for figure in figures if figure.method == method]
         made_of, reason = f"proposals:{PROPOSALS}", ""
         runs: list[Scores] = []
         if method == "Oracle":
-            setting.tell(method)
+            inputs.on_status(method)
             runs = [evaluate(asked, Oracle(asked, PROPOSALS).ground(asked.queries), protocol=PROTOCOL)]
         elif method == "Random Chance":
-            runs = list(_chance(of_method, setting, asked))
+            runs = list(_chance(of_method, inputs, asked))
         elif method == "CLIP":
             try:
                 frames, sentences = _feature_files(folder)
             except MissingFileError as error:
-                setting.tell(f"CLIP is left out: {error}")
+                inputs.on_status(f"CLIP is left out: {error}")
                 reason = NO_FEATURES
             else:
                 made_of += f"|features:{frames.name}+{sentences.name}"
-                runs = [_clip(films, length_s, frames, sentences, setting)]
+                runs = [_clip(films, length_s, frames, sentences, inputs)]
         for figure in of_method:
             if not runs:
                 yield replace(unchecked(figure), reason=reason)
@@ -304,28 +304,28 @@ def _methods(figures: Sequence[PublishedFigure], setting: Setting, length_s: flo
             )
 
 
-def _simulated(setting: Setting) -> bool:
+def _simulated(inputs: TableInputs) -> bool:
     """Whether the folder of MAD holds films of ours in its form."""
-    return (data_folder(setting.data_dir) / "mad" / MANIFEST).exists()
+    return (data_folder(inputs.data_dir) / "mad" / MANIFEST).exists()
 
 
-def _chance(figures: Sequence[PublishedFigure], setting: Setting, asked: Annotations) -> Iterator[Scores]:
+def _chance(figures: Sequence[PublishedFigure], inputs: TableInputs, asked: Annotations) -> Iterator[Scores]:
     """Runs of Random Chance, drawn apart; nothing is suppressed, so that no more are drawn than are looked at."""
     measures = [figure.measure for figure in figures]
-    for number, rng in enumerate(setting.rng.spawn(setting.runs), start=1):
-        setting.tell(f"Random Chance, run {number} of {setting.runs}")
+    for number, rng in enumerate(inputs.rng.spawn(inputs.runs), start=1):
+        inputs.on_status(f"Random Chance, run {number} of {inputs.runs}")
         answers = RandomChance(PROPOSALS, rng).ground(asked.queries, _deepest(figures))
         yield evaluate(asked, answers, measures, replace(PROTOCOL, nms_threshold=None))
 
 
 def _clip(
-    films: Annotations, length_s: float, frames: FeatureStore, sentences: SentenceFile, setting: Setting
+    films: Annotations, length_s: float, frames: FeatureStore, sentences: SentenceFile, inputs: TableInputs
 ) -> Scores:
     """Scores of CLIP on chunks of a length; what it suppresses, the protocol would, too."""
 
     def follow(videos: list[tuple[str, float]]) -> Iterator[tuple[str, float]]:
         for number, video in enumerate(videos, start=1):
-            setting.tell(f"CLIP, video {number:,} of {len(videos):,}")
+            inputs.on_status(f"CLIP, video {number:,} of {len(videos):,}")
             yield video
 
     def method(seen: FeatureStore) -> ZeroShot:
@@ -352,7 +352,7 @@ def _deepest(figures: Sequence[PublishedFigure]) -> int:
 
 
 TABLES = (
-    Table(
+    PublishedTable(
         "mad-1",
         "What the datasets consist of: videos, moments, queries, words",
         f"{PAPER}, Table 1",
@@ -360,7 +360,7 @@ TABLES = (
         "mad_table1.csv",
         table_1,
     ),
-    Table(
+    PublishedTable(
         "mad-2",
         "Search in whole films: Oracle, Random Chance and CLIP on the same proposals",
         f"{PAPER}, Table 2",
@@ -368,9 +368,9 @@ TABLES = (
         "mad_table2.csv",
         table_2,
     ),
-    Table(
+    PublishedTable(
         "mad-3",
-        "The same in chunks of three minutes: the short-video setting",
+        "The same in chunks of three minutes: the short-video inputs",
         f"{PAPER}, Table 3",
         ("mad",),
         "mad_table3.csv",

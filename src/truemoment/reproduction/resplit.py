@@ -22,13 +22,13 @@ from truemoment.bias.splitting import Plan, resplit
 from truemoment.comparison import PublishedFigure
 from truemoment.datasets.resplit_folder import SPLITS
 from truemoment.records import Annotations
-from truemoment.reproduction.base import Reproduced, Setting, Table, beside, unchecked, with_ours
+from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside, unchecked, with_ours
 from truemoment.reproduction.closer_look import PAPER
 
 _SPLIT_NAMES = MappingProxyType({"training": "train"})
 
 
-class Reading(NamedTuple):
+class PaperReading(NamedTuple):
     """A way to read the paper.
 
     Parameters
@@ -54,17 +54,17 @@ class Reading(NamedTuple):
 
 _AS_WRITTEN = "the paper names no kernel width; Scott's rule is SciPy's default, as in its figures"
 
-READINGS: Mapping[str, tuple[Reading, ...]] = MappingProxyType(
+READINGS: Mapping[str, tuple[PaperReading, ...]] = MappingProxyType(
     {
         "Charades-CD": (
-            Reading(
+            PaperReading(
                 "kernels 0.034 wide, 20 % marked",
                 Plan(marked=0.2, longest_norm=None, ties="ood", shifts=(LocationShift(width=0.034),)),
                 "0",
                 "0",
                 "found by search: widths from 0.0338 to 0.0344 hold every published query, 0.0340 no other",
             ),
-            Reading(
+            PaperReading(
                 "as written, Scott's bandwidth, 20 % marked",
                 Plan(marked=0.2, longest_norm=None, ties="ood"),
                 None,
@@ -73,14 +73,14 @@ READINGS: Mapping[str, tuple[Reading, ...]] = MappingProxyType(
             ),
         ),
         "ActivityNet-CD": (
-            Reading(
+            PaperReading(
                 "kernels 0.0013 wide, 40 % marked, no video with a moment of half of it",
                 Plan(marked=0.4, ties="ood", shifts=(LocationShift(width=0.0013),)),
                 "0",
                 "0",
                 "found by search: widths from 0.00115 to 0.0015 give the published queries and no other",
             ),
-            Reading(
+            PaperReading(
                 "as written, Scott's bandwidth, 20 % marked, no video with a moment of half of it",
                 Plan(marked=0.2, ties="ood"),
                 None,
@@ -93,15 +93,15 @@ READINGS: Mapping[str, tuple[Reading, ...]] = MappingProxyType(
 """For each dataset: what gives the published files, and what the text gives."""
 
 
-def table_1(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Reproduced]:
+def table_1(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Sizes of the splits made again, and which queries of the published test-ood they hold."""
     for dataset, readings in READINGS.items():
         sizes = [figure for figure in figures if figure.dataset == dataset]
-        pool = Annotations.joined([setting.load(dataset, split) for split in SPLITS])
-        published = set(setting.load(dataset, "test-ood").query_id)
+        pool = Annotations.joined([inputs.load(dataset, split) for split in SPLITS])
+        published = set(inputs.load(dataset, "test-ood").query_id)
         for number, reading in enumerate(readings):
-            setting.tell(f"splitting {dataset}: {reading.name}")
-            found = resplit(pool, np.random.default_rng(setting.rng.integers(2**63)), reading.plan)
+            inputs.on_status(f"splitting {dataset}: {reading.name}")
+            found = resplit(pool, np.random.default_rng(inputs.rng.integers(2**63)), reading.plan)
             data = f"data:{pool.dataset}/all#{pool.sha256[:8]}"
             for figure in sizes:
                 split = _SPLIT_NAMES.get(figure.split, figure.split)
@@ -130,7 +130,7 @@ def table_1(figures: Sequence[PublishedFigure], setting: Setting) -> Iterator[Re
 
 
 TABLES = (
-    Table(
+    PublishedTable(
         "closer-look-resplit",
         "Charades-CD and ActivityNet-CD made again: sizes, and which of the published queries they hold",
         f"{PAPER}, section 4.1 and Table 1",

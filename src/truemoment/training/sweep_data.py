@@ -35,10 +35,7 @@ LEAST_VIDEOS = 10
 
 def read_world(text: str, dial: Dial) -> WorldSettings:
     """Read ``NAME=VALUE,...``: settings of a world, without the one that the dial changes."""
-    try:
-        given = read_settings(text)
-    except UsageError as error:
-        raise UsageError(f"--world: {error}") from None
+    given = read_settings(text, within="--world")
     if DIALS[dial.name] in given:
         raise UsageError(f"--world: {dial.name} is what --dial changes, expected it in one of them")
     settings = WorldSettings(**given)

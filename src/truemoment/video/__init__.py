@@ -1,9 +1,8 @@
-"""Videos: which file belongs to which video, the frames shown at given times, clips, and encoders.
+"""Videos: files of videos, frames at given times, clips, and encoders.
 
-``sample_frames(path, Sampling(fps=1.0))`` takes a few frames as pictures, ``stream_frames(path, 5.0)`` any number of
-them as pixels; both decode by time stamps, never by counting frames. ``cut_clip`` writes a moment as a file of its own.
-It needs PyAV and Pillow: ``pip install 'truemoment[served]'``. What turns frames and sentences into vectors is in
-:mod:`truemoment.video.encoders`.
+``sample_frames(path, Sampling(fps=1.0))`` returns a few frames as pictures, ``stream_frames(path, 5.0)`` yields any
+number of them as pixels; both decode by time stamps. ``cut_clip`` writes a moment as a file. It needs PyAV and Pillow:
+``pip install 'truemoment[served]'``. Encoders of frames and sentences are in :mod:`truemoment.video.encoders`.
 """
 
 from __future__ import annotations

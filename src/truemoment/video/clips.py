@@ -1,4 +1,4 @@
-"""Parts of a video to look at: one picture of it, or a moment as a file of its own."""
+"""Pictures and clips of a video to look at."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ def thumbnail(path: Path, time_s: float, longest_side: int = 320, *, outline: Ou
     path
         A video file.
     time_s
-        Seconds from its start; before it the first picture is taken, after its end the last.
+        Seconds from its start, clipped to the video.
     longest_side
-        Pixels; a smaller picture stays as it is.
+        Pixels; a smaller picture is not enlarged.
     outline
-        What :func:`~truemoment.video.frames.outline_of` says of the file, if it is known already.
+        Its :func:`~truemoment.video.frames.outline_of`, if already known.
     """
     if not 16 <= longest_side <= 8192:
         raise UsageError(f"got a longest side of {longest_side}, expected 16 to 8192 pixels")
@@ -80,21 +80,21 @@ def thumbnail(path: Path, time_s: float, longest_side: int = 320, *, outline: Ou
 
 
 def cut_clip(path: Path, out: Path, start_s: float, end_s: float, *, outline: Outline | None = None) -> None:
-    """Write a part of a video as an MP4 file of its own, exact to the frame, with its sound if there is any.
+    """Write a part of a video as an MP4 file, exact to the frame, with its sound if there is any.
 
-    The part is encoded anew (H.264 and AAC), since a copy could start at a key frame only. A frame is shown as long
-    as in the video, whose frame rate may vary; the first one is what the video shows at `start_s`.
+    The part is re-encoded (H.264 and AAC), since a copy can start at a key frame only. Frame times are kept; the first
+    frame is the one shown at `start_s`.
 
     Parameters
     ----------
     path
         A video file.
     out
-        The file to write, complete or not at all; a name that ends in ``.mp4``.
+        File to write, whose name ends in ``.mp4``.
     start_s, end_s
-        The part, in seconds; what lies outside the video is left out.
+        The part in seconds, clipped to the video.
     outline
-        What :func:`~truemoment.video.frames.outline_of` says of the file, if it is known already.
+        Its :func:`~truemoment.video.frames.outline_of`, if already known.
     """
     if out.suffix.lower() != ".mp4":
         raise UsageError(f"got {out.name} to write a clip to, expected a name that ends in .mp4")
@@ -239,10 +239,7 @@ def _sound_of(container: InputContainer) -> AudioStream | None:
 def _sound_between(
     path: Path, outline: Outline, start_s: float, end_s: float, like: AudioStream
 ) -> Iterator[tuple[int, Samples]]:
-    """Yield the sound of a part, (channels, samples) each with the number of its first sample from the part's start.
-
-    Sound that cannot be decoded is left out: the pictures are what a clip is cut for.
-    """
+    """Yield the sound of a part (channels, samples), with the number of its first sample; faulty sound is left out."""
     import av  # noqa: PLC0415 - only videos need it
 
     rate = like.rate or 48000

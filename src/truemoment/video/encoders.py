@@ -1,14 +1,13 @@
 """Frames and sentences to vectors of one space: the two towers of a CLIP or SigLIP model.
 
-``load_encoder("scenes")`` is the small model that comes along and knows rendered shapes only
-(:mod:`truemoment.worlds.scenes`); a folder, or a name on the model hub, brings one that knows the world. Vectors are
-as the model makes them, not normalised: a moment's is the mean of its frames' vectors, and a cosine asks for no length.
+``load_encoder("scenes")`` is a small built-in model for rendered shapes (:mod:`truemoment.worlds.scenes`); a folder or
+a name on the model hub gives a general one. Vectors are not normalised: the vector of a moment is the mean of its
+frames' vectors, compared by cosine similarity.
 
-A picture is made ready by a :class:`Preparation`, which needs NumPy and Pillow only, so that processes which decode
-video load no model. A frame-level model sees one picture at a time: which way a thing moves it cannot tell.
+A :class:`Preparation` prepares pictures with NumPy and Pillow only, so that processes which decode video load no model.
+A frame-level model sees one picture at a time: it cannot see the direction of a motion.
 
-Nothing of a model but tensors, numbers and words is read: weights are safetensors, and code that lies beside them is
-never run.
+Only tensors, numbers and words of a model are read: weights are safetensors, and code beside them is never run.
 """
 
 from __future__ import annotations
@@ -75,29 +74,29 @@ MOST_ASPECT = 100
 
 @runtime_checkable
 class Encoder(Protocol):
-    """What turns frames and sentences into vectors of one space."""
+    """Maps frames and sentences to vectors of one space."""
 
     @property
     def name(self) -> str:
-        """What to call it in signatures."""
+        """Name in signatures."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """16 hexadecimal digits of a hash of all that vectors depend on: weights, preparation of pictures, words."""
+        """16 hexadecimal digits of a hash of weights, preparation and tokenizer."""
         ...
 
     @property
     def n_dimensions(self) -> int:
-        """D, numbers a vector."""
+        """D, dimensions of a vector."""
         ...
 
     def prepare(self, rgb: Pixels) -> Prepared:
-        """Make a picture (H, W, 3) ready: (3, h, w), the same h and w for every picture."""
+        """Prepare a picture (H, W, 3): (3, h, w), the same h and w for every picture."""
         ...
 
     def images(self, batch: Prepared) -> Frames:
-        """Return the vectors (B, D) of pictures (B, 3, h, w) that were made ready."""
+        """Return the vectors (B, D) of prepared pictures (B, 3, h, w)."""
         ...
 
     def sentences(self, texts: Sequence[str]) -> Frames:
@@ -181,22 +180,21 @@ class _WeightsIndexFile(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Preparation:
-    """How a picture is made ready for a model, as a value that is cheap to hand to other processes.
+    """How a picture is prepared for a model, as a value that can be sent to other processes.
 
-    A picture is resized (with the filter that the model was trained with), its middle is cut out, and each colour is
-    scaled: ``(value * rescale - mean) / std``.
+    A picture is resized with the filter of the model's training, cropped to its centre, and each colour is scaled:
+    ``(value * rescale - mean) / std``.
 
     Parameters
     ----------
     height, width
-        Of what the model takes.
+        Size of the model's input.
     shortest_side
-        The picture's shorter side is resized to this, its form kept, and the middle cut out; None: it is resized to
-        `height` and `width`, whatever its form.
+        Size of the picture's shorter side before the crop; None resizes it to `height` and `width` without a crop.
     mean, std
         Of each colour.
     rescale
-        What a colour's value 0 to 255 is multiplied with before.
+        Factor of colour values 0 to 255.
     resample
         Number of Pillow's filter: 2 bilinear, 3 bicubic.
     """
@@ -211,7 +209,7 @@ class Preparation:
 
     @classmethod
     def read(cls, folder: Path) -> Preparation:
-        """Read what a model's folder says: ``preprocessor_config.json``, in newer ones ``processor_config.json``."""
+        """Read ``preprocessor_config.json`` of a model's folder, or ``processor_config.json`` of newer ones."""
         path = folder / "processor_config.json"
         if path.is_file() and not (folder / "preprocessor_config.json").is_file():
             said = decode_json(read_bytes(path), _ProcessorFile, path=path).image_processor
@@ -250,7 +248,7 @@ class Preparation:
         )
 
     def as_file(self) -> dict[str, object]:
-        """Return what :meth:`read` takes, as transformers writes it."""
+        """Return the content that :meth:`read` reads, as transformers writes it."""
         whole = self.shortest_side is None
         middle = {"height": self.height, "width": self.width}
         return {
@@ -307,17 +305,12 @@ def load_encoder(text: str, *, device: str | None = None) -> Encoder:
     Parameters
     ----------
     text
-        ``scenes`` (comes along), a folder, or a name on the model hub such as ``openai/clip-vit-large-patch14``, with
-        ``@`` and a commit behind it or without: a CLIP or SigLIP model as transformers saves it, its weights as
-        safetensors. What is not on this machine is fetched from the hub.
+        ``scenes`` (built in), a folder, or a name on the model hub such as ``openai/clip-vit-large-patch14``,
+        optionally with ``@COMMIT``: a CLIP or SigLIP model as transformers saves it, with weights as safetensors. A
+        model that is not on this machine is fetched.
     device
-        Where it runs, as PyTorch calls it; None: an accelerator if there is one. On CUDA it computes in mixed
-        precision, elsewhere in float32.
-
-    Returns
-    -------
-    Encoder
-        A :class:`TwoTowers`.
+        PyTorch device; None: an accelerator if there is one. On CUDA it computes in mixed precision, elsewhere in
+        float32.
     """
     try:
         import torch  # noqa: PLC0415, F401 - importing it takes seconds
@@ -353,17 +346,9 @@ def _of_hub(text: str) -> tuple[str, str | None]:
 
 
 def pinned(text: str) -> str:
-    """Return what :func:`load_encoder` takes for the very same model at any later time.
+    """Return a text by which :func:`load_encoder` loads the same model at any later time.
 
-    Parameters
-    ----------
-    text
-        As for :func:`load_encoder`. A model of the hub is fetched where it is not on this machine yet.
-
-    Returns
-    -------
-    str
-        For a model of the hub its name and commit, ``OWNER/NAME@COMMIT``; others as they are.
+    A model of the hub gets its commit, ``OWNER/NAME@COMMIT``, and is fetched if needed; other texts stay.
     """
     name, _ = _of_hub(text)
     if not name or _is_folder(text):
@@ -373,13 +358,7 @@ def pinned(text: str) -> str:
 
 
 def is_here(text: str) -> bool:
-    """Whether nothing is fetched when a model is loaded.
-
-    Parameters
-    ----------
-    text
-        As for :func:`load_encoder`.
-    """
+    """Whether :func:`load_encoder` fetches nothing for this text."""
     name, commit = _of_hub(text)
     return not name or _is_folder(text) or _found(name, commit) is not None
 
@@ -443,17 +422,17 @@ class TwoTowers:
     Parameters
     ----------
     name
-        What to call it.
+        Name in signatures.
     folder
-        Where its files lie.
+        Folder of its files.
     preparation
-        How its pictures are made ready.
+        Preparation of its pictures.
     model, tokenizer
         As transformers loads them.
     n_words
-        Tokens a sentence is cut to.
+        Maximum number of tokens of a sentence.
     device
-        Where it runs.
+        PyTorch device.
     """
 
     name: str
@@ -466,13 +445,13 @@ class TwoTowers:
 
     @classmethod
     def load(cls, folder: Path, name: str, device: str | None = None) -> TwoTowers:
-        """Load the model that lies in a folder."""
+        """Load a model from a folder."""
         path = reading(folder) / "config.json"
         kind = decode_json(read_bytes(path), _ConfigFile, path=path).model_type
         preparation = Preparation.read(folder)
         if not any(folder.glob(WEIGHTS[0])):
             raise MissingFileError(
-                f"{folder}: holds no weights as safetensors; other forms of weights can run code and are not opened"
+                f"{folder}: has no weights as safetensors; other formats can run code and are not opened"
             )
         on = _device_of(device)
         with _quiet():
@@ -492,7 +471,7 @@ class TwoTowers:
         return encoder
 
     def refuse_unusable(self) -> None:
-        """Refuse a model that cannot look at a picture or a sentence, or gives vectors of two spaces, by trying it."""
+        """Try the model; refuse one that fails on a picture or a sentence, or whose vectors differ in length."""
         black = np.zeros((1, 3, self.preparation.height, self.preparation.width), np.float32)
         try:
             widths = self.images(black).shape[1], self.sentences(["a"]).shape[1]
@@ -507,7 +486,7 @@ class TwoTowers:
 
     @functools.cached_property
     def fingerprint(self) -> str:
-        """16 hexadecimal digits of the SHA-256 of all files that vectors depend on."""
+        """16 hexadecimal digits of the SHA-256 of all files that determine the vectors."""
         digest = hashlib.sha256()
         paths = {path for pattern in (*PARTS, *WORDS, *WEIGHTS) for path in self.folder.glob(pattern)}
         for path in sorted(paths):
@@ -516,16 +495,16 @@ class TwoTowers:
 
     @functools.cached_property
     def n_dimensions(self) -> int:
-        """D, numbers a vector."""
+        """D, dimensions of a vector."""
         config = self.model.config
         return int(config.projection_dim if config.model_type == "clip" else config.vision_config.hidden_size)
 
     def prepare(self, rgb: Pixels) -> Prepared:
-        """Make a picture (H, W, 3) ready, (3, h, w)."""
+        """Prepare a picture (H, W, 3): (3, h, w)."""
         return self.preparation(rgb)
 
     def images(self, batch: Prepared) -> Frames:
-        """Return the vectors (B, D) of pictures (B, 3, h, w) that were made ready."""
+        """Return the vectors (B, D) of prepared pictures (B, 3, h, w)."""
         import torch  # noqa: PLC0415 - importing it takes seconds
 
         with self._computing():
@@ -533,7 +512,7 @@ class TwoTowers:
             return _vectors(self.model.get_image_features(pixel_values=pixels))
 
     def sentences(self, texts: Sequence[str]) -> Frames:
-        """Return the vectors (S, D) of sentences, each cut to `n_words` tokens; :meth:`cut_short` tells of which."""
+        """Return the vectors (S, D) of sentences, each cut to `n_words` tokens."""
         if not texts:
             return np.zeros((0, self.n_dimensions), np.float32)
         padding = "max_length" if self.model.config.model_type == "siglip" else "longest"  # as each was trained
@@ -554,7 +533,7 @@ class TwoTowers:
         return np.concatenate(rows)
 
     def cut_short(self, texts: Sequence[str]) -> list[int]:
-        """Return the positions of the sentences that are too long for the model, which sees their start only."""
+        """Return the positions of the sentences that exceed `n_words` tokens."""
         return [
             at for at, text in enumerate(texts) if len(self.tokenizer(text, verbose=False)["input_ids"]) > self.n_words
         ]
@@ -678,7 +657,7 @@ def _model_of(folder: Path, kind: str, config: Any) -> Any:  # noqa: ANN401 - tr
         raise InputError(f"has no weights {missing[0]}{more}", path=folder)
     broken = next((name for name, tensor in model.state_dict().items() if not torch.isfinite(tensor).all()), None)
     if broken is not None:
-        raise InputError(f"{broken} holds numbers that are not finite", path=folder)
+        raise InputError(f"{broken} has numbers that are not finite", path=folder)
     return model
 
 
@@ -708,10 +687,10 @@ def _tokenizer_of(folder: Path, kind: str) -> PreTrainedTokenizerBase:
 
 
 def _write_as_in_training(tokenizer: Any, folder: Path) -> None:  # noqa: ANN401 - transformers types it loosely
-    """Let the tokenizer of a SigLIP model see sentences as in training: in small letters, SigLIP 1 no punctuation.
+    """Make the tokenizer of a SigLIP model lower-case sentences, and for SigLIP 1 drop punctuation, as in training.
 
-    What is loaded from ``tokenizer.json`` need not do so by itself: models of SigLIP 2 for pictures of one size are
-    saved as SigLIP 1, with a tokenizer that keeps capitals.
+    ``tokenizer.json`` need not do so: models of SigLIP 2 for pictures of one size are saved as SigLIP 1, with a
+    tokenizer that keeps capitals.
     """
     from tokenizers import Regex, normalizers  # noqa: PLC0415 - comes with transformers
 

@@ -1,4 +1,4 @@
-"""Which file belongs to which video, and what tells one file from another."""
+"""Files of videos: finding and identifying them."""
 
 from __future__ import annotations
 
@@ -19,21 +19,9 @@ BLOCKS, BLOCK_BYTES = 16, 1 << 16
 
 
 def find_videos(folder: Path, video_ids: Iterable[str]) -> dict[str, Path]:
-    """Find the file of each video: its id and one of :data:`VIDEO_SUFFIXES`, in either case.
+    """Return the file of each video by id: the id and one of :data:`VIDEO_SUFFIXES`, in either case.
 
-    An id that ends in such a suffix itself is a file's whole name. Folders within the folder are not looked into.
-
-    Parameters
-    ----------
-    folder
-        Where the videos lie.
-    video_ids
-        Which are looked for; repeated ones count once.
-
-    Returns
-    -------
-    dict
-        Path by video id, in the order asked; a video without a file is left out.
+    An id with such a suffix is a whole file name. Subfolders are not searched; videos without a file are left out.
     """
     files: dict[str, list[Path]] = {}
     try:
@@ -59,19 +47,10 @@ def find_videos(folder: Path, video_ids: Iterable[str]) -> dict[str, Path]:
 
 
 def identity_of(path: Path) -> str:
-    """Tell a video file from another without reading all of it: its size, and a hash of its ends and of places between.
+    """Return ``SIZE:SHA256`` of a video file, from its ends and blocks between.
 
-    Parameters
-    ----------
-    path
-        The file.
-
-    Returns
-    -------
-    str
-        ``SIZE:SHA256``, the SHA-256 of the first and last 1 MiB and of 16 blocks of 64 KiB, evenly spaced between them
-        (of the whole file up to 3 MiB). It stays when the file is copied or renamed. Files of one size that differ in
-        nothing but other places have the same.
+    The SHA-256 covers the first and last 1 MiB and 16 evenly spaced blocks of 64 KiB (the whole file up to 3 MiB). It
+    does not change when the file is copied or renamed.
     """
     digest = hashlib.sha256()
     try:

@@ -1,18 +1,16 @@
-"""Frames of a video by time: which picture is shown at a given second.
+"""Frames of a video by time: the picture shown at a given second.
 
-:func:`sample_frames` takes the few frames that a served model is shown, as JPEG; :func:`stream_frames` yields any
-number of them as pixels, one at a time, so that a film of hours needs no more memory than a clip.
+:func:`sample_frames` decodes a few frames as JPEG, for served models; :func:`stream_frames` yields any number of them
+as pixels, one at a time, so that hours of video need no more memory than a clip.
 
 Convention
-    Time 0 is where the file's own clock starts. The frame at time t is the last one whose time stamp is not after t,
-    as a player shows it; before the first frame it is the first. Frames are found by time stamp, never by counting,
-    so a variable frame rate changes nothing. What a file says of rotation, of mirroring and of pixels that are not
-    square is applied.
+    Time 0 is the start of the file's own clock. The frame at time t is the last one whose time stamp is not after t, as
+    in a player; before the first frame it is the first. Frames are found by time stamp, never by counting, so a
+    variable frame rate has no effect. Rotation, mirroring and the pixel aspect ratio are applied.
 
-A video is read twice: once without decoding, which finds its end and its key frames (its :class:`Outline`), and once
-to decode what is needed. At most two decoded frames are held at a time, besides those that decoding itself keeps.
-
-The work depends on the frames that a file has, not on how long it says that it lasts.
+A video is read twice: once without decoding, for its end and key frames (its :class:`Outline`), and once to decode. At
+most two decoded frames are in memory, besides those of the decoder. The work depends on the number of frames, not on
+the stated duration.
 """
 
 from __future__ import annotations
@@ -81,16 +79,16 @@ CONTAINERS = "mov,mp4,matroska,webm,avi,mpegts,mpeg,flv,asf,ogg"
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which frames are taken of a video, and how large.
+    """Which frames of a video are taken, and how large.
 
     Parameters
     ----------
     fps
-        Frames a second: the frames at k / fps from 0, as long as that lies before the video's end.
+        Frames per second: the frames at k / fps from 0, before the video's end.
     n_frames
-        In place of `fps`: so many frames, at the middles of as many equal parts of the video.
+        Instead of `fps`: number of frames, at the middles of as many equal parts of the video.
     longest_side
-        Pixels; larger pictures are made smaller, smaller ones stay.
+        Pixels; larger pictures are reduced.
 
     Examples
     --------
@@ -114,7 +112,7 @@ class Sampling:
             raise UsageError(f"got a longest side of {self.longest_side}, expected 16 to 8192 pixels")
 
     def times_s(self, duration_s: float) -> Floats:
-        """Return the times asked for in a video of this duration, rising seconds, shape (N,)."""
+        """Return the times of the frames in a video of this duration, rising seconds, (N,)."""
         if self.n_frames is not None:
             return (np.arange(self.n_frames) + 0.5) * (duration_s / self.n_frames)
         assert self.fps is not None  # noqa: S101 - one of the two is given, as checked above
@@ -134,7 +132,7 @@ class Frames:
     Parameters
     ----------
     times_s : (N,)
-        The times asked for, rising.
+        Times, rising.
     images : N JPEG files
         The picture shown at each.
     duration_s
@@ -147,22 +145,14 @@ class Frames:
 
 
 def sample_frames(path: Path, sampling: Sampling) -> Frames:
-    """Decode the frames of a video that `sampling` asks for.
-
-    Parameters
-    ----------
-    path
-        A video file.
-    sampling
-        Which frames, and how large.
+    """Decode the frames of a video that `sampling` selects.
 
     Raises
     ------
     MissingFileError
         If there is no such file.
     InputError
-        If it is no video, has no pictures, no time stamps or no usable ones, is cut off, or cannot be decoded, or if
-        too many frames are asked for.
+        If it is no video, has no pictures or no usable time stamps, is truncated, or too many frames are requested.
     MissingPackageError
         If PyAV or Pillow is not installed.
     """
@@ -192,29 +182,22 @@ def stream_frames(
     shortest_side: int | None = None,
     outline: Outline | None = None,
 ) -> Iterator[tuple[float, Pixels]]:
-    """Yield the frames shown at k / fps, however many they are, as they are decoded.
+    """Yield the frames shown at k / fps as (time in seconds, pixels (H, W, 3)), while they are decoded.
+
+    Pixels are upright and square. Successive frames may be the same array: do not change it.
 
     Parameters
     ----------
     path
         A video file.
     fps
-        Frames a second; more than the file has are the same frames again.
+        Frames per second; above the file's rate, frames repeat.
     start_s, end_s
-        The part that is wanted: times from `start_s` on and before `end_s`, or before the end of the video.
+        The part: times from `start_s` and before `end_s`, or before the end of the video.
     shortest_side
-        Pixels; a picture whose shorter side is longer is made smaller on the way, which is quicker than doing so
-        afterwards. None leaves all as they are.
+        Pixels; larger pictures are reduced while decoding. None keeps the size.
     outline
-        What :func:`outline_of` says of the file, if it is known already; of a part of what a damaged file still
-        shows, too.
-
-    Yields
-    ------
-    time_s : float
-        The time asked for, a whole multiple of 1 / fps.
-    pixels : (H, W, 3) uint8
-        The picture shown then: upright, with square pixels. It may be the same array as before: do not change it.
+        Its :func:`outline_of`, if already known, also of a damaged file.
     """
     if not 0 < fps <= MOST_FPS:
         raise UsageError(f"got {fps:g} frames a second, expected above 0 and up to {MOST_FPS}")
@@ -244,22 +227,22 @@ def _first_at(time_s: float, fps: float) -> int:
 
 @dataclass(frozen=True)
 class Outline:
-    """What is known of a video before it is decoded: times in seconds from the start of its clock.
+    """Properties of a video that are known without decoding; times are seconds from the start of its clock.
 
     Parameters
     ----------
     origin_s
-        Where the file's own clock starts.
+        Start of the file's own clock.
     duration_s
         From there to the end of the last frame.
     keyframes_s, keyframes_pts
-        Where decoding can start: times, and the file's stamps.
+        Times and time stamps of key frames, where decoding can start.
     pixel_aspect
-        Width of a pixel by its height.
+        Width of a pixel divided by its height.
     fault
-        What is wrong with the file, where :func:`outline_of` was asked to take what it still shows; "" if nothing is.
+        What is wrong with a partially readable file; "" if nothing.
     stills_s
-        Start and end of each part longer than :data:`STILL_S` in which no frame begins but at its start.
+        Start and end of each part longer than :data:`STILL_S` without a new frame.
     """
 
     origin_s: float
@@ -271,30 +254,27 @@ class Outline:
     stills_s: Sequence[tuple[float, float]] = ()
 
     def n_frames(self, fps: float) -> int:
-        """Count the times k / fps before the video's end: how many frames :func:`stream_frames` yields, at least 1."""
+        """Return how many frames :func:`stream_frames` yields, at least 1."""
         return max(1, _first_at(self.duration_s, fps))
 
     def is_still(self, start_s: float, end_s: float) -> bool:
-        """Whether the frame shown at a time is still shown at a later one, and the outline says so."""
+        """Whether the frame shown at a time is known to be still shown at a later one."""
         at = bisect.bisect_right(self.stills_s, (start_s + SAME_TIME_S, math.inf)) - 1
         return at >= 0 and end_s + SAME_TIME_S < self.stills_s[at][1]
 
     def keyframe_before(self, time_s: float) -> int:
-        """Position of the last key frame not after a time; -1 where there is none."""
+        """Return the position of the last key frame not after a time, or -1."""
         return bisect.bisect_right(self.keyframes_s, time_s + SAME_TIME_S) - 1
 
 
 def duration_of(path: Path) -> float:
-    """Return the seconds from the start of a video's clock to the end of its last frame.
-
-    It goes through the whole file without decoding it; what else is found then, :func:`outline_of` returns too.
-    """
+    """Return the duration of :func:`outline_of`, which reads the whole file."""
     return outline_of(path).duration_s
 
 
 @contextmanager
 def reading_video(path: Path) -> Iterator[None]:
-    """Tell in one line what goes wrong in a file, whatever PyAV raises."""
+    """Raise an InputError in one line for any error of PyAV."""
     try:
         yield
     except read_errors() as error:
@@ -303,7 +283,7 @@ def reading_video(path: Path) -> Iterator[None]:
 
 @contextmanager
 def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
-    """Open a video and its first stream of moving pictures; what goes wrong in it is told in one line."""
+    """Open a video and its first video stream; errors are reported in one line."""
     try:
         import av  # noqa: PLC0415 - only videos need it
     except ModuleNotFoundError:
@@ -326,12 +306,12 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
 
 
 def has_decoder(stream: VideoStream | AudioStream) -> bool:
-    """Whether a stream can be decoded: one of an unknown codec has no context, whatever its type says."""
+    """Whether a stream can be decoded; one of an unknown codec has no context."""
     return getattr(stream, "codec_context", None) is not None
 
 
 def read_errors() -> tuple[type[Exception], ...]:
-    """Return what PyAV may raise at a damaged file: FFmpeg's errors, and Python's at values that no whole file has."""
+    """Return the exceptions that PyAV raises for damaged files."""
     import av  # noqa: PLC0415 - only videos need it
 
     return (
@@ -351,7 +331,7 @@ def _in_words(error: Exception) -> str:
 
 
 def packets_of(container: InputContainer, stream: Decodable) -> Iterator[Packet[Decodable]]:
-    """Yield the packets of a stream, and at the end an empty one, at which a decoder gives what it still keeps."""
+    """Yield the packets of a stream, then an empty one that flushes the decoder."""
     packets = container.demux(stream)
     while True:
         try:
@@ -507,7 +487,7 @@ def _stated_by_head_s(container: InputContainer, stream: VideoStream) -> float |
 
 
 def frames_between(path: Path, outline: Outline, start_s: float, end_s: float) -> Iterator[tuple[float, VideoFrame]]:
-    """Yield the frame shown at a time, and then each further one up to another time, with the time it is shown from."""
+    """Yield the frame shown at a time, then each further one up to another time, with its start."""
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
         at = outline.keyframe_before(start_s)
@@ -536,7 +516,7 @@ def frames_between(path: Path, outline: Outline, start_s: float, end_s: float) -
 
 
 def shown_at(path: Path, outline: Outline, asked_s: Iterable[float]) -> Iterator[tuple[float, VideoFrame]]:
-    """Yield some rising times, and the frame shown at each."""
+    """Yield rising times, and the frame shown at each."""
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
         frames = _timed(container, stream, path, outline)
@@ -627,9 +607,9 @@ def _from_start(path: Path, outline: Outline) -> Iterator[tuple[float, VideoFram
 def _seek(
     container: InputContainer, stream: VideoStream, path: Path, outline: Outline, at: int
 ) -> Iterator[tuple[float, VideoFrame]] | None:
-    """Decode from a key frame or before it; None where the file leads to a later place, even if asked for some before.
+    """Decode from a key frame or before it; None if the file seeks to a later place.
 
-    What is shown before the key frame may lean on frames that were not decoded: it is not to be used.
+    Frames shown before the key frame may depend on frames that were not decoded, and must not be used.
     """
     for before in SEEK_BEFORE:
         container.seek(outline.keyframes_pts[max(0, at - before)], stream=stream)
@@ -646,7 +626,7 @@ def _shown_size(frame: VideoFrame, pixel_aspect: float) -> tuple[float, float]:
 
 
 def pixels_of(frame: VideoFrame, pixel_aspect: float, scale: float = 1.0) -> Pixels:
-    """Return a decoded frame as it is shown: upright, with square pixels, its sides multiplied by `scale`."""
+    """Return a decoded frame upright, with square pixels, its sides multiplied by `scale`."""
     shown_width, shown_height = _shown_size(frame, pixel_aspect)
     width, height = max(1, round(shown_width * scale)), max(1, round(shown_height * scale))
     pixels = frame.reformat(width=width, height=height, format="rgb24", interpolation="AREA").to_ndarray()
@@ -654,10 +634,9 @@ def pixels_of(frame: VideoFrame, pixel_aspect: float, scale: float = 1.0) -> Pix
 
 
 def _upright(pixels: Pixels, frame: VideoFrame) -> Pixels:
-    """Turn and mirror a picture as the file says, by quarters of a turn.
+    """Rotate and mirror a picture as the file states, by quarters of a turn.
 
-    It says so by a matrix: a point goes right by ``xx`` times its x and ``xy`` times its y, down by ``yx`` and ``yy``
-    times them.
+    The display matrix maps x and y: to the right by ``xx`` and ``xy``, down by ``yx`` and ``yy``.
     """
     matrix: Any = frame.side_data.get("DISPLAYMATRIX")
     if matrix is None:

@@ -1,8 +1,7 @@
-"""Scenes of shapes, and sentences that describe them: who is where on which ground, and which sentence is true of what.
+"""Scenes of shapes, and sentences that describe them.
 
-A scene holds one or two things (a shape, a colour, small or large, a place) on a ground. A sentence names a thing, or
-two and how they stand to each other, and perhaps the ground. Whether it is true is arithmetic on numbers
-(:func:`truth`), so that what a model learns from and what a film is annotated with is one definition.
+A scene has one or two things (a shape, a colour, small or large, a place) on a ground. A sentence names a thing, or two
+and their relation, and perhaps the ground. :func:`truth` computes from numbers whether a sentence is true of a scene.
 
 Coordinates: x from 0 at the left to :data:`ASPECT` at the right, y from 0 at the top to 1 at the bottom.
 """
@@ -74,22 +73,18 @@ STILL = ("is", "stands", "rests", "stays")
 
 @dataclass(frozen=True)
 class Thing:
-    """A thing in a scene.
+    """A thing in a scene, with a shape of :data:`SHAPES` and a colour of :data:`COLOURS`.
 
     Parameters
     ----------
-    shape, colour
-        Of :data:`SHAPES` and :data:`COLOURS`.
-    large
-        Whether it is called large; else small.
     radius
         Half of its extent, as a share of the picture's height.
     start, end
-        Its middle (x, y) at the scene's begin and end; it moves evenly between.
+        Its centre (x, y) at the start and end of the scene; it moves evenly between.
     tilt
-        Radians it is turned by.
+        Rotation in radians.
     enters
-        The share of the scene's time after which it is there.
+        Share of the scene's time after which it is visible.
     """
 
     shape: str
@@ -103,27 +98,17 @@ class Thing:
 
     @property
     def moves(self) -> bool:
-        """Whether its place changes."""
+        """Whether it moves."""
         return self.start != self.end
 
     def place(self, at: float) -> tuple[float, float]:
-        """Its middle (x, y) after a share `at` of the scene's time."""
+        """Its centre (x, y) after a share `at` of the scene's time."""
         return tuple(a + at * (b - a) for a, b in zip(self.start, self.end, strict=True))  # type: ignore[return-value]
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Things on a ground.
-
-    Parameters
-    ----------
-    ground
-        Of :data:`GROUNDS`.
-    things
-        One or two.
-    texture
-        Seed of the ground's pattern.
-    """
+    """One or two things on a ground of :data:`GROUNDS`; `texture` is the seed of the ground's pattern."""
 
     ground: str
     things: tuple[Thing, ...]
@@ -132,7 +117,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Noun:
-    """What a sentence says of a thing; None is left open."""
+    """The attributes of a thing that a sentence states; None for the others."""
 
     shape: str | None
     colour: str | None
@@ -141,18 +126,16 @@ class Noun:
 
 @dataclass(frozen=True)
 class Description:
-    """What a sentence says.
+    """The content of a sentence.
 
     Parameters
     ----------
     subject
         The thing it is about; None for a sentence about the ground alone.
-    relation
-        Position in :data:`RELATION_WORDS` of how `subject` stands to `other`; :data:`ANY` without another.
-    other
-        The other thing.
+    relation, other
+        Relation of `subject` to another thing, as position in :data:`RELATION_WORDS`; :data:`ANY` without another.
     ground
-        Of :data:`GROUNDS`; None if it is left open.
+        One of :data:`GROUNDS`; None if not stated.
     """
 
     subject: Noun | None
@@ -163,14 +146,14 @@ class Description:
 
 @dataclass(frozen=True, eq=False)
 class SceneCodes:
-    """Scenes as numbers; :data:`ANY` where there is no such thing.
+    """S scenes as numbers; :data:`ANY` for things that do not exist.
 
     Parameters
     ----------
     shape, colour, large : (S, T)
-        Of each thing, T = :data:`MOST_THINGS`.
+        Attributes of each thing, T = :data:`MOST_THINGS`.
     relation : (S, T, T)
-        Position in :data:`RELATIONS` of how the first stands to the second.
+        Position in :data:`RELATIONS` of the relation of the first to the second.
     ground : (S,)
     """
 
@@ -182,7 +165,7 @@ class SceneCodes:
 
 
 def codes_of(scenes: Sequence[Scene], at: Sequence[float] | None = None) -> SceneCodes:
-    """Return scenes as numbers, each after a share `at` of its time (its end without): only what is there by then."""
+    """Return scenes as numbers, each after a share `at` of its time (default: at its end)."""
     shares = [1.0] * len(scenes) if at is None else at
     shape, colour, large = (np.full((len(scenes), MOST_THINGS), ANY, np.int8) for _ in range(3))
     relation = np.full((len(scenes), MOST_THINGS, MOST_THINGS), ANY, np.int8)
@@ -200,7 +183,7 @@ def codes_of(scenes: Sequence[Scene], at: Sequence[float] | None = None) -> Scen
 
 
 def relation_of(place: tuple[float, float], other: tuple[float, float]) -> int:
-    """Position in :data:`RELATIONS` of how a place lies to another: the direction in which they are further apart.
+    """Return the position in :data:`RELATIONS` of one place to another, along the axis of larger distance.
 
     Examples
     --------
@@ -214,10 +197,9 @@ def relation_of(place: tuple[float, float], other: tuple[float, float]) -> int:
 
 
 def truth(scenes: SceneCodes, descriptions: Sequence[Description]) -> Bools:
-    """Tell which sentence is true of which scene, (S, D).
+    """Return which sentence is true of which scene, (S, D).
 
-    A thing fits a noun if it has all that the noun says; a sentence is true if the ground fits and there is a thing,
-    or a pair of two things in that relation, that fits.
+    A sentence is true if the ground matches, and a thing (or two things in the stated relation) matches its nouns.
     """
     subject, other = (_fits(scenes, [getattr(of, part) for of in descriptions]) for part in ("subject", "other"))
     relation = np.array([of.relation for of in descriptions], np.int8)
@@ -246,7 +228,7 @@ def _fits(scenes: SceneCodes, nouns: Sequence[Noun | None]) -> Bools:
 
 
 def draw_thing(rng: np.random.Generator, ground: str, *, shape: str | None = None, colour: str | None = None) -> Thing:
-    """Draw a thing that can be seen on a ground, at a place within the picture, still or moving slowly."""
+    """Draw a thing that is visible on a ground, within the picture, still or moving slowly."""
     seen = [of for of in COLOURS if of != HIDDEN_ON[ground]]
     shape = shape or SHAPES[int(rng.integers(len(SHAPES)))]
     colour = colour or seen[int(rng.integers(len(seen)))]
@@ -266,14 +248,14 @@ def draw_thing(rng: np.random.Generator, ground: str, *, shape: str | None = Non
 
 
 def draw_scene(rng: np.random.Generator, things: Sequence[Noun] | None = None, ground: str | None = None) -> Scene:
-    """Draw a scene of one or two things, or of these things, none covering another and none between two relations.
+    """Draw a scene without overlaps or ambiguous relations.
 
     Parameters
     ----------
     rng
-        Draws everything.
+        Random generator.
     things
-        What must be there; what a noun leaves open is drawn.
+        Things that the scene must have; open attributes are drawn. None draws one or two.
     ground
         The ground; None draws it.
     """
@@ -287,7 +269,7 @@ def draw_scene(rng: np.random.Generator, things: Sequence[Noun] | None = None, g
 
 
 def is_clear(things: Sequence[Thing]) -> bool:
-    """Tell whether things stand apart and in one plain relation all the time, and no two look alike."""
+    """Whether things are apart and in one clear relation all the time, and no two look alike."""
     if len({(thing.shape, thing.colour) for thing in things}) < len(things):
         return False
     for i, thing in enumerate(things):
@@ -310,12 +292,11 @@ def describe(rng: np.random.Generator, scene: Scene, *, fully: bool = False) -> 
     Parameters
     ----------
     rng
-        Draws what is said.
+        Random generator.
     scene
-        Of which it is true.
+        The scene.
     fully
-        Whether it names two things with shape and colour, how they stand, and the ground (of a single thing: shape,
-        colour and ground); else any of these may be left open.
+        Name both things with shape and colour, their relation and the ground; else any of these may be left out.
     """
 
     def noun(thing: Thing) -> Noun:
@@ -345,18 +326,18 @@ def in_words(
     verbs: Sequence[str] = (*MOVING, *STILL),
     plain: bool = False,
 ) -> str:
-    """Say a description in words.
+    """Return a description as a sentence.
 
     Parameters
     ----------
     rng
-        Draws among words of one meaning, and how the sentence is built.
+        Random generator, for synonyms and word order.
     description
-        What is said.
+        The content.
     verbs
-        Those it may use; none for a sentence without.
+        Verbs that may be used; none for a sentence without.
     plain
-        Whether the plainest words and order are taken: "a red circle drifts above a blue square on grass".
+        Use the simplest words and order: "a red circle drifts above a blue square on grass".
     """
 
     def one_of(words: Sequence[str]) -> str:
@@ -386,10 +367,7 @@ def in_words(
 
 
 def swapped(rng: np.random.Generator, scene: Scene) -> Scene:
-    """Return a scene that differs from another in one thing that sentences tell.
-
-    Two things exchange their colours or their places, one takes another shape, colour or size, or the ground changes.
-    """
+    """Return a scene that differs in one respect: colours or places exchanged, one attribute changed, or the ground."""
     while True:
         made = _changed(rng, scene)
         seen = all(thing.colour != HIDDEN_ON[made.ground] for thing in made.things)

@@ -2,13 +2,10 @@
 
 ::
 
-    FOLDER/annotations.jsonl    all splits, in the form of truemoment.datasets.own, a split named on each line
-    FOLDER/humans.jsonl         the test splits as several annotators mark them, in the same form
-    FOLDER/features.npz         the frame features of all videos
+    FOLDER/annotations.jsonl    all splits, in the format of truemoment.datasets.own
+    FOLDER/humans.jsonl         the test splits as several annotators mark them, in the same format
+    FOLDER/features.npz         the frame features of all videos (truemoment.features.npz)
     FOLDER/world.json           the settings
-
-``features.npz`` is described at :mod:`truemoment.features.npz`. Each file is written complete or not at all,
-and nothing in them is a pickle.
 """
 
 from __future__ import annotations
@@ -33,14 +30,7 @@ __all__ = ["read_features", "write_features", "write_world"]
 
 
 def write_world(world: World, folder: Path | str) -> None:
-    """Write a world into a folder, which is made if it is not there; files of the same names are replaced.
-
-    Parameters
-    ----------
-    world
-        The world.
-    folder
-        Where to; see the top of :mod:`truemoment.worlds.export` for the files.
+    """Write a world into a folder, which is made if it does not exist; existing files are replaced.
 
     Examples
     --------

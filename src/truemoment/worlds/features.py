@@ -1,16 +1,13 @@
-"""Frame features: what a method may see of a video, and how clearly (the dial `perception`).
+"""Frame features: what a method can see of a video, and how clearly (the dial `perception`).
 
-The features of a video are an array with a row a frame; row i stands for the time from i / fps to
-(i + 1) / fps. Each action and each object has a *prototype*, a random unit vector. A frame's signal is the
-sum of the prototypes of the events active in it (an event active for part of a frame counts in part), and
-its features are ::
+The features of a video have a row per frame; row i covers the time from i / fps to (i + 1) / fps. Each action and
+object has a *prototype*, a random unit vector. A frame's signal is the sum of the prototypes of its events (an event
+that covers part of a frame counts in part), and its features are ::
 
     perception * signal + (1 - perception) * noise,
 
-where the noise is standard normal, independent in each number. So at 1 the features are clean, at 0 they
-are noise that knows nothing of the video but its duration, and in between the ratio of signal to noise,
-for one prototype in one frame and along the prototype's own direction, is perception / (1 - perception) in
-amplitude: 1/3 at 0.25, 1 at 0.5, 3 at 0.75.
+with independent standard normal noise. At 1 the features are clean, at 0 they depend only on the duration; the ratio of
+signal to noise along a prototype is perception / (1 - perception): 1/3 at 0.25, 1 at 0.5, 3 at 0.75.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ __all__ = ["Features", "Frames", "coverage", "frame_features", "frames_of", "pro
 
 
 def prototypes(n_concepts: int, n_dimensions: int, rng: np.random.Generator) -> Floats:
-    """Random unit vectors, one a concept; shape (n_concepts, n_dimensions)."""
+    """Return random unit vectors, one per concept; shape (n_concepts, n_dimensions)."""
     vectors = rng.standard_normal((n_concepts, n_dimensions))
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
@@ -43,26 +40,21 @@ def frame_features(
     perception: float,
     rng: np.random.Generator,
 ) -> list[Frames]:
-    """Make the features of V videos.
+    """Return the features of V videos: V arrays (T, D), float32, with enough frames to cover each duration.
 
     Parameters
     ----------
     events
-        The events of all videos, the rows of a video together, videos in order.
+        Events of all videos, grouped by video, videos in order.
     duration_s : (V,) seconds
     of_action, of_object : (concepts, D)
         Prototypes.
     fps
-        Frames a second.
+        Frames per second.
     perception
         From 0 (noise) to 1 (clean).
     rng
-        Generator of the noise; the noise drawn does not depend on `perception`.
-
-    Returns
-    -------
-    list of V arrays (T, D), float32
-        As many frames as cover the duration.
+        Generator of the noise, which does not depend on `perception`.
     """
     signal = (of_action[events.action] + of_object[events.thing]).astype(np.float32)
     first = np.searchsorted(events.video, np.arange(len(duration_s) + 1))
@@ -80,20 +72,15 @@ def frame_features(
 
 
 def coverage(start_s: Floats, end_s: Floats, n_frames: int, fps: float) -> Floats:
-    """Which part of each frame lies inside each moment.
+    """Return the part of each frame that lies inside each moment, (N, n_frames), from 0 to 1.
 
     Parameters
     ----------
     start_s, end_s : (N,) seconds
     n_frames
-        Frames of the video.
+        Number of frames of the video.
     fps
-        Frames a second.
-
-    Returns
-    -------
-    array, shape (N, n_frames)
-        From 0 to 1.
+        Frames per second.
 
     Examples
     --------
@@ -107,5 +94,5 @@ def coverage(start_s: Floats, end_s: Floats, n_frames: int, fps: float) -> Float
 
 
 def frames_of(duration_s: Floats, fps: float) -> Ints:
-    """How many frames cover each duration, one at least."""
+    """Return the number of frames that covers each duration, at least one."""
     return np.asarray(np.maximum(np.ceil(duration_s * fps - 1e-9), 1), dtype=np.int64)

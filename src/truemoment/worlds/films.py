@@ -1,28 +1,25 @@
-r"""Simulated films in the form of MAD's files: hours of frame embeddings, and sentences about a few seconds of them.
+"""Simulated films in the format of MAD's files: hours of frame embeddings, and sentences about a few seconds of them.
 
-MAD's films may not be passed on, and its features need an agreement. These films are of the same form and size, so
-that everything that runs on MAD can be run, timed and tested. They are no films: :data:`CAUTION` says what a figure on
-them is worth.
+MAD's films may not be redistributed, and its features need an agreement. These films have the same format and size, so
+that everything that runs on MAD can be run, timed and tested. :data:`CAUTION` states what a figure on them means.
 
-A film is a line of *shots* in *scenes*; a scene is set in a *place*, and places come back. *Events* of about 4 s are
-told by a sentence each, and lie anywhere. Everything has a vector, drawn at random: places and shots are of one film,
-actions and objects (:mod:`truemoment.worlds.grammar`) are the same in all, so that the same event comes back too. The
-embedding of a frame is ::
+A film is a sequence of *shots* in *scenes*; each scene has a *place*, and places recur. *Events* of about 4 s, each
+with a sentence, lie anywhere. Everything has a random vector: places and shots belong to one film, actions and objects
+(:mod:`truemoment.worlds.grammar`) are the same in all films. The embedding of a frame is ::
 
     10 * (common + place + shot + events active in it + noise),
 
-with `common` the direction in which all embeddings of an encoder lean. As CLIP's they are longer than 1, and are not
-normalised. The embedding of a sentence is ::
+with `common` the mean direction of all embeddings of an encoder; as CLIP's, embeddings are not normalised. The
+embedding of a sentence is ::
 
-    10 * (nearness * told + (1 - nearness) * noise),
+    10 * (nearness * content + (1 - nearness) * noise),
 
-where `told` is the direction of place + shot + event, averaged over the frames of the moment, and the noise has length
-1 too: at a `nearness` of 1 a sentence points to its moment, at 0 it knows nothing. By default it is as near as makes
-the zero-shot baseline score about what it does on MAD (there R@1 and R@100 at an IoU of 0.1 are 6.6 % and 47.7 %, in
-a film of 107 minutes with 638 sentences here 6.3 % and 48.1 %).
+where `content` is the direction of place + shot + event, averaged over the frames of the moment, and the noise has
+length 1. The default `nearness` lets the zero-shot baseline score about as on MAD (R@1 and R@100 at an IoU of 0.1: 6.6
+% and 47.7 % there, 6.3 % and 48.1 % in a film of 107 minutes with 638 sentences here).
 
-Durations, numbers of sentences and lengths of moments are as MAD (Soldan et al. 2022, Tables 1 and 7, section A.1.3)
-has them on average; films end 0 to 2 frames before their annotated duration says, as features of files do.
+Durations, numbers of sentences and lengths of moments have the means of MAD (Soldan et al. 2022, Tables 1 and 7,
+section A.1.3); films end 0 to 2 frames before their annotated duration, as feature files do.
 """
 
 from __future__ import annotations
@@ -87,20 +84,20 @@ BLOCK_FRAMES = 4096
 
 @dataclass(frozen=True)
 class FilmSettings:
-    """What films are made from.
+    """Settings of simulated films.
 
     Parameters
     ----------
     minutes
-        Mean duration of a film, by default that of the films of val and test; one lasts from half to 1.6 times that.
+        Mean duration of a film (default: MAD's val and test); durations range from half to 1.6 times that.
     n_sentences
-        Mean number of sentences a film, 1 or more.
+        Mean number of sentences per film, 1 or more.
     nearness
-        How near a sentence lies to what it tells, 0 (not at all) to 1.
+        Similarity of a sentence to its moment, from 0 (none) to 1.
     moment_s, shot_s, scene_s
         Mean length of a moment, of a shot and of a scene.
     n_dimensions
-        Numbers an embedding, 2 or more.
+        Dimensions of an embedding, 2 or more.
     """
 
     minutes: float = 116.85
@@ -129,28 +126,26 @@ class FilmSettings:
 
 @dataclass(frozen=True, eq=False)
 class SimulatedFilm:
-    """What happens in one film, and when.
+    """Shots and events of one film.
 
     Parameters
     ----------
-    film_id, split
-        Its name, and where it belongs.
-    duration_s, n_frames
-        As annotated, and how many frames there are, up to 2 fewer than that duration has.
+    n_frames
+        Number of frames, up to 2 fewer than the annotated `duration_s` has.
     cut_s : (N + 1,)
         Edges of the shots.
     place : (N,)
-        Number of the place where each shot is set.
+        Number of the place of each shot.
     action, thing : (M,)
-        Events, as positions in the lists of :mod:`truemoment.worlds.grammar`.
+        Events, as positions in the lists of :mod:`truemoment.worlds.grammar`, in order of start.
     start_s, end_s : (M,)
-        Where they lie, in order of start.
+        Their times.
     sentence
-        What tells each of them.
+        The sentence of each.
     first_query
-        Number of the query that asks for the first of them; the others follow.
+        Number of the first event's query; the others follow.
     seed
-        Of its vectors.
+        Seed of its vectors.
     """
 
     film_id: str
@@ -169,32 +164,30 @@ class SimulatedFilm:
 
     @functools.cached_property
     def shot_of_frame(self) -> Ints:
-        """Number of the shot that the middle of each frame lies in, (F,)."""
+        """Number of the shot at the middle of each frame, (F,)."""
         middle_s = (np.arange(self.n_frames) + 0.5) / FPS
         shot = np.searchsorted(self.cut_s, middle_s, side="right") - 1
         return np.asarray(np.minimum(shot, len(self.place) - 1), dtype=np.int64)
 
     @functools.cached_property
     def frames_of_events(self) -> tuple[Ints, Ints]:
-        """First frame of each event and the one behind its last, (M,): those whose middle lies within, one at least."""
+        """First frame of each event and the frame after its last, (M,): frames whose middle lies within, or one."""
         first = np.clip(np.ceil(self.start_s * FPS - 0.5), 0, self.n_frames - 1).astype(np.int64)
         end = np.clip(np.ceil(self.end_s * FPS - 0.5), first + 1, self.n_frames).astype(np.int64)
         return first, end
 
 
 class SimulatedFilms:
-    """Films as a :class:`~truemoment.features.base.FeatureStore` of their frames, made when asked for.
-
-    They are the :class:`~truemoment.features.sentences.SentenceStore` of their queries too.
+    """Films as a :class:`~truemoment.features.base.FeatureStore` of frames and a `SentenceStore`, computed on demand.
 
     Parameters
     ----------
     settings
-        What they were made from.
+        Settings of the films.
     films
-        In order of their queries.
+        Films in order of their queries.
     shared : (1 + actions + objects, D)
-        What all embeddings have in common, then prototypes of actions and of objects; unit vectors.
+        The common vector, then prototypes of actions and of objects.
     """
 
     fps = FPS
@@ -237,7 +230,7 @@ class SimulatedFilms:
         return frames
 
     def edges_s(self, film_id: str, duration_s: float) -> Floats:
-        """Return the times at which frames begin and end, (F + 1,); the duration is not looked at."""
+        """Return the edges of the frames in seconds, (F + 1,); `duration_s` is not used."""
         return edges_of(self._film(film_id).n_frames, FPS, duration_s)
 
     def annotations(self, split: str) -> Annotations:
@@ -251,7 +244,7 @@ class SimulatedFilms:
         return Annotations.from_rows(rows, dataset="mad", split=split)
 
     def vectors(self, queries: Queries) -> Frames:
-        """Return the embeddings of sentences, (Q, D); they go by the id of the query alone."""
+        """Return the embeddings of queries by their ids, (Q, D)."""
         found = np.empty((len(queries), self.n_dimensions), dtype=np.float32)
         rows_of: dict[str, list[tuple[int, int]]] = {}
         for row, query_id in enumerate(queries.query_id):
@@ -316,18 +309,16 @@ class SimulatedFilms:
 
 
 def make_films(n_films: Mapping[str, int], settings: FilmSettings, rng: np.random.Generator) -> SimulatedFilms:
-    """Make films.
-
-    What they show is laid down at once, and costs little; their frames are made when asked for, the same each time.
+    """Draw films; their frames are computed on demand, the same each time.
 
     Parameters
     ----------
     n_films
-        How many films in each split: train, val, test.
+        Number of films in each split: train, val, test.
     settings
-        What they are made from.
+        Settings of the films.
     rng
-        Generator of all that is drawn.
+        Random generator.
 
     Examples
     --------
@@ -411,7 +402,7 @@ def write_films(
     dtype: Literal["float16", "float32"] = "float32",
     progress: Callable[[Iterable[str]], Iterable[str]] = lambda film_ids: film_ids,
 ) -> Path:
-    r"""Write films as the files of MAD, into the folder ``mad`` of a data folder; complete or not at all.
+    """Write films as the files of MAD into the folder ``mad`` of a data folder, and return that folder.
 
     ``ext_timestamps`` is the moment, as MAD's baselines read it; ``timestamps`` is a tenth shorter at either end, so
     that reading the wrong ones shows.
@@ -427,21 +418,13 @@ def write_films(
     progress
         Wraps the film ids, e.g. in a progress bar.
 
-    Returns
-    -------
-    Path
-        The folder ``mad``.
-
     Examples
     --------
     >>> import tempfile
     >>> films = make_films({"test": 1}, FilmSettings(minutes=1, n_sentences=4), np.random.default_rng(0))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     print(*sorted(path.name for path in write_films(folder, films).iterdir()), sep="\n")
-    CLIP_B32_frames_features_5fps.h5
-    CLIP_B32_language_features_MAD_test.h5
-    MAD_test.json
-    simulated.json
+    ...     len(list(write_films(folder, films).iterdir()))
+    4
     """
     hdf5 = _hdf5()
     folder = Path(folder)

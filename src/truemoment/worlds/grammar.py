@@ -1,15 +1,13 @@
 """The language of the world: actions, objects, and sentences that describe an event.
 
-An action has one verb or several that mean the same, and at least six objects that it can be done to
-(so that a video can ask for the same action often without asking for the same event). No verb belongs
-to two actions. A sentence is
+An action has one or more verbs of the same meaning and at least six objects, so that a video can have queries of the
+same action with different events. No verb belongs to two actions. A sentence is
 
     subject [adverb] VERB object [circumstance].
 
-with the verb in the third person ("opens", 65 %), after an auxiliary ("is opening", 25 %) or after a verb
-of beginning ("begins to open", 10 %). The first verb of a sentence, auxiliaries and "begin" aside, names
-its action; verbs that stand later ("while smiling") belong to no action. Subject, adverb, form and
-circumstance are drawn without regard to event and location, so they tell nothing.
+with the verb in the third person ("opens", 65 %), after an auxiliary ("is opening", 25 %) or after a verb of beginning
+("begins to open", 10 %). The first verb of a sentence, auxiliaries and "begin" aside, names its action. Subject,
+adverb, form and circumstance are drawn independently of event and location.
 """
 
 from __future__ import annotations
@@ -23,15 +21,7 @@ from truemoment.intervals import Floats
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb in the three forms that sentences use, and where its object stands.
-
-    Parameters
-    ----------
-    base, third, gerund
-        As in "open", "opens", "opening".
-    pattern
-        What follows the verb; ``{}`` is the object with its article.
-    """
+    """A verb: "open", "opens", "opening"; `pattern` is what follows it, with ``{}`` for the object and its article."""
 
     base: str
     third: str
@@ -41,17 +31,7 @@ class Verb:
 
 @dataclass(frozen=True)
 class Action:
-    """What is done in an event.
-
-    Parameters
-    ----------
-    name
-        Base form of its first verb.
-    verbs
-        Verbs of the same meaning, one or more.
-    objects
-        What it can be done to.
-    """
+    """An action: its first verb's base form, one or more verbs of the same meaning, and its objects."""
 
     name: str
     verbs: tuple[Verb, ...]
@@ -144,7 +124,7 @@ def describe(action: int, name: str, choices: Floats) -> str:
     name
         The object, one of the action's.
     choices : (N_CHOICES,)
-        Random numbers in [0, 1): of subject, adverb, verb, form, article, circumstance and its kind.
+        Random numbers in [0, 1): for subject, adverb, verb, form, article, circumstance and its kind.
 
     Examples
     --------

@@ -1,16 +1,16 @@
-"""What simulated perception gives away: rules that answer with action intervals and learn nothing from features.
+"""Rules that answer simulated perception with action intervals, and learn nothing from features.
 
-Nearly all moments of Charades are one of the action intervals that simulated features are made of
-(:mod:`truemoment.worlds.perception`); the median is 7 intervals a video. So a rule that only picks one of these
-intervals scores high. A result on simulated features has to be compared with three such rules, all Grounders:
+Nearly all moments of Charades are one of the action intervals from which features are simulated
+(:mod:`truemoment.worlds.perception`), with a median of 7 intervals per video. So a rule that picks one of them scores
+high. Compare a result on simulated features with these Grounders:
 
 ==================  ========  =====================================================================================
-random-interval     floor     an interval drawn evenly; the sentence is not read
-likeliest-interval  floor     the interval whose place is most frequent in training; the sentence is not read
+random-interval     floor     a random interval; the sentence is not used
+likeliest-interval  floor     the interval whose location is most frequent in training; the sentence is not used
 named-interval      ceiling   the interval whose class name shares most verbs and nouns with the sentence
 ==================  ========  =====================================================================================
 
-R@1 at IoU 0.5 / 0.7 on Charades-CD with the annotated intervals (perception 1), in percent; of random intervals the
+R@1 at IoU 0.5 / 0.7 on Charades-CD with the annotated intervals (perception 1), in percent; for random intervals the
 expected value (``tests/worlds/test_interval_rules.py`` computes all of them):
 
 ==================  =============  =============
@@ -21,8 +21,8 @@ likeliest-interval  39.7 / 32.9    26.7 / 21.0
 named-interval      89.9 / 87.5    91.1 / 88.2
 ==================  =============  =============
 
-The rules know the intervals exactly, and a method has to read them from scores. The ceiling is no upper bound: a method
-that learns which words belong to which class can be above it.
+The rules know the intervals exactly; a method reads them from scores. The ceiling is no upper bound: a method that
+learns which words belong to which class can exceed it.
 """
 
 from __future__ import annotations
@@ -53,15 +53,7 @@ WITHIN_S = 0.15
 
 @dataclass(frozen=True, eq=False)
 class RandomInterval:
-    """Answer with intervals of the video in a random order; the sentence is not read.
-
-    Parameters
-    ----------
-    intervals
-        Intervals of each video.
-    rng
-        Generator of the draws.
-    """
+    """Answer with the intervals of the video in random order; the sentence is not used."""
 
     intervals: Intervals
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
@@ -73,22 +65,16 @@ class RandomInterval:
         return self
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Draw `top` intervals a query, each at most once; a query on a video without any gets an empty list."""
+        """Draw `top` intervals per query, each at most once; none if the video has none."""
         return _answers(queries, self.intervals, lambda _, found: self.rng.random(len(found)), top=top, name=self.name)
 
 
 @dataclass(frozen=True, eq=False)
 class LikeliestInterval:
-    """Answer with the intervals whose places are most frequent among the training moments; the sentence is not read.
+    """Answer with the intervals whose locations are most frequent among the training moments; the sentence is not used.
 
-    Places are cells of 16 steps of start and end as shares of the video.
-
-    Parameters
-    ----------
-    intervals
-        Intervals of each video.
-    share : (136,) or None
-        Share of the training moments in each cell (:func:`~truemoment.cells.cell_of`); None before it is fitted.
+    Locations are cells of 16 steps of start and end; `share` (136,) is the share of the training moments in each
+    (:func:`~truemoment.cells.cell_of`), None before fitting.
     """
 
     intervals: Intervals
@@ -103,7 +89,7 @@ class LikeliestInterval:
         return replace(self, share=count / count.sum())
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Rank the intervals by the share of their cell; a query on a video without any gets an empty list."""
+        """Rank the intervals by the share of their cell."""
         share = self.share
         if share is None:
             raise UsageError(f"{self.name} has to be fitted first")
@@ -120,9 +106,7 @@ class LikeliestInterval:
 
 @dataclass(frozen=True, eq=False)
 class NamedInterval:
-    """Answer with the intervals whose class names share most words with the sentence: a ceiling.
-
-    Words are the base forms of verbs and nouns.
+    """Answer with the intervals whose class names share most verbs and nouns (base forms) with the sentence: a ceiling.
 
     Parameters
     ----------
@@ -131,7 +115,7 @@ class NamedInterval:
     class_names
         Name of each class, e.g. "Closing a door".
     engine
-        What finds verbs and nouns.
+        Finds verbs and nouns.
     """
 
     intervals: Intervals
@@ -145,7 +129,7 @@ class NamedInterval:
         return self
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Rank the intervals by the number of shared words; a query on a video without any gets an empty list."""
+        """Rank the intervals by the number of shared words."""
         of_class = self._words([name.replace("/", " ") for name in self.class_names])
         of_query = self._words(queries.sentence.tolist())
 
@@ -162,16 +146,7 @@ class NamedInterval:
 
 
 def interval_share(annotations: Annotations, intervals: Intervals, within_s: float = WITHIN_S) -> float:
-    """Share of the reference moments that are an interval of their video.
-
-    Parameters
-    ----------
-    annotations
-        One moment or more.
-    intervals
-        Intervals of each video.
-    within_s
-        Largest difference of a start, and of an end, seconds.
+    """Return the share of the reference moments that equal an interval of their video up to `within_s` seconds.
 
     Examples
     --------
@@ -192,23 +167,16 @@ def interval_share(annotations: Annotations, intervals: Intervals, within_s: flo
 
 @dataclass(frozen=True, eq=False)
 class _Found:
-    """N intervals of a video, sorted by class, start and end.
-
-    Parameters
-    ----------
-    klass : (N,)
-    start_end_s : (N, 2)
-        None begins before the video. Annotated ones end up to 1.5 s after it, as references do, and stay so.
-    """
+    """N intervals of a video, sorted by class, start and end; none starts before the video."""
 
     klass: Ints
     start_end_s: Floats
 
     @classmethod
     def of(cls, actions: AnnotatedActions) -> _Found:
-        """Cut intervals at the beginning of the video, and leave out those that show nothing of it.
+        """Return the intervals clipped to the start of the video; those outside are left out.
 
-        A detector lists true intervals before false ones. Ties keep their order, so that has to be sorted away.
+        A detector lists true intervals first. Ties keep their order, so the order is sorted away.
         """
         start_s, end_s = np.maximum(actions.start_s, 0), actions.end_s
         order = np.lexsort((end_s, start_s, actions.klass))

@@ -48,19 +48,14 @@ Clump = Literal["beginning", "end"]
 
 
 def cells(frequency: Floats, order: Ints) -> Floats:
-    """Cut the unit square into one cell an action, of area `frequency`.
+    """Divide the unit square into one cell per action: low u, high u, low v, high v, (A, 4).
 
     Parameters
     ----------
     frequency : (A,)
-        Shares of the actions, which sum to 1.
+        Areas of the cells, which sum to 1.
     order : (A,)
-        The actions in the order in which they fill row after row.
-
-    Returns
-    -------
-    array, shape (A, 4)
-        Low u, high u, low v, high v of each action's cell.
+        Order in which the actions fill the square, row by row.
 
     Examples
     --------
@@ -95,20 +90,16 @@ def moved(order: Ints) -> Ints:
 
 
 def places(within: Floats, cell: Floats, bound: Bools) -> Floats:
-    """Return the places (u, v) of events.
+    """Return the places (u, v) of events, (N, 2).
 
     Parameters
     ----------
     within : (N, 2)
         Uniform random numbers in [0, 1).
     cell : (N, 4)
-        The cell of each event's action.
+        Cell of each event's action.
     bound : (N,)
-        Whether the event keeps to its action's cell.
-
-    Returns
-    -------
-    array, shape (N, 2)
+        Whether the event lies in its action's cell.
     """
     low, high = cell[:, [0, 2]], cell[:, [1, 3]]
     return np.where(bound[:, None], low + within * (high - low), within)

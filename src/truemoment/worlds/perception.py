@@ -138,15 +138,8 @@ _MOST_FALSE_PER_MINUTE = 12.0
 class AnnotatedActions:
     """The annotated intervals of one video.
 
-    Parameters
-    ----------
-    duration_s
-        Of the video.
-    klass : (A,)
-        Number of the class.
-    start_s, end_s : (A,)
-        Those of one class overlap nowhere: what overlapped is one interval. One that does not end after it starts
-        (7 of 66,500 in Charades) covers nothing and is left out.
+    Intervals of one class do not overlap: overlapping ones are joined. An interval that does not end after its start (7
+    of 66,500 in Charades) is left out.
     """
 
     duration_s: float
@@ -157,24 +150,16 @@ class AnnotatedActions:
 
 @dataclass(frozen=True, eq=False)
 class Habits:
-    """What false positives are drawn from: the intervals of the training videos, class and length apart.
-
-    Parameters
-    ----------
-    klass : (N,)
-        Classes of the intervals, sorted.
-    length_s : (N,)
-        Their lengths, sorted by themselves.
-    """
+    """Distribution of false positives: sorted classes, and sorted lengths, of the intervals of the training videos."""
 
     klass: Ints
     length_s: Floats
 
 
 class Perception:
-    """Scores of a simulated detector, a :class:`~truemoment.features.base.FeatureStore`; made when asked for.
+    """Scores of a simulated detector, a :class:`~truemoment.features.base.FeatureStore` that computes on demand.
 
-    Row i stands for the time from ``i / fps`` to ``(i + 1) / fps``; the last one ends with the video.
+    Row i covers the time from ``i / fps`` to ``(i + 1) / fps``; the last one ends with the video.
 
     Parameters
     ----------
@@ -183,13 +168,13 @@ class Perception:
     habits
         What false positives are drawn from.
     detector
-        What it gets wrong.
+        The errors of the detector.
     n_classes
-        Numbers a row.
+        Dimensions of a row.
     seed
-        Of all draws, with the id of the video.
+        Seed of all draws, together with the id of the video.
     name
-        What it is called in signatures.
+        Name in signatures.
     """
 
     fps = FPS
@@ -231,10 +216,7 @@ class Perception:
         return scores
 
     def intervals(self, video_id: str) -> AnnotatedActions:
-        """Return what the detector finds in a video; at quality 1 the annotated intervals.
-
-        An interval can begin before the video or end after it: only what lies within the video makes scores.
-        """
+        """Return the intervals that the detector finds in a video; they can reach beyond its start or end."""
         return self._perceived(video_id)[0]
 
     def _perceived(self, video_id: str) -> tuple[AnnotatedActions, np.random.Generator]:
@@ -245,13 +227,13 @@ class Perception:
         return _detected(actions, self.habits, self.detector, of_hits, rng), rng
 
     def at(self, quality: float, *, seed: int) -> Perception:
-        """Return what a detector of another quality finds in the same videos; its frame mAP is not measured."""
+        """Return the detections of another quality in the same videos; its frame mAP is not measured."""
         detector = Detector.at(dial_of(quality))
         name = f"{SIMULATED}{quality:g}, seed={seed}"
         return Perception(self.actions, self.habits, detector, n_classes=self.n_dimensions, seed=seed, name=name)
 
     def edges_s(self, video_id: str, duration_s: float) -> Floats:  # noqa: ARG002 - Charades itself tells the duration
-        """Return where the rows of a video begin and end, seconds, (T + 1,); `duration_s` is not needed."""
+        """Return the edges of the rows of a video in seconds, (T + 1,); `duration_s` is not used."""
         return row_edges_s(self._actions_of(video_id).duration_s)
 
     def _actions_of(self, video_id: str) -> AnnotatedActions:
@@ -262,22 +244,21 @@ class Perception:
 
 
 def perception_features(folder: Path, *, quality: float, seed: int) -> Perception:
-    """Simulate a detector whose frame mAP is `quality`.
+    """Simulate a detector whose frame mAP is `quality`, for all training and test videos of Charades.
 
     Parameters
     ----------
     folder
-        Of Charades-STA: holds ``Charades_v1_train.csv``, ``Charades_v1_test.csv`` and ``Charades_v1_classes.txt``.
+        Folder of Charades-STA with ``Charades_v1_train.csv``, ``Charades_v1_test.csv`` and ``Charades_v1_classes.txt``.
     quality
         Frame mAP on the training videos, from that of noise to 1; 0 for noise.
     seed
-        Of all draws, 0 or above.
+        Seed of all draws, 0 or above.
 
     Returns
     -------
     Perception
-        All videos of both files. One without an annotated action has nothing but false positives and noise. Its `name`
-        says what was asked for and what was reached.
+        Its `name` states the requested and the measured quality.
     """
     dial = dial_of(quality)
     if seed < 0:
@@ -291,20 +272,14 @@ def perception_features(folder: Path, *, quality: float, seed: int) -> Perceptio
 
 
 def perfect_perception(folder: Path) -> Perception:
-    """Return features without any error: the detector finds the annotated intervals of every video.
-
-    Parameters
-    ----------
-    folder
-        As for :func:`perception_features`.
-    """
+    """Return features without errors: the detector finds the annotated intervals of every video."""
     n_classes, train, test = _read(folder)
     actions = {**train, **test}
     return Perception(actions, _habits(train), Detector.at(1.0), n_classes=n_classes, seed=0, name=f"{SIMULATED}1")
 
 
 def dial_of(quality: float) -> float:
-    """Return the dial at which the frame mAP on the training videos of Charades is `quality`, by interpolation.
+    """Return the dial whose frame mAP on the training videos of Charades is `quality`, by interpolation.
 
     Examples
     --------
@@ -322,21 +297,7 @@ def dial_of(quality: float) -> float:
 
 
 def calibrate(folder: Path, dials: Floats, *, seed: int) -> Floats:
-    """Measure the frame mAP on the training videos at each dial; this is how :data:`CALIBRATION` was made.
-
-    Parameters
-    ----------
-    folder
-        As for :func:`perception_features`.
-    dials : (D,)
-        From 0 to 1.
-    seed
-        Of all draws.
-
-    Returns
-    -------
-    array, shape (D,)
-    """
+    """Return the frame mAP on the training videos at each dial (D,); :data:`CALIBRATION` was made so."""
     n_classes, train, _ = _read(folder)
     habits = _habits(train)
     makers = (Perception(train, habits, Detector.at(dial), n_classes=n_classes, seed=seed) for dial in dials.tolist())
@@ -347,15 +308,7 @@ def calibrate(folder: Path, dials: Floats, *, seed: int) -> Floats:
 
 
 def read_actions(path: Path, n_classes: int) -> dict[str, AnnotatedActions]:
-    """Read the intervals of a Charades list: columns ``id``, ``length``, ``actions`` (``c092 11.90 21.20;...``).
-
-    Parameters
-    ----------
-    path
-        The CSV file.
-    n_classes
-        Classes are numbered from 0 below this.
-    """
+    """Return the intervals of a Charades list by video: columns ``id``, ``length``, ``actions``."""
     reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
     found: dict[str, AnnotatedActions] = {}
     try:
@@ -365,7 +318,7 @@ def read_actions(path: Path, n_classes: int) -> dict[str, AnnotatedActions]:
         for record in reader:
             video_id, line = record["id"] or "", reader.line_num
             if not video_id or video_id in found:
-                raise InputError(f"got {video_id!r}, expected an id that stands once", path=path, line=line, field="id")
+                raise InputError(f"got {video_id!r}, expected each id once", path=path, line=line, field="id")
             duration_s = read_number(record["length"])
             if not 0 < duration_s <= LONGEST_VIDEO_S:
                 raise InputError(
@@ -392,7 +345,7 @@ def read_actions(path: Path, n_classes: int) -> dict[str, AnnotatedActions]:
 
 
 def read_classes(path: Path) -> tuple[str, ...]:
-    """Read the names of the classes: ``c000 Holding some clothes`` and so on, numbered from 0."""
+    """Return the names of the classes: ``c000 Holding some clothes`` and so on, numbered from 0."""
     names: list[str] = []
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         if not line.strip():
@@ -407,7 +360,7 @@ def read_classes(path: Path) -> tuple[str, ...]:
 
 
 def class_names(folder: Path) -> tuple[str, ...]:
-    """Read the names of the classes from the folder of Charades-STA."""
+    """Return the names of the classes in the folder of Charades-STA."""
     return read_classes(required_file(folder, "Charades_v1_classes.txt", dataset="charades-sta"))
 
 
@@ -418,7 +371,7 @@ def _read(folder: Path) -> tuple[int, dict[str, AnnotatedActions], dict[str, Ann
     train, test = (read_actions(path, n_classes) for path in paths)
     both = sorted(train.keys() & test.keys())
     if both:
-        raise InputError(f"holds video {both[0]!r}, which is a training video too", path=paths[1], field="id")
+        raise InputError(f"has video {both[0]!r}, which is a training video too", path=paths[1], field="id")
     return n_classes, train, test
 
 
@@ -491,7 +444,7 @@ def _detected(
 
 
 def row_edges_s(duration_s: float) -> Floats:
-    """Where the rows of a video begin and end, seconds, (T + 1,).
+    """Return the edges of the rows of a video in seconds, (T + 1,).
 
     Examples
     --------
@@ -504,7 +457,7 @@ def row_edges_s(duration_s: float) -> Floats:
 
 
 def row_coverage(actions: AnnotatedActions, n_classes: int) -> Frames:
-    """Which share of each row the intervals of each class cover, from 0 to 1, (T, classes); float32.
+    """Return the share of each row that intervals of each class cover, (T, classes), float32.
 
     Examples
     --------
@@ -527,20 +480,7 @@ def _n_rows(duration_s: float) -> int:
 
 
 def frame_map(features: Perception, actions: Mapping[str, AnnotatedActions]) -> float:
-    """Frame mAP of scores: the mean over classes of :func:`average_precision` over the rows of all videos.
-
-    Parameters
-    ----------
-    features
-        Scores of the videos.
-    actions
-        Annotated intervals of the videos to look at.
-
-    Returns
-    -------
-    float
-        Classes without a positive row are left out; NaN where all are.
-    """
+    """Return the frame mAP: the mean of :func:`average_precision` over classes with a positive row, or NaN."""
     if not actions:
         return math.nan
     active = np.concatenate(
@@ -557,18 +497,18 @@ def frame_map(features: Perception, actions: Mapping[str, AnnotatedActions]) -> 
 
 
 def average_precision(scores: npt.NDArray[np.float32], active: Bools) -> float:
-    r"""Mean over the positives of the precision among all rows that score as high or higher.
+    r"""Return the mean over the positives of the precision among all rows that score as high or higher.
 
     .. math:: AP = \frac{1}{|P|} \sum_{i \in P} \frac{|\{j \in P : s_j \ge s_i\}|}{|\{j : s_j \ge s_i\}|}
 
-    Rows of equal score stand together, so that their order cannot count.
+    The order of rows of equal score has no effect.
 
     Parameters
     ----------
     scores : (R,)
-        Of the rows.
+        Score of each row.
     active : (R,)
-        Which are positives, P; one at least.
+        Positives, P; at least one.
 
     Examples
     --------

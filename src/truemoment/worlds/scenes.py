@@ -1,9 +1,8 @@
-"""Rendered scenes: pictures of shapes on a ground, and films of such scenes with known moments.
+"""Rendered scenes: pictures of shapes on a ground, and videos of such scenes with known moments.
 
-A film is a row of shots. Some of them show what a sentence of its annotations says, a few of those twice; the others
-are distractors, many of which differ from an event in one respect only. Where a moment starts and ends is exact to the
-frame. Things move, but no sentence can be told from another by motion alone: a method that looks at single pictures
-cannot see which way a thing goes.
+A video is a sequence of shots. Some show what a sentence of the annotations describes, a few of those twice; the others
+are distractors, many of which differ from an event in one respect. Start and end of a moment are exact to the frame.
+Things move, but no two sentences differ by motion alone: a method that sees single pictures cannot see its direction.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ ENTERING_S = 0.25
 
 
 def draw_picture(scene: Scene, at: float = 1.0, height: int = 120, width: int = 160) -> Pixels:
-    """Draw a scene after a share `at` of its time, (H, W, 3)."""
+    """Return the picture of a scene after a share `at` of its time, (H, W, 3)."""
     return _pixels(_draw_things(draw_ground(scene, height, width), scene, at))
 
 
@@ -70,7 +69,7 @@ def _pixels(canvas: Canvas) -> Pixels:
 
 
 def draw_ground(scene: Scene, height: int, width: int) -> Canvas:
-    """Draw the ground of a scene, (H, W, 3)."""
+    """Return the ground of a scene, (H, W, 3)."""
     rng = np.random.default_rng(scene.texture)
     x, y = _grid(height, width)
     fine = rng.random((height, width), np.float32) - 0.5
@@ -122,18 +121,7 @@ def _smooth_noise(rng: np.random.Generator, height: int, width: int, cells: int)
 
 
 def _draw_things(canvas: Canvas, scene: Scene, at: float, entering: float = 0.0) -> Canvas:
-    """Draw the things of a scene onto its ground, which is not changed.
-
-    Parameters
-    ----------
-    canvas : (H, W, 3)
-    scene
-        What is there.
-    at
-        The share of the scene's time that is over.
-    entering
-        The share of its time in which a thing that comes in grows.
-    """
+    """Return a ground with the things of a scene; `entering` is the share of time in which a new thing grows."""
     canvas = canvas.copy()
     height, width = canvas.shape[:2]
     for thing in scene.things:
@@ -190,22 +178,12 @@ def _distance(shape: str, u: Canvas, v: Canvas) -> Canvas:
     return cast(Canvas, found)
 
 
-# ---- Films
+# ---- Videos
 
 
 @dataclass(frozen=True)
 class Shot:
-    """A part of a film without a cut.
-
-    Parameters
-    ----------
-    scene
-        What it shows.
-    n_frames
-        How long.
-    event
-        Number of the sentence that it makes true; None for a distractor.
-    """
+    """A part of a video without a cut; `event` is the number of its sentence, None for a distractor."""
 
     scene: Scene
     n_frames: int
@@ -213,23 +191,13 @@ class Shot:
 
     @property
     def first_frame(self) -> int:
-        """The frame from which on all its things are there."""
+        """The first frame in which all its things are visible."""
         return round(max(thing.enters for thing in self.scene.things) * self.n_frames)
 
 
 @dataclass(frozen=True)
 class SceneVideo:
-    """What a film shows, before it is drawn.
-
-    Parameters
-    ----------
-    shots
-        In their order.
-    descriptions, sentences
-        Of each event: what is said of it, and how.
-    fps
-        Frames a second.
-    """
+    """The content of a video before it is rendered: shots in order, and the description and sentence of each event."""
 
     shots: tuple[Shot, ...]
     descriptions: tuple[Description, ...]
@@ -238,7 +206,7 @@ class SceneVideo:
 
     @property
     def n_frames(self) -> int:
-        """How long it is."""
+        """Number of frames."""
         return sum(shot.n_frames for shot in self.shots)
 
     def annotations(self, video_id: str) -> Annotations:
@@ -256,28 +224,27 @@ class SceneVideo:
         return Annotations.from_rows(rows, dataset="scenes")
 
 
-def plan_film(
+def plan_video(
     rng: np.random.Generator, minutes: float = 5.0, *, fps: int = 12, n_events: int | None = None
 ) -> SceneVideo:
-    """Draw what a film shows: shots of 4 to 9 s, a third of them or so events.
+    """Draw the content of a video: shots of 4 to 9 s, about a third of them events.
 
-    Each sentence is true of its own moments and of no other: of an event's shot from when all its things are there, and
-    of every other shot never. A quarter of the events is shown twice, each time anew; half of the distractors differ
-    from an event in one respect.
+    Each sentence is true of its own moments and of no other. A quarter of the events are shown twice, drawn anew; half
+    of the distractors differ from an event in one respect.
 
     Parameters
     ----------
     rng
-        Draws everything.
+        Random generator.
     minutes
-        How long, to the frame.
+        Duration, exact to the frame.
     fps
-        Frames a second.
+        Frames per second.
     n_events
-        How many sentences; None for one to about four shots.
+        Number of sentences; None for one per about four shots.
     """
     if not 0.1 <= minutes <= 600:
-        raise UsageError(f"got a film of {minutes:g} minutes, expected 0.1 to 600")
+        raise UsageError(f"got a video of {minutes:g} minutes, expected 0.1 to 600")
     if not 1 <= fps <= 60:
         raise UsageError(f"got {fps} frames a second, expected 1 to 60")
     lengths = _shot_lengths(rng, round(minutes * 60 * fps), fps)
@@ -304,7 +271,7 @@ def plan_film(
 
 
 def _shot_lengths(rng: np.random.Generator, n_frames: int, fps: int) -> list[int]:
-    """Cut a number of frames into shots of 4 to 9 s; a short film is one shot."""
+    """Cut a number of frames into shots of 4 to 9 s; a short video is one shot."""
     lengths: list[int] = []
     while (left := n_frames - sum(lengths)) > 0:
         drawn = int(rng.integers(4 * fps, 9 * fps + 1))
@@ -360,7 +327,7 @@ def _entering(rng: np.random.Generator, scene: Scene, n_frames: int) -> Scene:
     return replace(scene, things=(*scene.things[:-1], late))
 
 
-def render_film(
+def render_video(
     path: Path,
     rng: np.random.Generator,
     minutes: float = 5.0,
@@ -370,61 +337,56 @@ def render_film(
     width: int = 160,
     n_events: int | None = None,
 ) -> Annotations:
-    """Write a film of rendered scenes as an MP4 file, and return which sentence is true when.
+    """Write a video of rendered scenes as MP4, and return its annotations, a row per moment.
 
     Parameters
     ----------
     path
-        The file to write, complete or not at all; its name without the suffix is the video id.
+        File to write; its name without the suffix is the video id, and queries are ``VIDEO#0``, ``VIDEO#1`` ...
     rng
-        Draws everything; the same state gives the same film.
+        Random generator; the same state gives the same video.
     minutes, fps, n_events
-        As of :func:`plan_film`.
+        As in :func:`plan_video`.
     height, width
         Pixels, even numbers.
 
-    Returns
-    -------
-    Annotations
-        A row a moment; queries are called ``VIDEO#0``, ``VIDEO#1`` ...
-
     Examples
     --------
-    >>> film = plan_film(np.random.default_rng(0), minutes=1)
-    >>> film.sentences[1]
+    >>> video = plan_video(np.random.default_rng(0), minutes=1)
+    >>> video.sentences[1]
     'a white ring stays below a purple heart on water'
     """
     try:
         import av  # noqa: PLC0415 - only videos need it
     except ModuleNotFoundError:
-        raise MissingPackageError("av", "search", "rendering a film") from None
+        raise MissingPackageError("av", "search", "rendering a video") from None
     if height % 2 or width % 2 or not 16 <= height <= 2160 or not 16 <= width <= 4096:
         raise UsageError(f"got pictures of {width} x {height}, expected even numbers from 16 to 4096 x 2160")
-    film = plan_film(rng, minutes, fps=fps, n_events=n_events)
+    video = plan_video(rng, minutes, fps=fps, n_events=n_events)
     with atomic_write(path) as stream:
         try:
             with av.open(stream, "w", format="mp4") as container:
-                video = container.add_stream("libx264", rate=fps)
-                video.height, video.width, video.pix_fmt = height, width, "yuv420p"
-                video.codec_context.options = {"preset": "veryfast", "crf": "20", "bf": "0"}
-                video.codec_context.thread_count = 1  # with more, the bytes depend on how many cores there are
-                for number, pixels in enumerate(film_frames(film, height, width)):
+                encoded = container.add_stream("libx264", rate=fps)
+                encoded.height, encoded.width, encoded.pix_fmt = height, width, "yuv420p"
+                encoded.codec_context.options = {"preset": "veryfast", "crf": "20", "bf": "0"}
+                encoded.codec_context.thread_count = 1  # with more, the bytes depend on how many cores there are
+                for number, pixels in enumerate(video_frames(video, height, width)):
                     frame = av.VideoFrame.from_ndarray(pixels, format="rgb24")
                     frame.pts, frame.time_base = number, Fraction(1, fps)
-                    container.mux(video.encode(frame))
-                container.mux(video.encode())
+                    container.mux(encoded.encode(frame))
+                container.mux(encoded.encode())
         except av.FFmpegError as error:
-            raise InputError(f"cannot be written as a film ({error})", path=path) from None
-    return film.annotations(path.stem)
+            raise InputError(f"cannot be written as a video ({error})", path=path) from None
+    return video.annotations(path.stem)
 
 
 PAN = 1 / 8
 """How much of a picture's width its ground slides by during a shot, for a camera is never quite still."""
 
 
-def film_frames(film: SceneVideo, height: int, width: int) -> Iterator[Pixels]:
-    """Draw all frames of a film, (H, W, 3) each."""
-    for shot in film.shots:
+def video_frames(video: SceneVideo, height: int, width: int) -> Iterator[Pixels]:
+    """Yield all frames of a video, (H, W, 3) each."""
+    for shot in video.shots:
         slide = int(width * PAN)
         ground = draw_ground(shot.scene, height, width + slide)
         leftwards = shot.scene.texture % 2
@@ -432,4 +394,4 @@ def film_frames(film: SceneVideo, height: int, width: int) -> Iterator[Pixels]:
             at = number / shot.n_frames
             left = round(slide * (1 - at if leftwards else at))
             seen = ground[:, left : left + width] * np.float32(1 + 0.02 * np.sin(number / 3))
-            yield _pixels(np.clip(_draw_things(seen, shot.scene, at, ENTERING_S * film.fps / shot.n_frames), 0, 1))
+            yield _pixels(np.clip(_draw_things(seen, shot.scene, at, ENTERING_S * video.fps / shot.n_frames), 0, 1))

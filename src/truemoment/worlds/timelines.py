@@ -1,19 +1,16 @@
-"""Time lines: which events a video holds, and which of them are asked for.
+"""Time lines: the events of a video, and which of them have a query.
 
-A video holds 4 to 9 events; 2 to 4 of them are *asked for*, one query each. The others are there to be
-told apart from these:
+A video has 4 to 9 events; 2 to 4 of them have a query. The others are distractors:
 
-* 35 % do the same action as an event asked for, to another object;
-* 30 % do another action to the same object;
-* 15 % repeat an earlier one of these others;
-* the rest are drawn as they come.
+* 35 % have the action of a query event with another object;
+* 30 % have another action with the same object;
+* 15 % repeat an earlier distractor;
+* the rest are drawn freely.
 
-Each event is placed in time on its own (:mod:`truemoment.worlds.locations`), so events overlap as chance
-will have it. The pair (action, object) of an event asked for occurs once in its video, so its sentence
-describes one event and no other; repeated pairs are in the video, but are never asked for. (A sentence with
-"again" or "first" would tell the location to a method that sees no video.) Actions of the events asked for
-are drawn independently with the shares of :data:`~truemoment.worlds.grammar.FREQUENCY`, whatever else the
-video holds: nothing but the verb's own cell links sentence and location.
+Each event is located independently (:mod:`truemoment.worlds.locations`), so events may overlap. The pair (action,
+object) of a query occurs once in its video, so that its sentence describes one event. (A sentence with "again" or
+"first" would reveal the location without the video.) Actions of query events are drawn independently with the shares of
+:data:`~truemoment.worlds.grammar.FREQUENCY`: only the verb's own cell links sentence and location.
 """
 
 from __future__ import annotations
@@ -42,19 +39,18 @@ _Pair = tuple[int, int]
 
 @dataclass(frozen=True, eq=False)
 class Events:
-    """All events of a world: one row an event, the rows of a video together, those asked for first.
+    """All events of a world: a row per event, grouped by video, query events first.
 
     Parameters
     ----------
     video : (E,)
         Number of the video, from 0.
     action, thing : (E,)
-        Positions in :data:`~truemoment.worlds.grammar.ACTIONS` and
-        :data:`~truemoment.worlds.grammar.OBJECTS`.
+        Positions in :data:`~truemoment.worlds.grammar.ACTIONS` and :data:`~truemoment.worlds.grammar.OBJECTS`.
     asked : (E,)
         Whether a query describes the event.
     start_s, end_s : (E,) seconds
-        Within the video; the end lies after the start.
+        Times within the video; the end is after the start.
     """
 
     video: Ints
@@ -69,17 +65,12 @@ class Events:
 
 
 def compose(numbers: Floats) -> tuple[Ints, Ints, Ints, Bools]:
-    """Compose the time lines of V videos out of random numbers.
+    """Return (video, action, thing, asked) of the time lines of V videos, as in :class:`Events`.
 
     Parameters
     ----------
     numbers : (V, 1 + MOST_EVENTS, 4)
-        Uniform random numbers in [0, 1), independent.
-
-    Returns
-    -------
-    video, action, thing, asked : (E,)
-        As in :class:`Events`.
+        Independent uniform random numbers in [0, 1).
     """
     rows: list[tuple[int, int, int, bool]] = []
     for video, table in enumerate(numbers.tolist()):

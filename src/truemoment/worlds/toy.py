@@ -1,25 +1,21 @@
-r"""ToyGrounder: a small learned method that sees the video, and uses what it knows of locations too.
+r"""ToyGrounder: a small learned method that sees the video, and can exploit location biases.
 
-It is to the learned models of the field what a world is to their datasets: small, quick, and with the same
-temptation. It is not told which word means what; all it knows comes from the annotations it is fitted on.
+It knows no word's meaning; it learns only from the annotations it is fitted on.
 
-1. **What words look like.** Ridge regression from the words of a sentence to the mean feature inside the
-   reference less the mean outside, whitened by the covariance of all frames (Fisher's discriminant). Of a new
-   sentence it predicts a direction, along which each frame gets a *relevance*.
-2. **What the video says.** For each of 528 candidate moments (starts and ends on a grid of 1/32 of the
-   video) the profile likelihood that relevance is higher inside than outside: with n frames and the
-   correlation :math:`\rho` of relevance and candidate, :math:`g = -\frac{n}{2} \log(1 - \rho^2)` if
-   :math:`\rho > 0`, else 0. Prefix sums make it one subtraction a candidate.
-3. **Where moments usually are.** A smoothed histogram of the references over the candidates, shifted by
-   ridge regression on the words: :math:`\pi(c \mid \mathrm{words})`.
-4. **Answer.** The posterior :math:`p(c) \propto \pi(c)\, e^{w g(c)}` values each candidate by what it may
-   expect to score, :math:`\sum_{c'} p(c')\, h(c, c')` with h the share of the IoU thresholds 0.3, 0.5, 0.7
-   and 0.9 that c exceeds against c'; the best one comes first, then the best whose IoU with all above it is
-   at most 0.45, and so on.
+1. **Words.** Ridge regression from the words of a sentence to the mean feature inside the reference minus the mean
+   outside, whitened by the covariance of all frames (Fisher's discriminant). It predicts a direction for a new
+   sentence, along which each frame gets a *relevance*.
+2. **Evidence.** For each of 528 candidate moments (starts and ends on a grid of 1/32 of the video) the profile
+   likelihood that relevance is higher inside than outside: with n frames and the correlation :math:`\rho` of
+   relevance and candidate, :math:`g = -\frac{n}{2} \log(1 - \rho^2)` if :math:`\rho > 0`, else 0.
+3. **Prior.** A smoothed histogram of the references over the candidates, shifted by ridge regression on the words:
+   :math:`\pi(c \mid \mathrm{words})`.
+4. **Prediction.** The posterior :math:`p(c) \propto \pi(c)\, e^{w g(c)}` gives each candidate its expected score
+   :math:`\sum_{c'} p(c')\, h(c, c')`, with h the share of the IoU thresholds 0.3, 0.5, 0.7 and 0.9 that c exceeds
+   against c'. The best candidate is first, then the best whose IoU with all above is at most 0.45, and so on.
 
-The weight of the words in 3 and the weight w of the evidence are chosen on the validation split: each is the
-smallest one whose value is within one standard error of the best. So where features say nothing w is 0 or
-nearly, and the method is a guesser; where the prior says enough, the method does not look either.
+The weight of the words in 3 and the weight w of the evidence are chosen on the validation split: the smallest values
+within one standard error of the best. If features carry no information, w is about 0 and the method guesses.
 """
 
 from __future__ import annotations
@@ -71,18 +67,18 @@ BLOCK_QUERIES = 1024
 
 @dataclass(frozen=True, eq=False)
 class ToyCandidates:
-    """The moments that the method chooses from, as fractions of the video.
+    """The candidate moments, as fractions of the video.
 
     Parameters
     ----------
     first, last : (C,)
-        Numbers of the grid's steps at which each starts and ends, first < last.
+        Grid steps of start and end, first < last.
     iou : (C, C)
-        Of each with each.
+        IoU of each pair.
     utility : (C, C)
-        What answer c scores where the moment is c': the share of the thresholds that their IoU exceeds.
+        Score of answer c for the moment c': the share of the thresholds that their IoU exceeds.
     smoothing : (C, C)
-        Row c is a histogram smoothed from a single moment at c; sums to 1.
+        Row c is a smoothed histogram of a single moment at c; sums to 1.
     """
 
     first: Ints
@@ -95,7 +91,7 @@ class ToyCandidates:
         return len(self.first)
 
     def nearest(self, start_norm: Floats, end_norm: Floats) -> Ints:
-        """Number of the candidate nearest to each moment (N,), each boundary rounded by itself."""
+        """Return the number of the candidate nearest to each moment (N,); boundaries are rounded separately."""
         first = np.clip(np.rint(start_norm * N_STEPS), 0, N_STEPS - 1).astype(np.int64)
         last = np.clip(np.rint(end_norm * N_STEPS), first + 1, N_STEPS).astype(np.int64)
         return first * (2 * N_STEPS - first + 1) // 2 + last - first - 1
@@ -103,7 +99,7 @@ class ToyCandidates:
 
 @functools.cache
 def candidates() -> ToyCandidates:
-    """Every moment of the grid: 528 with 32 steps.
+    """Return every moment of the grid: 528 with 32 steps.
 
     Examples
     --------
@@ -125,24 +121,20 @@ def candidates() -> ToyCandidates:
 
 @dataclass(frozen=True, eq=False)
 class ToyModel:
-    """What :class:`ToyGrounder` has learned.
+    """The fitted parameters of :class:`ToyGrounder`.
 
     Parameters
     ----------
     column
         Column of each word (its stem) among W.
     concepts : (W, D)
-        What a word adds to the direction along which frames are relevant.
-    prior : (C,)
-        How likely each candidate is before a word is heard; sums to 1.
-    prior_of_word : (W, C)
-        What a word adds to that.
+        Contribution of a word to the direction of relevance.
+    prior, prior_of_word : (C,), (W, C)
+        Prior of each candidate, which sums to 1, and the contribution of a word to it.
     mean_words : (W,)
-        How many of the training sentences hold each word, as a fraction.
-    word_weight
-        Weight of what words say of the location; 0 for a prior that does not listen.
-    evidence_weight
-        Weight w of what the video says; 0 for a method that only guesses.
+        Fraction of the training sentences with each word.
+    word_weight, evidence_weight
+        Weight of the words in the prior, and weight w of the evidence.
     """
 
     column: Mapping[str, int]
@@ -156,16 +148,16 @@ class ToyModel:
 
 @dataclass(frozen=True, eq=False)
 class ToyGrounder:
-    """A Grounder that learns words and locations from annotations, and looks at frame features.
+    """A Grounder that learns words and locations from annotations, and sees frame features.
 
     Parameters
     ----------
     features
-        Frame features of every video it is fitted on or asked about.
+        Frame features of every video.
     name
-        What to call it in reports.
+        Name in reports.
     model
-        What it has learned; None before :meth:`fit`, which returns a fitted copy.
+        Fitted parameters; None before :meth:`fit`.
 
     Examples
     --------
@@ -183,25 +175,20 @@ class ToyGrounder:
     model: ToyModel | None = None
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> ToyGrounder:
-        """Learn words and locations from `train`, and how far to trust either from `val`.
+        """Return a copy fitted on `train`, with both weights chosen on `val`.
 
         Parameters
         ----------
         train
-            Annotations to learn from. A moment is cut to its video; one without length is passed over.
+            Training annotations. Moments are clipped to the video; moments of length 0 are ignored.
         val
-            Annotations to choose both weights by. None (or none with a moment) keeps every fifth video of
-            `train` for it; with fewer than five videos both weights are 1.
-
-        Returns
-        -------
-        ToyGrounder
-            A fitted copy.
+            Validation annotations. Without any moment, every fifth video of `train` is used; below five videos both
+            weights are 1.
         """
         learned = _Examples.of(train, self.features)
         chosen = None if val is None else _Examples.of(val, self.features)
         if len(learned) == 0:
-            raise InputError("holds no moment with length, expected one at least to learn from", field="train")
+            raise InputError("has no moments of positive length, expected at least one", field="train")
         if chosen is None or len(chosen) == 0:
             number = {video_id: at for at, video_id in enumerate(dict.fromkeys(learned.said.video_id))}
             kept = np.array([number[video_id] % 5 == 4 for video_id in learned.said.video_id])
@@ -212,11 +199,11 @@ class ToyGrounder:
         return dataclasses.replace(self, model=model)
 
     def with_features(self, features: Features) -> ToyGrounder:
-        """Return the same method, as it was fitted, looking at other features (shuffled ones, say)."""
+        """Return the same fitted method with other features, e.g. shuffled ones."""
         return dataclasses.replace(self, features=features)
 
     def ground(self, queries: Queries, top: int = 10) -> Predictions:
-        """Answer each query with up to `top` moments; of a video without a duration the frames tell it."""
+        """Predict up to `top` moments for each query; an unknown duration is taken from the frames."""
         if self.model is None:
             raise UsageError("the toy method is not fitted; use what its fit(train, val) returns")
         if top < 1:
@@ -242,19 +229,9 @@ class ToyGrounder:
 
 
 def ranked(worth: Floats, top: int) -> Ints:
-    """Rank candidates by worth, passing over those whose IoU with one above is more than 0.45.
+    """Return the numbers of the best candidates (Q, K), -1 after the last; K is `top` or less.
 
-    Parameters
-    ----------
-    worth : (Q, C)
-        Value of each candidate; the first one wins a tie.
-    top
-        Most answers a query.
-
-    Returns
-    -------
-    array, shape (Q, K)
-        Numbers of candidates, best first, -1 behind the last; K is `top` or less.
+    A candidate whose IoU with a better one is above 0.45 is skipped; the first of equal `worth` (Q, C) wins.
     """
     left = worth.copy()
     clash = candidates().iou > NMS_THRESHOLD
@@ -274,7 +251,7 @@ _WORD = re.compile(r"[a-z]+")
 
 
 def stem(word: str) -> str:
-    """Cut the commonest endings off an English word, so that most of its forms look alike.
+    """Return an English word without its commonest endings, so that most of its forms are equal.
 
     Examples
     --------
@@ -419,23 +396,10 @@ def _log_prior(model: ToyModel, words: Floats) -> Floats:
 
 
 def _gain(sums: Floats, variance: Floats, n_frames: Floats) -> Floats:
-    r"""Profile log-likelihood ratio of "higher inside" against "the same throughout", for each candidate.
+    r"""Return the profile log-likelihood ratio of each candidate (Q, C): :math:`-\frac{n}{2} \log(1 - \rho^2)`, or 0.
 
-    With the mean of all frames at 0 and a share f of them inside, the squared correlation of relevance and
-    candidate is the variance between inside and outside over the whole variance:
-    :math:`\rho^2 = (S / n)^2 / (f (1 - f) \sigma^2)`, S the sum inside.
-
-    Parameters
-    ----------
-    sums : (Q, N_STEPS + 1)
-        Sum of the relevance of all frames before each step of the grid.
-    variance, n_frames : (Q,)
-        Of the relevance, and how many frames there are.
-
-    Returns
-    -------
-    array, shape (Q, C)
-        :math:`-\frac{n}{2} \log(1 - \rho^2)` where S > 0, else 0.
+    With the mean of all frames at 0 and a share f of them inside, :math:`\rho^2 = (S / n)^2 / (f (1 - f) \sigma^2)`,
+    with S the sum inside, above 0. `sums` (Q, N_STEPS + 1) are sums of the relevance before each step of the grid.
     """
     grid = candidates()
     share = (grid.last - grid.first) / N_STEPS

@@ -1,10 +1,9 @@
-"""make_world(...) -> World: a built-in data set of which all causes are known.
+"""A synthetic dataset with known causes: :func:`make_world`.
 
-How locations come about stands in :mod:`truemoment.worlds.locations`, time lines in
-:mod:`truemoment.worlds.timelines`, sentences in :mod:`truemoment.worlds.grammar` and frame features in
-:mod:`truemoment.worlds.features`. Every part is drawn from a stream of random numbers of its own, so a
-dial changes what it is about and nothing else: `perception` leaves all annotations as they are, and the
-two priors leave durations, time lines, sentences and noise as they are.
+:mod:`truemoment.worlds.locations` defines locations, :mod:`truemoment.worlds.timelines` time lines,
+:mod:`truemoment.worlds.grammar` sentences and :mod:`truemoment.worlds.features` frame features. Each part has its own
+stream of random numbers, so a dial changes only its own part: `perception` changes no annotation, and the two priors
+change no durations, time lines, sentences or noise.
 """
 
 from __future__ import annotations
@@ -42,29 +41,29 @@ NOISE_LIMIT = 0.45
 
 @dataclass(frozen=True)
 class WorldSettings:
-    """All that a world is made from.
+    """Settings of a world.
 
     Parameters
     ----------
     n_videos
-        Videos of all splits together, 1 or more; a split is empty where there are fewer than four.
+        Videos of all splits, 1 or more; with fewer than four, some splits are empty.
     location_prior
-        How uneven locations are overall, 0 (even) to 1 (clumped).
+        Unevenness of locations, 0 (even) to 1 (clumped).
     query_prior
-        How much the verb tells about the location, 0 (nothing) to 1 (nearly all).
+        Dependence of location on the verb, 0 (none) to 1 (nearly complete).
     perception
-        How clear the frame features are, 0 (noise) to 1 (clean).
+        Clarity of the frame features, 0 (noise) to 1 (clean).
     n_annotators
-        Annotators who mark each query of the test splits, 1 or more.
+        Annotators per query of the test splits, 1 or more.
     annotator_noise
-        Standard deviation of an annotator's boundaries around the event's, as a fraction of its length, 0
-        to 1; what would move a boundary by more than 45 % of the length moves it by 45 %.
+        Standard deviation of an annotator's boundaries, as a fraction of the event's length, 0 to 1; a boundary moves
+        by at most 45 % of the length.
     fps
-        Frames a second.
+        Frames per second.
     n_dimensions
-        Numbers a frame, 1 or more.
+        Dimensions of a frame, 1 or more.
     seed
-        0 or more; the same settings make the same world.
+        0 or more; the same settings give the same world.
     """
 
     n_videos: int = 600
@@ -90,8 +89,10 @@ class WorldSettings:
             raise UsageError(f"fps: got {self.fps}, expected 0.1 to 100 frames a second")
 
 
-def read_settings(text: str) -> dict[str, Any]:
+def read_settings(text: str, *, within: str = "world") -> dict[str, Any]:
     """Read settings of a world from ``key=value,...``, by field; ``videos`` or ``n-videos`` is short for `n_videos`.
+
+    Errors begin with `within`.
 
     Examples
     --------
@@ -101,30 +102,29 @@ def read_settings(text: str) -> dict[str, Any]:
     hints = {name.removeprefix("n_"): hint for name, hint in get_type_hints(WorldSettings).items()}
     names = {name.removeprefix("n_"): name for name in get_type_hints(WorldSettings)}
     parts = [part.replace("-", "_", part.partition("=")[0].count("-")).strip() for part in text.split(",")]
-    given = read_pairs((part.removeprefix("n_") for part in parts if part), hints)
-    return {names[key]: read_value(key, value, hints[key]) for key, value in given.items()}
+    given = read_pairs((part.removeprefix("n_") for part in parts if part), hints, within=within)
+    return {names[key]: read_value(f"{within} {key}", value, hints[key]) for key, value in given.items()}
 
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """A synthetic data set.
+    """A synthetic dataset.
 
     Parameters
     ----------
     settings
-        What it was made from.
+        Its settings.
     splits
-        Annotations by split: ``train``, ``val``, ``test-iid`` and ``test-ood``. One reference a query, the
-        event as it is; no video stands in two splits. In ``test-ood`` the centres of both priors have moved.
+        Annotations of ``train``, ``val``, ``test-iid`` and ``test-ood``: one reference per query, the event itself. In
+        ``test-ood`` the centres of both priors have moved.
     humans
-        For ``test-iid`` and ``test-ood`` the same queries as several annotators mark them: a row an
-        annotator, named ``annotator-1``, ``annotator-2`` ...
+        ``test-iid`` and ``test-ood`` as several annotators mark them: a row per annotator (``annotator-1`` ...).
     features
         Frame features of all videos.
     events
-        What happens in the videos, asked for or not. The queries are the events asked for, in this order.
+        Events of all videos. The queries are those that are asked for, in this order.
     video_ids
-        Names of the videos in order of their numbers.
+        Ids of the videos in order of their numbers.
     """
 
     settings: WorldSettings
@@ -214,7 +214,7 @@ def world_of(settings: WorldSettings) -> World:
 
 
 def videos_by_split(n_videos: int) -> Ints:
-    """How many videos each of :data:`SPLITS` gets; one at least, where there are four.
+    """Return the number of videos in each of :data:`SPLITS`; at least one if there are four.
 
     Examples
     --------

@@ -1,15 +1,19 @@
-"""Made-up systems for the tests of chapters: hits and values drawn at random, no answers behind them."""
+"""Made-up systems for the tests of reports: hits and values drawn at random, no predictions behind them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 
 from truemoment import get_protocol, parse_measures
+from truemoment.documents import as_json
 from truemoment.metaevaluation.systems import Systems
 from truemoment.records import as_strings
+from truemoment.reports.metaevaluation import StudyReport, document, report
+from truemoment.reports.render import terminal
 from truemoment.scores import Scores
 
 TWELVE = "; ".join([*(f"R@{k},IoU={m}" for k in (1, 5, 10) for m in (0.3, 0.5, 0.7)), "AxIoU@1", "AxIoU@5", "AxIoU@10"])
@@ -43,3 +47,25 @@ def made_up(names: Sequence[str], measures: str = TWELVE, *, n_queries: int = 80
 def make_systems() -> Callable[..., Systems]:
     """Give `made_up`."""
     return made_up
+
+
+@pytest.fixture(scope="session")
+def shown() -> Callable[[ModuleType, object], SimpleNamespace]:
+    """Report a result by the module of its study: sentences, notes, tables, drawings, terminal and JSON document."""
+
+    def of(module: ModuleType, result: object) -> SimpleNamespace:
+        study = StudyReport.of(module, result)
+        whole = report([study])
+        (entry,) = as_json(document([study]))["studies"].values()
+        return SimpleNamespace(
+            study=study,
+            title=study.section.title,
+            said=study.sentences,
+            notes=study.notes,
+            tables=whole.tables,
+            drawings=whole.drawings,
+            document=entry,
+            lines=terminal.body(whole),
+        )
+
+    return of

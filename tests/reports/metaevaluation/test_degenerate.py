@@ -1,4 +1,4 @@
-"""Chapters and verdict of studies that hardly say anything: each sentence stays one, and nothing undefined is told."""
+"""Reports and verdict of studies that find hardly anything: sentences stay whole, and nothing undefined is written."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from truemoment.documents import as_json
 from truemoment.measures import Measure, lower_is_better
 from truemoment.metaevaluation.agreement import agreement
 from truemoment.metaevaluation.ambiguity import Ambiguity, NoiseLevel
@@ -22,10 +23,10 @@ from truemoment.metaevaluation.systems import Systems
 from truemoment.metaevaluation.theory import Theory, theory
 from truemoment.metaevaluation.ties import ties
 from truemoment.reports.drawing import save_drawings
-from truemoment.reports.metaevaluation import delivery
-from truemoment.reports.metaevaluation.chapter import Chapter
-from truemoment.reports.metaevaluation.chapters import chapters_of
+from truemoment.reports.metaevaluation import document, report, study_reports
 from truemoment.reports.metaevaluation.verdict import verdict
+from truemoment.reports.model import Drawing, Finding, Paragraph, Report, Table
+from truemoment.reports.render import terminal
 
 pytestmark = pytest.mark.slow
 
@@ -149,38 +150,40 @@ def studies(request, make_systems) -> Studies:
     )
 
 
-def told_chapters(studies: Studies) -> list[Chapter]:
-    """All chapters of the report."""
-    return chapters_of(studies)
-
-
 def faults(sentence: str) -> list[str]:
     return [f"{what}: {sentence}" for what, pattern in BAD.items() if re.search(pattern, sentence)]
 
 
+def whole(studies: Studies) -> Report:
+    return report(study_reports(studies), verdict=verdict(studies))
+
+
 def test_every_sentence_stands(studies):
-    chapters, answer = told_chapters(studies), verdict(studies)
-    sentences = [answer.headline, *answer.notes, *(sentence for one in answer.answers for sentence in one.said)]
-    tables = [table for one in chapters for table in one.tables]
-    tables += [] if answer.glance is None else [answer.glance]
-    for one in chapters:
-        sentences += [one.title, *one.said, *one.notes, *(drawing.caption for drawing in one.drawings)]
-        assert one.said, one.name
-    for table in tables:
-        sentences += [table.caption, *table.headings]
+    made = whole(studies)
+    sentences = [*made.headline.sentences, *made.notes, *(section.title for section in made.sections)]
+    for block in made.blocks():
+        if isinstance(block, Finding):
+            assert block.sentences
+            sentences += block.sentences
+        elif isinstance(block, Drawing | Table):
+            sentences.append(block.caption)
+        elif isinstance(block, Paragraph):
+            sentences.append(block.text)
+    for table in made.tables:
+        sentences += table.headings
         sentences += [text for _, rows in table.groups for row in rows for cell in row for text in cell[:2]]
     assert [fault for sentence in sentences for fault in faults(sentence)] == []
 
 
 def test_no_number_gets_lost_in_the_terminal(studies):
-    text = "\n".join(delivery.lines(told_chapters(studies), verdict=verdict(studies)))
+    text = "\n".join(terminal.body(whole(studies)))
     assert not re.search(BAD["undefined numbers"], text.lower())
     assert max(map(len, text.splitlines())) <= 100
 
 
 def test_the_document_has_a_reason_for_every_null(studies):
-    """Nothing that JSON lacks, and no entry with a null but without a `why` in it or around it."""
-    made = delivery.document(chapters_of(studies), scores=studies.systems.first, sources=[], seed=0)
+    """Nothing that JSON cannot write, and no entry with a null but without a `why` in it or around it."""
+    made = as_json(document(study_reports(studies), verdict=verdict(studies)))
     json.dumps(made, allow_nan=False)
     for study in ("power", "stability", "ties"):
         assert unexplained(made["studies"][study]["measures"]) == []
@@ -198,20 +201,14 @@ def unexplained(value: object, *, explained: bool = False) -> list[object]:
 @pytest.mark.parametrize("studies", DRAWN, indirect=True)
 def test_pictures_can_be_drawn(studies, tmp_path):
     """Warnings are errors here."""
-    for one in chapters_of(studies):
-        if one.name not in ("axioms", "theory"):  # of measures alone, drawn elsewhere
-            assert len(save_drawings(one.drawings, tmp_path, ("png",))) == len(one.drawings)
+    drawings = [of for of in whole(studies).drawings if not of.name.startswith(("axioms", "theory"))]
+    assert len(save_drawings(drawings, tmp_path, ("png",))) == len(drawings)  # the others are drawn elsewhere
 
 
-def test_undefined_measures_are_told_as_such_and_never_as_the_poorest(studies):
+def test_undefined_measures_are_never_the_poorest(studies):
     names = [str(measure) for measure in studies.systems.measures]
     undefined = [name for name, column in zip(names, studies.systems.figures.T, strict=True) if np.isnan(column).all()]
-    said = {one.name: one.said for one in chapters_of(studies)}
-    for name in undefined if len(undefined) < len(names) else []:
-        for study in ("stability", "ties", "power"):
-            told = [sentence for sentence in said[study] if re.search(rf"(?<!\w){re.escape(name)}(?!\d)", sentence)]
-            assert len(told) == 1, (study, told)
-            assert "undefined on" in told[0]
-        for answer in verdict(studies).answers:
-            if answer.question != "What they reward":
-                assert not [sentence for sentence in answer.said if re.search(rf"{re.escape(name)}(?!\d)", sentence)]
+    for answer in verdict(studies).answers if len(undefined) < len(names) else ():
+        if answer.title != "What they reward":
+            for name in undefined:
+                assert not [one for one in answer.sentences if re.search(rf"{re.escape(name)}(?!\d)", one)]

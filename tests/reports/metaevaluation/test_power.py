@@ -1,8 +1,8 @@
-"""The chapter on discriminative power: sentences, planning table, document and figure."""
+"""The report on discriminative power: sentences, planning table, document and figure."""
 
 from __future__ import annotations
 
-import json
+import dataclasses
 
 import numpy as np
 import pytest
@@ -12,8 +12,8 @@ from truemoment.metaevaluation.power import Power, power
 from truemoment.metaevaluation.systems import Systems
 from truemoment.records import as_strings
 from truemoment.reports.drawing import inline_svg
-from truemoment.reports.metaevaluation.delivery import document, lines
-from truemoment.reports.metaevaluation.power import chapter, rounded_up
+from truemoment.reports.metaevaluation import power as reports
+from truemoment.reports.metaevaluation.power import rounded_up, sentences
 from truemoment.scores import Scores
 
 
@@ -49,20 +49,31 @@ def found() -> Power:
 
 
 def test_the_finding_comes_first(found):
-    said = chapter(found).said
     n_by_r, n_by_ax = (found.p_holm <= 0.05).sum(axis=0).tolist()
-    assert said[0] == (
-        f"On all 600 queries (200 videos) AxIoU@1 separates {n_by_ax} of 6 pairs of systems, the most; R@1,IoU=0.5 "
-        f"{n_by_r}, the fewest (paired tests at level 0.05, corrected over the pairs)."
-    )
     assert 0 < n_by_r < n_by_ax
-    needed = found.needed_median
-    assert f"{needed[0] / needed[1]:.1f} times as many" in said[2]
-    assert said[3].startswith("To show a true difference of 2 points of R@1,IoU=0.5 takes about ")
+    first, _, price = sentences(found)
+    assert first == (
+        f"On all 600 queries (200 videos), measures separate {n_by_r} (R@1,IoU=0.5) to {n_by_ax} (AxIoU@1) of 6 pairs "
+        "of systems (paired tests at level 0.05, Holm's correction)."
+    )
+    assert price.startswith("A test set needs about ")
+    assert "to show a true difference of 2 points in R@1,IoU=0.5 for a typical pair of systems" in price
 
 
-def test_the_planning_table_is_rounded_up_to_three_digits(found):
-    table = chapter(found).tables[1]
+def test_pairs_on_which_measures_contradict_each_other_are_named(found):
+    """Six pairs: three shown by both measures, one of them both ways round; one by one measure, two by none."""
+    difference, p = np.full((6, 2), 0.1), np.full((6, 2), 0.01)
+    difference[2, 1], p[3, 0], p[4:] = -0.1, 0.5, 0.5
+    whole = dataclasses.replace(found.whole, difference=difference)
+    assert sentences(dataclasses.replace(found, whole=whole, p_holm=p))[1:3] == [
+        "All measures separate 2 of 6 pairs in the same direction; no measure separates 2.",
+        "Different measures separate 1 pair in opposite directions, e.g. s0 and s3: there, the measure decides which "
+        "system is better.",
+    ]
+
+
+def test_the_planning_table_is_rounded_up_to_three_digits(shown, found):
+    table = shown(reports, found).tables[1]
     rows = [row for _, group in table.groups for row in group]
     for at, row in enumerate(rows):
         planned = found.planned()[:, at]
@@ -80,37 +91,36 @@ def test_queries_are_rounded_up(number, shown):
     assert rounded_up(number) == shown
 
 
-def test_comparisons_are_told():
+def test_comparisons_are_told(shown):
     values = (np.random.default_rng(1).random((3, 1, 300)) < 0.5).astype(np.float64)
-    made = chapter(study(values, "R@1,IoU=0.5", comparisons=10))
-    assert "for 10 comparisons" in made.tables[1].caption
-    assert any("at level 0.05 for 10 comparisons" in sentence for sentence in made.said)
+    made = shown(reports, study(values, "R@1,IoU=0.5", comparisons=10))
+    assert "corrected for 10 comparisons" in made.tables[1].caption
+    assert "level 0.05, corrected for 10 comparisons" in made.said[-1]
 
 
-def test_measures_that_separate_alike_are_not_ranked():
+def test_measures_that_separate_alike_are_not_ranked(shown):
     values = np.repeat(
         (np.random.default_rng(1).random((2, 1, 300)) < [[[0.2]], [[0.8]]]).astype(np.float64), 2, axis=1
     )
-    assert chapter(study(values, "R@1,IoU=0.5; R@5,IoU=0.5")).said[0] == (
-        "On all 300 queries (100 videos) every measure separates the one pair of systems "
-        "(paired tests at level 0.05, corrected over the pairs)."
+    assert shown(reports, study(values, "R@1,IoU=0.5; R@5,IoU=0.5")).said[0] == (
+        "On all 300 queries (100 videos), measures separate 1 (every measure) of 1 pair of systems (paired tests at "
+        "level 0.05, Holm's correction)."
     )
 
 
-def test_copies_have_no_price():
+def test_copies_have_no_price(shown):
     values = np.repeat((np.random.default_rng(1).random((1, 1, 300)) < 0.5).astype(np.float64), 2, axis=0)
-    made = chapter(study(values, "R@1,IoU=0.5"))
+    made = shown(reports, study(values, "R@1,IoU=0.5"))
     assert [cell.text for cell in made.tables[1].groups[0][1][0]] == ["R@1,IoU=0.5", *["-"] * 5]
     assert made.tables[0].groups[0][1][0][-1].text == "∞"
-    text = json.dumps(document([made], scores=None, sources=[], seed=0), allow_nan=False)
-    entry = json.loads(text)["studies"]["power"]["measures"][0]
+    entry = made.document["measures"][0]
     assert entry["needed_median"] == {"value": None, "unit": "queries", "why": "no difference was seen"}
     assert entry["planning"][0]["why"] == "no two of the systems differ"
     assert (entry["p"], entry["needed"], entry["why"]) == ([1], [None], "needed: no difference was seen")
 
 
-def test_the_document_holds_every_pair_and_size(found):
-    study_of = chapter(found).document
+def test_the_document_holds_every_pair_and_size(shown, found):
+    study_of = shown(reports, found).document
     entry = study_of["measures"][1]
     assert [one["n_queries"] for one in entry["separated"]] == found.queries.tolist()
     assert study_of["pairs"] == [["s0", "s1"], ["s0", "s2"], ["s0", "s3"], ["s1", "s2"], ["s1", "s3"], ["s2", "s3"]]
@@ -126,15 +136,15 @@ def test_the_document_holds_every_pair_and_size(found):
     }
 
 
-def test_what_is_taken_as_independent_is_noted():
+def test_what_is_taken_as_independent_is_noted(shown):
     values = (np.random.default_rng(1).random((2, 1, 300)) < 0.5).astype(np.float64)
-    by_video, by_query = (chapter(study(values, "R@1,IoU=0.5", unit=unit)) for unit in ("video", "query"))
-    assert "3.0 queries a video" in by_video.notes[1]
-    assert "single queries as independent" in by_query.notes[0]
+    by_video, by_query = (shown(reports, study(values, "R@1,IoU=0.5", unit=unit)) for unit in ("video", "query"))
+    assert "3.0 queries per video" in by_video.notes[0]
+    assert "treats queries as independent" in by_query.notes[0]
     assert "(300 single queries)" in by_query.said[0]
 
 
-def test_the_figure_is_drawn_and_the_terminal_is_not_overrun(found):
-    made = chapter(found)
+def test_the_figure_is_drawn_and_the_terminal_is_not_overrun(shown, found):
+    made = shown(reports, found)
     assert "% separated" in inline_svg(made.drawings[0])
-    assert max(map(len, lines([made]))) <= 100
+    assert max(map(len, made.lines)) <= 100

@@ -78,8 +78,8 @@ def settled(conditions: Sequence[Condition], measures: Sequence[Measure]) -> tup
     Raises
     ------
     UsageError
-        If a condition names neither a check nor a measure of this audit, asks a measure or a check that is no question
-        of passing to hold, or asks for a figure that a check does not have.
+        If a condition names neither a check nor a measure of this audit, has no number for a measure or for a check
+        that cannot fail, or compares the figure of a check that has none.
     """
     checks = {check.name: check for check in CHECKS}
     known = [str(measure) for measure in measures]
@@ -99,7 +99,7 @@ def settled(conditions: Sequence[Condition], measures: Sequence[Measure]) -> tup
             example = (
                 f", give a number, e.g. {name}<0.1 ({check.figure})" if check is not None and check.figure else example
             )
-            raise UsageError(f"gate {condition.text!r}: is no question of passing{example}")
+            raise UsageError(f"gate {condition.text!r}: it cannot pass or fail{example}")
         if condition.comparison and check is None and not 0 <= condition.limit <= 1:
             raise UsageError(f"gate {condition.text!r}: figures are fractions from 0 to 1, not percent")
         if condition.comparison and check is not None and not check.figure:

@@ -91,7 +91,7 @@ def _same_text(results: Results) -> tuple[str, ...]:
 def document(results: Results) -> dict[str, Any]:
     """Return what the first answers have in common, and how answers in words were read."""
     found = results.cached(pattern)
-    one_sentence = "no video is asked two sentences"
+    no_pair = "no video is asked two sentences"
     return {
         "answers": {
             "n_queries": found.n_queries,
@@ -99,8 +99,8 @@ def document(results: Results) -> dict[str, Any]:
             "n_different": found.n_distinct,
             "on_grid": {name: Measured(share, "no query is answered") for name, share in found.on_grid.items()},
             "n_comparable": found.n_comparable,
-            "repeated": Measured(found.repeated, one_sentence),
-            "repeated_references": Measured(found.repeated_references, one_sentence),
+            "repeated": Measured(found.repeated, no_pair),
+            "repeated_references": Measured(found.repeated_references, no_pair),
             "most_common": found.most_common,
             "statuses": statuses(results.whole.predictions),
         }

@@ -3,8 +3,8 @@ r"""Where the method is below a floor: measures, classes of queries, and the hea
 A method that is above every floor on the whole may be below one on short moments, or by another measure. Each item is
 compared with every floor; of all these comparisons, those are reported that Benjamini and Hochberg's procedure (1995)
 keeps at a false discovery rate of 5 %: among them at most one in twenty is expected to be wrong. One-sided p values
-come from the studentised bootstrap of videos (:meth:`truemoment.studentised.Ratios.p_values`). A measure that was asked
-for is a question of its own: it is reported too where its own verdict is "worse".
+come from the studentised bootstrap of videos (:meth:`truemoment.studentised.Ratios.p_values`). A measure is
+also reported if its own verdict is "worse".
 """
 
 from __future__ import annotations

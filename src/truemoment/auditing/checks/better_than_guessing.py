@@ -33,28 +33,28 @@ def look(results: Results) -> AuditFinding:
     level: Level
     holds: bool | None
     if why := too_few(results):
-        level, holds, said = "warning", None, f"Not decided: {why}; {where}."
+        level, holds, words = "warning", None, f"Not decided: {why}; {where}."
     elif verdict.kind(m) == "worse":
-        level, holds, said = "serious", False, f"Worse than the strongest of the {tried}: {where}."
+        level, holds, words = "serious", False, f"Worse than the strongest of the {tried}: {where}."
     elif verdict.kind(m) == "better" and verdict.is_little(m):
-        level, holds, said = "warning", True, f"Better than the {tried}, but little: {where}."
+        level, holds, words = "warning", True, f"Better than the {tried}, but little: {where}."
     elif verdict.kind(m) == "better":
-        level, holds, said = "good", True, f"Better than the {tried}: {where}."
+        level, holds, words = "good", True, f"Better than the {tried}: {where}."
     else:
         level, holds = "serious", False
-        said = "Not decided, and at most a little better than" if verdict.is_little(m) else "Not decided against"
-        said += f" the {tried}: {where}; {detectable(float(verdict.resolves[m]))}."
+        words = "Not decided, and at most a little better than" if verdict.is_little(m) else "Not decided against"
+        words += f" the {tried}: {where}; {detectable(float(verdict.resolves[m]))}."
     if setup.splits.train is None:
         level, holds = ("warning", None) if holds else (level, holds)
-        said += (
+        words += (
             " No floor has learned where moments usually are: there is no training split (--fit-split, "
             "--fit-annotations)."
         )
     n_videos = setup.annotations.n_videos
     if n_videos < FEW_VIDEOS and holds is not None:
         level = "warning" if level == "good" else level
-        said += f" With only {n_videos} videos this depends much on which videos they are."
-    return AuditFinding(NAME, level, said, tuple(_evidence(results)), float(verdict.difference[m]), holds)
+        words += f" With only {n_videos} videos this depends much on which videos they are."
+    return AuditFinding(NAME, level, words, tuple(_evidence(results)), float(verdict.difference[m]), holds)
 
 
 def baselines(results: Results) -> str:
@@ -86,7 +86,7 @@ def too_few(results: Results) -> str:
     if smallest_p(n_videos, permutations) >= LEVEL:
         return f"{permutations} permutations are too few for any difference to be shown (--permutations)"
     if results.verdict.kind(results.headline) == "undefined":
-        return "some resamples of the videos hold no query that counts"
+        return "some resamples of the videos have no query that counts"
     return ""
 
 

@@ -29,9 +29,9 @@ def changed_figure(results: Results, changed: Changed) -> Figure:
     """Draw the headline measure on original and on changed videos, the floor beside (Hidden Challenges, Fig. 5)."""
     m = results.headline
     measure = results.measure
-    names = ["original", *(one.words for one in changed.ways)]
-    values = 100 * np.array([of.value(measure) for of in (changed.scores, *(one.scores for one in changed.ways))])
-    intervals = np.stack([changed.ci95[m], *(one.ci95[m] for one in changed.ways)])
+    names = ["original", *(one.words for one in changed.controls)]
+    values = 100 * np.array([of.value(measure) for of in (changed.scores, *(one.scores for one in changed.controls))])
+    intervals = np.stack([changed.ci95[m], *(one.ci95[m] for one in changed.controls)])
     floor = 100 * results.strongest_scores.value(measure)
     with drawing_style():
         figure = new_figure(0.85 + 0.3 * len(names))

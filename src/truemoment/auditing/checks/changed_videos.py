@@ -34,16 +34,16 @@ WAYS_IN_WORDS: Mapping[str, str] = MappingProxyType(
         "other-video": "another video",
     }
 )
-"""How videos are changed, in words; other ways by their name."""
+"""How videos are changed, in words; other changes are written by their name."""
 
 
 class Control(NamedTuple):
-    """The same model on videos that are changed in one way; a row a measure.
+    """The same model on videos with one kind of change; a row a measure.
 
     Parameters
     ----------
-    way
-        How, as :data:`truemoment.features.changed.WAYS` calls it.
+    change
+        Kind of change, as :data:`truemoment.features.changed.WAYS` calls it.
     answers, scores
         Of the model on these videos.
     ci95 : (M, 2)
@@ -56,7 +56,7 @@ class Control(NamedTuple):
         Scores of the model on the original videos.
     """
 
-    way: str
+    change: str
     answers: Predictions
     scores: Scores
     ci95: Floats
@@ -67,11 +67,11 @@ class Control(NamedTuple):
     @property
     def words(self) -> str:
         """How videos are changed, in words."""
-        return WAYS_IN_WORDS.get(self.way, self.way)
+        return WAYS_IN_WORDS.get(self.change, self.change)
 
 
 class Changed(NamedTuple):
-    """The same model on the original videos and on changed ones, asked now.
+    """The same model on the original videos and on changed ones.
 
     Parameters
     ----------
@@ -82,14 +82,14 @@ class Changed(NamedTuple):
     n_differing
         Queries whose first answer now is not the audited one: elsewhere by more than 0.001 of the video, or one of the
         two is missing.
-    ways
+    controls
         The changes, in the order given.
     """
 
     scores: Scores
     ci95: Floats
     n_differing: int
-    ways: tuple[Control, ...]
+    controls: tuple[Control, ...]
 
     @property
     def agrees(self) -> bool:
@@ -105,14 +105,17 @@ def changed(results: Results) -> Changed | None:
     results.on_status("changed videos")
     now = setup.controls.changed[ORIGINAL]
     original = results.evaluate(now)
-    ways = [way for way in setup.controls.changed if way != ORIGINAL]
-    found = tuple(_control(results, way, setup.controls.changed[way], now, original) for way in ways)
+    found = tuple(
+        _control(results, change, answers, now, original)
+        for change, answers in setup.controls.changed.items()
+        if change != ORIGINAL
+    )
     ci95 = intervals([original], results.stream("changed videos"), setup.resamples)[0]
-    return Changed(original, ci95, _n_differing(results, now), found) if ways else None
+    return Changed(original, ci95, _n_differing(results, now), found) if found else None
 
 
 def shuffled(results: Results) -> Control | None:
-    """Compare the audited answers with those on shuffled videos, where these were given or the model was asked now."""
+    """Compare the audited answers with those on shuffled videos, if there are any."""
     setup, model = results.setup, results.cached(changed)
     answers = setup.controls.shuffled
     if answers is None and model is not None and model.agrees:
@@ -123,19 +126,19 @@ def shuffled(results: Results) -> Control | None:
 def controls(results: Results) -> tuple[Control, ...]:
     """Return each control once: the shuffled videos of the audited file, and the other changes of the model."""
     of_file, model = results.cached(shuffled), results.cached(changed)
-    others = () if model is None else (one for one in model.ways if of_file is None or one.way != of_file.way)
+    others = () if model is None else (one for one in model.controls if of_file is None or one.change != of_file.change)
     return (*(() if of_file is None else (of_file,)), *others)
 
 
-def _control(results: Results, way: str, answers: Predictions, before: Predictions, original: Scores) -> Control:
+def _control(results: Results, change: str, answers: Predictions, before: Predictions, original: Scores) -> Control:
     setup, scores = results.setup, results.evaluate(answers)
     return Control(
-        way=way,
+        change=change,
         answers=answers,
         scores=scores,
-        ci95=intervals([scores], results.stream(f"control {way}"), setup.resamples)[0],
+        ci95=intervals([scores], results.stream(f"control {change}"), setup.resamples)[0],
         displacement=compare_shuffled(setup.annotations, before, answers, ranking=setup.protocol.ranking),
-        fall=results.paired(original, scores, f"fall {way}"),
+        fall=results.paired(original, scores, f"fall {change}"),
         original=original,
     )
 

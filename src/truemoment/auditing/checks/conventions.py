@@ -26,11 +26,11 @@ EVALUATORS = tuple(protocol for protocol in PROTOCOLS.values() if protocol.empty
 """Named protocols that may give different figures where there is a moment to find."""
 
 LARGE = 0.01
-"""Difference between evaluators that a reviewer will ask about."""
+"""Difference between evaluators that is a warning."""
 
 
 def conventions(results: Results) -> Mapping[str, float]:
-    """Measure the headline under the audit's protocol and each named one that takes these answers.
+    """Measure the headline under the audit's protocol and each named one that accepts these predictions.
 
     One that pools all answers of a list into one is left out where lists are ranked alternatives.
     """
@@ -62,7 +62,7 @@ def look(results: Results) -> AuditFinding:
         f"The choice of evaluator changes {measure} by {100 * spread:.2f} points: from {100 * figures[low]:.2f} "
         f"({low}) to {100 * figures[high]:.2f} ({high})."
         if round(spread, 4)
-        else f"All {len(figures)} evaluators that take these predictions give {100 * figures[low]:.2f} at {measure}."
+        else f"All {len(figures)} evaluators that accept these predictions give {100 * figures[low]:.2f} at {measure}."
     )
     return AuditFinding(NAME, "warning" if spread >= LARGE else "note", verdict, tuple(lines), spread)
 
@@ -92,7 +92,7 @@ def document(results: Results) -> dict[str, Any]:
 CHECK = Check(
     name=NAME,
     title="Evaluators",
-    looks_at="the same predictions under every named protocol that takes them",
+    looks_at="the same predictions under every named protocol that accepts them",
     look=look,
     figure="largest less smallest",
     blocks=blocks,

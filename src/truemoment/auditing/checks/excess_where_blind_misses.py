@@ -4,7 +4,7 @@ The excess is that of :mod:`truemoment.network_row`. For a method that finds a s
 others as well as the networks do, it is t times the share that the second network misses of what the first one misses.
 
 A blind method of another kind hits more of what the networks miss: on Charades-STA a constant, by luck, 11 points more.
-So every floor takes the place of the second network too, and the gate is about the least of these differences.
+So the method is compared with every floor as with the second network, and the least of these differences is the figure.
 
 A hit is R@1 at the IoU of the headline measure. Networks are fitted on the training split; where there is none, out of
 fold on the audited split itself: each fifth of its videos is answered by networks that learned from the others.
@@ -190,7 +190,7 @@ def _out_of_fold(results: Results, measure: Recall, name: str) -> Predictions:
     for_folds, *children = results.stream(name).spawn(1 + N_FOLDS)
     fold = folds(annotations.queries.video_id, N_FOLDS, for_folds)
 
-    def ask() -> dict[str, Array]:
+    def predict() -> dict[str, Array]:
         parts = []
         for number, child in enumerate(children):
             if (fold == number).any():
@@ -201,7 +201,7 @@ def _out_of_fold(results: Results, measure: Recall, name: str) -> Predictions:
         return pack_answers([[Predictions.joined(parts)]])
 
     key = {"annotations": annotations.sha256, "measure": str(measure), "protocol": protocol.signature()}
-    packed = results.setup.cache.arrays("out-of-fold", key | {"network": name, "seed": results.stream_seed}, ask)
+    packed = results.setup.cache.arrays("out-of-fold", key | {"network": name, "seed": results.stream_seed}, predict)
     return unpack_answers(packed, annotations.queries.query_id[np.argsort(fold, kind="stable")])[0][0]
 
 

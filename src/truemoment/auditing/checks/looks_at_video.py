@@ -30,7 +30,7 @@ def look(results: Results) -> AuditFinding | None:
         return None
     setup, m = results.setup, results.headline
     measure, percent = results.measure, setup.protocol.percent
-    known = [one for one in found.ways if np.isfinite(one.fall.difference[m])]
+    known = [one for one in found.controls if np.isfinite(one.fall.difference[m])]
     if not known:
         return AuditFinding(NAME, "note", f"{measure} is undefined here, so changed videos show nothing.")
     costs = {one.words: bool(one.fall.ci95[m, 0] > 0) for one in known}
@@ -56,13 +56,13 @@ def look(results: Results) -> AuditFinding | None:
             f" The file differs from what the model predicts now in {found.n_differing:,} of "
             f"{counted(len(found.scores), 'first answer', 'first answers')}, so this is not about the file."
         )
-    return AuditFinding(NAME, level, verdict, tuple(_by_way(results, found)), float(least.fall.difference[m]), holds)
+    return AuditFinding(NAME, level, verdict, tuple(_by_change(results, found)), float(least.fall.difference[m]), holds)
 
 
-def _by_way(results: Results, found: Changed) -> Iterator[str]:
+def _by_change(results: Results, found: Changed) -> Iterator[str]:
     """Write what each kind of changed videos costs and moves, and how far the answers are the model's."""
     setup, m = results.setup, results.headline
-    for one in found.ways:
+    for one in found.controls:
         for i in (m, *(i for i in range(len(setup.measures)) if i != m)):
             if np.isfinite(one.fall.difference[i]):
                 yield (
@@ -112,7 +112,7 @@ def _table(results: Results, found: Changed) -> Table:
             share(one.displacement.share_unchanged),
             share(one.displacement.share_within()),
         )
-        for one in found.ways
+        for one in found.controls
     ]
     headings = ("videos", f"{measure}, %", "fall, points", "p", "unchanged, %", "moved by less than 0.1, %")
     caption = (
@@ -135,7 +135,7 @@ def document(results: Results) -> dict[str, Any]:
             "original": measured(found.scores, found.ci95),
             "ways": [
                 {
-                    "way": one.way,
+                    "way": one.change,
                     "measures": [
                         figure.as_dict() | {"fall": difference(one.fall, setup.measures[m], m)}
                         for m, figure in enumerate(measured(one.scores, one.ci95))
@@ -145,7 +145,7 @@ def document(results: Results) -> dict[str, Any]:
                     "n_queries": int(one.displacement.compared.sum()),
                     "left_out": one.displacement.left_out,
                 }
-                for one in found.ways
+                for one in found.controls
             ],
         }
     }

@@ -22,7 +22,7 @@ from truemoment.reports.words import counted, interval95_points, p_value, points
 NAME = "text-only"
 
 FEW_ANSWERED = 0.8
-"""Share of the queries that a text-only model must answer for its figure to say much."""
+"""Share of the queries with an answer below which the figure of a text-only model shows little."""
 
 
 def with_frames(results: Results) -> Paired | None:

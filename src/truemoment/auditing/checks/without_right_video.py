@@ -21,7 +21,7 @@ from truemoment.uncertainty import LEVEL, sums_by_video
 NAME = "without-right-video"
 
 MOST = 0.8
-"""Share of the score from which a reviewer will ask what the video is for."""
+"""Share of the score that is a warning."""
 
 
 class Remaining(NamedTuple):
@@ -45,7 +45,7 @@ def remaining(results: Results) -> tuple[Remaining, ...]:
     m, found = results.headline, []
     for control in results.cached(controls):
         after, before = (sums_by_video(of)[0][:, m : m + 1] for of in (control.scores, control.original))
-        stream = results.stream(f"{NAME} {control.way}")
+        stream = results.stream(f"{NAME} {control.change}")
         drawn = resample_ratios(after, before, stream, resamples=results.setup.resamples)
         found.append(Remaining(control, float(drawn.value[0]), np.concatenate(drawn.bounds(LEVEL))))
     return tuple(found)
@@ -87,7 +87,7 @@ def document(results: Results) -> dict[str, Any]:
     return {
         "controls": [
             {
-                "way": of.control.way,
+                "way": of.control.change,
                 "measures": measured(of.control.scores, of.control.ci95),
                 "share": Measured(
                     of.share, "the figure on the original videos is 0", of.ci95.tolist(), measure=str(results.measure)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import click
 
-from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
+from truemoment.cli.groups import Output, PageOutput, output_options, page_options
+from truemoment.cli.meta.noise import noise_options
 from truemoment.cli.meta.options import (
-    annotators_option,
     finish,
     load,
-    noise_option,
     refuse,
     sets_option,
     system_options,
@@ -22,7 +21,7 @@ from truemoment.metaevaluation.loading import SystemSource
 
 @click.command("ambiguity")
 @system_options
-@bound("noise", NoiseSource, noise_option, annotators_option)
+@noise_options
 @sets_option
 @seed_option("the noise and of simulated systems")
 @workers_option

@@ -14,7 +14,6 @@ from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, PageOutput, bound, data_options
 from truemoment.cli.options import MOST_RESAMPLES, followed, refuse_outputs, told_path
 from truemoment.exceptions import UsageError
-from truemoment.metaevaluation.label_noise import NOISE
 from truemoment.metaevaluation.loading import LoadedSystems, SystemSource
 
 if TYPE_CHECKING:
@@ -50,22 +49,6 @@ sets_option = count_option("--sets", 100, "Label noise: noisy sets per level.")
 repetitions_option = count_option("--repetitions", 50, "Power: subsets of each size.", most=100_000)
 workers_option = count_option(
     "--workers", None, "Threads. Results are the same for any number. [default: all cores]", least=1, most=256
-)
-
-noise_option = click.option(
-    "--noise",
-    "kinds",
-    type=click.Choice(NOISE),
-    multiple=True,
-    default=("published", "shift"),
-    show_default=True,
-    help="Model of label noise; may be given several times.",
-)
-annotators_option = click.option(
-    "--annotators",
-    "marked_by",
-    metavar="NAME|FILE",
-    help="Learn noise from a dataset with several annotators, e.g. human-charades, or from your own annotations.",
 )
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import click
 
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
+from truemoment.cli.meta.noise import noise_options
 from truemoment.cli.meta.options import (
-    annotators_option,
     count_option,
     finish,
     load,
-    noise_option,
     refuse,
     repetitions_option,
     resamples_option,
@@ -32,7 +31,7 @@ from truemoment.metaevaluation.loading import SystemSource
     Effort,
     trials_option,
     sets_option,
-    bound("noise", NoiseSource, noise_option, annotators_option),
+    noise_options,
     repetitions_option,
     resamples_option,
     click.option(

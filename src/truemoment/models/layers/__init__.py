@@ -1,1 +1,1 @@
-"""Parts that models share, each in a file by its name."""
+"""Layers that models share, one per file."""

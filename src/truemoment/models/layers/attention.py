@@ -1,9 +1,9 @@
-r"""Attention of cells over a set of vectors: all locations of a video, or a dictionary of what could have confounded.
+r"""Attention of cells over a set of vectors: all locations of a video, or a dictionary of confounders.
 
 .. math::
     \text{concat}_h \; \text{softmax}(Q_h K_h^\top / \sqrt{H / \text{heads}}) \, V_h,
 
-as in TCN-DCM (Yang et al. 2021) and MDD (Lan et al. 2023, eq. 12): no projection of the output, none added back.
+as in TCN-DCM (Yang et al. 2021) and MDD (Lan et al. 2023, eq. 12): without output projection and residual.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class CellAttention(nn.Module):
     heads
         Number of heads.
     dropout
-        Share of the attention weights that are dropped in training.
+        Dropout rate of the attention weights.
     """
 
     def __init__(self, hidden: int, heads: int, *, dropout: float = 0.0) -> None:
@@ -40,10 +40,9 @@ class CellAttention(nn.Module):
         Parameters
         ----------
         queries
-            (B, C, H), a query a cell.
+            (B, C, H), a query per cell.
         keys, values
-            (B, S, H), a set for each pair; or (S, H), one set for all: then the cells of all pairs attend to it as one
-            list, and nothing is copied for each pair.
+            (B, S, H), a set per pair; or (S, H), one set for all pairs, which is not copied.
         """
         if keys.ndim == 2:
             return self.forward(queries.flatten(0, 1)[None], keys[None], values[None]).view_as(queries)

@@ -37,18 +37,18 @@ def _centred_distances(rows: Tensor) -> Tensor:
 def distance_correlation(
     x: Tensor, y: Tensor, *, rows: int | None = None, generator: torch.Generator | None = None
 ) -> Tensor:
-    """Distance correlation of two lists of vectors, 0 to 1, in single precision at least.
+    """Return the distance correlation of two lists of vectors, 0 to 1, in single precision or better.
 
     Memory and time grow with the square of the number of rows.
 
     Parameters
     ----------
     x, y : (n, d) and (n, e)
-        Row i of one belongs to row i of the other.
+        Paired rows.
     rows
-        Take so many rows, by chance and without repeats, if there are more. Fewer rows bias the estimate up.
+        Size of a random sample of rows, without replacement. Fewer rows bias the estimate up.
     generator
-        Where chance comes from, on the device of `x`; None for PyTorch's own there.
+        Random generator on the device of `x`; None for PyTorch's own.
     """
     if rows is not None and rows < len(x):
         taken = torch.randperm(len(x), generator=generator, device=x.device)[:rows]

@@ -1,7 +1,7 @@
-r"""MDD's gated query: what the verbs of a sentence and their nouns say, beside the sentence as a whole.
+r"""MDD's gated query: the verbs of a sentence and their nouns, added to the sentence as a whole.
 
-A tree stands over the sentence: the sentence, its verbs, and under each verb its nouns. With :math:`q` the sentence and
-:math:`h` the query encoder's output at a token (Lan et al. 2023, eqs. 3 to 7; W without biases):
+The tree of a sentence has its verbs, and under each verb its nouns. With :math:`q` the sentence and :math:`h` the query
+encoder's output at a token (Lan et al. 2023, eqs. 3 to 7; W without biases):
 
 .. math::
     a^v_i &= W_a \tanh[W_p q \,\Vert\, W_c h^v_i], \quad
@@ -12,7 +12,7 @@ A tree stands over the sentence: the sentence, its verbs, and under each verb it
     \bar g &= \text{mean}_k \, g_k, \quad q^f = q + q \bar g.
 
 The paper leaves two cases open. A sentence without verbs has :math:`\bar g = 0`; a verb without nouns :math:`g_k =
-h^v_k`. A noun may stand under several verbs.
+h^v_k`. A noun may belong to several verbs.
 """
 
 from __future__ import annotations
@@ -34,13 +34,7 @@ def _take(rows: Tensor, position: Tensor) -> Tensor:
 
 
 class PhraseAttention(nn.Module):
-    """Fold the verbs and nouns of each sentence into its vector.
-
-    Parameters
-    ----------
-    hidden
-        H.
-    """
+    """Gate each sentence vector by its verbs and nouns."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -49,16 +43,9 @@ class PhraseAttention(nn.Module):
         self.score = nn.Linear(2 * hidden, 1, bias=False)
 
     def forward(self, sentence: Tensor, tokens: Tensor, verbs: Tensor, nouns: Tensor) -> Tensor:
-        """Return the gated query :math:`q^f`, (B, H).
+        """Return the gated query :math:`q^f`, (B, H), of `sentence` (B, H) and `tokens` (B, L, H).
 
-        Parameters
-        ----------
-        sentence : (B, H)
-        tokens : (B, L, H)
-        verbs : (B, V) int64
-            Positions among the tokens, -1 for none.
-        nouns : (B, V, K) int64
-            Positions of each verb's nouns, -1 for none. Those of a verb that is none do not count.
+        `verbs` (B, V) and `nouns` (B, V, K) are positions among the tokens, padded with -1.
         """
         of_parent, of_child = self.score.weight[0].chunk(2)  # W_a on the two halves: a sum of two scores
         children = self.child(tokens).tanh() @ of_child  # (B, L)

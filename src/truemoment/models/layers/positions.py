@@ -1,4 +1,4 @@
-r"""Where a cell lies, as a fixed vector of sines and cosines.
+r"""Location of a cell, as a fixed vector of sines and cosines.
 
 Row a of the map (the first clip) and column b (the last) each give half of the numbers, the row first. Of the h/2 for
 clip c of N, counted from 1, number i is
@@ -7,7 +7,7 @@ clip c of N, counted from 1, number i is
     \sin(2 \pi c / N \cdot 10000^{-2 \lfloor i / 2 \rfloor / (h / 2)}) \text{ for even } i, \cos \text{ for odd } i,
 
 the two-dimensional code of DETR (Carion et al., End-to-End Object Detection with Transformers, 2020) as TCN-DCM uses it
-(Yang et al. 2021). Sine and cosine of one wave stand side by side. Nothing here is learned.
+(Yang et al. 2021). Nothing here is learned.
 """
 
 from __future__ import annotations
@@ -36,37 +36,22 @@ def _axis_codes(n_clips: int, hidden: int) -> Tensor:
 
 
 def cell_codes(proposals: SparseMap, hidden: int) -> Tensor:
-    """Codes of the candidate cells, (C, H).
-
-    Parameters
-    ----------
-    proposals
-        The cells.
-    hidden
-        H, a multiple of 4.
-    """
+    """Return the codes of the candidate cells, (C, H); H is a multiple of 4."""
     axis = _axis_codes(proposals.n_clips, hidden)
     first, last = (torch.as_tensor(clip, device=axis.device) for clip in proposals.cells)
     return torch.cat([axis[first], axis[last]], dim=-1)
 
 
 def map_codes(n_clips: int, hidden: int) -> Tensor:
-    """Codes of all cells of a map, those below the diagonal too, by rows: (N * N, H)."""
+    """Return the codes of all cells of a map, those below the diagonal too, by rows: (N * N, H)."""
     axis = _axis_codes(n_clips, hidden)
     return torch.cat([axis.repeat_interleave(n_clips, dim=0), axis.repeat(n_clips, 1)], dim=-1)
 
 
 def position_loss(predicted: Tensor, codes: Tensor) -> Tensor:
-    """How far predicted positions lie from the codes: Euclidean distance, mean over cells and pairs.
+    """Return the Euclidean distance of predicted positions (B, C, H) to the codes (C, H), mean over cells and pairs.
 
-    As TCN-DCM's code has it: not squared, and 1e-6 is added to each difference. (MDD, eq. 8, does not say how the
-    distances are summed up; one norm over all of them would outweigh the loss of the scores a hundred times.)
-
-    Parameters
-    ----------
-    predicted
-        (B, C, H).
-    codes
-        (C, H).
+    As in TCN-DCM's code: not squared, and 1e-6 is added to each difference. (MDD, eq. 8, does not say how the distances
+    are reduced; one norm over all of them would outweigh the loss of the scores a hundred times.)
     """
     return functional.pairwise_distance(predicted, codes.expand_as(predicted)).mean()

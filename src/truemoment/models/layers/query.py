@@ -7,17 +7,14 @@ from torch import Tensor, nn
 
 
 class QueryEncoder(nn.Module):
-    """An LSTM from left to right over word vectors (Zhang et al. 2020, 2D-TAN, section 3.1).
-
-    As it reads in one direction, what stands behind the last word cannot change what was read before: padding further
-    leaves both results as they are.
+    """A left-to-right LSTM over word vectors (Zhang et al. 2020, 2D-TAN, section 3.1); padding has no effect.
 
     Parameters
     ----------
     n_vector
-        E, numbers a word vector.
+        E, dimensions of a word vector.
     hidden
-        H, numbers a token afterwards.
+        H, dimensions of an encoded token.
     layers
         Layers of the LSTM.
     """
@@ -32,16 +29,16 @@ class QueryEncoder(nn.Module):
         Parameters
         ----------
         words : (B, L, E)
-            Word vectors, padded behind each sentence's end.
+            Word vectors, padded at the end.
         n_words : (B,)
             Words of each sentence, 1 or more.
 
         Returns
         -------
         sentence : (B, H)
-            What stands at the last real word.
+            State at the last word.
         tokens : (B, L, H)
-            What stands at each word; 0 behind the end.
+            State at each word; 0 in the padding.
         """
         with torch.autocast(words.device.type, enabled=False):  # not every processor has an LSTM in bfloat16
             tokens, _ = self.lstm(words.to(next(self.lstm.parameters()).dtype))

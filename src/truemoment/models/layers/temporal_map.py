@@ -1,7 +1,7 @@
 """From rows of features to clips, and from clips to candidate moments.
 
-2D-TAN lays its candidates out as an (N, N) map. Here they are a list, in the order of
-:class:`~truemoment.proposals.SparseMap`: what no candidate needs is not computed.
+2D-TAN has its candidates in an (N, N) map. Here they are a list, in the order of
+:class:`~truemoment.proposals.SparseMap`: only candidates are computed.
 """
 
 from __future__ import annotations
@@ -18,15 +18,6 @@ class FrameEncoder(nn.Module):
     """Rows of features to clips: a linear map, ReLU, and the mean over each clip's rows.
 
     (Zhang et al. 2020, 2D-TAN, section 3.2; the linear map is a convolution over one row.)
-
-    Parameters
-    ----------
-    n_dimensions
-        D, numbers a row of features.
-    hidden
-        H, numbers a clip.
-    n_clips
-        N, clips a video.
     """
 
     def __init__(self, n_dimensions: int, hidden: int, n_clips: int) -> None:
@@ -46,16 +37,11 @@ class FrameEncoder(nn.Module):
 
 
 class MaxMoments(nn.Module):
-    r"""A moment is the largest of its clips, number by number: :math:`m_{(a, b)} = \max_{a \le i \le b} v_i`.
+    r"""A moment is the elementwise maximum of its clips: :math:`m_{(a, b)} = \max_{a \le i \le b} v_i`.
 
-    (Zhang et al. 2020, 2D-TAN, section 3.2, "pool".) By doubling: the largest of every :math:`2^j` clips in a row
-    comes from two of half the length, and a moment of n clips is the larger of the two, at its start and at its end,
-    of :math:`2^{\lfloor \log_2 n \rfloor}`; they overlap, which a maximum does not mind.
-
-    Parameters
-    ----------
-    proposals
-        The C candidates.
+    (Zhang et al. 2020, 2D-TAN, section 3.2, "pool".) Computed by doubling: the maximum of every :math:`2^j` clips in a
+    row comes from two of half the length; a moment of n clips is the maximum of two overlapping ones of
+    :math:`2^{\lfloor \log_2 n \rfloor}`.
     """
 
     first: Tensor
@@ -71,7 +57,7 @@ class MaxMoments(nn.Module):
         self.register_buffer("last", torch.from_numpy(rows_before[level] + end + 1 - 2**level), persistent=False)
 
     def forward(self, clips: Tensor) -> Tensor:
-        """Clips (B, N, H) to moments (B, C, H)."""
+        """Return moments (B, C, H) of clips (B, N, H)."""
         levels = [clips]
         for j in range(self.n_levels - 1):
             levels.append(torch.maximum(levels[-1][:, : -(2**j)], levels[-1][:, 2**j :]))
@@ -82,17 +68,9 @@ class MaxMoments(nn.Module):
 class ConvMoments(nn.Module):
     """A moment is a learnt mixture of shorter ones.
 
-    (Zhang et al. 2020, 2D-TAN, section 3.2, "conv".) Diagonal by diagonal of the map, that is, from moments of one
-    length to those of the next: a convolution over 1 clip first, then over 2 neighbours of the diagonal before, and
-    over 3 in steps of 2 where the diagonals become coarser. Each diagonal has weights of its own, with nothing
-    between them.
-
-    Parameters
-    ----------
-    proposals
-        The C candidates.
-    hidden
-        H, numbers a clip and a moment.
+    (Zhang et al. 2020, 2D-TAN, section 3.2, "conv".) Diagonal by diagonal of the map: a convolution over 1 clip first,
+    then over 2 neighbours of the diagonal before, and over 3 in steps of 2 where the diagonals become coarser. Each
+    diagonal has weights of its own, without activations between them.
     """
 
     cell_of: Tensor
@@ -110,7 +88,7 @@ class ConvMoments(nn.Module):
             self.diagonals.append(nn.Conv1d(hidden, hidden, 3 if coarser else 2, stride=2 if coarser else 1))
 
     def forward(self, clips: Tensor) -> Tensor:
-        """Clips (B, N, H) to moments (B, C, H)."""
+        """Return moments (B, C, H) of clips (B, N, H)."""
         diagonals = [clips.transpose(1, 2)]
         for convolution in self.diagonals:
             diagonals.append(convolution(diagonals[-1]))

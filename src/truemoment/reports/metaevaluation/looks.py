@@ -61,20 +61,11 @@ _SPARE_LINES: tuple[Line, ...] = ("-", _DOT_DASHED, _DASHED, _DOTTED)
 _FILLS: dict[int | None, Fill] = {None: "full", 1: "full", 5: "none", 10: "left"}
 _SHORT = {"AxIoU": "Ax", "NCxIoU": "NCx"}
 _LABEL_WIDTH = 12
+_PANEL_IN = 1.45
 
 
 class MeasureLook(NamedTuple):
-    """How a measure is drawn, and what it is called where there is little room.
-
-    Parameters
-    ----------
-    label
-        ``R@1 .5``, ``Ax@10``.
-    family, rank, threshold
-        ``R``, 1 and ``0.5`` of ``R@1,IoU=0.5``; None and "" where it has none.
-    colour, line, marker, fill
-        As matplotlib takes them.
-    """
+    """How a measure is drawn, with its short name: ``R@1 .5`` has the family ``R``, rank 1 and threshold ``0.5``."""
 
     label: str
     family: str
@@ -130,18 +121,7 @@ def short_label(measure: Measure | str) -> str:
 
 
 def measure_looks(measures: Sequence[Measure | str]) -> tuple[MeasureLook, ...]:
-    """Give each measure its look: the usual ones always the same, others whatever tells them apart.
-
-    Parameters
-    ----------
-    measures
-        M of them, as values or texts.
-
-    Returns
-    -------
-    tuple of MeasureLook
-        M of them. No two of the same K have one marker, as long as there are markers.
-    """
+    """Return a look for each measure: usual ones always have the same; no two of one K share a marker if possible."""
     looks: list[MeasureLook] = []
     for measure in measures:
         text = one_line(str(measure))
@@ -162,12 +142,7 @@ def measure_looks(measures: Sequence[Measure | str]) -> tuple[MeasureLook, ...]:
 
 
 def panels_of(measures: Sequence[Measure | str]) -> list[tuple[str, list[int]]]:
-    """Group measures by how many answers they look at.
-
-    Returns
-    -------
-    list of tuple
-        ``"K = 1"`` and so on, then ``"other"``, each with the numbers of its measures in their order.
+    """Group measures by K: ``"K = 1"`` and so on, then ``"other"``, each with the numbers of its measures.
 
     Examples
     --------
@@ -189,50 +164,37 @@ def lines_figure(
     *,
     x_label: str,
     y_label: str,
-    band: Floats | None = None,
     x_log: bool = False,
     x_ticks: Sequence[float] | None = None,
     y_limits: tuple[float | None, float | None] = (None, None),
-    panel_height_in: float = 1.45,
 ) -> Figure:
     """Draw a line for each measure, in a panel for each K, with its name at the end of the line.
 
     Parameters
     ----------
     measures
-        M of them.
+        M measures.
     x : (N,)
-        The same for all.
+        Common to all.
     y : (N, M)
         In the unit that `y_label` names; NaN leaves a gap.
     x_label, y_label
-        What the axes show, with units.
-    band : (N, M, 2), optional
-        Low and high ends of a band around each line, such as an interval.
+        Labels of the axes, with units.
     x_log
-        Whether x is laid out logarithmically.
+        Whether x is logarithmic.
     x_ticks
-        Where x is labelled; None for the axis's own choice.
+        Labelled places of x; None for the default.
     y_limits
-        Low and high end of y, the same in all panels; None for what the values need.
-    panel_height_in
-        Height of a panel.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        To be drawn inside :func:`truemoment.reports.drawing.drawing_style`.
+        Ends of y in all panels; None for what the values need.
     """
     looks, panels = measure_looks(measures), panels_of(measures)
-    figure = new_figure(0.45 + panel_height_in * len(panels))
+    figure = new_figure(0.45 + _PANEL_IN * len(panels))
     rows = figure.subplots(len(panels), 1, sharex=True, sharey=True, squeeze=False)[:, 0]
     for axes, (title, members) in zip(rows, panels, strict=True):
         axes.set_title(title, loc="left", fontsize=SMALL, color=SOFT)
         axes.grid(axis="y")
         for at in members:
             look = looks[at]
-            if band is not None:
-                axes.fill_between(x, band[:, at, 0], band[:, at, 1], color=look.colour, alpha=0.14, linewidth=0)
             axes.plot(x, y[:, at], **look.of_line())
         axes.set_ylabel(y_label)
     if x_log:
@@ -242,7 +204,7 @@ def lines_figure(
     rows[-1].set_xlabel(x_label)
     rows[-1].set_ylim(y_limits[0], _high(y_limits, y))
     for axes, (_, members) in zip(rows, panels, strict=True):
-        label_ends(axes, [looks[at] for at in members], [_last(x, y[:, at]) for at in members], panel_height_in)
+        label_ends(axes, [looks[at] for at in members], [_last(x, y[:, at]) for at in members], _PANEL_IN)
     return figure
 
 
@@ -268,21 +230,12 @@ def label_ticks(axes: Axes, ticks: Sequence[float]) -> None:
 
 
 def label_ends(axes: Axes, looks: Sequence[MeasureLook], ends: Sequence[tuple[float, float]], height_in: float) -> None:
-    """Write the name of each measure to the right of the end of its line, none over another.
+    """Write the name of each measure to the right of its line's end, without overlap, once limits are final.
 
-    Parameters
-    ----------
-    axes
-        Their limits are final.
-    looks
-        Of the measures.
-    ends
-        Last place of each line; NaN for one that is not labelled.
-    height_in
-        Of the panel, about.
+    `ends` has NaN for lines without a label; `height_in` is the height of the panel.
     """
     shown = [number for number, end in enumerate(ends) if np.isfinite(end).all()]
-    places = _apart(
+    places = _without_overlap(
         [float(axes.transLimits.transform(axes.transScale.transform(ends[number]))[1]) for number in shown],
         9.5 / (72 * max(height_in - 0.35, 0.4)),
     )
@@ -300,7 +253,7 @@ def label_ends(axes: Axes, looks: Sequence[MeasureLook], ends: Sequence[tuple[fl
         )
 
 
-def _apart(places: Sequence[float], gap: float) -> list[float]:
+def _without_overlap(places: Sequence[float], gap: float) -> list[float]:
     """Move places from each other until all are `gap` or more apart, about the middle of each cluster."""
     order = sorted(range(len(places)), key=places.__getitem__)
     clusters: list[tuple[float, list[int]]] = []  # middle and members of each run of labels that touch
@@ -350,39 +303,27 @@ def heat_map(
     classes: Sequence[float] = SHARES,
     text: Sequence[Sequence[str]] | None = None,
     breaks: Sequence[int] = (),
-    row_breaks: Sequence[int] | None = None,
-    x_label: str = "",
-    y_label: str = "",
 ) -> Figure:
     """Draw a table as coloured cells with their numbers in them.
 
     Parameters
     ----------
     rows, columns
-        Their names, short (:func:`short_label`); columns stand upright where there are many.
+        Short names (:func:`short_label`).
     table : (R, C)
-        The values; NaN stays blank, and has a dash.
+        The values; NaN stays blank.
     classes
-        Where each of the six colours begins, thin to dense; what is below the first has a colour of warning.
+        Lower ends of the six colours; smaller values have a warning colour.
     text
-        What stands in the cells, (R, C); None for the values with two decimals, ``.87``.
-    breaks, row_breaks
-        Columns, and rows, before which a gap is left, such as between groups; `row_breaks` None where the rows are
-        grouped as the columns are.
-    x_label, y_label
-        What the columns and the rows are, where that is not plain.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        4 in wide, as high as it needs.
+        Text of the cells, (R, C); None for the values with two decimals, ``.87``.
+    breaks
+        Columns, and rows of a square table, before which a gap is left.
     """
     n_rows, n_columns = table.shape
-    row_breaks = (breaks if len(rows) == len(columns) else ()) if row_breaks is None else row_breaks
-    across, down = _places(n_columns, breaks), _places(n_rows, row_breaks)
+    across, down = _places(n_columns, breaks), _places(n_rows, breaks if n_rows == n_columns else ())
     upright = max(map(len, columns), default=0) * 4.6 > 240 / max(n_columns, 1)  # points
     side = min(0.42, 3.3 / max(n_columns, 1))
-    figure = new_figure(max(side, 0.2) * (down[-1] + 1) + (0.85 if upright else 0.45) + (0.2 if x_label else 0))
+    figure = new_figure(max(side, 0.2) * (down[-1] + 1) + (0.85 if upright else 0.45))
     axes = figure.subplots()
     size = SMALL if n_columns <= 10 else 7.0
     table = np.round(table, 2) if text is None else table  # equal numbers have equal colours
@@ -394,12 +335,9 @@ def heat_map(
     axes.set_xlim(-0.5, across[-1] + 0.5)
     axes.set_ylim(down[-1] + 0.5, -0.5)
     axes.xaxis.tick_top()
-    axes.xaxis.set_label_position("top")
     axes.set_xticks(across, list(columns), rotation=90 if upright else 0)
     axes.set_yticks(down, list(rows))
     axes.tick_params(length=0, pad=2)
-    axes.set_xlabel(x_label)
-    axes.set_ylabel(y_label)
     for spine in axes.spines.values():
         spine.set_visible(False)
     return figure

@@ -122,11 +122,11 @@ def _units(result: Power) -> str:
 def _notes(result: Power) -> list[str]:
     if result.unit == "video":
         clustering = result.clustering[np.isfinite(result.clustering)]
-        each = len(result.systems.first) / result.units[-1]
-        alike = f"; similar queries of a video multiply them by {np.median(clustering):.2f} (median over measures)"
+        factor = number(float(np.median(clustering))) if len(clustering) else "1"
         unit = (
-            f"The test treats videos as independent. Planned numbers are for test sets with {each:.1f} queries per "
-            f"video, as here{alike if len(clustering) else ''}."
+            "The test treats videos as independent. Planned numbers are for test sets with "
+            f"{len(result.systems.first) / result.units[-1]:.1f} queries per video, as here; similar queries of a "
+            f"video multiply them by {factor} (median over measures)."
         )
     else:
         unit = (

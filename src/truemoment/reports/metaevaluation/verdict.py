@@ -109,8 +109,8 @@ def _to_select_by(studies: Studies, ranking: Ranking) -> list[str]:
         thirds = ranking.in_best_third[:, best]
         other = [one.meaning for one, is_good in zip(ranking.criteria, thirds, strict=True) if not is_good]
         found.append(
-            f"{ranking.names[best]} is in the best third of the measures by {thirds.sum()} of {len(thirds)} criteria, but "
-            f"not by {listed(other, 'or')}."
+            f"{ranking.names[best]} is in the best third of the measures by {thirds.sum()} of {len(thirds)} criteria, "
+            f"but not by {listed(other, 'or')}."
         )
     if studies.selection is not None:
         found += selection.sentences(studies.selection)

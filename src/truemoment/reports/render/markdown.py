@@ -1,8 +1,8 @@
-"""Reports as Markdown: sentences and tables for a document; figures and folded blocks are left to the page."""
+"""Reports as Markdown: sentences and tables to be pasted, or a whole document with its figures beside it."""
 
 from __future__ import annotations
 
-from truemoment.reports.model import Block, Cell, Finding, Paragraph, Report, Table
+from truemoment.reports.model import Block, Cell, Drawing, Finding, Paragraph, Report, Table, unfolded
 from truemoment.reports.render.tabular import escaped, render
 from truemoment.text import one_line
 
@@ -16,6 +16,33 @@ def lines(report: Report) -> list[str]:
             written += [f"## {_text(section.title)}", ""]
         written += [line for block in section.blocks for line in _block(block)]
     return written[:-1] if written[-1:] == [""] else written
+
+
+def document(report: Report, *, command: str = "") -> str:
+    """Return the whole report as a file: folded blocks too, and figures as PNG files beside it.
+
+    Parameters
+    ----------
+    report
+        What is written.
+    command
+        The command that makes the file again; "" for none.
+    """
+    written = [f"# {_text(report.title)}", ""]
+    written += [line for label, value in report.facts for line in (f"**{_text(label)}**: {_text(value)}", "")]
+    written += [] if report.headline is None else _finding(report.headline)
+    for section in report.sections:
+        written += [f"## {_text(section.title)}", ""]
+        for block in unfolded(section.blocks):
+            written += _block(block)
+            written += [f"![{_text(block.title)}]({block.name}.png)", ""] if isinstance(block, Drawing) else []
+    written += [line for note in report.notes for line in (f"Note: {_text(note)}.", "")]
+    for label, text in (("Signature", report.signature), ("Command", command)):
+        written += [f"{label}:", "", f"    {one_line(text)}", ""] if text else []
+    if report.hashes:
+        rows = tuple((Cell(label), Cell(sha256)) for label, sha256 in report.hashes)
+        written += _table(Table("", ("file or split", "SHA-256"), (("", rows),), text_columns=(0, 1)))
+    return "\n".join(written[:-1]) + "\n"
 
 
 def _text(text: str) -> str:

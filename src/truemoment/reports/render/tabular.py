@@ -16,6 +16,7 @@ _TABULATE_NAME = {"plain": "simple", "md": "pipe", "latex": "latex_raw"}
 
 _LATEX: dict[str, str | int | None] = {c: rf"\{c}" for c in "&%$#_{}"}
 _LATEX |= {"~": r"\~{}", "^": r"\^{}", "\\": r"\textbackslash{}", "<": "$<$", ">": "$>$", "|": "$|$"}
+_LATEX |= {"±": r"$\pm$", "↑": r"$\uparrow$", "↓": r"$\downarrow$"}
 
 
 class Escaped(str):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from truemoment.reports.model import LEVELS, Block, Cell, Finding, Paragraph, Report, Section, Table
@@ -110,17 +112,56 @@ _FITS = (
 def _table(table: Table) -> list[str]:
     """Lay out a table under its caption: all of it, or what fits, or the columns one below the other."""
     caption = _wrapped(table.caption)
-    whole = range(len(table.headings))
-    for fit in _FITS:
-        text = _laid_out(table, whole, fit)
+    whole = _columns(table)
+    *whole_names, cut_names = _FITS
+    fits = [*((table, fit) for fit in whole_names), (_words_wrapped(table), whole_names[-1]), (table, cut_names)]
+    for shown, fit in fits:
+        text = _laid_out(shown, whole, fit)
         if (width := _width(text)) <= WIDTH:
-            wider = _laid_out(table, whole, fit._replace(name=fit.name + WIDTH - width))  # enough for one long name
+            wider = _laid_out(shown, whole, fit._replace(name=fit.name + WIDTH - width))  # enough for one long name
             return [*caption, *(wider if _width(wider) <= WIDTH else text).splitlines()]
     lines = caption
     for number, columns in enumerate(_folded(table)):
         lines += [""] if number else []
         lines += _laid_out(table, columns, _FITS[-1]).splitlines()
     return lines
+
+
+def _words_wrapped(table: Table) -> Table:
+    """Wrap wide columns of words, but for the first, over several rows, to the width that the others leave.
+
+    A word that is wider itself, as names are, is not wrapped.
+    """
+    longest = [
+        max((len(one_line(row[c].text)) for _, rows in table.groups for row in rows), default=0)
+        for c in _columns(table)
+    ]
+    wide = [column for column in table.text_columns if column and longest[column] > _NAME_WIDTH]
+    others = [column for column in _columns(table) if column not in wide]
+    room = (WIDTH - _width(_laid_out(table, others, _FITS[2]))) // len(wide) - 2 if wide else 0
+    words = (one_line(row[c].text).split() for _, rows in table.groups for row in rows for c in wide)
+    if room < _NAME_WIDTH or max(map(len, itertools.chain.from_iterable(words)), default=0) > room:
+        return table
+    groups = [
+        (title, tuple(part for row in rows for part in _over_rows(row, wide, room))) for title, rows in table.groups
+    ]
+    return replace(table, groups=tuple(groups))
+
+
+def _columns(table: Table) -> range:
+    return range(len(table.headings))
+
+
+def _over_rows(row: tuple[Cell, ...], wide: Sequence[int], room: int) -> list[tuple[Cell, ...]]:
+    """Wrap the cells of the wide columns to `room` characters; the other cells are in the first row."""
+    wrapped = {column: textwrap.wrap(one_line(row[column].text), room, break_on_hyphens=False) for column in wide}
+    n_rows = max(1, *map(len, wrapped.values()))
+    first = tuple(cell._replace(text="".join(wrapped[c][:1])) if c in wide else cell for c, cell in enumerate(row))
+    others = (
+        [Cell("".join(wrapped[c][n : n + 1])) if c in wide else Cell("") for c in range(len(row))]
+        for n in range(1, n_rows)
+    )
+    return [first, *map(tuple, others)]
 
 
 def _width(text: str) -> int:
@@ -143,7 +184,7 @@ def _laid_out(table: Table, columns: Sequence[int], fit: _Fit) -> str:
     rows: list[list[str]] = []
     for title, of_group in table.groups:
         if title:
-            rows.append([one_line(title), *[""] * (len(columns) - 1)])
+            rows.append([""] * len(columns))  # its title is put there when columns have their width
         rows += [[_cell(row[column], fit) for column in columns] for row in of_group]
     marked = {column for column in columns for _, rows in table.groups for row in rows if row[column].marked}
     headings = [_heading(table.headings[column], fit.heading) for column in columns]
@@ -153,7 +194,10 @@ def _laid_out(table: Table, columns: Sequence[int], fit: _Fit) -> str:
             for number in numbers:
                 if columns[number] in marked and row[number] and not row[number].endswith("*"):
                     row[number] += " "  # so that numbers are aligned beside those with a star
-    return tightened(render(headings, rows, numbers=numbers))
+    lines = tightened(render(headings, rows, numbers=numbers)).split("\n")
+    titles = iter([one_line(title) for title, _ in table.groups if title])
+    first = len(lines) - len(rows)
+    return "\n".join(line if number < first or line.strip() else next(titles, "") for number, line in enumerate(lines))
 
 
 def _heading(heading: str, width: int) -> str:

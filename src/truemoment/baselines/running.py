@@ -1,0 +1,154 @@
+"""Runs of a baseline on a split: fitted, asked about every query, measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from truemoment.baselines import BASELINES, Choices, make_baseline
+from truemoment.evaluation import evaluate
+from truemoment.exceptions import UsageError
+from truemoment.intervals import Floats
+from truemoment.measures import Measure, parse_measure
+from truemoment.proposals import read_proposals
+from truemoment.protocols import Protocol
+from truemoment.records import Annotations, Predictions
+from truemoment.scores import Scores
+
+
+@dataclass(frozen=True, eq=False)
+class BaselineRun:
+    """Runs of a baseline on a split.
+
+    Parameters
+    ----------
+    name, title
+        Its name in :data:`~truemoment.baselines.BASELINES`, and its name once it is fitted.
+    predictions
+        Predictions of the first run.
+    runs
+        Scores of each run.
+    train
+        The annotations on which it was fitted; None if it learns nothing.
+    choices
+        What else decides its predictions, by name: measure, engine or proposals.
+    top, seed
+        Largest number of predictions a query, and seed of the draws.
+    """
+
+    name: str
+    title: str
+    predictions: Predictions
+    runs: tuple[Scores, ...]
+    train: Annotations | None
+    choices: Mapping[str, str]
+    top: int
+    seed: int
+
+    @property
+    def figures(self) -> Floats:
+        """Figure of each measure in each run, shape (runs, M); NaN where it is undefined."""
+        return np.array([[run.value(measure) for measure in run.measures] for run in self.runs])
+
+    @property
+    def mean(self) -> Floats:
+        """Mean over the runs, shape (M,)."""
+        return np.asarray(self.figures.mean(axis=0))
+
+    @property
+    def spread(self) -> Floats:
+        """Sample standard deviation over the runs, shape (M,); NaN for a single run."""
+        figures = self.figures
+        return np.asarray(figures.std(axis=0, ddof=1) if len(figures) > 1 else np.full(figures.shape[1], np.nan))
+
+
+def run_baseline(
+    name: str,
+    annotations: Annotations,
+    *,
+    train: Annotations | None = None,
+    measures: str | Sequence[Measure | str] | None = None,
+    protocol: str | Protocol | None = None,
+    fit_measure: str = "R@1,IoU=0.5",
+    proposals: str = "sparse-map:16",
+    engine: str = "lexicon",
+    top: int = 10,
+    repeats: int = 1,
+    seed: int = 0,
+    progress: Callable[[Sequence[np.random.Generator]], Iterable[np.random.Generator]] = iter,
+) -> BaselineRun:
+    """Run a baseline on a split.
+
+    Parameters
+    ----------
+    name
+        One of :data:`~truemoment.baselines.BASELINES`.
+    annotations
+        The split on which it is measured.
+    train
+        The split on which it is fitted; None for a baseline that learns nothing.
+    measures, protocol
+        As for :func:`truemoment.evaluate`.
+    fit_measure
+        Measure for which a baseline that takes one is fitted.
+    proposals
+        Proposals of a baseline that takes some, see :func:`truemoment.proposals.read_proposals`.
+    engine
+        What finds verbs, see :func:`truemoment.language.get_engine`.
+    top
+        Largest number of predictions a query.
+    repeats
+        Number of runs, each with a generator of its own; more than 1 only for a baseline that draws.
+    seed
+        Seed of the draws.
+    progress
+        Iterates over the generators of the runs, for instance under a progress bar.
+
+    Raises
+    ------
+    UsageError
+        If the baseline is unknown, has nothing to learn from, or draws nothing and is to be repeated.
+
+    Examples
+    --------
+    >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 0.0, 15.0)])
+    >>> run_baseline("predict-all", a, measures="mIoU").mean
+    array([0.5])
+    """
+    check_repeats(name, repeats)
+    baseline = BASELINES[name]
+    if baseline.learns and train is None:
+        raise UsageError(f"{name} learns from a split: give --fit-split NAME or --fit-annotations FILE")
+    scheme, measure = read_proposals(proposals), parse_measure(fit_measure)
+    scores: list[Scores] = []
+    first: list[Predictions] = []
+    title = ""
+    for rng in progress(np.random.default_rng(seed).spawn(repeats)):
+        chosen = Choices(rng, measure, protocol, scheme, engine=engine, references=annotations)
+        grounder = make_baseline(name, chosen)
+        grounder = grounder.fit(train) if baseline.learns and train is not None else grounder
+        predictions = grounder.ground(annotations.queries, top)
+        scores.append(evaluate(annotations, predictions, measures, protocol))
+        first = first or [predictions]
+        title = grounder.name
+    given = {"measure": fit_measure, "engine": engine, "proposals": proposals}
+    return BaselineRun(
+        name=name,
+        title=title,
+        predictions=first[0],
+        runs=tuple(scores),
+        train=train if baseline.learns else None,
+        choices={of: given[of] for of in baseline.takes},
+        top=top,
+        seed=seed,
+    )
+
+
+def check_repeats(name: str, repeats: int) -> None:
+    """Refuse an unknown baseline, and several runs of one that draws nothing."""
+    if name not in BASELINES:
+        raise UsageError(f"unknown baseline {name!r}, expected one of {', '.join(BASELINES)}")
+    if repeats > 1 and not BASELINES[name].random:
+        raise UsageError(f"--repeats: {name} draws nothing, so every run would be the same")

@@ -1,0 +1,268 @@
+"""Comparison of prediction files, on lists of equal depth, with each other and with the sentence network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from truemoment.caching import NO_CACHE, Cache
+from truemoment.comparison import Comparison, PublishedFigure, compare, published_beside, read_published
+from truemoment.datasets.source import AnnotationSource
+from truemoment.equal_depth import answers_compared, equal_depths, evaluate_to_depths
+from truemoment.evaluation import asked_measures, chosen_protocol, evaluate
+from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.files import source_of
+from truemoment.floors import MOST_ANSWERS, NETWORK, Setting, headline_of
+from truemoment.io import MatchReport, Reader, read_predictions
+from truemoment.measures import Measure
+from truemoment.network_row import HitsBesideNetwork, NetworkRow, run_network, why_no_network
+from truemoment.protocols import Protocol
+from truemoment.records import Annotations, Predictions
+from truemoment.scores import Scores
+from truemoment.uncertainty import stream
+
+
+class FileRun(NamedTuple):
+    """A run of a method that is compared: a prediction file.
+
+    Parameters
+    ----------
+    scores
+        Per-query statistics, on lists of equal depth.
+    match
+        How the file's rows matched the queries.
+    source
+        The file: path and sha256.
+    depth
+        Length of its longest list of predictions.
+    """
+
+    scores: Scores
+    match: MatchReport
+    source: dict[str, str]
+    depth: int
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedFiles:
+    """Prediction files that were compared.
+
+    Parameters
+    ----------
+    comparison
+        Figures, differences, intervals, p values.
+    runs
+        The runs of each method, a file each.
+    published
+        Published figures of the same measures, each with the row of its measure; None if none were asked for.
+    published_sources
+        Files they were read from: path and sha256.
+    seed
+        Seed of resamples and permutations.
+    depths
+        Number of predictions to which every list is cut, by measure; None where lists are not cut.
+    remarks
+        Measures and methods that are left out, and why.
+    network
+        The sentence network, a method without a file; None if it is not compared with.
+    beside
+        Hits of each other method by those of the network.
+    """
+
+    comparison: Comparison
+    runs: Mapping[str, Sequence[FileRun]]
+    published: Sequence[tuple[int, PublishedFigure]] | None = None
+    published_sources: Sequence[dict[str, str]] = ()
+    seed: int = 0
+    depths: Sequence[int | None] = ()
+    remarks: Sequence[str] = ()
+    network: NetworkRow | None = None
+    beside: Mapping[str, HitsBesideNetwork] = field(default_factory=dict)
+
+    def depth(self, row: int) -> int | None:
+        """Return the number of predictions to which lists are cut at a measure; None where they are not cut."""
+        return self.depths[row] if self.depths else None
+
+    def heading(self, row: int) -> str:
+        """Return a measure as tables name it, with the depth where lists are cut."""
+        depth = self.depth(row)
+        return f"{self.comparison.measures[row]}" + ("" if depth is None else f" (top {depth})")
+
+
+def compare_files(
+    files: Mapping[str, Sequence[Path]],
+    annotations: Annotations,
+    *,
+    train: Annotations | None = None,
+    network: bool = True,
+    measures: str | Sequence[Measure | str] | None = None,
+    protocol: str | Protocol | None = None,
+    against: str | None = None,
+    published: Path | None = None,
+    resamples: int = 1000,
+    permutations: int = 10_000,
+    seed: int = 0,
+    read: Reader = read_predictions,
+    cache: Cache = NO_CACHE,
+    progress: bool = False,
+    on_status: Callable[[str], None] = lambda _: None,
+) -> ComparedFiles:
+    """Compare prediction files, each method on lists of equal depth.
+
+    Parameters
+    ----------
+    files
+        Prediction files by the name of their method: a file a run.
+    annotations
+        The split on which they are compared.
+    train
+        Split on which the sentence network is fitted; None for none.
+    network
+        Whether the sentence network is a method too.
+    measures, protocol
+        As for :func:`truemoment.evaluate`.
+    against
+        Compare all others with this method (and the sentence network) only; by default all pairs are compared.
+    published
+        CSV file of published figures, or a folder of such files.
+    resamples, permutations, seed
+        Resamples of the videos, permutations of the test, and the seed of both.
+    read
+        Reads a prediction file.
+    cache
+        Stores the fitted sentence network.
+    progress
+        Whether progress bars are shown.
+    on_status
+        Called with what is being computed.
+
+    Raises
+    ------
+    UsageError
+        If a method has the name of the network, or `against` is no method.
+    MissingFileError, InputError
+        If a file is missing or malformed.
+    """
+    check_methods(list(files), against, network=network)
+    figures = None if published is None else read_published(published)
+    given = {method: [read(path, annotations, progress=progress) for path in paths] for method, paths in files.items()}
+    answers = [of for runs in given.values() for of, _ in runs]
+    convention = chosen_protocol(protocol, annotations)
+    common, remarks = _common_measures(measures, convention, annotations, answers)
+    lengths = [_longest(of) for of in answers]
+    why = why_no_network(annotations, common, train if network else None)
+    depths = equal_depths(common, [*lengths, *([] if why else [MOST_ANSWERS])], convention)
+    setting = Setting(
+        annotations=annotations,
+        measures=common,
+        protocol=convention,
+        headline=headline_of(common),
+        top=answers_compared(common, [*lengths, MOST_ANSWERS], convention),
+        seed=int(np.random.default_rng(seed).integers(1 << 62)),  # as in an audit, so that the network is the same
+        cache=cache,
+        on_status=on_status,
+    )
+    row = None
+    if train is not None and not why:
+        row, why = _fit_network(setting, train, depths)
+    if why and against == NETWORK:
+        raise UsageError(f"--against {NETWORK}: it is not compared: {why}")
+    if why and network:
+        remarks.append(f"{NETWORK} is not compared: {why}")
+    runs = {
+        method: [
+            FileRun(
+                evaluate_to_depths(annotations, of, common, depths, convention, progress=progress),
+                match,
+                source_of(path),
+                _longest(of),
+            )
+            for path, (of, match) in zip(paths, given[method], strict=True)
+        ]
+        for method, paths in files.items()
+    }
+    scores = {method: [run.scores for run in of_method] for method, of_method in runs.items()}
+    comparison = compare(
+        scores if row is None else {**scores, NETWORK: row.runs},
+        np.random.default_rng(seed),
+        baseline=against,
+        blind=None if row is None else NETWORK,
+        resamples=resamples,
+        permutations=permutations,
+        progress=progress,
+    )
+    return ComparedFiles(
+        comparison=comparison,
+        runs=runs,
+        published=None if figures is None else published_beside(figures, comparison.first),
+        published_sources=[source_of(path) for path in dict.fromkeys(figure.path for figure in figures or ())],
+        seed=seed,
+        depths=depths,
+        remarks=remarks,
+        network=row,
+        beside={} if row is None else _hits_beside(row, given, setting, resamples),
+    )
+
+
+def _fit_network(setting: Setting, train: Annotations, depths: Sequence[int | None]) -> tuple[NetworkRow | None, str]:
+    """Return the fitted sentence network, or None and why it could not be fitted."""
+    try:
+        return run_network(setting, train, depths), ""
+    except InputError as error:
+        return None, f"it could not be fitted: {error}"
+
+
+def _hits_beside(
+    row: NetworkRow, given: Mapping[str, Sequence[tuple[Predictions, MatchReport]]], setting: Setting, resamples: int
+) -> dict[str, HitsBesideNetwork]:
+    """Return the hits of each method by those of the network."""
+    beside = {}
+    for method, of_method in given.items():
+        hits = [evaluate(setting.annotations, of, [row.hit], setting.protocol) for of, _ in of_method]
+        rng = stream(setting.seed, "excess-where-blind-misses")  # as in an audit; the same draws for every method
+        beside[method] = row.beside(hits, rng, resamples=resamples)
+    return beside
+
+
+def check_methods(names: Sequence[str], against: str | None, *, network: bool) -> None:
+    """Refuse a method with the name of the network, and a method to compare with that is none of them."""
+    if NETWORK in names and network:
+        raise UsageError(
+            f"got a method called {NETWORK!r}, which is the name of the blind baseline; give NAME=FILE with another "
+            "name, or --fit-split none"
+        )
+    if against not in (None, NETWORK, *names):
+        raise UsageError(f"--against: got {against!r}, expected one of {', '.join(names)}, or {NETWORK}")
+
+
+def training_split(
+    source: AnnotationSource, annotations: Annotations, split: str | None, file: Path | None
+) -> Annotations | None:
+    """Return the split on which the sentence network is fitted; None where none was named and there is none."""
+    try:
+        return source.training(annotations, split, file)
+    except MissingFileError:
+        if split is not None or file is not None:
+            raise
+        return None
+
+
+def _longest(predictions: Predictions) -> int:
+    return int(predictions.lengths.max(initial=0))
+
+
+def _common_measures(
+    measures: str | Sequence[Measure | str] | None,
+    protocol: Protocol,
+    annotations: Annotations,
+    answers: Sequence[Predictions],
+) -> tuple[tuple[Measure, ...], list[str]]:
+    """Return the measures that every file has, and notes on those that are left out."""
+    of_files = [asked_measures(measures, protocol, annotations, of) for of in answers]
+    most = max(of_files, key=len)
+    common = tuple(measure for measure in most if all(measure in of_file for of_file in of_files))
+    return common, [f"{measure} is left out: not every file rates clips" for measure in most if measure not in common]

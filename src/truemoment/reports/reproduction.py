@@ -1,0 +1,173 @@
+"""The report of reproduced tables: published figures, and ours beside them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from itertools import groupby
+from typing import Any
+
+from truemoment.reports.model import Block, Cell, Finding, Report, Section, Table
+from truemoment.reproduction.base import Reproduced, ReproducedTable, Reproduction
+from truemoment.version import __version__ as version
+
+SCHEMA = "truemoment/reproduction/1"
+
+# ------------------------------------------------------------------------------------------- document
+
+
+def document(reproduction: Reproduction) -> dict[str, Any]:
+    """Return what programs read: shares as fractions; what is absent is left out."""
+    return {
+        "schema": SCHEMA,
+        "truemoment": version,
+        "seed": reproduction.seed,
+        "runs": reproduction.runs,
+        "engine": reproduction.engine,
+        "counts": reproduction.counts,
+        "tables": [
+            {
+                "name": of.table.name,
+                "title": of.table.title,
+                "source": of.table.source,
+                "datasets": of.table.datasets,
+                **({"why_not_run": of.why_not} if of.why_not else {}),
+                "figures": [_figure(row) for row in of.rows],
+            }
+            for of in reproduction.tables
+        ],
+    }
+
+
+def _figure(row: Reproduced) -> dict[str, Any]:
+    scale = -2 if row.is_share else 0  # percent become fractions
+
+    def number(value: Decimal | None) -> float | None:
+        return None if value is None or not value.is_finite() else float(value.scaleb(scale))
+
+    entry: dict[str, Any] = {
+        "source": row.source,
+        "table": row.table,
+        "dataset": row.dataset,
+        "split": row.split,
+        "method": row.method,
+        "measure": row.measure,
+        "unit": "fraction" if row.is_share else row.unit,
+        "status": row.status,
+        "published": number(row.published),
+        "ours": None if row.ours is None or math.isnan(row.ours) else row.ours * 10.0**scale,
+        "why": "undefined on these data" if row.ours is not None and math.isnan(row.ours) else None,
+        "difference": number(row.difference),
+        "tolerance": number(row.tolerance),
+        "spread": None if row.spread is None or math.isnan(row.spread) else row.spread * 10.0**scale,
+        "runs": row.runs if row.ours is not None else None,
+        "reason": row.reason or None,
+        "signature": row.signature or None,
+    }
+    undefined = {"ours"} if entry["why"] else set()
+    return {name: value for name, value in entry.items() if value is not None or name in undefined}
+
+
+# --------------------------------------------------------------------------------------------- report
+
+
+def report(reproduction: Reproduction) -> Report:
+    """Return what people read."""
+    done = [of for of in reproduction.tables if of.rows]
+    notes = [f"{of.table.name} was not run: {of.why_not}" for of in reproduction.tables if of.why_not]
+    notes += [_outside(of, row) for of in done for row in of.rows if row.status == "outside"]
+    counts = "; ".join(f"{count:,} {status}" for status, count in reproduction.counts.items())
+    return Report(
+        title="Published tables and ours",
+        facts=((done[0].table.name, done[0].table.title),) if len(done) == 1 else (),
+        sections=tuple(Section(of.table.name, f"{of.table.name}: {of.table.title}", _blocks(of)) for of in done),
+        notes=tuple(notes),
+        signature=f"{counts}; seed {reproduction.seed}",
+    )
+
+
+def _outside(of: ReproducedTable, row: Reproduced) -> str:
+    place = " ".join(filter(None, (row.dataset, row.split, row.method, _measure(row))))
+    return (
+        f"outside: {of.table.name}: {place}: published {_number(row.published, row) or 'none'}, ours "
+        f"{_number(row.printed, row)}, tolerance {row.tolerance:f}"
+    )
+
+
+def _blocks(of: ReproducedTable) -> tuple[Block, ...]:
+    """Return our figures beside the published ones, the methods that are only published, the reasons, the figures."""
+    judged = [row for row in of.rows if row.status != "published, unchecked"]
+    unchecked = [row for row in of.rows if row.status == "published, unchecked"]
+    reasons = list(dict.fromkeys(row.reason for row in of.rows if row.reason))
+    shares = "; percent, differences in points" if any(row.is_share for row in of.rows) else ""
+    caption = f"{of.table.source}{shares}"
+    blocks: list[Block] = [_judged(caption, judged, reasons)] if judged else []
+    if unchecked:
+        blocks.append(_unchecked("Published, unchecked" if judged else f"{caption}: published, unchecked", unchecked))
+    if reasons:
+        blocks.append(Finding(tuple(f"{_letter(number)}: {reason}" for number, reason in enumerate(reasons))))
+    return (*blocks, *of.table.drawings(of.rows))
+
+
+def _judged(caption: str, rows: Sequence[Reproduced], reasons: Sequence[str]) -> Table:
+    columns: dict[str, list[str]] = {
+        "measure": [_measure(row) for row in rows],
+        "method": [row.method for row in rows],
+        "published": [_number(row.published, row) for row in rows],
+        "ours": [_number(row.printed, row) + ("" if row.spread is None else f" ± {row.spread:.2f}") for row in rows],
+        "runs": [str(row.runs) if row.runs > 1 else "" for row in rows],
+        "difference": [_number(row.difference, row, sign="+") for row in rows],
+        "tolerance": ["" if row.tolerance is None else f"{row.tolerance:f}" for row in rows],
+        "status": [
+            (row.status.upper() if row.status == "outside" else row.status)
+            + (f" ({_letter(reasons.index(row.reason))})" if row.reason else "")
+            for row in rows
+        ],
+    }
+    filled = {heading: cells for heading, cells in columns.items() if any(cells)}
+    words = tuple(at for at, heading in enumerate(filled) if heading in ("measure", "method", "status"))
+    return Table(caption, tuple(filled), _by_place(rows, zip(*filled.values(), strict=True)), text_columns=words)
+
+
+def _unchecked(caption: str, rows: Sequence[Reproduced]) -> Table:
+    """Return a row a method, a column a measure."""
+    measures = list(dict.fromkeys(_measure(row) for row in rows))
+    lines: dict[tuple[str, str, str], dict[str, str]] = {}
+    first: dict[tuple[str, str, str], Reproduced] = {}
+    for row in rows:
+        place = (row.dataset, row.split, row.method)
+        first.setdefault(place, row)
+        lines.setdefault(place, {})[_measure(row)] = _number(row.published, row)
+    cells = [(place[-1], *(figures.get(measure, "") for measure in measures)) for place, figures in lines.items()]
+    return Table(caption, ("method", *measures), _by_place(list(first.values()), cells))
+
+
+def _by_place(
+    rows: Sequence[Reproduced], cells: Iterable[tuple[str, ...]]
+) -> tuple[tuple[str, tuple[tuple[Cell, ...], ...]], ...]:
+    """Group rows of cells by dataset and split, in order."""
+    groups = groupby(
+        zip(rows, cells, strict=True), key=lambda one: ", ".join(filter(None, (one[0].dataset, one[0].split)))
+    )
+    return tuple((place, tuple(tuple(map(Cell, texts)) for _, texts in group)) for place, group in groups)
+
+
+def _measure(row: Reproduced) -> str:
+    """Return what is measured, with the unit where neither the heading nor the name shows it."""
+    shown = row.is_share or row.unit in ("count", "words")
+    return row.measure if shown else f"{row.measure} ({row.unit})"
+
+
+def _number(value: Decimal | None, row: Reproduced, *, sign: str = "-") -> str:
+    """Write a figure with the digits of the paper, an undefined one as "-"; `sign` "+" for differences."""
+    if value is None:
+        return ""
+    if not value.is_finite():
+        return "-"
+    return format(value, f"{sign if value else '-'},{'.0f' if row.unit == 'count' else 'f'}")
+
+
+def _letter(number: int) -> str:
+    """Return a, b ... z, then numbers: reasons are few."""
+    return chr(ord("a") + number) if number < 26 else str(number + 1)
