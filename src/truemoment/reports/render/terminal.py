@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
@@ -127,7 +128,10 @@ def _table(table: Table) -> list[str]:
 
 
 def _words_wrapped(table: Table) -> Table:
-    """Wrap wide columns of words, but for the first, over several rows, to the width that the others leave."""
+    """Wrap wide columns of words, but for the first, over several rows, to the width that the others leave.
+
+    A word that is wider itself, as names are, is not wrapped.
+    """
     longest = [
         max((len(one_line(row[c].text)) for _, rows in table.groups for row in rows), default=0)
         for c in _columns(table)
@@ -135,7 +139,8 @@ def _words_wrapped(table: Table) -> Table:
     wide = [column for column in table.text_columns if column and longest[column] > _NAME_WIDTH]
     others = [column for column in _columns(table) if column not in wide]
     room = (WIDTH - _width(_laid_out(table, others, _FITS[2]))) // len(wide) - 2 if wide else 0
-    if room < _NAME_WIDTH:
+    words = (one_line(row[c].text).split() for _, rows in table.groups for row in rows for c in wide)
+    if room < _NAME_WIDTH or max(map(len, itertools.chain.from_iterable(words)), default=0) > room:
         return table
     groups = [
         (title, tuple(part for row in rows for part in _over_rows(row, wide, room))) for title, rows in table.groups
