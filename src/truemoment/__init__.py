@@ -9,9 +9,17 @@ from truemoment.version import __version__
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all else here
 if TYPE_CHECKING:
+    from truemoment.api.audits import audit
+    from truemoment.api.blind import baseline
+    from truemoment.api.comparisons import compare
     from truemoment.api.evaluation import evaluate
+    from truemoment.api.runs import train
+    from truemoment.api.searches import search
+    from truemoment.api.splits import resplit
+    from truemoment.api.surveys import survey
     from truemoment.datasets import load_annotations, read_own_annotations
     from truemoment.exceptions import TrueMomentError
+    from truemoment.features.opening import open_features
     from truemoment.grounders import Grounder
     from truemoment.io import read_predictions, write_predictions
     from truemoment.measures import parse_measure, parse_measures
@@ -27,13 +35,21 @@ _HOME = {
     "Queries": "records",
     "Scores": "scores",
     "TrueMomentError": "exceptions",
+    "audit": "api.audits",
+    "baseline": "api.blind",
+    "compare": "api.comparisons",
     "evaluate": "api.evaluation",
     "get_protocol": "protocols",
     "load_annotations": "datasets",
+    "open_features": "features.opening",
     "parse_measure": "measures",
     "parse_measures": "measures",
     "read_own_annotations": "datasets",
     "read_predictions": "io",
+    "resplit": "api.splits",
+    "search": "api.searches",
+    "survey": "api.surveys",
+    "train": "api.runs",
     "write_predictions": "io",
 }
 """The module of each public name."""
@@ -47,13 +63,21 @@ __all__ = [
     "Scores",
     "TrueMomentError",
     "__version__",
+    "audit",
+    "baseline",
+    "compare",
     "evaluate",
     "get_protocol",
     "load_annotations",
+    "open_features",
     "parse_measure",
     "parse_measures",
     "read_own_annotations",
     "read_predictions",
+    "resplit",
+    "search",
+    "survey",
+    "train",
     "write_predictions",
 ]
 
