@@ -1,0 +1,167 @@
+"""The API that a newcomer sees: every name is there and is a function, and every result reports itself."""
+
+import importlib
+import json
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import truemoment as tm
+from truemoment.documents import as_json
+from truemoment.exceptions import UsageError
+from truemoment.worlds import make_world
+from truemoment.worlds.export import write_world
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+OLD = Path(__file__).parents[1] / "golden" / "old"
+FUNCTIONS = (
+    *("load_annotations", "read_predictions", "evaluate", "audit", "compare", "baseline", "survey", "resplit"),
+    *("open_features", "search", "train"),
+)
+
+
+def test_no_module_takes_the_place_of_a_function():
+    """As ``truemoment.audit`` once was both; importing a module sets it as a name of its package."""
+    for module in pkgutil.walk_packages(tm.__path__, "truemoment."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    assert set(FUNCTIONS) <= set(tm.__all__)
+    for name in tm.__all__:
+        assert hasattr(tm, name)
+    for name in FUNCTIONS:
+        assert callable(getattr(tm, name)), name
+
+
+def test_importing_is_light_and_a_number_needs_no_pytorch():
+    code = (
+        "import sys, truemoment as tm; before = 'numpy' in sys.modules;"
+        f"tm.evaluate({str(EXAMPLES / 'annotations.jsonl')!r}, {str(EXAMPLES / 'predictions.jsonl')!r}, 'mIoU');"
+        "print(before, 'torch' in sys.modules, 'matplotlib' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False", "False"]
+
+
+def check(result, first):
+    """Hold what every result promises; `first` is the name of the first column."""
+    assert "\n" not in repr(result)
+    assert len(repr(result)) < 200
+    columns = result.table()
+    assert next(iter(columns)) == first
+    assert len({len(column) for column in columns.values()}) == 1
+    assert json.loads(result.to_json()) == as_json(result.document())
+    assert result.document()["schema"].startswith("truemoment/")
+    html = result._repr_html_()
+    assert html.lstrip().startswith('<div class="truemoment">')
+    assert result.report().signature in str(result) or not result.report().signature
+    return columns
+
+
+class TestEvaluate:
+    def test_files_and_records_give_the_same(self):
+        files = EXAMPLES / "annotations.jsonl", EXAMPLES / "predictions.jsonl"
+        annotations = tm.read_own_annotations(files[0])
+        predictions, _ = tm.read_predictions(files[1], annotations)
+        a = tm.evaluate(str(files[0]), files[1], "R@1,IoU=0.5; mIoU", resamples=50)
+        b = tm.evaluate(annotations, predictions, "R@1,IoU=0.5; mIoU", resamples=50)
+        # By hand in README: the figures of examples/.
+        assert round(a.value("mIoU"), 4) == 0.5787
+        assert a.table() == b.table() == check(a, "measure")
+        assert isinstance(a, tm.Scores)
+
+    def test_a_dataset_by_name(self, data_dir):
+        found = tm.baseline("predict-all", dataset="charades-sta", split="test", data_dir=data_dir, measures="mIoU")
+        scores = tm.evaluate(
+            found.predictions, dataset="charades-sta", split="test", data_dir=data_dir, measures="mIoU"
+        )
+        assert scores.value("mIoU") == found.scores.value("mIoU")
+
+    @pytest.mark.parametrize(
+        ("arguments", "options", "why"),
+        [
+            ((), {}, "which predictions"),
+            ((EXAMPLES / "annotations.jsonl",), {}, "which predictions"),
+            ((None, EXAMPLES / "predictions.jsonl"), {}, "which annotations"),
+        ],
+    )
+    def test_what_is_missing_is_named(self, arguments, options, why):
+        with pytest.raises(UsageError, match=why):
+            tm.evaluate(*arguments, **options)
+
+
+def test_frames_of_data():
+    scores = tm.evaluate(EXAMPLES / "annotations.jsonl", EXAMPLES / "predictions.jsonl", "R@1,IoU=0.5; mIoU")
+    assert pytest.importorskip("pandas").DataFrame(scores.table()).equals(scores.to_pandas())
+    assert pytest.importorskip("polars").DataFrame(scores.table()).equals(scores.to_polars())
+
+
+def test_audit_takes_a_file_and_reports_itself():
+    found = tm.audit(
+        EXAMPLES / "predictions.jsonl",
+        EXAMPLES / "annotations.jsonl",
+        measures="R@1,IoU=0.5",
+        resamples=50,
+        permutations=99,
+        gate="R@1,IoU=0.5>=0.99",
+    )
+    columns = check(found, "kind")
+    assert columns["kind"][0] == "method"
+    assert found.verdict in {"better", "worse", "not decided"}
+    assert found.findings[0].check == "better-than-guessing"
+    assert not found.passed
+
+
+def test_compare_takes_files_by_method():
+    annotations = tm.read_own_annotations(EXAMPLES / "annotations.jsonl")
+    found = tm.compare(
+        {"a": EXAMPLES / "predictions.jsonl", "b": [EXAMPLES / "predictions.jsonl"]},
+        annotations,
+        measures="mIoU",
+        resamples=20,
+        permutations=99,
+    )
+    assert check(found, "method")["difference"] == [0.0]
+
+
+def test_baseline_has_predictions_and_scores():
+    found = tm.baseline("uniform", EXAMPLES / "annotations.jsonl", measures="mIoU", repeats=2)
+    assert check(found, "measure")["value"] == [pytest.approx(found.run.figures.mean())]
+    assert len(found.predictions.query_id) == 120
+
+
+def test_survey_of_records_and_files():
+    annotations = tm.read_own_annotations(EXAMPLES / "annotations.jsonl")
+    found = tm.survey(annotations, EXAMPLES / "annotations.jsonl", permutations=20, draws=5)
+    assert check(found, "dataset")["n_queries"] == [120, 120]
+
+
+def test_resplit_writes_a_folder_that_is_a_dataset(tmp_path):
+    write_world(make_world(120), tmp_path / "world")
+    annotations = tmp_path / "world" / "annotations.jsonl"
+    found = tm.resplit(tmp_path / "anew", annotations=annotations, permutations=99)
+    assert sum(check(found, "split")["n_queries"]) > 0
+    ood = tm.load_annotations(str(tmp_path / "anew"), "test-ood")
+    assert ood.n_queries == found.part("test-ood").n_queries
+    with pytest.raises(UsageError, match="exists already"):
+        tm.resplit(tmp_path / "anew", annotations=annotations)
+
+
+def test_search_of_an_index():
+    pytest.importorskip("torch")
+    found = tm.search("a white ring", OLD / "film.index", top=2)
+    assert check(found, "rank")["rank"] == [1, 2]
+    assert re.search(r"to \d+\.\d s of ", repr(found))
+
+
+def test_train_by_a_recipe(tmp_path):
+    pytest.importorskip("torch")
+    write_world(make_world(60), tmp_path / "world")
+    annotations = tmp_path / "world" / "annotations.jsonl"
+    small = {"train.epochs": 1, "settings.n_clips": 8, "settings.hidden": 8, "text.size": 8}
+    found = tm.train("blind-tan", tmp_path / "run", annotations=annotations, changes=small, measures="mIoU")
+    assert set(check(found, "split")["split"]) == {"test-iid", "test-ood"}
+    assert (tmp_path / "run" / "run.json").is_file()
