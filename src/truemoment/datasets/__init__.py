@@ -26,19 +26,24 @@ from truemoment.datasets import (
     resplit_folder,
     tacos,
 )
-from truemoment.datasets.base import Dataset, SourceFile, Split
+from truemoment.datasets.base import Dataset, SourceFile, Split, numbered, required_file
+from truemoment.datasets.check import CheckReport, check_dataset
 from truemoment.exceptions import InputError, UsageError
 from truemoment.records import Annotations
 
 __all__ = [
     "DATASETS",
+    "CheckReport",
     "Dataset",
     "SourceFile",
     "Split",
+    "check_dataset",
     "data_folder",
     "get_dataset",
     "load_annotations",
+    "numbered",
     "read_own_annotations",
+    "required_file",
 ]
 
 DATASETS: Mapping[str, Dataset] = MappingProxyType(

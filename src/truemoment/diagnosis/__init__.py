@@ -14,3 +14,27 @@
 
 All of it works on records and per-query statistics; no file is opened.
 """
+
+from __future__ import annotations
+
+from truemoment.diagnosis.agreement import Annotators, moment_alpha, pairwise_iou
+from truemoment.diagnosis.humans import human_scores
+from truemoment.diagnosis.shuffled import (
+    compare_shuffled,
+    generator_of,
+    segment_order,
+    shuffle_features,
+    shuffle_segments,
+)
+
+__all__ = [
+    "Annotators",
+    "compare_shuffled",
+    "generator_of",
+    "human_scores",
+    "moment_alpha",
+    "pairwise_iou",
+    "segment_order",
+    "shuffle_features",
+    "shuffle_segments",
+]

@@ -28,3 +28,9 @@ References
 R. Togashi, M. Otani, Y. Nakashima, E. Rahtu, J. Heikkilä and T. Sakai, AxIoU: an axiomatically justified measure for
 video moment retrieval, CVPR 2022.
 """
+
+from __future__ import annotations
+
+from truemoment.metaevaluation.axioms import check_axioms
+
+__all__ = ["check_axioms"]

@@ -22,6 +22,7 @@ from truemoment.reproduction.base import (
     Reproduction,
     Status,
     TableInputs,
+    beside,
     published_figures,
 )
 
@@ -33,6 +34,7 @@ __all__ = [
     "Reproduction",
     "Status",
     "TableInputs",
+    "beside",
     "get_table",
     "published_figures",
     "reproduce",

@@ -22,6 +22,10 @@ split_search     predictions for every query of a split
 
 from __future__ import annotations
 
+from truemoment.searching.chunks import chunked, length_sweep
+from truemoment.searching.extraction import Loader
+from truemoment.searching.index import Index
+from truemoment.searching.retrieval import first_stage_recall, search_index
 from truemoment.searching.zero_shot import ZeroShot
 
-__all__ = ["ZeroShot"]
+__all__ = ["Index", "Loader", "ZeroShot", "chunked", "first_stage_recall", "length_sweep", "search_index"]

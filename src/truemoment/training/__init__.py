@@ -18,3 +18,9 @@ sweep           a grid of runs over the values of one dial
 variants        variants of one method, for studies of model selection
 ==============  =====================================================================
 """
+
+from __future__ import annotations
+
+from truemoment.training.validation import Validation
+
+__all__ = ["Validation"]

@@ -19,6 +19,7 @@ Examples
 
 from truemoment.worlds.export import read_features, write_world
 from truemoment.worlds.features import Features
+from truemoment.worlds.films import FilmSettings, make_films, write_films
 from truemoment.worlds.timelines import Events
 from truemoment.worlds.toy import ToyGrounder
 from truemoment.worlds.world import World, WorldSettings, make_world
@@ -26,10 +27,13 @@ from truemoment.worlds.world import World, WorldSettings, make_world
 __all__ = [
     "Events",
     "Features",
+    "FilmSettings",
     "ToyGrounder",
     "World",
     "WorldSettings",
+    "make_films",
     "make_world",
     "read_features",
+    "write_films",
     "write_world",
 ]
