@@ -370,7 +370,7 @@ TABLES = (
     ),
     PublishedTable(
         "mad-3",
-        "The same in chunks of three minutes: the short-video inputs",
+        "The same in chunks of three minutes: the short-video setting",
         f"{PAPER}, Table 3",
         ("mad",),
         "mad_table3.csv",
