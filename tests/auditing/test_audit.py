@@ -311,7 +311,7 @@ def test_refusals(test, constant):
         case_of(unknown, constant(test, 0.0, 10.0))
     with pytest.raises(UsageError, match=r"drops the 120 queries without a prediction.*missing=worst"):
         AuditSetup(test, Predictions.from_lists({}), parse_measures("mIoU"), get_protocol("default,missing=drop"))
-    with pytest.raises(UsageError, match="got the audited split to fit or choose on"):
+    with pytest.raises(UsageError, match="found the audited split as the one to fit or choose on"):
         case_of(test, constant(test, 0.0, 10.0), splits=Splits(validation=test))
     with pytest.raises(UsageError, match="needs measures of moments"):
         AuditSetup(test, constant(test, 0.0, 10.0), parse_measures("HIT@1,min=VeryGood"), DEFAULT)

@@ -155,9 +155,9 @@ class TestFetch:
     def test_what_it_hands_on(self, call, tmp_path, monkeypatch):
         asked = []
 
-        def record(dataset, folder, *, progress, tell):
+        def record(dataset, folder, *, progress, on_status):
             asked.append((dataset.name, folder, progress))
-            tell("a line a file")
+            on_status("a line a file")
 
         monkeypatch.setattr("truemoment.datasets.fetch.fetch", record)
         assert call("datasets", "fetch", "tacos", "--data-dir", tmp_path) == (0, "a line a file\n", "")

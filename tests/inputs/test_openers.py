@@ -19,6 +19,7 @@ NO_INPUT = {
     "cli/running.py:_print_no_more": "the null device",
     "cli/options.py:open_page": "the user's browser",
     "cli/search.py:command": "opens a target, by a method that is checked itself",
+    "api/searches.py:search": "as before",
     "searching/session.py:store": "as before",
     "caching.py:code_hash": "the modules of this package",
     "arrays.py:_opened": "a member of an archive that is open",

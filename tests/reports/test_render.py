@@ -142,6 +142,12 @@ def test_a_table_that_is_still_too_wide_is_folded():
     assert sum(line.startswith("row 0") for line in lines) > 1
 
 
+def test_groups_keep_their_titles_under_headings_of_several_lines():
+    groups = (("Method", ((Cell("ours"), Cell("1.0")),)), ("Floors", ((Cell("blind"), Cell("2.0")),)))
+    lines = terminal.body(Report("t", (Section("one", "", (Table("Caption", ("", "two words " * 5), groups),)),)))
+    assert [line.split(" ")[0] for line in lines[-4:]] == ["Method", "ours", "Floors", "blind"]
+
+
 def test_a_path_is_not_broken_so_that_it_can_be_copied():
     path = "/a/very/long/path" * 12
     assert path in "\n".join(terminal.body(Report("t", (), facts=(("predictions", f"{path}: native"),))))

@@ -181,11 +181,7 @@ def _folded(table: Table) -> list[list[int]]:
 
 
 def _laid_out(table: Table, columns: Sequence[int], fit: _Fit) -> str:
-    rows: list[list[str]] = []
-    for title, of_group in table.groups:
-        if title:
-            rows.append([""] * len(columns))  # its title is put there when columns have their width
-        rows += [[_cell(row[column], fit) for column in columns] for row in of_group]
+    rows = [[_cell(row[column], fit) for column in columns] for _, of_group in table.groups for row in of_group]
     marked = {column for column in columns for _, rows in table.groups for row in rows if row[column].marked}
     headings = [_heading(table.headings[column], fit.heading) for column in columns]
     numbers = [number for number, column in enumerate(columns) if column not in table.text_columns]
@@ -195,9 +191,13 @@ def _laid_out(table: Table, columns: Sequence[int], fit: _Fit) -> str:
                 if columns[number] in marked and row[number] and not row[number].endswith("*"):
                     row[number] += " "  # so that numbers are aligned beside those with a star
     lines = tightened(render(headings, rows, numbers=numbers)).split("\n")
-    titles = iter([one_line(title) for title, _ in table.groups if title])
-    first = len(lines) - len(rows)
-    return "\n".join(line if number < first or line.strip() else next(titles, "") for number, line in enumerate(lines))
+    at = len(lines) - len(rows)
+    shown = lines[:at]
+    for title, of_group in table.groups:
+        shown += [one_line(title)] if title else []
+        shown += lines[at : at + len(of_group)]
+        at += len(of_group)
+    return "\n".join(shown)
 
 
 def _heading(heading: str, width: int) -> str:
