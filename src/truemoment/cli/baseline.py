@@ -22,7 +22,7 @@ FORMATS = {".jsonl": "native", ".json": "native", ".parquet": "parquet"}
 
 
 @dataclass(frozen=True)
-class Learning:
+class FitOptions:
     """What a baseline learns from, and what it is made of, as the options write it."""
 
     fit_split: str | None
@@ -34,7 +34,7 @@ class Learning:
 
 learning_options = bound(
     "learning",
-    Learning,
+    FitOptions,
     fit_options,
     click.option(
         "--fit-measure",
@@ -81,7 +81,7 @@ learning_options = bound(
 def command(
     name: str,
     data: AnnotationSource,
-    learning: Learning,
+    learning: FitOptions,
     top: int,
     repeats: int,
     measuring: Measuring,

@@ -75,7 +75,7 @@ def command(
     intervals = None
     if resamples is not None:
         intervals = interval95(bootstrap(scores, np.random.default_rng(seed), resamples=resamples))
-    found = reports.Evaluation(
+    found = reports.EvaluatedFile(
         scores=scores,
         figures=scores.measured(intervals),
         match=match,

@@ -79,7 +79,7 @@ whole_options = bound(
 
 
 @dataclass(frozen=True)
-class Planning:
+class SplitOptions:
     """How the dataset is split, as the options write it."""
 
     shifts: tuple[str, ...]
@@ -121,7 +121,7 @@ def _share(text: str | None) -> float | None:
 
 planning_options = bound(
     "planning",
-    Planning,
+    SplitOptions,
     click.option(
         "--shift",
         "shifts",
@@ -169,7 +169,7 @@ planning_options = bound(
 
 
 @dataclass(frozen=True)
-class Measuring:
+class SurveyOptions:
     """How the new split is measured: language engine, permutations, seed, cache of floors."""
 
     engine: str
@@ -180,7 +180,7 @@ class Measuring:
 
 measuring_options = bound(
     "measuring",
-    Measuring,
+    SurveyOptions,
     click.option(
         "--engine",
         default="lexicon",
@@ -209,7 +209,7 @@ measuring_options = bound(
 @planning_options
 @measuring_options
 @output_options
-def command(data: Whole, out: Path, planning: Planning, measuring: Measuring, output: Output) -> None:
+def command(data: Whole, out: Path, planning: SplitOptions, measuring: SurveyOptions, output: Output) -> None:
     """Split a dataset again into train, val, test-iid and test-ood, in a folder that can be used as a dataset.
 
     Every floor of the audit is fitted on the new train and measured on the new tests, to show what guessing still

@@ -53,7 +53,7 @@ OF_A_SENTENCE = {
 
 
 @dataclass(frozen=True)
-class _Ranking:
+class _ResultOptions:
     """Options of the moments."""
 
     top: int | None
@@ -113,7 +113,7 @@ class _Video:
 
 
 @dataclass(frozen=True)
-class _Queries:
+class _QueryOptions:
     """Options of the queries of a split."""
 
     sentences: Path | None
@@ -199,17 +199,17 @@ class _Queries:
 )
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Predictions, .jsonl.")
 @output_options
-@bound("ranking", _Ranking)
+@bound("ranking", _ResultOptions)
 @bound("files", _MomentFiles)
 @bound("video", _Video)
-@bound("queries", _Queries)
+@bound("queries", _QueryOptions)
 def command(
     words: tuple[str, ...],
-    ranking: _Ranking,
+    ranking: _ResultOptions,
     files: _MomentFiles,
     video: _Video,
     data: AnnotationSource,
-    queries: _Queries,
+    queries: _QueryOptions,
     output: Output,
 ) -> None:
     """Find the moments that a sentence describes, best first.
@@ -262,7 +262,7 @@ def command(
 def _search_split(
     target: SearchTarget,
     data: AnnotationSource,
-    queries: _Queries,
+    queries: _QueryOptions,
     output: Output,
     *,
     top: int | None,

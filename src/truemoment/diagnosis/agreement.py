@@ -329,7 +329,7 @@ def boundary_alpha(annotators: Annotators, rng: np.random.Generator, *, resample
         x = x - x.mean()  # squares of small numbers
         n = len(x)
         from_all = (n * x**2 - 2 * x * x.sum() + (x**2).sum()) / (n - 1)
-        found.append(_alpha(annotators, within, _Chance(from_all, n), child, resamples))
+        found.append(_alpha(annotators, within, _ChanceDistance(from_all, n), child, resamples))
     return found[0], found[1]
 
 
@@ -346,7 +346,9 @@ def _shares(annotators: Annotators) -> tuple[Floats, Floats]:
     return tuple(seconds_to_norm(times, duration_s[:, None]) for times in (annotators.start_s, annotators.end_s))  # type: ignore[return-value]  # two of them
 
 
-def _alpha(annotators: Annotators, within: Floats, chance: _Chance, rng: np.random.Generator, resamples: int) -> Alpha:
+def _alpha(
+    annotators: Annotators, within: Floats, chance: _ChanceDistance, rng: np.random.Generator, resamples: int
+) -> Alpha:
     """Alpha of distances: those within queries, (Q, A, A), and those that chance gives."""
     from_all, n_against = chance.from_all, chance.n_against
     present = annotators.present
@@ -371,7 +373,7 @@ def _alpha(annotators: Annotators, within: Floats, chance: _Chance, rng: np.rand
 
 
 @dataclass(frozen=True, eq=False)
-class _Chance:
+class _ChanceDistance:
     """Mean distance of each of n moments from others (n,), from how many, and the standard error of their mean."""
 
     from_all: Floats
@@ -379,7 +381,7 @@ class _Chance:
     error: float = 0.0
 
 
-def _distance_from_all(start: Floats, end: Floats, rng: np.random.Generator) -> _Chance:
+def _distance_from_all(start: Floats, end: Floats, rng: np.random.Generator) -> _ChanceDistance:
     """Mean Jaccard distance of each of n moments from the others.
 
     Moments that stand several times are looked at once; where the pairs of different ones are too many, each is held
@@ -402,7 +404,7 @@ def _distance_from_all(start: Floats, end: Floats, rng: np.random.Generator) -> 
         total[low : low + step] = np.where(equal, 0.0, 1 - iou) @ weight
     from_all = total[number] / (n_against * (n - 1) / n)  # a sample holds the moment itself in n_against / n cases
     error = float(from_all.std() * np.sqrt((1 / n_against) * (1 - n_against / n)))
-    return _Chance(from_all, n_against, error)
+    return _ChanceDistance(from_all, n_against, error)
 
 
 def _pair(interval: Floats) -> tuple[float, float]:

@@ -44,7 +44,7 @@ def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool
     )
 
 
-class _Prompt(msgspec.Struct):
+class _ReadingOptions(msgspec.Struct):
     """Options of the reading in the first line of a file of raw answers."""
 
     axis: str = "seconds"
@@ -56,10 +56,10 @@ class _Prompt(msgspec.Struct):
 def reading_of(rows: AnswerRows) -> Reading | None:
     """Return the options that a file of ``truemoment predict`` states for reading its answers, or None."""
     prompt = rows.header.get("prompt")
-    if not isinstance(prompt, dict) or not prompt.keys() & set(_Prompt.__struct_fields__):
+    if not isinstance(prompt, dict) or not prompt.keys() & set(_ReadingOptions.__struct_fields__):
         return None
     try:
-        said = msgspec.convert(prompt, _Prompt)
+        said = msgspec.convert(prompt, _ReadingOptions)
         return Reading(said.axis, said.which, said.one_sided, said.swapped)
     except (msgspec.ValidationError, UsageError) as error:
         raise InputError(f"{error}, expected how answers are read", path=rows.path, line=1, field="prompt") from None

@@ -312,7 +312,7 @@ def _difficulty(video: Ints, rng: np.random.Generator) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Chance:
+class _ModelDraws:
     """All that is drawn for a model on n queries, before any dial is looked at."""
 
     seeing: Floats  # (n,) normal: whether the moment is found
@@ -325,7 +325,7 @@ class _Chance:
     luck: Floats  # (n, PLACES, COPIES) in [0, 1]
 
     @classmethod
-    def draw(cls, n: int, usual: _Usual | None, rng: np.random.Generator) -> _Chance:
+    def draw(cls, n: int, usual: _Usual | None, rng: np.random.Generator) -> _ModelDraws:
         """Draw it. What hangs on the training moments has a stream of its own, and leaves the rest as it is."""
         even = np.sort(rng.random((n, PLACES, 2)), axis=2)
         copies = rng.standard_normal((n, PLACES, COPIES, 2))
@@ -341,26 +341,26 @@ class _Chance:
             COMMON_CHANCE * rng.random((n, PLACES, 1)) + (1 - COMMON_CHANCE) * rng.random((n, PLACES, COPIES)),
         )
 
-    def replaced(self, by: _Chance, where: Bools) -> _Chance:
+    def replaced(self, by: _ModelDraws, where: Bools) -> _ModelDraws:
         """Take those of another model on some of the queries; `where` is (n,)."""
         drawn = {}
         for field in fields(self):
             mine, theirs = getattr(self, field.name), getattr(by, field.name)
             drawn[field.name] = np.where(where.reshape(-1, *[1] * (mine.ndim - 1)), theirs, mine)
-        return _Chance(**drawn)
+        return _ModelDraws(**drawn)
 
 
-def _chance(system: SimulatedSystem, stage: _Stage, block: int, n: int) -> _Chance:
+def _chance(system: SimulatedSystem, stage: _Stage, block: int, n: int) -> _ModelDraws:
     """What a block of n queries holds for a system."""
 
     def stream(of: str, name: str) -> np.random.Generator:
         return np.random.default_rng([*stage.seed, 1, _number(f"{of}:{name}"), block])
 
     rng = stream("model", system.drawn_as)
-    own = _Chance.draw(n, stage.usual, rng)
+    own = _ModelDraws.draw(n, stage.usual, rng)
     if not system.alike:
         return own
-    common = _Chance.draw(n, stage.usual, stream("lineage", system.lineage))
+    common = _ModelDraws.draw(n, stage.usual, stream("lineage", system.lineage))
     return own.replaced(common, rng.random(n) < system.alike)
 
 
@@ -383,7 +383,7 @@ def _answers(system: SimulatedSystem, stage: _Stage, top: int) -> Predictions:
     return Predictions(queries.query_id, offsets, start_s, end_s, score, name=system.name)
 
 
-def _candidates(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _Chance) -> tuple[Floats, Floats]:
+def _candidates(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _ModelDraws) -> tuple[Floats, Floats]:
     """Start and end of all candidates of some queries, as shares of the video; (n, PLACES * COPIES) each."""
     place = np.where((chance.leaning < system.bias)[:, :, None], chance.usual, chance.even)
     seen, found = _seen(system, stage, rows, chance)
@@ -393,7 +393,7 @@ def _candidates(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _Ch
     return _within_video(copies.reshape(len(place), PLACES * COPIES, 2))
 
 
-def _seen(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _Chance) -> tuple[Floats, Bools]:
+def _seen(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _ModelDraws) -> tuple[Floats, Bools]:
     """The moment as the system sees it, (n, 2), and whether it does, (n,)."""
     start, end, difficulty = stage.start[rows], stage.end[rows], stage.difficulty[rows]
     n_references = (~np.isnan(start)).sum(axis=1)

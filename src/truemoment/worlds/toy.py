@@ -185,8 +185,8 @@ class ToyGrounder:
             Validation annotations. Without any moment, every fifth video of `train` is used; below five videos both
             weights are 1.
         """
-        learned = _Examples.of(train, self.features)
-        chosen = None if val is None else _Examples.of(val, self.features)
+        learned = _DrawnSentences.of(train, self.features)
+        chosen = None if val is None else _DrawnSentences.of(val, self.features)
         if len(learned) == 0:
             raise InputError("has no moments of positive length, expected at least one", field="train")
         if chosen is None or len(chosen) == 0:
@@ -295,7 +295,7 @@ class _Said:
 
 
 @dataclass(frozen=True, eq=False)
-class _Examples:
+class _DrawnSentences:
     """Sentences with their moments as fractions of the video, 0 <= start < end <= 1."""
 
     said: _Said
@@ -303,7 +303,7 @@ class _Examples:
     end_norm: Floats
 
     @classmethod
-    def of(cls, annotations: Annotations, features: Features) -> _Examples:
+    def of(cls, annotations: Annotations, features: Features) -> _DrawnSentences:
         said = _Said.of(annotations.video_id, annotations.sentence, annotations.duration_s, features)
         start, end = (np.clip(at / said.duration_s, 0, 1) for at in (annotations.start_s, annotations.end_s))
         return cls(said, start, end).select(end > start)
@@ -311,14 +311,14 @@ class _Examples:
     def __len__(self) -> int:
         return len(self.start_norm)
 
-    def select(self, keep: Bools) -> _Examples:
+    def select(self, keep: Bools) -> _DrawnSentences:
         rows = np.flatnonzero(keep)
         words = tuple(self.said.words[row] for row in rows)
         said = _Said(self.said.video_id[rows], words, self.said.duration_s[rows])
-        return _Examples(said, self.start_norm[rows], self.end_norm[rows])
+        return _DrawnSentences(said, self.start_norm[rows], self.end_norm[rows])
 
 
-def _learn(examples: _Examples, features: Features) -> ToyModel:
+def _learn(examples: _DrawnSentences, features: Features) -> ToyModel:
     """Fit both regressions; both weights are left at 1."""
     said, grid = examples.said, candidates()
     count = Counter(word for words in said.words for word in words)
@@ -346,7 +346,7 @@ def _learn(examples: _Examples, features: Features) -> ToyModel:
     )
 
 
-def _contrasts(examples: _Examples, features: Features) -> tuple[Floats, Floats]:
+def _contrasts(examples: _DrawnSentences, features: Features) -> tuple[Floats, Floats]:
     """Mean feature inside each moment less the mean outside (N, D), and the covariance of all frames (D, D)."""
     n_dimensions, fps = features.n_dimensions, features.fps
     contrast = np.zeros((len(examples), n_dimensions))
@@ -417,7 +417,7 @@ def _worth(gain: Floats, log_prior: Floats, weight: float) -> Floats:
     return np.asarray(posterior @ candidates().utility)
 
 
-def _choose(model: ToyModel, features: Features, examples: _Examples) -> ToyModel:
+def _choose(model: ToyModel, features: Features, examples: _DrawnSentences) -> ToyModel:
     """Choose both weights by what the first answers score: the words' without the video, then the video's."""
     words = examples.said.indicators(model.column)
     heard = [dataclasses.replace(model, word_weight=weight) for weight in WORD_WEIGHTS]
@@ -429,7 +429,7 @@ def _choose(model: ToyModel, features: Features, examples: _Examples) -> ToyMode
     return dataclasses.replace(model, evidence_weight=EVIDENCE_WEIGHTS[_least_good(np.array(reached))])
 
 
-def _reached(worth: Floats, examples: _Examples) -> Floats:
+def _reached(worth: Floats, examples: _DrawnSentences) -> Floats:
     """Share of the thresholds that each example's first answer exceeds, shape (N,)."""
     grid = candidates()
     best = np.argmax(worth, axis=1)

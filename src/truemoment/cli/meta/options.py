@@ -18,7 +18,7 @@ from truemoment.metaevaluation.loading import LoadedSystems, SystemSource
 
 if TYPE_CHECKING:
     from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation.verdict import Verdict
+    from truemoment.reports.metaevaluation.verdict import StudySummary
 
 system_options = bound(
     "source",
@@ -111,7 +111,7 @@ def finish(
     *,
     seed: int,
     systems: LoadedSystems | None = None,
-    verdict: Verdict | None = None,
+    verdict: StudySummary | None = None,
 ) -> None:
     """Deliver the report of some studies."""
     from truemoment.reports.metaevaluation import document, report
