@@ -195,7 +195,7 @@ def iterate_lines(path: Path, *, progress: bool = False) -> Iterator[bytes]:
             first = stream.readline().removeprefix(BYTE_ORDER_MARK)
             if first:
                 yield first
-                yield from _followed(stream, path) if progress else stream
+                yield from _with_progress(stream, path) if progress else stream
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
     except IsADirectoryError:
@@ -204,7 +204,7 @@ def iterate_lines(path: Path, *, progress: bool = False) -> Iterator[bytes]:
         raise InputError(f"cannot be read ({error})", path=path) from None
 
 
-def _followed(stream: IO[bytes], path: Path) -> Iterator[bytes]:
+def _with_progress(stream: IO[bytes], path: Path) -> Iterator[bytes]:
     """Yield the lines of a stream under a progress bar, if the file is large enough to wait for."""
     size = path.stat().st_size
     if size < LARGE_FILE_BYTES or path.suffix.lower() == ".gz":

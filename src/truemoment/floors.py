@@ -283,7 +283,7 @@ def run_floors(setting: Setting) -> tuple[list[FloorResult], list[str]]:
     return found, left_out
 
 
-def measure_again(floors: Sequence[FloorResult], annotations: Annotations) -> list[FloorResult]:
+def remeasured(floors: Sequence[FloorResult], annotations: Annotations) -> list[FloorResult]:
     """Measure floors on another split, fitted as they are.
 
     Raises

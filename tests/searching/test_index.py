@@ -197,7 +197,7 @@ def test_files_that_cannot_be_read_do_not_stop_the_others(tmp_path, films, build
     shutil.copy(films / "b.mp4", films / "x.mp4")
 
     monkeypatch.setattr(writing, "identity_of", _unreadable("x.mp4"))
-    report = build([films], follow=lambda *_: (films / "c.mp4").unlink(missing_ok=True))
+    report = build([films], on_progress=lambda *_: (films / "c.mp4").unlink(missing_ok=True))
     assert {name: why.removeprefix(f"{films}/") for name, why in report.failed.items()} == {
         "bad\\xff": "bad\\xff.mp4: its name is no UTF-8 text, rename it",
         "c": "c.mp4: no such file",
@@ -323,7 +323,7 @@ def follow(name, share, before):
         os.kill(os.getpid(), signal.SIGKILL)
 with IndexWriter(Path({str(tmp_path / "index")!r}), made) as writer:
     (writer.path / "videos" / ".writing-killed_1").mkdir()
-    build_index(writer, list_videos([Path({str(films)!r})]), ColourLoader("colours"), part_s=10.0, follow=follow)
+    build_index(writer, list_videos([Path({str(films)!r})]), ColourLoader("colours"), part_s=10.0, on_progress=follow)
 """
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -9
     assert list(Index(tmp_path / "index")) == ["a"]

@@ -205,17 +205,17 @@ def _joined(between: str, label: Label, before: str) -> str:
     core = [word for word in found if word not in words.FILLERS] or [word for word in found if word in ("~", ">")][:1]
     if _is_range(between, "".join(core), len(found)) or (label == "between" and core and core[-1] in words.AND):
         return "range"
-    said = label_of(_TAG.sub(lambda tag: "" if tag[0].startswith("</") else f" {tag[1]} ", between))
+    link = label_of(_TAG.sub(lambda tag: "" if tag[0].startswith("</") else f" {tag[1]} ", between))
     last = core[-1] if core else ""
     how = ""
-    from_start = label == "start" and (said == "end" or last in words.UP_TO) and not _VIDEO_IS.search(between)
+    from_start = label == "start" and (link == "end" or last in words.UP_TO) and not _VIDEO_IS.search(between)
     if from_start or (last == "before" and _AFTER.search(before)):
         how = "labels"
-    elif label == "start" and (said == "length" or last == "for") and not _VIDEO.search(between):
+    elif label == "start" and (link == "length" or last == "for") and not _VIDEO.search(between):
         how = "length"
-    elif label == "end" and said == "start" and len(between) <= 25 and "." not in between:
+    elif label == "end" and link == "start" and len(between) <= 25 and "." not in between:
         how = "reversed"
-    elif said == "start" and _LASTS.search(before) and not _VIDEO.search(before):
+    elif link == "start" and _LASTS.search(before) and not _VIDEO.search(before):
         how = "length first"
     return how
 

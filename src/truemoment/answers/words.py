@@ -185,7 +185,7 @@ ASIDE_SIGN = (
     r"|rest|e\.g|example|instance|such|frame|indices|percent|ms\b|msec|milli|min|hour|within)"
 )
 """Stands in the text before a moment wherever one of the patterns above fits."""
-TELLS_THE_LENGTH = rf"(?:{VIDEO_IS}[^.\d]{{0,20}}|\bout of |\btotal(?: of)? )\Z"
+STATES_LENGTH = rf"(?:{VIDEO_IS}[^.\d]{{0,20}}|\bout of |\btotal(?: of)? )\Z"
 IS_THE_LENGTH = rf"[\s-]{{0,2}}(?:long\b|{VIDEO}\b)"
 TWICE = r"\b(?:twice|two times|both times|several times|each time|and again (?:at|around|from))\b"
 

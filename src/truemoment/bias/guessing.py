@@ -18,7 +18,7 @@ import numpy as np
 
 from truemoment.bias.splitting import Resplit
 from truemoment.caching import NO_CACHE, Cache
-from truemoment.floors import FloorResult, Setting, measure_again, run_floors
+from truemoment.floors import FloorResult, Setting, remeasured, run_floors
 from truemoment.intervals import TIE, Floats, Ints
 from truemoment.measures import parse_measure
 from truemoment.protocols import get_protocol
@@ -147,7 +147,7 @@ def guess(
     found = [floors]
     for test in located[1:]:
         on_status(f"floors on {where}{test.split}")
-        found.append(measure_again(floors, test))
+        found.append(remeasured(floors, test))
     return tuple(
         _judged(test, fit_on, tuple(of), tuple(left_out), seed, original=original)
         for test, of in zip(located, found, strict=True)

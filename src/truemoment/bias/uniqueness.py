@@ -277,8 +277,8 @@ def _meetings(corpus: _Corpus, threshold: float) -> Iterator[tuple[Ints, Ints, i
     longest = (n / threshold - ALPHA * n) / (1 - ALPHA) + SLACK
     probe = np.concatenate([[0], np.cumsum(probes)])
     asks = np.repeat(np.arange(len(n)), probes)
-    asked = corpus.key[offsets[asks] + np.arange(len(asks)) - probe[asks]]
-    first, last = (np.searchsorted(sorted_key, asked, side=side) for side in ("left", "right"))
+    probe_key = corpus.key[offsets[asks] + np.arange(len(asks)) - probe[asks]]
+    first, last = (np.searchsorted(sorted_key, probe_key, side=side) for side in ("left", "right"))
     met = np.concatenate([[0], np.cumsum(last - first)])
     met_by_text = met[probe]
     start = 0
@@ -302,7 +302,7 @@ class _Sharing:
         owner = np.repeat(np.arange(len(corpus.n_words)), corpus.n_words)
         self.corpus = corpus
         self.n_keys = int(corpus.key.max(initial=0)) + 1
-        self.held = np.sort(owner * self.n_keys + corpus.key)
+        self.owned_keys = np.sort(owner * self.n_keys + corpus.key)
 
     def count(self, a: Ints, b: Ints) -> Ints:
         """Numbered stems that text a[i] shares with text b[i], (P,)."""
@@ -318,5 +318,5 @@ class _Sharing:
         start = np.concatenate([[0], np.cumsum(n)])[:-1]
         key = self.corpus.key[np.repeat(self.corpus.offsets[a] - start, n) + np.arange(len(pair))]
         wanted = b[pair] * self.n_keys + key
-        at = np.minimum(np.searchsorted(self.held, wanted), len(self.held) - 1)
-        return np.bincount(pair[self.held[at] == wanted], minlength=len(a))
+        at = np.minimum(np.searchsorted(self.owned_keys, wanted), len(self.owned_keys) - 1)
+        return np.bincount(pair[self.owned_keys[at] == wanted], minlength=len(a))

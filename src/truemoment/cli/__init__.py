@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         end_at_once(status)  # what follows is the interpreter's own end
     except KeyboardInterrupt:  # before it is handled, or while something else is told
         status = EXIT_INTERRUPTED
-        tell_interrupted()
+        report_interrupted()
     sys.exit(status)
 
 
@@ -59,7 +59,7 @@ def _open_missing_streams() -> None:
             setattr(sys, name, open(opened, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - it stays open
 
 
-def tell_interrupted() -> None:
+def report_interrupted() -> None:
     """Say on standard error that the program was interrupted, by nothing that has to be imported."""
     try:  # noqa: SIM105 - contextlib would have to be imported
         os.write(2, f"truemoment: {INTERRUPTED}\n".encode())

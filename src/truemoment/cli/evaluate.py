@@ -14,7 +14,7 @@ from truemoment.cli.options import (
     reading_options,
     refuse_outputs,
     seed_option,
-    told_path,
+    shown_path,
 )
 from truemoment.datasets.source import AnnotationSource
 
@@ -79,7 +79,7 @@ def command(
         scores=scores,
         figures=scores.measured(intervals),
         match=match,
-        source={"path": told_path(predictions), "sha256": sha256_of(predictions)},
+        source={"path": shown_path(predictions), "sha256": sha256_of(predictions)},
         depth=int(answers.lengths.max(initial=0)),
         resamples=resamples or 0,
         seed=seed,

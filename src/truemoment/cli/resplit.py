@@ -19,12 +19,12 @@ from truemoment.cli.options import (
     data_dir_option,
     dataset_option,
     floors_cache,
-    followed,
     no_cache_option,
     refuse_folder,
     refuse_outputs,
     seed_option,
-    told_path,
+    shown_path,
+    status_line,
 )
 from truemoment.datasets import DATASETS
 from truemoment.datasets.source import files_of
@@ -227,11 +227,11 @@ def command(data: Whole, out: Path, planning: SplitOptions, measuring: SurveyOpt
     plan = planning.plan()
     get_engine(measuring.engine)
     refuse_outputs([data.annotations, *files_of(data.dataset, data.data_dir)], [output.json_path])
-    shown, out = told_path(out), Path(os.path.realpath(out))  # behind a link
+    shown, out = shown_path(out), Path(os.path.realpath(out))  # behind a link
     _refuse(out, output.json_path)
 
     whole = data.read(out)
-    with followed(show=output.progress) as on_status:
+    with status_line(show=output.progress) as on_status:
         result = resplit_and_measure(
             whole.annotations,
             plan,
@@ -252,9 +252,9 @@ def command(data: Whole, out: Path, planning: SplitOptions, measuring: SurveyOpt
 def _refuse(out: Path, json_path: Path | None) -> None:
     """Refuse a folder with the name of a dataset or with files in it, and JSON in that folder."""
     if out.name in DATASETS:
-        raise UsageError(f"-o {told_path(out)}: is the name of a dataset, expected another one")
+        raise UsageError(f"-o {shown_path(out)}: is the name of a dataset, expected another one")
     refuse_folder(out)
     if json_path is not None and json_path != STANDARD_OUTPUT:
         real = Path(os.path.realpath(json_path))
         if out in (real, real.parent):
-            raise UsageError(f"--json {told_path(json_path)}: is in the new folder, expected another place")
+            raise UsageError(f"--json {shown_path(json_path)}: is in the new folder, expected another place")

@@ -48,7 +48,7 @@ def status_of(words: list[str], *, debug: bool) -> int:
             _print_no_more()  # the reader has gone, as in "| head"
             return 0
         except Exception as error:
-            return _fail(*_told(error), debug=debug)
+            return _fail(*_message_and_status(error), debug=debug)
 
 
 def _invoke(words: list[str]) -> int:
@@ -68,20 +68,20 @@ def _invoke(words: list[str]) -> int:
     return 0
 
 
-def _told(error: Exception) -> tuple[str, int]:
+def _message_and_status(error: Exception) -> tuple[str, int]:
     """Say what happened, and with which status the command ends."""
     if is_interrupted():
         return INTERRUPTED, EXIT_INTERRUPTED
-    if (told := _in_words(error)) is not None:
-        return told, EXIT_BAD_INPUT
+    if (sentence := _in_words(error)) is not None:
+        return sentence, EXIT_BAD_INPUT
     return f"a bug of ours: {type(error).__name__}: {error} (--debug shows where)", EXIT_BUG
 
 
 def _in_words(error: Exception) -> str | None:
     """Say what the user can do something about; None for an error that is ours."""
     if isinstance(error, OSError):
-        told = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
-        return f"{told}; allow more (ulimit -n)" if error.errno == errno.EMFILE else told
+        sentence = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+        return f"{sentence}; allow more (ulimit -n)" if error.errno == errno.EMFILE else sentence
     return _of_machine(error) or _of_text(error)
 
 

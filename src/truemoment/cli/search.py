@@ -15,7 +15,7 @@ import click
 from truemoment.cli.delivery import deliver, deliver_log, suggest, write_files
 from truemoment.cli.groups import Output, PageOutput, bound, data_options, output_options
 from truemoment.cli.index import EXIT_NOT_ALL, device_option, index_with_progress, model_option
-from truemoment.cli.options import STANDARD_OUTPUT, refuse_outputs, told_path, write_text
+from truemoment.cli.options import STANDARD_OUTPUT, refuse_outputs, shown_path, write_text
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, UsageError
 from truemoment.searching.encoder_options import EncoderOptions
@@ -133,7 +133,7 @@ class _QueryOptions:
         if self.out is None:
             raise UsageError("where do the answers go? give -o FILE.jsonl")
         if self.out.suffix.lower() not in (".jsonl", ".json"):
-            raise UsageError(f"-o: got {told_path(self.out)}, expected a name that ends in .jsonl")
+            raise UsageError(f"-o: got {shown_path(self.out)}, expected a name that ends in .jsonl")
         nms = NMS if self.nms is None else self.nms
         return SplitSearch(self.sentences, self.proposals, fps, nms, top or TOP_OF_QUERIES), self.out
 
@@ -273,11 +273,11 @@ def _search_split(
     from truemoment.searching.split_search import search_split
 
     search, out = queries.search(top, fps)
-    follow = _bar("searching", "video") if output.progress else list
+    track = _bar("searching", "video") if output.progress else list
     note = _silent if output.quiet else _note
-    found = search_split(target, data, search, out, note=note, follow=follow)
+    found = search_split(target, data, search, out, note=note, track=track)
     deliver_log(reports.report_of_split(found), lambda: reports.document_of_split(found), output)
-    words = ["truemoment", "evaluate", told_path(out), *data.words()]
+    words = ["truemoment", "evaluate", shown_path(out), *data.words()]
     words += ["--protocol", "mad-clip,nms_threshold=none"] if data.dataset == "mad" else []
     suggest("measure them:", words, output)
 
@@ -350,9 +350,9 @@ def _note_places(pictures: Pictures, session: SearchSession, output: Output) -> 
     index = session.index
     for what, path in (("clips", pictures.clips), ("pictures", pictures.thumbnails)):
         if path is not None:
-            click.echo(f"{what}: {told_path(path)}", err=output.style is not None or output.json_only)
+            click.echo(f"{what}: {shown_path(path)}", err=output.style is not None or output.json_only)
     if pictures.among_videos():
-        where = f"{told_path(pictures.clips or Path())} lies among the videos of {told_path(index.path)}"
+        where = f"{shown_path(pictures.clips or Path())} lies among the videos of {shown_path(index.path)}"
         _note(f"{where}: if the folder is indexed again, the clips are indexed as videos")
     if session.n_scored < session.n_videos == len(index):
         _note(f"a first look at {len(index):,} videos left {session.n_scored:,} to be scored; --exact scores all")
@@ -377,7 +377,7 @@ def _refuse_files(*folders: tuple[str, Path | None]) -> None:
     """Refuse files, where folders are to be written into."""
     for option, folder in folders:
         if folder is not None and (folder == STANDARD_OUTPUT or (folder.exists() and not folder.is_dir())):
-            raise UsageError(f"{option} {told_path(folder)}: expected a folder")
+            raise UsageError(f"{option} {shown_path(folder)}: expected a folder")
 
 
 def _refuse_others(of_queries: bool) -> None:

@@ -126,9 +126,9 @@ class _Downloader:
             raise DownloadError(came, path=self.path, hint="nothing was kept")
 
     def _refuse_by_header(self, response: requests.Response, *_: Any, **__: Any) -> None:  # noqa: ANN401 - a hook's
-        told = response.headers.get("Content-Length", "")
-        if told.isdecimal():
-            self.refuse_longer(int(told[:20]))
+        length = response.headers.get("Content-Length", "")
+        if length.isdecimal():
+            self.refuse_longer(int(length[:20]))
 
 
 class _Bounded:

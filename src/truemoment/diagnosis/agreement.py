@@ -150,8 +150,10 @@ class Annotators:
 
     def select_queries(self, keep: Bools) -> Annotators:
         """Return the queries marked True, in order; `keep` has shape (Q,)."""
-        chosen = self.annotations.select_queries(keep)
-        return Annotators(chosen, pad(chosen.offsets, chosen.start_s), pad(chosen.offsets, chosen.end_s), self.left_out)
+        selected = self.annotations.select_queries(keep)
+        return Annotators(
+            selected, pad(selected.offsets, selected.start_s), pad(selected.offsets, selected.end_s), self.left_out
+        )
 
 
 NO_NAME, ONE, NO_MOMENT, SEVERAL_MOMENTS = (
@@ -179,8 +181,8 @@ def _why_none(left_out: Mapping[str, int]) -> str:
         return "no annotators are named, expected two or more a query"
     if set(left_out) <= {NO_NAME, NO_MOMENT, ONE}:
         return "no query has more than one annotator, expected two or more"
-    told = ", ".join(f"{why} ({count:,})" for why, count in left_out.items())
-    return f"no query has two or more annotators with one moment each; queries left out: {told}"
+    reasons = ", ".join(f"{why} ({count:,})" for why, count in left_out.items())
+    return f"no query has two or more annotators with one moment each; queries left out: {reasons}"
 
 
 # ----------------------------------------------------------------------------------------- pairwise overlap

@@ -40,7 +40,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from truemoment.evaluation import chosen_protocol, evaluate
+from truemoment.evaluation import evaluate, resolve_protocol
 from truemoment.intervals import TIE, Bools, Floats, Ints, temporal_iou
 from truemoment.measures import AxIoU, MeanIoU, Recall
 from truemoment.measures.base import Needs, Overlaps, Statistic
@@ -171,7 +171,7 @@ def error_kinds(
     >>> [(line.kind, line.gain.round(3).tolist()) for line in found.table if line.n_queries]
     [('too long', [1.0, 0.75, 0.165]), ('hidden', [1.0, 0.65, 0.065])]
     """
-    protocol = replace(chosen_protocol(protocol, annotations), empty="drop")
+    protocol = replace(resolve_protocol(protocol, annotations), empty="drop")
     rule = protocol.references if protocol.references in OWN_RULES else "nearest"
     ref = None if rule == protocol.references else rule
     recall, miou, axiou = Recall(1, threshold, ref=ref), MeanIoU(ref), AxIoU(depth, ref)
@@ -179,7 +179,7 @@ def error_kinds(
     def looked_at(name: str, look: Callable[[Overlaps], Floats], ranks: int = depth) -> _Looked:
         return _Looked(name, look, ranks, rule)
 
-    asked = (
+    measure_list = (
         recall,
         miou,
         axiou,
@@ -190,7 +190,7 @@ def error_kinds(
         looked_at("AxIoU, the hit first", lambda overlaps: _axiou_hit_first(overlaps, threshold, depth)),
         looked_at("offset", _offset),
     )
-    scores = evaluate(annotations, predictions, asked, protocol)
+    scores = evaluate(annotations, predictions, measure_list, protocol)
     hits, iou, average, kinds, ranks, repeats, iou_of_hit, average_hit_first, offset = scores.numerator
     counts = scores.weight[0] > 0
     kind, rank_of_hit = kinds.astype(np.int64), ranks.astype(np.int64)

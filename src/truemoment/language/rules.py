@@ -1,7 +1,7 @@
 """Rules for words that may be verbs: by the words before them, their form, and the words after them.
 
-:data:`RULES` is the table; the methods of :class:`WordContext` are its conditions. To correct an error, change a rule or
-add one, with an example of both sides: the tests try every example.
+:data:`RULES` is the table; the methods of :class:`WordContext` are its conditions. To correct an error, change a rule
+or add one, with an example of both sides: the tests try every example.
 """
 
 from __future__ import annotations

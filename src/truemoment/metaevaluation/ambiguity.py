@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.evaluation import chosen_protocol, evaluate_relabelled
+from truemoment.evaluation import evaluate_relabelled, resolve_protocol
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import Floats, temporal_iou
 from truemoment.io.matching import OnUnknown
@@ -83,8 +83,8 @@ class NoiseLevel:
     def relative_rmse(self) -> Floats:
         """Mean RMSE over the systems, in standard deviations of the systems' figures; (M,), NaN where all are equal."""
         spread = self.original.std(axis=0)
-        apart = spread > ROUNDING  # of equal figures, the deviation is only nearly 0
-        return np.where(apart, self.rmse.mean(axis=0) / np.where(apart, spread, 1), np.nan)
+        differs = spread > ROUNDING  # of equal figures, the deviation is only nearly 0
+        return np.where(differs, self.rmse.mean(axis=0) / np.where(differs, spread, 1), np.nan)
 
     @property
     def _orders(self) -> tuple[Signs, Signs]:
@@ -197,10 +197,10 @@ def ambiguity(
         raise UsageError(f"got {', '.join(sorted({m.name for m in models}))}, expected levels of one model of noise")
     if sets < 2:
         raise UsageError(f"got {sets} noisy sets, expected 2 or more")
-    asked = parse_measures(measures) if isinstance(measures, str) else tuple(measures)
-    protocol = chosen_protocol(protocol, annotations)
+    measure_list = parse_measures(measures) if isinstance(measures, str) else tuple(measures)
+    protocol = resolve_protocol(protocol, annotations)
     seeds = rng.integers(1 << 62, size=sets)
-    direction = direction_of(asked)
+    direction = direction_of(measure_list)
 
     def drawn(model: NoiseModel) -> tuple[Floats, Floats]:
         return model.draw(annotations, [np.random.default_rng(seed) for seed in seeds])
@@ -211,7 +211,7 @@ def ambiguity(
     def figures_of(piece: tuple[Predictions, tuple[Floats, Floats]]) -> Floats:
         predictions, (start_s, end_s) = piece
         return evaluate_relabelled(
-            annotations, predictions, start_s, end_s, asked, protocol=protocol, on_unknown=on_unknown
+            annotations, predictions, start_s, end_s, measure_list, protocol=protocol, on_unknown=on_unknown
         )
 
     pieces = [(predictions, of) for of in (as_they_are, *labels) for predictions in answers.values()]
@@ -232,4 +232,4 @@ def ambiguity(
                 direction=direction,
             )
         )
-    return Ambiguity(tuple(answers), asked, tuple(levels), models[0].source, annotations.dataset)
+    return Ambiguity(tuple(answers), measure_list, tuple(levels), models[0].source, annotations.dataset)

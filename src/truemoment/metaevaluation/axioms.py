@@ -189,15 +189,15 @@ def check_axioms(
 def _checked(measures: str | Sequence[Measure | str]) -> tuple[Measure, ...]:
     """Return the measures as values, each once."""
     if isinstance(measures, str):
-        asked = parse_measures(measures)
+        measure_list = parse_measures(measures)
     else:
-        asked = tuple(dict.fromkeys(parse_measure(one) if isinstance(one, str) else one for one in measures))
-    for measure in asked:
+        measure_list = tuple(dict.fromkeys(parse_measure(one) if isinstance(one, str) else one for one in measures))
+    for measure in measure_list:
         if measure.needs not in ("overlaps", "sets"):
             raise MeasureError(f"{measure} is no measure of ranked moments, and the axioms speak of these only")
-    if not asked:
+    if not measure_list:
         raise MeasureError("got no measure, expected at least one")
-    return asked
+    return measure_list
 
 
 def _by_depth(measures: Sequence[Measure], length: int) -> dict[int, list[Measure]]:

@@ -230,9 +230,9 @@ def queries_needed(
         raise UsageError(f"got {comparisons} comparisons, expected 1 or more")
     normal = NormalDist()
     times = normal.inv_cdf(1 - level / comparisons / 2) + normal.inv_cdf(power)
-    apart = np.abs(difference) > 0
-    needed = (times * sigma / np.where(apart, difference, 1)) ** 2
-    return np.asarray(np.where(np.isnan(difference * sigma), np.nan, np.where(apart, needed, np.inf)))
+    differs = np.abs(difference) > 0
+    needed = (times * sigma / np.where(differs, difference, 1)) ** 2
+    return np.asarray(np.where(np.isnan(difference * sigma), np.nan, np.where(differs, needed, np.inf)))
 
 
 def power(
@@ -435,10 +435,10 @@ def _checked(sizes: Sequence[int] | Ints | None, counts: Ints, unit: Unit) -> In
     if len(counts) < FEWEST_UNITS:
         raise UsageError(f"got {len(counts)} {units}, expected {FEWEST_UNITS} or more to test differences on")
     if sizes is None:
-        asked = np.array([size for size in _SIZES if size >= max(100, FEWEST_UNITS * each) and size < whole])
-        return np.append(asked.astype(np.int64), whole)
-    asked = np.unique(np.asarray(sizes, dtype=np.int64))
-    for size in asked.tolist():
+        n_units = np.array([size for size in _SIZES if size >= max(100, FEWEST_UNITS * each) and size < whole])
+        return np.append(n_units.astype(np.int64), whole)
+    n_units = np.unique(np.asarray(sizes, dtype=np.int64))
+    for size in n_units.tolist():
         if size > whole:
             raise UsageError(f"got subsets of {size:,} queries, expected at most the {whole:,} that there are")
         if size < FEWEST_UNITS * each:
@@ -446,15 +446,15 @@ def _checked(sizes: Sequence[int] | Ints | None, counts: Ints, unit: Unit) -> In
                 f"got subsets of {size:,} queries, which are of {size / each:.0f} {units}; expected {FEWEST_UNITS} "
                 f"{units} or more ({math.ceil(FEWEST_UNITS * each):,} queries): the test is an approximation"
             )
-    return asked if whole in asked else np.append(asked, whole)
+    return n_units if whole in n_units else np.append(n_units, whole)
 
 
 def _ends(counts: Ints, sizes: Ints) -> Ints:
     """How many units in their order hold about so many queries, (N,): whichever end comes closest, the first if two."""
-    held = np.cumsum(counts)
-    after = np.minimum(np.searchsorted(held, sizes), len(held) - 1)
+    cumulative = np.cumsum(counts)
+    after = np.minimum(np.searchsorted(cumulative, sizes), len(cumulative) - 1)
     before = np.maximum(after - 1, 0)
-    return np.asarray(np.where(sizes - held[before] <= held[after] - sizes, before, after) + 1)
+    return np.asarray(np.where(sizes - cumulative[before] <= cumulative[after] - sizes, before, after) + 1)
 
 
 def _clustering(systems: Systems, whole: PairedTests) -> Floats:

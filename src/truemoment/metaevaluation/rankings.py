@@ -103,8 +103,8 @@ def tau_matrix(signs: Signs) -> Floats:
     """
     number = signs.astype(np.float32 if signs.shape[-1] < 1 << 24 else np.float64)  # whole numbers, exact up to 2^24
     agree = (number @ np.swapaxes(number, -1, -2)).astype(np.float64)
-    told_apart = np.diagonal(agree, axis1=-2, axis2=-1)
-    return _tau_b(agree, told_apart[..., :, None], told_apart[..., None, :])
+    untied = np.diagonal(agree, axis1=-2, axis2=-1)
+    return _tau_b(agree, untied[..., :, None], untied[..., None, :])
 
 
 def _tau_b(agree: Floats, of_a: Floats, of_b: Floats) -> Floats:

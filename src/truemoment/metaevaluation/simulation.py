@@ -398,8 +398,8 @@ def _seen(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _ModelDra
     start, end, difficulty = stage.start[rows], stage.end[rows], stage.difficulty[rows]
     n_references = (~np.isnan(start)).sum(axis=1)
     order = np.argsort(np.isnan(start), axis=1, kind="stable")  # references within the video first
-    chosen = np.take_along_axis(order, (chance.which * n_references).astype(np.int64)[:, None], axis=1)
-    moment = np.stack([np.take_along_axis(time, chosen, axis=1)[:, 0] for time in (start, end)], axis=1)
+    selected = np.take_along_axis(order, (chance.which * n_references).astype(np.int64)[:, None], axis=1)
+    moment = np.stack([np.take_along_axis(time, selected, axis=1)[:, 0] for time in (start, end)], axis=1)
     ease = np.sqrt(DIFFICULTY_IN_FOUND) * -difficulty + np.sqrt(1 - DIFFICULTY_IN_FOUND) * chance.seeing
     found = (ease > _quantile(1 - system.found)) & (n_references > 0)
     harder = np.exp(DIFFICULTY_SPREAD * difficulty - DIFFICULTY_SPREAD**2 / 2)

@@ -225,10 +225,10 @@ def _checked(sizes: Sequence[int] | Ints | None, n_units: int, unit: Unit, *, ov
         raise UsageError(f"got {n_units} {unit}, expected 2 or more to draw two subsets of")
     if sizes is None:
         return default_sizes(n_units, overlapping=overlapping)
-    asked = np.unique(np.asarray(sizes, dtype=np.int64))
-    wrong = asked[(asked < 1) | (asked > most)]
-    if len(asked) == 0 or len(wrong):
+    counts = np.unique(np.asarray(sizes, dtype=np.int64))
+    wrong = counts[(counts < 1) | (counts > most)]
+    if len(counts) == 0 or len(wrong):
         of_what = "of the data" if overlapping else "of the data, two subsets that share nothing"
-        came = "no size" if len(asked) == 0 else f"a subset of {wrong[0]}"
+        came = "no size" if len(counts) == 0 else f"a subset of {wrong[0]}"
         raise UsageError(f"got {came}, expected 1 to {most:,} (in units of one {unit}; {of_what})")
-    return asked
+    return counts

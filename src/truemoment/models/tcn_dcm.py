@@ -110,8 +110,8 @@ class LocationAdjustment(nn.Module):
     def forward(self, sentence: Tensor, content: Tensor, location: Tensor) -> Tensor:
         """Return O, (B, C, H), of the sentence q (B, H), content V and location P (B, C, H)."""
         value: Tensor = self.value(location).relu()
-        asked = self.of_sentence(sentence.relu())[:, None] + self.of_content(content.relu())
-        found: Tensor = self.attend(self.query(asked), self.key(location), value)
+        queries = self.of_sentence(sentence.relu())[:, None] + self.of_content(content.relu())
+        found: Tensor = self.attend(self.query(queries), self.key(location), value)
         return (found + self.own_weight * value).relu()
 
 

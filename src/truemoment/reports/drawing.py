@@ -112,15 +112,15 @@ def import_matplotlib() -> ModuleType:
     A notebook hands its own backend down to the commands that it starts. Figures here are drawn with Agg, see
     :func:`new_figure`. A backend that is installed is selected for the user's own figures, as matplotlib does itself.
     """
-    asked = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
+    backend = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
     try:
         import matplotlib as mpl  # noqa: PLC0415 - importing takes time that only figures need spend
     finally:
-        if asked is not None:
-            os.environ["MPLBACKEND"] = asked
-    if asked:
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
+    if backend:
         with contextlib.suppress(ValueError):  # it is not installed
-            mpl.rcParams["backend"] = asked
+            mpl.rcParams["backend"] = backend
     return mpl
 
 

@@ -104,12 +104,12 @@ def table(evaluation: EvaluatedFile) -> Table:
 
 def facts(scores: Scores, match: MatchReport, source: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Return what was evaluated on what, and how rows matched queries."""
-    ways = [
+    counts = [
         (match.by_id, "by id"),
         (match.by_text, "by video and sentence"),
         (match.by_position, "by position in the video"),
     ]
-    matched = ", ".join(f"{count:,} matched {way}" for count, way in ways if count) or "none matched"
+    matched = ", ".join(f"{count:,} matched {how}" for count, how in counts if count) or "none matched"
     differs = f" ({match.text_differs:,} sentences differ in punctuation or case)" if match.text_differs else ""
     data = f"{scores.dataset}/{scores.split}: {counted(len(scores), 'query', 'queries')}, "
     found = [

@@ -196,16 +196,16 @@ def _verbs_beside(
     widest = sorted(off, key=lambda verb: -off[verb])[:SHOWN_VERBS]
     alone = [verb for verb in theirs if verb not in frequent], [verb for verb in frequent if verb not in theirs]
     total, common = sum(theirs.values()), len(theirs) - len(alone[0])
-    said = replace(figure, method=engine.name)
+    of_engine = replace(figure, method=engine.name)
     data = f"verbs:{engine.name}|data:{train.dataset}/{train.split}#{train.sha256[:8]}"
     yield beside(
-        replace(said, measure="queries with a verb of their 50, summed over verbs", value=Decimal(total)),
+        replace(of_engine, measure="queries with a verb of their 50, summed over verbs", value=Decimal(total)),
         sum(holding[verb] for verb in theirs),
         tolerance=None,
         signature=data,
     )
     verb_by_verb = replace(
-        unchecked(said),
+        unchecked(of_engine),
         measure="difference verb by verb, as a share of that",
         unit="percent",
         published=None,
@@ -214,7 +214,7 @@ def _verbs_beside(
     )
     yield with_ours(verb_by_verb, sum(off.values()) / total)
     yield beside(
-        replace(said, measure="verbs among both 50 most frequent", value=Decimal(len(theirs))),
+        replace(of_engine, measure="verbs among both 50 most frequent", value=Decimal(len(theirs))),
         common,
         tolerance=None,
         reason=f"theirs alone: {', '.join(alone[0]) or 'none'}; ours alone: {', '.join(alone[1]) or 'none'}",
@@ -302,10 +302,10 @@ def people(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[
             )
         else:
             tolerance = REPRESENTATIVE_TOLERANCE[figure.dataset]
-            chosen = scores.picked(by_agreement(here.annotators)[0])
+            selected = scores.picked(by_agreement(here.annotators)[0])
             yield beside(
                 figure,
-                chosen.value(figure.measure),
+                selected.value(figure.measure),
                 tolerance=tolerance,
                 reason="" if tolerance == "0" else ONE_QUERY,
                 signature=signature,

@@ -268,7 +268,7 @@ def table_3(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator
 def _methods(figures: Sequence[PublishedFigure], inputs: TableInputs, length_s: float) -> Iterator[Reproduced]:
     """Every figure of a table, method by method, on chunks of a length."""
     films = inputs.load("MAD", "test")
-    asked = films if math.isinf(length_s) else chunked(films, length_s).annotations
+    evaluated = films if math.isinf(length_s) else chunked(films, length_s).annotations
     folder = data_folder(inputs.data_dir) / "mad"
     simulated = _simulated(inputs)
     for method in dict.fromkeys(figure.method for figure in figures):
@@ -277,9 +277,9 @@ def _methods(figures: Sequence[PublishedFigure], inputs: TableInputs, length_s: 
         runs: list[Scores] = []
         if method == "Oracle":
             inputs.on_status(method)
-            runs = [evaluate(asked, Oracle(asked, PROPOSALS).ground(asked.queries), protocol=PROTOCOL)]
+            runs = [evaluate(evaluated, Oracle(evaluated, PROPOSALS).ground(evaluated.queries), protocol=PROTOCOL)]
         elif method == "Random Chance":
-            runs = list(_chance(of_method, inputs, asked))
+            runs = list(_chance(of_method, inputs, evaluated))
         elif method == "CLIP":
             try:
                 frames, sentences = _feature_files(folder)
@@ -309,13 +309,13 @@ def _simulated(inputs: TableInputs) -> bool:
     return (data_folder(inputs.data_dir) / "mad" / MANIFEST).exists()
 
 
-def _chance(figures: Sequence[PublishedFigure], inputs: TableInputs, asked: Annotations) -> Iterator[Scores]:
+def _chance(figures: Sequence[PublishedFigure], inputs: TableInputs, annotations: Annotations) -> Iterator[Scores]:
     """Runs of Random Chance, drawn apart; nothing is suppressed, so that no more are drawn than are looked at."""
     measures = [figure.measure for figure in figures]
     for number, rng in enumerate(inputs.rng.spawn(inputs.runs), start=1):
         inputs.on_status(f"Random Chance, run {number} of {inputs.runs}")
-        answers = RandomChance(PROPOSALS, rng).ground(asked.queries, _deepest(figures))
-        yield evaluate(asked, answers, measures, replace(PROTOCOL, nms_threshold=None))
+        answers = RandomChance(PROPOSALS, rng).ground(annotations.queries, _deepest(figures))
+        yield evaluate(annotations, answers, measures, replace(PROTOCOL, nms_threshold=None))
 
 
 def _clip(
@@ -323,13 +323,13 @@ def _clip(
 ) -> Scores:
     """Scores of CLIP on chunks of a length; what it suppresses, the protocol would, too."""
 
-    def follow(videos: list[tuple[str, float]]) -> Iterator[tuple[str, float]]:
+    def track(videos: list[tuple[str, float]]) -> Iterator[tuple[str, float]]:
         for number, video in enumerate(videos, start=1):
             inputs.on_status(f"CLIP, video {number:,} of {len(videos):,}")
             yield video
 
     def method(seen: FeatureStore) -> ZeroShot:
-        return ZeroShot(seen, sentences, PublishedGrid(PROPOSALS), follow=follow)
+        return ZeroShot(seen, sentences, PublishedGrid(PROPOSALS), track=track)
 
     if math.isinf(length_s):
         return evaluate(films, method(frames).ground(films.queries, TOP), protocol=PROTOCOL)
@@ -347,8 +347,8 @@ def _feature_files(folder: Path) -> tuple[FeatureStore, SentenceFile]:
 
 def _deepest(figures: Sequence[PublishedFigure]) -> int:
     """The most answers that a figure looks at."""
-    asked = (parse_measure(figure.measure) for figure in figures)
-    return max(measure.n for measure in asked if isinstance(measure, Recall))
+    measures = (parse_measure(figure.measure) for figure in figures)
+    return max(measure.n for measure in measures if isinstance(measure, Recall))
 
 
 TABLES = (

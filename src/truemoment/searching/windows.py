@@ -421,11 +421,11 @@ class WindowDraws:
     @functools.cached_property
     def always_shown(self) -> Bools:
         """Which moments every window of their video shows part of, so that there is none without, (N,)."""
-        before, behind = self._apart
+        before, behind = self._beside
         return np.asarray((before + behind == 0) & (self.rule == "apart"))
 
     @functools.cached_property
-    def _apart(self) -> tuple[Ints, Ints]:
+    def _beside(self) -> tuple[Ints, Ints]:
         """How many windows end before each moment, and how many start behind it, (N,)."""
         start, end = self.moment
         before = np.maximum(start - self.length + 1, 0)
@@ -442,7 +442,7 @@ class WindowDraws:
         if self.rule == "anywhere":
             without = _nth(place, self.n_rows - self.length + 1)
         else:
-            before, behind = self._apart
+            before, behind = self._beside
             nth = _nth(place, before + behind)
             without = np.where(nth < before, nth, end + nth - before)
         first = np.where(negative, without, holding)

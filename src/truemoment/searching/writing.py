@@ -238,11 +238,11 @@ class IndexWriter:
         moved = 0
         for identity, path in seen.items():
             if about := by_identity.get(identity):
-                reads_again = about.notes or folder_name(about.video_id) in damaged
-                (changed if reads_again else unchanged).append(VideoFile(about.video_id, path, identity))
+                is_changed = about.notes or folder_name(about.video_id) in damaged
+                (changed if is_changed else unchanged).append(VideoFile(about.video_id, path, identity))
                 if about.path != str(path) and not _holds(Path(about.path), identity):
                     self._write_about(self.path / VIDEOS / folder_name(about.video_id), _moved(about, path))
-                    moved += not reads_again
+                    moved += not is_changed
             elif (about := by_path.get(str(path))) and about.identity not in seen:
                 changed.append(VideoFile(about.video_id, path, identity))
             else:

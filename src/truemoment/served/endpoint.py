@@ -219,8 +219,8 @@ class Endpoint:
 
         def wait(state: RetryCallState) -> float:
             error = state.outcome.exception() if state.outcome else None
-            asked_s = error.retry_after_s if isinstance(error, EndpointError) else None
-            return growing(state) if asked_s is None else min(asked_s, LONGEST_RETRY_AFTER_S)
+            stated_s = error.retry_after_s if isinstance(error, EndpointError) else None
+            return growing(state) if stated_s is None else min(stated_s, LONGEST_RETRY_AFTER_S)
 
         retrying = tenacity.Retrying(
             stop=tenacity.stop_any(tenacity.stop_after_attempt(self.retries + 1), tenacity.stop_when_event_set(stop)),
@@ -354,10 +354,10 @@ def _message_in(data: bytes) -> str:
     try:
         error = msgspec.json.decode(data)
         error = error.get("error", error) if isinstance(error, dict) else error
-        said = error.get("message") or error.get("detail") if isinstance(error, dict) else error
+        detail = error.get("message") or error.get("detail") if isinstance(error, dict) else error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ""
-    return str(said) if isinstance(said, str) else ""
+    return str(detail) if isinstance(detail, str) else ""
 
 
 def _count(tokens: int | None) -> int | None:

@@ -101,13 +101,13 @@ class Key:
 def _characters(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield the characters of a text and where each stands, written in one way; blanks are left out."""
     for found in _CHARACTER.finditer(text):
-        way, written = found.lastgroup, found[found.lastgroup or 0]
-        if way in {"url", "json", "python"}:
+        escape, written = found.lastgroup, found[found.lastgroup or 0]
+        if escape in {"url", "json", "python"}:
             letter = chr(int(written, 16))
-        elif way == "html":
+        elif escape == "html":
             letter = html.unescape(f"&{written}")
         else:
-            letter = "" if way == "escaped" and written.lower() in "nrt" else written
+            letter = "" if escape == "escaped" and written.lower() in "nrt" else written
         if letter.isprintable() and not letter.isspace():
             for one in letter.casefold().translate(_AS_ONE):
                 yield one, found.start(), found.end()

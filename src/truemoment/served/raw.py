@@ -29,7 +29,7 @@ from truemoment.version import __version__
 
 FORMAT_VERSION = 1
 
-TOLD_ONLY = ("endpoint",)
+INFORMATIVE = ("endpoint",)
 """Settings that do not decide answers: a server may move."""
 
 
@@ -95,7 +95,7 @@ def key_of(settings: Mapping[str, Any], video: str | None, sentence: str, durati
     sentence, duration_s
         The query; None where the duration is not known, and the video file's is told.
     """
-    deciding = {name: value for name, value in settings.items() if name not in TOLD_ONLY}
+    deciding = {name: value for name, value in settings.items() if name not in INFORMATIVE}
     text = msgspec.json.encode([deciding, video, sentence, duration_s], order="sorted")
     return hashlib.sha256(text).hexdigest()
 
@@ -244,7 +244,7 @@ class RawAnswers:
             came = f"got version {header.truemoment_answers}, expected {FORMAT_VERSION}"
             raise InputError(came, path=self.path, line=1, field="truemoment_answers")
         ours = msgspec.json.decode(msgspec.json.encode(self.settings))
-        names = [name for name in {**ours, **header.made_by} if name not in TOLD_ONLY]
+        names = [name for name in {**ours, **header.made_by} if name not in INFORMATIVE]
         differing = [name for name in names if ours.get(name) != header.made_by.get(name)]
         if differing:
             raise InputError(

@@ -280,7 +280,9 @@ def read_finished(
     run = checkpoints.read_run(folder)
     there = {"recipe": run.recipe, "seed": run.seed, "features": run.features}
     differing = [
-        name for name, asked in {"recipe": recipe, "seed": seed, "features": features}.items() if there[name] != asked
+        name
+        for name, expected in {"recipe": recipe, "seed": seed, "features": features}.items()
+        if there[name] != expected
     ]
     known = {"train": run.train, "val": run.val}
     differing += [name for name, of in known.items() if learned.get((of.dataset, of.split), of.sha256) != of.sha256]
@@ -326,7 +328,7 @@ def train_cells(
                 yield _checked(_train(cell, grid, prepare, measures))
         return
     with processes(min(jobs, len(cells)), _begin, threads) as pool:
-        running = [pool.submit(_train_apart, cell, grid, prepare, measures) for cell in cells]
+        running = [pool.submit(_train_in_process, cell, grid, prepare, measures) for cell in cells]
         try:
             for one in as_completed(running):
                 yield _checked(one.result())
@@ -372,7 +374,7 @@ def _threads(threads: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _train_apart(cell: SweepCell, grid: SweepGrid, prepare: Prepare, measures: str) -> CellOutcome:
+def _train_in_process(cell: SweepCell, grid: SweepGrid, prepare: Prepare, measures: str) -> CellOutcome:
     """Train one cell in a process of its own pool, which a signal ends: the pool would else hand it the next cell."""
     try:
         return _train(cell, grid, prepare, measures)

@@ -107,9 +107,9 @@ class AllCandidates:
 
 
 def in_windows(
-    method: AllCandidates, windowing: Windowing, *, follow: Callable[[Any, str], Any] = lambda items, _: items
+    method: AllCandidates, windowing: Windowing, *, track: Callable[[Any, str], Any] = lambda items, _: items
 ) -> Windowed:
     """Return a method as one for long videos, as a recipe's block `windows` says; `decode` is of whole videos."""
     windows = Windows(windowing.seconds, windowing.stride * windowing.seconds, windowing.tail)
     n_candidates = len(method.network.model.proposals.cells[0])
-    return Windowed(method, windows, method.recipe.decode.nms, method.features, each=n_candidates, follow=follow)
+    return Windowed(method, windows, method.recipe.decode.nms, method.features, each=n_candidates, track=track)

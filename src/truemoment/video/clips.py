@@ -183,7 +183,7 @@ def _encode_pictures(
             stream.pix_fmt = "yuv420p"
             stream.codec_context.time_base = Fraction(1, TICKS_A_SECOND)
             stream.codec_context.options = {"preset": "veryfast", "crf": "20", "bf": "0"}
-            _tell_colours(stream, frame)
+            _set_colours(stream, frame)
         lasts[tick] = next_tick - tick
         coded = av.VideoFrame.from_ndarray(picture, format="rgb24").reformat(
             width=stream.width,  # a video may change its size on the way
@@ -197,7 +197,7 @@ def _encode_pictures(
     _mux(container, stream.encode(), lasts)
 
 
-def _tell_colours(stream: VideoStream, frame: VideoFrame) -> None:
+def _set_colours(stream: VideoStream, frame: VideoFrame) -> None:
     """Write how colours are coded: where nothing is told, players guess by the picture's size."""
     context = stream.codec_context
     context.colorspace, context.color_range = BT709, LIMITED

@@ -438,8 +438,8 @@ def _too_still(start_s: float, shown_s: Floats, end_s: float) -> str:
     low_s, high_s = parts_s[np.argmax(parts_s[:, 1] - parts_s[:, 0])]
     if high_s - low_s <= LONGEST_STILL_S:
         return ""
-    told = f"shows one picture from {low_s:.1f} to {high_s:.1f} s"
-    return f"{told}, expected up to {LONGEST_STILL_S:g} s of one: a broken clock?"
+    finding = f"shows one picture from {low_s:.1f} to {high_s:.1f} s"
+    return f"{finding}, expected up to {LONGEST_STILL_S:g} s of one: a broken clock?"
 
 
 def _longest_run(shown_s: Floats) -> Floats:
@@ -515,7 +515,7 @@ def frames_between(path: Path, outline: Outline, start_s: float, end_s: float) -
             yield start_s, shown
 
 
-def shown_at(path: Path, outline: Outline, asked_s: Iterable[float]) -> Iterator[tuple[float, VideoFrame]]:
+def shown_at(path: Path, outline: Outline, wanted_s: Iterable[float]) -> Iterator[tuple[float, VideoFrame]]:
     """Yield rising times, and the frame shown at each."""
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
@@ -523,7 +523,7 @@ def shown_at(path: Path, outline: Outline, asked_s: Iterable[float]) -> Iterator
         shown: tuple[float, VideoFrame] | None = None
         ahead = next(frames, None)
         seeks = True
-        for time_s in asked_s:
+        for time_s in wanted_s:
             at = outline.keyframe_before(time_s)
             if seeks and ahead and at >= 0 and outline.keyframes_s[at] > ahead[0] + WORTH_SEEKING_S:
                 landed = _seek(container, stream, path, outline, at)
@@ -561,8 +561,8 @@ def _timed(
     for frame in decoded:
         width, height = _shown_size(frame, outline.pixel_aspect)
         if width * height > MOST_PIXELS:
-            told = f"has pictures of {width:,.0f} x {height:,.0f} pixels, expected up to {MOST_PIXELS:,} in all"
-            raise InputError(told, path=path)
+            finding = f"has pictures of {width:,.0f} x {height:,.0f} pixels, expected up to {MOST_PIXELS:,} in all"
+            raise InputError(finding, path=path)
         time_s = None if frame.pts is None else frame.pts * tick_s - outline.origin_s
         if outline.fault:
             if time_s is None or not before_s < time_s < outline.duration_s:
