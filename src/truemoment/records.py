@@ -433,7 +433,7 @@ class Annotations:
             for query_id in part.queries.query_id:
                 if query_id in seen:
                     both = f"{seen[query_id].split} and {part.split}"
-                    raise InputError(f"{query_id!r} stands in {both}, expected it in one", field="query_id")
+                    raise InputError(f"{query_id!r} is in {both}, expected it in one", field="query_id")
                 seen[query_id] = part
         columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ANNOTATION_COLUMNS}
         return cls(**columns, dataset=parts[0].dataset, split=split, saliency=_joined_saliency(parts))

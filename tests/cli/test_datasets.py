@@ -120,7 +120,7 @@ class TestCheck:
         assert (status, out) == (2, "")
         assert err == (
             f"truemoment: tacos: {tmp_path}/tacos (no such folder) is missing, expected train.json; "
-            "'truemoment datasets fetch tacos' gets it or says how\n"
+            "'truemoment datasets fetch tacos' downloads it or prints the steps\n"
         )
 
     def test_a_malformed_file(self, call, small_tacos):
@@ -155,9 +155,9 @@ class TestFetch:
     def test_what_it_hands_on(self, call, tmp_path, monkeypatch):
         asked = []
 
-        def record(dataset, folder, *, progress, tell):
+        def record(dataset, folder, *, progress, on_status):
             asked.append((dataset.name, folder, progress))
-            tell("a line a file")
+            on_status("a line a file")
 
         monkeypatch.setattr("truemoment.datasets.fetch.fetch", record)
         assert call("datasets", "fetch", "tacos", "--data-dir", tmp_path) == (0, "a line a file\n", "")

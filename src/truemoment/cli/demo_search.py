@@ -88,7 +88,7 @@ def _claim(out: Path) -> None:
         for old in (PREDICTIONS, PAGE):
             (out / old).unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be made anew ({error.strerror})", path=shown_path(out)) from None
+        raise InputError(f"cannot be replaced ({error.strerror})", path=shown_path(out)) from None
     if is_index(out / INDEX):
         remove_index(out / INDEX)
 

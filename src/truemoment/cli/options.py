@@ -96,8 +96,8 @@ def measuring_options(function: F) -> F:
 
 
 READING = {
-    "axis": ("A", "What numbers count: seconds, fraction, percent, bins=N, frames=N or fps=F.", "seconds"),
-    "which": (get_args(Which), "Words: which moments of an answer that tells several apart.", "last"),
+    "axis": ("A", "Unit of the numbers: seconds, fraction, percent, bins=N, frames=N or fps=F.", "seconds"),
+    "which": (get_args(Which), "Words: which moments of an answer that lists several.", "last"),
     "one_sided": (get_args(OneSided), "Words: a start without an end, or an end without a start.", "ambiguous"),
     "swapped": (get_args(Swapped), "Words: a moment that ends before it starts.", "ambiguous"),
 }
@@ -181,7 +181,7 @@ def testing_options(function: F) -> F:
 
 
 no_cache_option = click.option(
-    "--no-cache", is_flag=True, help="Fit and run every floor anew, and keep nothing for the next time."
+    "--no-cache", is_flag=True, help="Fit and run every floor again, and do not save the results."
 )
 
 

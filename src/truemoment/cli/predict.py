@@ -219,8 +219,8 @@ def command(
     RUN is a folder made by truemoment train. ENDPOINT is the address of an OpenAI-compatible interface, e.g.
     http://localhost:8000/v1. The key, if it needs one, comes from the environment.
 
-    Every raw answer is saved. The same command resumes an interrupted one, and asks nothing twice.
-    Exit status 1 means that some queries could not be asked.
+    Every raw answer is saved. The same command resumes an interrupted one and sends no request twice.
+    Exit status 1 means that some queries have no answer.
 
     \b
     truemoment predict runs/tan2d --dataset charades-cd --split test-ood -o preds.jsonl

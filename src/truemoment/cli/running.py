@@ -102,9 +102,9 @@ def _of_text(error: Exception) -> str | None:
     """Say which word or path is no text that a file can hold, or no path."""
     if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
         near = error.object[max(0, error.start - 40) : error.end + 40]
-        return f"{as_text(near)}: is no text in UTF-8, which a file could hold; rename it"
+        return f"{as_text(near)}: is not valid UTF-8; rename the file"
     if isinstance(error, ValueError) and str(error).startswith("embedded null"):
-        return "a path that stands in a file holds a character NUL, which no name of a file does"
+        return "a path in a file contains the character NUL, which no file name can contain"
     return None
 
 

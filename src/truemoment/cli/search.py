@@ -352,10 +352,10 @@ def _note_places(pictures: Pictures, session: SearchSession, output: Output) -> 
         if path is not None:
             click.echo(f"{what}: {shown_path(path)}", err=output.style is not None or output.json_only)
     if pictures.among_videos():
-        where = f"{shown_path(pictures.clips or Path())} lies among the videos of {shown_path(index.path)}"
+        where = f"{shown_path(pictures.clips or Path())} is in the folder of the videos of {shown_path(index.path)}"
         _note(f"{where}: if the folder is indexed again, the clips are indexed as videos")
     if session.n_scored < session.n_videos == len(index):
-        _note(f"a first look at {len(index):,} videos left {session.n_scored:,} to be scored; --exact scores all")
+        _note(f"the first stage selected {session.n_scored:,} of {len(index):,} videos to score; --exact scores all")
 
 
 def _note(line: str) -> None:
@@ -402,7 +402,7 @@ def _words(words: tuple[str, ...], *, of_queries: bool) -> tuple[str, Path]:
             )
         return "", Path(words[0])
     if len(words) != 2:
-        hint = "a sentence stands in quotation marks" if len(words) > 2 else f"for example {EXAMPLE}"
+        hint = "put the sentence in quotation marks" if len(words) > 2 else f"for example {EXAMPLE}"
         raise UsageError(f"got {len(words)} arguments, expected a sentence and a video or index; {hint}")
     query, target = words
     if as_text(query) != query:

@@ -205,5 +205,5 @@ def required_file(folder: Path, *names: str, dataset: str) -> Path:
     where = f"{folder / names[0]}" if folder.is_dir() else f"{folder} (no such folder)"
     raise MissingFileError(
         f"{dataset}: {where} is missing, expected {' or '.join(names)}; "
-        f"'truemoment datasets fetch {dataset}' gets it or says how"
+        f"'truemoment datasets fetch {dataset}' downloads it or prints the steps"
     )

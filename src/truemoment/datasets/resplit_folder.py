@@ -107,7 +107,7 @@ def dataset_of(folder: Path) -> Dataset:
 
     return Dataset(
         name=str(folder),
-        title=f"{folder.resolve().name}: {source}, split anew",
+        title=f"{folder.resolve().name}: {source}, split again",
         citation=f"that of {source}",
         homepage="none",
         licence=f"that of {source}",
@@ -176,8 +176,8 @@ def found_file(folder: Path, name: str) -> Path:
         if place.is_file():
             return place
     raise MissingFileError(
-        f"{folder / DATASHEET}: the annotations it was made of are not at {' nor at '.join(map(str, places))}; put the "
-        "file there"
+        f"{folder / DATASHEET}: the annotations it was made from are missing at {' and at '.join(map(str, places))}; "
+        "put the file there"
     )
 
 

@@ -152,7 +152,7 @@ def read_rows(
         found, why = sniff(path)
     else:
         found, why = get_format(format), "as asked"
-        _head(path)  # what is no text is told in words that fit it
+        _head(path)  # a file that is not text gets its own message
     rows = found.read(path, progress)
     if isinstance(rows, AnswerRows):
         from truemoment.io.parsed_answers import parse_rows, reading_of  # noqa: PLC0415 - its patterns take time

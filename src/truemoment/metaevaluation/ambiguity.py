@@ -192,7 +192,7 @@ def ambiguity(
             f"got {len(answers)} of the two systems or more, {len(models)} of the one level of noise or more"
         )
     if np.isnan(annotations.start_s).all():
-        raise InputError(f"{annotations.dataset}/{annotations.split}: no query has a moment to mark anew")
+        raise InputError(f"{annotations.dataset}/{annotations.split}: no query has a moment")
     if len({model.name for model in models}) > 1:
         raise UsageError(f"got {', '.join(sorted({m.name for m in models}))}, expected levels of one model of noise")
     if sets < 2:

@@ -50,7 +50,7 @@ class Index(FileStore):
         self.settings = read_settings(path)
         self._found = found_in(path)
         if not self._found:
-            raise InputError("holds no video yet", path=path, hint="index one: truemoment index VIDEO -o INDEX")
+            raise InputError("contains no video yet", path=path, hint="index one: truemoment index VIDEO -o INDEX")
         files = [path / SETTINGS, *(folder / ABOUT for folder, _ in self._found.values())]
         notes = [f"{of.video_id}: {note}" for _, of in self._found.values() for note in of.notes]
         super().__init__("index", path, self._found, files=files, fps=self.settings.fps, notes=notes)
@@ -109,9 +109,7 @@ class Index(FileStore):
                 return candidate
         if candidates:
             raise MissingFileError(f"{candidates[0]}: was changed since it was indexed: index it again")
-        raise MissingFileError(
-            f"{path}: no such file; the index remembers what was seen in it, pictures need the video itself"
-        )
+        raise MissingFileError(f"{path}: no such file; pictures need the video, the index has only its embeddings")
 
     def _array(self, name: str) -> Rows:
         return rows_in(*self._found[name], self.settings)

@@ -14,7 +14,7 @@
     INDEX/parts/VIDEO-HASH-KEY/    parts of a video that is not done yet, a few minutes each
 
 Every file appears under its name only when complete, so whatever ends the program, at most the parts under way are
-lost, and the same command goes on; what is damaged nevertheless is refused by a search and made again by that command.
+lost, ; what is damaged nevertheless is refused by a search and made again by that command.
 A video is known by its content: a file that was renamed or moved keeps its rows, one that was changed is read again.
 """
 
@@ -193,7 +193,7 @@ def read_about(file: Path) -> About:
     except InputError as error:
         raise InputError(error.problem, path=file, line=error.line, field=error.field, hint=MEND) from None
     if folder_name(about.video_id) != file.parent.name:
-        raise InputError(f"tells of {about.video_id!r}, expected the video of its folder", path=file, hint=MEND)
+        raise InputError(f"found video {about.video_id!r}, expected the video of its folder", path=file, hint=MEND)
     if about.n_frames < 1 or not (math.isfinite(about.duration_s) and about.duration_s > 0):
         raise InputError("expected a frame or more, and a duration above 0", path=file, hint=MEND)
     return about

@@ -164,7 +164,7 @@ class Windowed:
         if self.features is not None or not isinstance(self.grounder, Seeing):
             return self.features
         if not hasattr(self.grounder, "features"):
-            raise UsageError(f"{self.grounder.name} does not tell what features it has now, give those of the videos")
+            raise UsageError(f"{self.grounder.name} has no attribute features; give the features of the videos")
         found: FeatureStore | None = self.grounder.features
         return found
 

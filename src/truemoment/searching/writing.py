@@ -174,8 +174,8 @@ class IndexWriter:
                     f"{self.path}: was made with {name} {was}, got {now}; name another folder, or the same {name}"
                 )
         if there.n_dimensions != ours.n_dimensions:
-            came = f"says {there.n_dimensions:,} numbers a row, and {ours.encoder} gives {ours.n_dimensions:,}"
-            raise InputError(came, path=self.path / SETTINGS, hint="index anew, into another folder")
+            came = f"found {there.n_dimensions:,} numbers per row, expected {ours.n_dimensions:,} of {ours.encoder}"
+            raise InputError(came, path=self.path / SETTINGS, hint="index into another folder")
 
     def __enter__(self) -> IndexWriter:
         with contextlib.ExitStack() as begun:
@@ -254,7 +254,7 @@ class IndexWriter:
             name = about.video_id if about and about.identity not in seen else _new_name(path, taken | set(unreadable))
             unreadable[name] = why
         lost = {video.video_id for video in (*new, *changed) if folder_name(video.video_id) in damaged}
-        notes = dict.fromkeys(sorted(lost), "what the index held of it was damaged, and is made again")
+        notes = dict.fromkeys(sorted(lost), "its part of the index was damaged, and is made again")
         return IndexPlan(tuple(new), tuple(changed), tuple(unchanged), moved, tuple(copies), unreadable, notes)
 
     def _entries(self) -> tuple[dict[str, About], set[str]]:

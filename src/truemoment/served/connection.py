@@ -293,7 +293,7 @@ def _body_of(response: http.client.HTTPResponse) -> bytes:
     """Read an answer up to a size."""
     packed = response.headers.get("Content-Encoding", "identity").strip().lower()
     if packed not in ("", "identity"):
-        raise BadReplyError("packs its answer, which was not asked for")
+        raise BadReplyError("compresses its answer, expected no compression")
     parts: list[bytes] = []
     size = 0
     while part := response.read1(1 << 16):

@@ -173,8 +173,8 @@ class Endpoint:
         settings = msgspec.json.encode([self.url, self.model, self.options]).decode()
         if self._key.hidden_in(settings, IN_ANSWER) != settings:
             raise UsageError(
-                f"the key in {self.key_variable} stands in the address, the model or --set too, expected it nowhere: "
-                "results tell these"
+                f"the key in {self.key_variable} is in the address, the model or --set too, expected only in the variable: "
+                "results show these"
             )
 
     @functools.cached_property
@@ -232,7 +232,7 @@ class Endpoint:
         for attempt in retrying:
             with attempt:
                 return self._once(connection, body, attempt.retry_state.attempt_number)
-        raise EndpointError("was not asked", "transient")
+        raise EndpointError("got no request", "transient")
 
     def _once(self, connection: Connection, body: bytes, tries: int) -> Completion:
         """Make one request."""
@@ -312,11 +312,11 @@ def checked_url(text: str) -> str:
         raise UsageError("the endpoint is no address, expected e.g. http://localhost:8000/v1") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UsageError(
-            "the endpoint is no address of a served model, expected e.g. http://localhost:8000/v1 (checkpoints on disk "
-            "cannot be run yet)"
+            "the endpoint is not the address of a served model, expected e.g. http://localhost:8000/v1 "
+            "(checkpoints on disk cannot be run yet)"
         )
     if "@" in parts.netloc or parts.query or parts.fragment:
-        raise UsageError("the endpoint's address holds a name, key or query, expected it without: results tell it")
+        raise UsageError("the endpoint's address contains a name, key or query, expected none: results show it")
     return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/").removesuffix("/chat/completions").rstrip("/")
 
 

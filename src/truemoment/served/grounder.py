@@ -271,7 +271,7 @@ class ServedModel:
             dropped = raw.dropped_bytes
         unanswered = tuple(Unanswered(ids[row], queries.video_id[row], failed[row]) for row in sorted(failed))
         if not answers and unanswered:
-            raise InputError(f"no query could be asked: {unanswered[0].why}", path=self.raw)
+            raise InputError(f"no query has an answer: {unanswered[0].why}", path=self.raw)
         return CollectedAnswers(
             queries,
             answers,
@@ -459,8 +459,8 @@ class _Requests:
             self._in_a_row += 1
         if self._in_a_row >= STOP_AFTER:
             raise InputError(
-                f"{self._in_a_row} queries in a row could not be asked, the last because {problem}",
-                hint=f"{len(self.raw)} answers are kept in {self.raw.path}, and the same command goes on from there",
+                f"{self._in_a_row} requests in a row failed; the last error: {problem}",
+                hint=f"{len(self.raw)} answers are saved in {self.raw.path}; run the same command to resume",
             )
 
     def _work(self) -> None:

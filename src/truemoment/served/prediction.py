@@ -131,7 +131,7 @@ def files_of_videos(folder: Path, queries: Queries, *, skip_missing: bool) -> di
     if missing and not (skip_missing and found):
         named = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
         raise MissingFileError(
-            f"{printable(str(folder))}: lacks {len(missing)} of {len(wanted)} videos ({named}), expected their id and "
-            f"one of {' '.join(VIDEO_SUFFIXES)}; --on-missing-video skip leaves their queries unanswered"
+            f"{printable(str(folder))}: {len(missing)} of {len(wanted)} videos are missing ({named}), expected their id "
+            f"and one of {' '.join(VIDEO_SUFFIXES)}; --on-missing-video skip leaves their queries unanswered"
         )
     return found

@@ -228,7 +228,7 @@ class RawAnswers:
             refuse_repeated_keys(line, self.path, number)
             answer = decode_json(line, RawAnswer, path=self.path, line=number)
             if answer.query_id in self.answers:
-                raise InputError(f"{answer.query_id!r} stands twice", path=self.path, line=number, field="query_id")
+                raise InputError(f"{answer.query_id!r} occurs twice", path=self.path, line=number, field="query_id")
             self.answers[answer.query_id] = answer
         return True
 

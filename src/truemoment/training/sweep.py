@@ -147,7 +147,7 @@ def read_methods(recipes: Sequence[str], changes: Sequence[str] = ()) -> tuple[M
         if not _FIT_FOR_A_FOLDER.fullmatch(name):
             raise UsageError(f"recipe {text!r}: its name becomes a folder's, expected letters, digits, '.', '_', '-'")
         if any(name.lower() == other.name.lower() for other in methods):
-            raise UsageError(f"recipe {name!r} stands twice, expected each name once; give the file another name")
+            raise UsageError(f"recipe {name!r} occurs twice, expected each name once; give the file another name")
         if is_test(recipe.select.split):
             raise UsageError(f"recipe {name!r} chooses its epoch on {recipe.select.split}, expected no test split")
         methods.append(Method(name, recipe))
@@ -334,7 +334,7 @@ def train_cells(
                 yield _checked(one.result())
         except BrokenProcessPool:
             raise TrueMomentError(
-                "a process was killed, perhaps for memory; finished cells stay: go on with fewer --jobs"
+                "a process was killed, perhaps for memory; finished cells are kept: resume with fewer --jobs"
             ) from None
 
 

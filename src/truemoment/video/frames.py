@@ -375,7 +375,7 @@ def outline_of(path: Path, *, partial: bool = False) -> Outline:
         aspect = float(stream.sample_aspect_ratio or 1)
     end_s = stamps.end * tick_s if stamps.end > max(stamps.pts) or not rate else float(shown_s[-1]) + 1 / rate
     if stated_s is not None and end_s - start_s < stated_s - max(1.0, 0.05 * stated_s):
-        fault = f"ends at {end_s - start_s:.1f} s of the {stated_s:.1f} s it says it has: cut off?"
+        fault = f"ends at {end_s - start_s:.1f} s of the {stated_s:.1f} s that it states: truncated?"
         if not partial:
             raise InputError(fault, path=path)
     too_still = _too_still(start_s, shown_s, end_s)
@@ -547,7 +547,7 @@ def _falling(path: Path, stream: VideoStream, before_s: float, time_s: float) ->
     fault = f"has time stamps that fall, from {before_s:.3f} to {time_s:.3f} s"
     evenly = f"-r {stream.average_rate} " if stream.average_rate else ""
     return InputError(
-        fault, path=path, hint=f"encode it anew, e.g. `ffmpeg {evenly}-i {shlex.quote(path.name)} whole.mp4`"
+        fault, path=path, hint=f"encode it again, e.g. `ffmpeg {evenly}-i {shlex.quote(path.name)} whole.mp4`"
     )
 
 
