@@ -58,7 +58,7 @@ def refusing_damage(
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # NumPy and Python warn of what stands in a damaged header
+            warnings.simplefilter("ignore")  # NumPy and Python warn of what is in a damaged header
             yield
     except (MissingPackageError, OutputError):
         raise

@@ -58,7 +58,7 @@ class ComparedFiles:
     runs
         The runs of each method, a file each.
     published
-        Published figures of the same measures, each with the row of its measure; None if none were asked for.
+        Published figures of the same measures, each with the row of its measure; None if none were requested.
     published_sources
         Files they were read from: path and sha256.
     seed

@@ -725,7 +725,7 @@ def _of_ratings(
 
 
 def _slack(margin: Floats) -> float:
-    """How close to a threshold an IoU stands on it: the rounding of its type, 1e-9 at least."""
+    """Distance at which an IoU counts as on a threshold: the rounding of its type, 1e-9 at least."""
     return max(TIE, 4 * float(np.finfo(margin.dtype).eps))
 
 

@@ -148,7 +148,7 @@ def refuse_repeated_keys(data: bytes, path: Path, line: int | None = None) -> No
             twice = next(key for key in count if count[key] > 1)
             raise InputError(f"{twice!r} appears twice, expected each key once", path=path, line=line, field=twice)
 
-    with contextlib.suppress(ValueError, RecursionError):  # what is no JSON is told by the reader of the values
+    with contextlib.suppress(ValueError, RecursionError):  # the reader of the values reports what is no JSON
         json.loads(data.removeprefix(BYTE_ORDER_MARK), object_pairs_hook=check, parse_int=float)
 
 
@@ -173,7 +173,7 @@ def iterate_json_lines(path: Path, *, progress: bool = False) -> Iterator[tuple[
             keys = _keys_in(line)
             certain = len(set(keys)) == len(keys) and b"\\" not in b"".join(keys)  # an escape may spell any key
             usual = [b'"' + key + b'":' for key in keys] if certain else []
-            if not certain:  # or a key stands in several objects
+            if not certain:  # or a key is in several objects
                 refuse_repeated_keys(line, path, number)
         yield number, line
 
@@ -327,7 +327,7 @@ def _invalid(error: msgspec.ValidationError, data: bytes, path: Path, line: int,
 
 
 def _number_at(data: bytes, field: str) -> str:
-    """Return the number that stands at a field of JSON, as msgspec names fields: ``moments[0][1]``."""
+    """Return the number at a field of JSON, as msgspec names fields: ``moments[0][1]``."""
     try:
         value: Any = msgspec.json.decode(data)
         for name, number in re.findall(r"([^.\[\]]+)|\[(\d+)\]", field):

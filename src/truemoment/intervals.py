@@ -23,7 +23,7 @@ Bools = npt.NDArray[np.bool_]
 Denominator = Literal["hull", "union"]
 
 BLOCK_RANKS = 64
-"""Ranks of a long list that are held against each other at a time."""
+"""Ranks of a long list that are compared with each other at a time."""
 
 TIE = 1e-9
 """IoUs this close are equal: less is rounding. The default protocol's tolerance."""

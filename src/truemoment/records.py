@@ -34,7 +34,7 @@ Status = Literal["parsed", "no answer", "refused", "ambiguous", "failed"]
 """How an answer in words was understood.
 
 ``parsed``: moments were read. ``no answer``: it says that there is no such moment. ``refused``: the model declines
-to answer. ``ambiguous``: it can be read in more than one way, or only half of a moment is told. ``failed``: nothing
+to answer. ``ambiguous``: it can be read in more than one way, or it has only half of a moment. ``failed``: nothing
 that could be a moment is found.
 """
 STATUSES: tuple[Status, ...] = get_args(Status)

@@ -109,7 +109,7 @@ def test_a_dial_changes_what_it_is_about_and_nothing_else():
     assert [unseen.splits[name].sha256 for name in SPLITS] == [base.splits[name].sha256 for name in SPLITS]
     assert not same_features(unseen, base)
     for changed in (make_world(30, seed=1, location_prior=0.9), make_world(30, seed=1, query_prior=0.9)):
-        assert same_events(changed, base, "video", "action", "thing", "asked")
+        assert same_events(changed, base, "video", "action", "thing", "queried")
         assert not same_events(changed, base, "start_s")
         one, other = joined(changed), joined(base)
         assert one.sentence.tolist() == other.sentence.tolist()

@@ -69,7 +69,7 @@ def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
 
 
 def _why_aside(text: str, moment: Moment, before: str) -> str:
-    """Say why a moment is told beside the answer; "" if it is not."""
+    """Return why a moment is not part of the answer; "" if it is not."""
     if (_LENGTH.search(before) or _LONG.match(text, moment.stop)) and moment.how == "a range":
         return "a length"
     if _DENIED.search(before):

@@ -117,7 +117,7 @@ def _moment_of_two(text: str, times: Sequence[Time], at: int, label: Label, befo
 
 
 def _named_behind(text: str, first: Time, second: Time) -> str:
-    """Say that two times are a start and an end if it stands behind them: "00:12 (start) and 00:20 (end)"."""
+    """Say that two times are a start and an end if it is behind them: "00:12 (start) and 00:20 (end)"."""
     start, end = (_NAMED_BEHIND.match(text, time.end) for time in (first, second))
     return "labels" if start is not None and end is not None and start["start"] and end["end"] else ""
 
@@ -221,7 +221,7 @@ def _joined(between: str, label: Label, before: str) -> str:
 
 
 def _is_range(between: str, core: str, n_words: int) -> bool:
-    """Whether what stands between two times makes a range of them, given it without words that mean nothing."""
+    """Whether what is between two times makes a range of them, given it without words that mean nothing."""
     if len(between) <= 12 and ("到" in between or "至" in between):
         return True
     return n_words <= 12 and core in words.RANGE and not (core == "-" and "\n" in between)
@@ -266,7 +266,7 @@ _HOW = {
 
 
 def _is_negative(text: str, begin: int) -> bool:
-    """Whether a minus stands right before a number that nothing before it could make a dash of."""
+    """Whether a minus is right before a number that nothing before it could make a dash of."""
     if text[max(begin - 1, 0) : begin] != "-":
         return False
     before = text[max(begin - 2, 0) : begin - 1]
@@ -274,7 +274,7 @@ def _is_negative(text: str, begin: int) -> bool:
 
 
 def _bare_range(text: str, first: Time, second: Time, before: str) -> bool:
-    """Whether a range of two numbers without units can be one of times: what stands around it does not count things."""
+    """Whether a range of two numbers without units can be one of times: what is around it does not count things."""
     if first.spelled or second.spelled:
         return False
     follows = _FOLLOWER.match(text, second.end)
@@ -308,7 +308,7 @@ def _at_an_edge(text: str, time: Time, before: str, label: Label) -> Moment | No
 
 
 def _is_value(before: str) -> bool:
-    """Whether a label stands right before a number, as in "start: 12", so that it needs no unit."""
+    """Whether a label is right before a number, as in "start: 12", so that it needs no unit."""
     return bool(re.search(r"[a-z_][\"'>]?\s?(?:[:=>]|time[:=]?|at|from)\s?[\"']?\Z|<[a-z_]{1,20}>\Z", before))
 
 

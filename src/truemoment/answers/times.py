@@ -187,7 +187,7 @@ def _of_word(word: re.Match[str], text: str) -> Iterator[Time]:
 
 
 def _is_a_time(time: Time, after: Time | None) -> bool:
-    """Whether a number is no spelled one, or has a unit, or stands right before one that has: "five to ten seconds"."""
+    """Whether a number is no spelled one, or has a unit, or is right before one that has: "five to ten seconds"."""
     if not time.spelled or time.unit:
         return True
     return after is not None and after.unit == "s" and after.begin - time.end < 20
@@ -284,7 +284,7 @@ def _with_comma(last: Time, time: Time, digits: str) -> Time | None:
 
 
 def _same_time(last: Time, time: Time, equals: bool, text: str) -> Time | None:
-    """Join a time and the same time told again in brackets; the one with decimals counts."""
+    """Join a time and the same time repeated in brackets; the one with decimals counts."""
     closes = equals or text[time.end : time.end + 1] in (")", "]")
     units = {last.unit, time.unit}
     if not closes or "s" not in units or not units <= {"", "s"} or abs(last.value - time.value) >= 1:

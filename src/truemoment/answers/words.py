@@ -69,13 +69,13 @@ RANGE = each("to - -- --> -> => > → ~ .. ... … until till til through thru b
 AND = each("and und et y")
 """The same behind "between"."""
 UP_TO = each("to until till through")
-"""The same behind a start, whatever else stands between."""
+"""The same behind a start, whatever else is between."""
 FILLERS = each(
     """about around approximately approx roughly circa ca just exactly nearly almost near the a at t its of no number
     index timestamp time time_s mark point second seconds sec s frame frames minute minutes 第 秒
     = : ( ) [ ] { } \\ " ' . | < > / ~"""
 )
-"""What may stand beside it."""
+"""What may be beside it."""
 
 LABELS: dict[str, Label] = {
     **dict.fromkeys(

@@ -14,9 +14,9 @@ Let the sentences of a pair have s and l words, s <= l, with m aligned ones, and
 
 1. *m is the number of stems they share, counted with multiplicity.* In a class of words with one stem, of which one
    sentence has a and the other b, e are aligned as equal words. That leaves a - e and b - e, and the lesser of these is
-   aligned as stems: min(a, b) in all. Equal words have equal stems, so no pair of words stands across two classes.
+   aligned as stems: min(a, b) in all. Equal words have equal stems, so no pair of words spans two classes.
 2. *The score is at most* :math:`(1 - \tfrac12 / m^3) \cdot m / (0.9 s + 0.1 l)`: there is one chunk or more, and the
-   better direction has the shorter sentence as reference, since then the greater weight stands on the lesser number.
+   better direction has the shorter sentence as reference, since then the lesser number has the greater weight.
 3. So a pair that reaches t has m >= t (0.9 s + 0.1 l) >= t s, and s >= m >= t (0.9 s + 0.1 l) bounds l.
 4. Number the occurrences of each stem in a sentence: *open* 1, *open* 2. The pair shares m of these numbered stems. If
    m is to be need = ceil(t s) or more, at most s - need of the shorter sentence's are not shared, so **of any

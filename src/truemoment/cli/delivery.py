@@ -31,7 +31,7 @@ def deliver(
     report
         What people read.
     document
-        Returns what programs read; called only if JSON is asked for.
+        Returns what programs read; called only if JSON is requested.
     output
         JSON file, format of the tables, whether notes are left out.
     page

@@ -101,7 +101,7 @@ READING = {
     "one_sided": (get_args(OneSided), "Words: a start without an end, or an end without a start.", "ambiguous"),
     "swapped": (get_args(Swapped), "Words: a moment that ends before it starts.", "ambiguous"),
 }
-"""Options of reading by field: choices or what stands for a value, help, default."""
+"""Options of reading by field: choices or the placeholder of a value, help, default."""
 
 
 def reading_options(function: F) -> F:

@@ -167,7 +167,7 @@ def _moments_of_queries(annotations: Annotations) -> list[tuple[tuple[float, flo
 
 
 def _repeated(annotations: Annotations) -> list[Fault]:
-    """Find queries that stand several times, and moments that carry several queries."""
+    """Find queries that occur several times, and moments that carry several queries."""
     queries = annotations.queries
     moments = _moments_of_queries(annotations)
     rows_of_text: defaultdict[tuple[str, str], list[int]] = defaultdict(list)

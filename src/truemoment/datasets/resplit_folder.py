@@ -184,7 +184,7 @@ def found_file(folder: Path, name: str) -> Path:
 def files_of_folder(folder: Path) -> list[Path]:
     """Return the files of a folder, and its source annotations if known."""
     files = sorted(path for path in folder.glob("*") if path.is_file())
-    with contextlib.suppress(TrueMomentError):  # what is wrong with it is told by who reads it
+    with contextlib.suppress(TrueMomentError):  # the reader reports what is wrong with it
         source = read_datasheet(folder).source
         if source.annotations is not None:
             files.append(found_file(folder, source.annotations))

@@ -259,15 +259,15 @@ class Alpha:
     Parameters
     ----------
     value
-        At most 1; NaN where chance alone would agree wholly (all moments are one), so that nothing can be told.
+        At most 1; NaN where chance alone would agree wholly (all moments are one), so that alpha is undefined.
     observed, expected
         Disagreement within queries, and by chance.
     ci95
-        By resampling videos; NaN where there is one video. The expected disagreement of a resample is taken to first
-        order (its Hajek projection), so that no resample looks at all pairs again; where it stands on a sample, the
-        sample's error is in the interval.
+        By resampling videos; NaN where there is one video. The expected disagreement of a resample is computed to
+        first order (its Hajek projection), so that no resample needs all pairs; where it is computed on a sample, the
+        interval includes the error of the sample.
     n_moments, n_against
-        How many moments there are, and how many of them each was held against for the expected disagreement: all,
+        How many moments there are, and how many of them each was compared with for the expected disagreement: all,
         or a random sample where there are too many different ones.
     """
 
@@ -386,7 +386,7 @@ class _ChanceDistance:
 def _distance_from_all(start: Floats, end: Floats, rng: np.random.Generator) -> _ChanceDistance:
     """Mean Jaccard distance of each of n moments from the others.
 
-    Moments that stand several times are looked at once; where the pairs of different ones are too many, each is held
+    Moments that occur several times are looked at once; where the pairs of different ones are too many, each is held
     against a random sample.
     """
     moments = np.round(np.stack([start, end], axis=1) / EQUAL_NORM) * EQUAL_NORM

@@ -64,7 +64,7 @@ def randomised(
     changes
         Which changes, any of :data:`~truemoment.features.changed.CHANGES`.
     on_status
-        Told what is being done.
+        Called with the current step.
 
     Returns
     -------

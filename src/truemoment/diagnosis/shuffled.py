@@ -123,7 +123,7 @@ class DisplacementDensity(NamedTuple):
     Parameters
     ----------
     bounds : (B + 1,)
-        Of the cells, on both axes, fractions of the video. Moves by more than the video stand in the last cell.
+        Of the cells, on both axes, fractions of the video. Moves by more than the video are in the last cell.
     counts : (B, B)
         Queries by displacement of the start (rows) and of the end (columns).
     density : (B, B)

@@ -175,7 +175,7 @@ def membership(
     annotations
         The queries.
     families
-        Which families, in the order of the table; by default all that can be told.
+        Which families, in the order of the table; by default all that can be computed.
     train_sentences
         Sentences of the training set. They are compared stripped, in lower case and without a last full stop.
     verbs : one a query

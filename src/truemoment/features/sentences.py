@@ -194,7 +194,7 @@ def _vector(array: Any) -> Frames:  # noqa: ANN401 - an array, or a dataset that
     n_dimensions = long[0] if long else 1
     if n_dimensions > MOST_DIMENSIONS:
         raise InputError(f"got {n_dimensions:,} numbers, expected {MOST_DIMENSIONS:,} at most")
-    with np.errstate(over="ignore"):  # beyond float32 is not finite, and told below
+    with np.errstate(over="ignore"):  # beyond float32 is not finite, and reported below
         vector: Frames = np.asarray(array[...]).reshape(n_dimensions).astype(np.float32, copy=False)
     if not np.isfinite(vector).all():
         raise InputError("has numbers that are not finite")

@@ -169,7 +169,7 @@ def read_rows(
 
 
 def _frame_rate(rows: PredictionRows, given: Axis) -> Axis:
-    """Return the axis that frame numbers are on, which must be said."""
+    """Return the axis that frame numbers are on, which must be given."""
     if given.kind != "fps":
         raise InputError(
             f"has frame numbers without a frame rate, got --axis {given}",

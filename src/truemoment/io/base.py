@@ -355,7 +355,7 @@ def refuse_loss(rows: PredictionRows, format_: Format, path: Path) -> None:
 
 
 def _first_repeated(names: Iterable[tuple[str | None, ...]]) -> int | None:
-    """Row of the first name that stands a second time."""
+    """Row of the first name that occurs a second time."""
     seen: set[tuple[str | None, ...]] = set()
     for row, name in enumerate(names):
         if name in seen:

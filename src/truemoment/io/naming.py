@@ -56,7 +56,7 @@ def spellings(video_id: str, videos: Videos) -> Iterator[str]:
 
 
 def _without_own_numbers(rows: PredictionRows, queries: Queries) -> tuple[PredictionRows, str]:
-    """Drop the ids if the annotations know none of them, but know a video and sentence that stand beside one."""
+    """Drop the ids if the annotations know none of them, but know a video and sentence that are beside one."""
     if not any(rows.query_id):
         return rows, ""
     if any(query_id in queries.index for query_id in rows.query_id):

@@ -29,7 +29,7 @@ METADATA = b"truemoment"
 TEXTS, NUMBERS = ("query_id", "video_id", "sentence", "status"), ("start_s", "end_s", "score")
 
 TEXT_BYTES, NUMBER_BYTES = 64, 8
-"""Memory that a text or a number takes at least; Parquet packs a value that stands often as one."""
+"""Memory that a text or a number takes at least; Parquet packs a value that occurs often as one."""
 
 
 def _pyarrow() -> tuple[Any, Any]:

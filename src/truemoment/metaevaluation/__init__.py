@@ -17,7 +17,7 @@
 :mod:`~truemoment.metaevaluation.population`     populations of them, and how alike their systems are
 :mod:`~truemoment.metaevaluation.studies`        all studies side by side
 :mod:`~truemoment.metaevaluation.all_studies`    makes all studies of loaded systems
-:mod:`~truemoment.metaevaluation.claims`         what the AxIoU paper found, held against what is found here
+:mod:`~truemoment.metaevaluation.claims`         what the AxIoU paper found, compared with what is found here
 ===============================================  =======================================================================
 
 ``system_files`` reads what ``loading`` names, ``label_noise`` does the same for models of noise;

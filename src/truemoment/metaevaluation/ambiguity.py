@@ -1,6 +1,6 @@
 r"""Label ambiguity: what figures and rankings become when somebody else had marked the moments.
 
-N sets of noisy labels are drawn (:mod:`~truemoment.metaevaluation.noise`) and every system's answers are held against
+N sets of noisy labels are drawn (:mod:`~truemoment.metaevaluation.noise`) and every system's answers are compared with
 each. Of a measure :math:`\mu` and a system :math:`\sigma` with :math:`\mu_0` on the labels as they are,
 
 .. math:: \mathrm{RMSE} = \sqrt{\frac{1}{N} \sum_{n=1}^N (\mu_n(\sigma) - \mu_0(\sigma))^2}
@@ -53,7 +53,7 @@ class NoiseLevel:
     figures : (N, S, M)
         Figures on each noisy set, fractions.
     direction : (M,)
-        1 for measures of which more is better, -1 where less is.
+        1 for measures where more is better, -1 where less is.
     """
 
     model: str
@@ -171,7 +171,7 @@ def ambiguity(
     Parameters
     ----------
     annotations
-        Labels as they are; every one is drawn anew.
+        Labels as they are; every one is drawn again.
     answers
         Of S systems, by name, two or more.
     models

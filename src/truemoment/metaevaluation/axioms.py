@@ -6,7 +6,7 @@ less is better. Lists are judged by :func:`truemoment.evaluation.evaluate` as an
 of its own. Ranks k are those a measure looks at.
 
 A check finds counterexamples, and proves nothing where it finds none. The proofs for R@K, AP@K (eq. 12), DCG@K and
-AxIoU@K stand in the paper.
+AxIoU@K are in the paper.
 
 References
 ----------
@@ -144,7 +144,7 @@ def check_axioms(
     measures
         In words (``"R@1,IoU=0.5; mIoU"``) or as values, of your own too.
     rng
-        Source of chance. From the same one a measure has the same result whatever others are asked for.
+        Source of chance. From the same one a measure has the same result whatever others are requested.
     pairs
         Pairs tried of each measure and axiom, spread evenly over the ranks; 1 or more.
     length

@@ -1,8 +1,8 @@
-"""What the AxIoU paper found of measures, held against what the same studies find here.
+"""What the AxIoU paper found of measures, compared with what the same studies find here.
 
 Each claim is a sentence of Togashi et al. 2022 made into a comparison that figures can decide, by the paper's own
 twelve measures. The paper ranked six systems of 2020; what holds of these need not hold of others, which is why it is
-asked anew. A claim is not looked at where its study or one of its measures is missing.
+asked again. A claim is not looked at where its study or one of its measures is missing.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class Claim:
     found: str
 
 
-class _Missing(Exception):  # noqa: N818 - no error: a study or measure that was not asked for
+class _Missing(Exception):  # noqa: N818 - no error: a study or measure that was not requested
     """What a claim is about was not looked at."""
 
 
 def claims(studies: Studies) -> tuple[Claim, ...]:
-    """Hold every claim against the studies at hand."""
+    """Compare every claim with the studies that are available."""
     return tuple(_judged(section, statement, judge, studies) for section, statement, judge in CLAIMS)
 
 

@@ -142,7 +142,7 @@ def draw_pairs(
 ) -> MinimalPairs:
     """Draw pairs that fulfil the conditions of an axiom.
 
-    Moments of many kinds stand in a list: near a reference, copies and near copies of moments before them, and anywhere
+    Moments of many kinds are in a list: near a reference, copies and near copies of moments before them, and anywhere
     in the video, so that some overlap no reference.
 
     Parameters

@@ -9,7 +9,7 @@ approximation to the permutation test of :func:`truemoment.uncertainty.permutati
 .. math:: p = 2 \, \Phi\!\left(- \max(|D| \, W - c, 0) / \sqrt{\textstyle\sum_v d_v^2}\right)
 
 c is 1 for measures that count (R@K): swaps move their sums in steps of 2, and the permutation test counts those that
-come exactly as far, which half a step stands for; it is 0 for all others.
+come exactly as far, which half a step accounts for; it is 0 for all others.
 
 Pairs are *separated* whose p, corrected by Holm's method over all pairs of one measure, is at most `level`. Where
 systems have weights of their own (queries left out), :math:`d_v` is the difference of
@@ -100,7 +100,7 @@ class Power:
     unit
         What is drawn and what is independent in the test: videos, or single queries.
     sizes : (N,)
-        Queries asked for, rising; the last is the whole split.
+        Queries requested, rising; the last is the whole split.
     queries, units : (N,)
         Mean numbers of queries and of units in the subsets.
     repetitions
@@ -405,7 +405,7 @@ class _Products:
         middle = (figure[:, a] + figure[:, b]) / 2
         swapped = d_x - 2 * middle * d_xw + middle**2 * d_w
         f_a, f_b = figure[:, a], figure[:, b]
-        # The square of (x_a - f_a w_a) - (x_b - f_b w_b), with what stands in d_x taken out.
+        # The square of (x_a - f_a w_a) - (x_b - f_b w_b), with what is in d_x taken out.
         of_w = f_a**2 * ww[:, a, a] + f_b**2 * ww[:, b, b] - 2 * f_a * f_b * ww[:, a, b]
         of_xw = f_a * (xw[:, a, a] - xw[:, b, a]) + f_b * (xw[:, b, b] - xw[:, a, b])
         around = d_x - 2 * of_xw + of_w

@@ -11,12 +11,12 @@ others, not by how much, nor whether any of them is good.
 *Regret*: the best of all N figures under t less that of the chosen variant, in the unit of t. It is 0 for a perfect
 choice, and has a scale: what a variant drawn by lot would lose (``by_lot``).
 
-Both are turned round for measures of which less is better, so that a higher z and a lower regret are always the better.
-Variants tie whose figures differ by no more than 1e-12; one of them is chosen by lot, so that what is told is the mean
-over them: R@1 cannot see what suppression does behind the first answer, and should gain nothing by the order of files.
+Both are reversed for measures where less is better, so that a higher z and a lower regret are always better. Variants
+tie if their figures differ by 1e-12 or less. One of them is selected at random, so the report has the mean over them: R@1
+does not see what suppression does after the first answer, and should gain nothing from the order of the files.
 
-Another validation split would have led to other choices. How much that matters is seen by choosing anew on resamples of
-the validation videos, the same for every variant and measure, while the test split stays as it is.
+Another validation split leads to other choices. To measure how much that matters, variants are selected again on
+resamples of the validation videos, the same for every variant and measure, while the test split stays as it is.
 
 References
 ----------

@@ -1,6 +1,6 @@
 r"""Simulated systems: answers of known quality, to study measures on without waiting for trained models.
 
-A simulated system is no method: like the oracle it is handed the references, by name, and stands in for a trained
+A simulated system is no method: like the oracle it gets the references, by name, and takes the place of a trained
 model only where measures are under study. Its recipe says what it does to a query, all in shares of the video:
 
 1. *Places.* It considers :data:`PLACES` places of the video. With probability ``found`` one of them is the moment
@@ -90,7 +90,7 @@ class SimulatedSystem:
     name
         What it is called; unique in a population.
     family
-        What it stands for.
+        The system of the paper or kind of system.
     found
         Share of queries of which the moment is among the candidates, 0 to 1.
     boundary_error
@@ -274,7 +274,7 @@ class _Stage:
     end: Floats
     difficulty: Floats  # (Q,)
     usual: _Usual | None
-    seed: tuple[int, int]  # of the population, and what stands for these queries
+    seed: tuple[int, int]  # of the population, and the number of these queries
 
     @classmethod
     def of(cls, references: Annotations, fit: Annotations | None, seed: int) -> _Stage:
@@ -297,7 +297,7 @@ class _Stage:
 
 
 def _number(text: str) -> int:
-    """Return a number that stands for a text."""
+    """Return a number that represents a text."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 
@@ -444,7 +444,7 @@ def _ranked(
 ) -> tuple[Floats, Floats, Floats, Bools]:
     """Rank candidates, (n, C) each, and say which are answered.
 
-    Scores of equal candidates are told apart by 1e-9 a rank.
+    Scores of equal candidates are distinguished by 1e-9 a rank.
     """
     order = np.argsort(-score, axis=1, kind="stable")
     start, end, score = (np.take_along_axis(table, order, axis=1) for table in (start, end, score))

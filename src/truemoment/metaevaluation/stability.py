@@ -12,7 +12,7 @@ rises to 1 by construction. The AxIoU paper (section 6.3) speaks of "conjoint qu
 difficulties, and a new test set has new videos.
 
 *A subset on which all systems tie* ranks nobody. It agrees with nothing: its self-agreement counts as 0, and how often
-that happens is told.
+that happens is reported.
 
 The sizes of one trial are nested: the subset of 100 holds that of 50. One permutation and one pass of running sums
 serve all sizes, which are each drawn as evenly as if alone; curves are smoother for it.
@@ -41,7 +41,7 @@ BLOCK_TRIALS = 25
 """Trials that share a generator."""
 
 SMALLEST = 50
-"""Queries of the smallest subset, unless others are asked for."""
+"""Queries of the smallest subset, unless others are requested."""
 
 N_SIZES = 10
 

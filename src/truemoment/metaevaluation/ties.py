@@ -126,7 +126,7 @@ def _pairs_tied(value: Floats) -> Ints:
 
     A value ties with all before it that are of its run: neighbours no further apart than rounding.
     """
-    before = np.zeros(value.shape[1], dtype=np.int64)  # how many of the run stand before the value
+    before = np.zeros(value.shape[1], dtype=np.int64)  # how many of the run are before the value
     tied = np.zeros_like(before)
     same: Bools = np.diff(value, axis=0) <= ROUNDING  # false beside NaN
     for step in same:

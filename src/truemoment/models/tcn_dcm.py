@@ -157,7 +157,7 @@ class TCNDCM(GroundingModel):
         return ModelOutput(logits, extras)
 
     def _score(self, sentence: Tensor, video: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        """Logits (B, C) of sentences (B, H) in videos (B, T, D), with content and location if they are told apart."""
+        """Logits (B, C) of sentences (B, H) in videos (B, T, D), with content and location if they are separate."""
         cells = self.moments(self.encode_frames(video))
         content = self.content(cells)
         extras = {}

@@ -1,7 +1,7 @@
 """How figures are drawn and saved: style, colours, size, and the parts that figures of several reports share.
 
 Nothing is kept in matplotlib's global state, and whatever style a user has set does not reach a figure. Colours can be
-told apart by colour-blind readers, and nothing is told by colour alone.
+distinguished by colour-blind readers, and nothing is shown by colour alone.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 WIDTH_IN = 4.0
 """Width of a figure: at 360 px, as on a phone, its smallest text is still 9 px high."""
 
-# On the page each colour stands for a variable of the style sheet, so that light and dark both look right.
+# On the page each colour represents a variable of the style sheet, so that light and dark both look right.
 PAPER, INK, SOFT, GRID = "#fffffe", "#26262a", "#5f6068", "#e4e1db"
 METHOD, FLOOR, OTHER, CEILING = "#1f5a8e", "#b8560f", "#8b8c94", "#6f8f7a"
 METHOD_FAINT, FLOOR_FAINT, OTHER_FAINT, CEILING_FAINT = "#c5d6e6", "#f1d5bd", "#d6d6da", "#dbe6de"
@@ -194,7 +194,7 @@ _METADATA: dict[str, dict[str, str | None]] = {
 
 
 def inline_svg(drawing: Drawing) -> str:
-    """Draw a figure as SVG to stand in a page.
+    """Draw a figure as SVG for a page.
 
     Text is text, colours are variables of the page's style sheet (:data:`COLOURS`), and the names of its parts begin
     with the figure's, so that no two figures of a page share one. The page gives it a size.

@@ -27,7 +27,7 @@ class EvaluatedFile:
     scores
         Per-query statistics.
     figures
-        Figures of the measures, with intervals where they were asked for.
+        Figures of the measures, with intervals where they were requested.
     match
         How the file's rows found their queries.
     source
@@ -35,7 +35,7 @@ class EvaluatedFile:
     depth
         Length of the longest list of answers.
     resamples, seed
-        Of the intervals; 0 resamples if none were asked for.
+        Of the intervals; 0 resamples if none were requested.
     """
 
     scores: Scores

@@ -132,7 +132,7 @@ class Bar(NamedTuple):
     start_s, end_s
         Its ends.
     note
-        What else is to be said of it.
+        What else is to report about it.
     """
 
     kind: Literal["reference", "prediction", "floor"]

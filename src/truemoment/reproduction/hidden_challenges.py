@@ -3,11 +3,11 @@
 The paper plots the figures of its blind baselines; the authors' notebooks (mayu-ot/hidden-challenges-MR at e0c4546,
 notebooks/report) print them. Baselines are fitted on the training splits; "test" is val_2 of ActivityNet Captions.
 
-The authors find verbs with spaCy 2.3 and its small English model, we with another engine unless told otherwise. The
+The authors find verbs with spaCy 2.3 and its small English model, we with another engine unless one is given. The
 notebooks print how many training queries hold each of the 50 most frequent verbs, which tells how far engines differ.
 
-People are the re-annotations of 1,000 and 1,288 test queries. Held against the datasets' references, in seconds, they
-are measured by the protocol ``hidden-challenges``. Held against each other, the notebook "Multi-ref metric" compares
+People are the re-annotations of 1,000 and 1,288 test queries. Compared with the datasets' references, in seconds, they
+are measured by the protocol ``hidden-challenges``. Compared with each other, the notebook "Multi-ref metric" compares
 whole per cent, where an IoU of exactly 0.5 is no hit; the default protocol, which decides ties with a tolerance, does
 the same on seconds. By ``hidden-challenges``, plain float64 on seconds, some of these ties become hits: 84.4 and 67.8
 on Charades-STA in place of 83.5 and 66.8. Of moments identical to a person's own see
@@ -270,7 +270,7 @@ class AnnotatedAgain:
 
 
 def _marked(dataset: str, inputs: TableInputs) -> AnnotatedAgain | None:
-    """Read the re-annotations of a dataset; None where those of ActivityNet Captions are not at hand."""
+    """Read the re-annotations of a dataset; None where those of ActivityNet Captions are not available."""
     try:
         marked = Annotators.of(inputs.load(REANNOTATED[dataset], TEST[dataset]))
     except MissingFileError:

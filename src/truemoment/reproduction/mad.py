@@ -1,14 +1,14 @@
 """MAD (Soldan et al. 2022): what the field's datasets consist of, and search in whole films.
 
-Of Table 1 it says neither how words were counted nor in whose files. What its figures tell: words a query include
-punctuation; the vocabulary tells words apart as written, *The* from *the*; moments are cut off at the end of the video;
-videos annotated twice count once. Counted so, all totals, queries and vocabularies come out on the files at hand but
-for the hours of Charades-STA. Parts of speech depend on the tagger and are not judged.
+For Table 1 it does not state how words were counted, nor in which files. Its figures show that words per query include
+punctuation, that the vocabulary is case-sensitive, that moments are clipped at the end of the video, and that videos
+annotated twice count once. This reproduces all totals, queries and vocabularies on the available files, except the hours
+of Charades-STA. Parts of speech depend on the tagger and are not judged.
 
 Tables 2 and 3 are three methods on the same proposals, in whole films and in chunks of three minutes: Oracle, Random
 Chance and CLIP, from files in the authors' form in ``mad/`` of the data folder. They need an agreement, so that nobody
-has compared these figures here; what the paper leaves open is told with each figure, and simulated films
-(:mod:`truemoment.worlds.films`) are told from MAD.
+has compared these figures here; what the paper leaves open is reported with each figure, and simulated films
+(:mod:`truemoment.worlds.films`) are distinguished from MAD.
 """
 
 from __future__ import annotations

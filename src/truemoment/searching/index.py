@@ -1,6 +1,6 @@
 """An index of videos on disk: what an encoder saw of each, to be searched again and again.
 
-It is a :class:`~truemoment.features.base.FeatureStore`, memory-mapped. What lies in its folder stands in
+It is a :class:`~truemoment.features.base.FeatureStore`, memory-mapped. The files of its folder are described in
 :mod:`truemoment.searching.layout`; :mod:`truemoment.searching.writing` makes it.
 """
 

@@ -266,7 +266,7 @@ class EncodedSentences:
         self.n_dimensions: int = encoder.n_dimensions
 
     def vectors(self, queries: Queries) -> Frames:
-        """Return the vectors of queries, (Q, D); a sentence that stands several times is encoded once."""
+        """Return the vectors of queries, (Q, D); a sentence that occurs several times is encoded once."""
         different, number = np.unique(queries.sentence.astype(str), return_inverse=True)
         rows: npt.NDArray[np.float32] = self.encoder.sentences(different.tolist())
         return rows[number]

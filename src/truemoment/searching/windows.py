@@ -4,7 +4,7 @@ MAD (Soldan et al. 2022, appendix A.2) makes a method for short videos work on l
 in :mod:`truemoment.searching.windowed`:
 
 * it is shown a window of 128 frames at 5 a second (25.6 s), moved by 64 frames over the video (:class:`Windows`);
-* it learns from windows drawn anew in every epoch: one that holds the moment, anywhere in it, or, 7 times out of 10,
+* it learns from windows drawn again in every epoch: one that holds the moment, anywhere in it, or, 7 times out of 10,
   one of the same video that does not show the moment at all (:class:`WindowDraws`);
 * its answers to all windows are ranked together, and what overlaps a better one is left out
   (:class:`~truemoment.searching.windowed.Windowed`).
@@ -316,7 +316,7 @@ class DrawnWindows:
 
 @dataclass(frozen=True, eq=False)
 class WindowDraws:
-    r"""Windows to learn from, drawn anew in every epoch (MAD, Soldan et al. 2022, appendix A.2).
+    r"""Windows to learn from, drawn again in every epoch (MAD, Soldan et al. 2022, appendix A.2).
 
     A query's moment shows in rows :math:`t_s` to :math:`t_e - 1` of its video of F rows; a window of W rows starts at
     :math:`t^*`, which is uniform over the whole numbers of

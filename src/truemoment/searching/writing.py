@@ -1,6 +1,6 @@
 """Writing an index: a part of a video at a time, so that whatever ends the work, the same command goes on.
 
-One writer at a time. What there is to do is told by :meth:`IndexWriter.plan`: a file that was only moved is there, one
+One writer at a time. :meth:`IndexWriter.plan` lists what to do: a file that was only moved is there, one
 that was changed, or of which what is kept is damaged, is read again.
 """
 

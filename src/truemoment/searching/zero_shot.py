@@ -208,7 +208,7 @@ class ZeroShot:
 
 
 class CandidateSpans(NamedTuple):
-    """Proposals of one video, by the rows that stand for them.
+    """Proposals of one video, by the rows that represent them.
 
     Parameters
     ----------

@@ -129,7 +129,7 @@ class Connection:
             raise
 
     def _connected(self, deadline: float) -> _Socket:
-        """Connect to the host, through its proxy where it has one, with TLS where it is asked for."""
+        """Connect to the host, through its proxy where it has one, with TLS where it is requested."""
         proxy = _proxy_of(self._url)
         sock = _dialled(proxy.host, proxy.port, deadline) if proxy else _dialled(self._host, self._port, deadline)
         try:

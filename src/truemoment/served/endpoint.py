@@ -146,7 +146,7 @@ class Endpoint:
     Raises
     ------
     UsageError
-        If the address is none, the key cannot be sent or stands in what results tell, or an option is not to be set.
+        If the address is none, the key cannot be sent or is in what results show, or an option is not to be set.
     """
 
     url: str
@@ -173,8 +173,8 @@ class Endpoint:
         settings = msgspec.json.encode([self.url, self.model, self.options]).decode()
         if self._key.hidden_in(settings, IN_ANSWER) != settings:
             raise UsageError(
-                f"the key in {self.key_variable} is in the address, the model or --set too, expected only in the variable: "
-                "results show these"
+                f"the key in {self.key_variable} is in the address, the model or --set too, expected it nowhere "
+                "else: results show these"
             )
 
     @functools.cached_property
@@ -321,7 +321,7 @@ def checked_url(text: str) -> str:
 
 
 def key_from_environment(url: str, variable: str | None = None) -> tuple[str | None, str]:
-    """Return the key for an endpoint, and the variable it stands in.
+    """Return the key for an endpoint, and the variable it is in.
 
     Parameters
     ----------

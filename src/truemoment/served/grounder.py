@@ -242,7 +242,7 @@ class ServedModel:
         Parameters
         ----------
         queries
-            What is asked of which video; durations in seconds, NaN where not known (the file's is told then).
+            What is asked of which video; durations in seconds, NaN where not known (the prompt then states the file's).
 
         Returns
         -------
@@ -325,7 +325,7 @@ class ServedModel:
         MissingFileError, InputError, MissingPackageError
             As for :func:`truemoment.video.sample_frames`.
         """
-        assert self.sampling is not None  # noqa: S101 - asked for by prompts that show frames only
+        assert self.sampling is not None  # noqa: S101 - requested by prompts that show frames only
         frames = sample_frames(self.videos[video_id], self.sampling)
         if self.shuffle_seed is None:
             return frames
@@ -334,7 +334,7 @@ class ServedModel:
 
 
 def _by_video(rows: Iterable[int], queries: Queries) -> list[int]:
-    """Sort rows so that those of a video stand together, videos and rows in the order they come."""
+    """Sort rows so that those of a video are together, videos and rows in the order they come."""
     place: dict[str, int] = {}
     return sorted(rows, key=lambda row: place.setdefault(str(queries.video_id[row]), len(place)))
 

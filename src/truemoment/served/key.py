@@ -53,7 +53,7 @@ class Key:
 
     @functools.cached_property
     def _forms(self) -> list[tuple[str, int | None]]:
-        """The key as texts may have it, and how much of each is hidden; None: as much as is asked for."""
+        """The key as texts may have it, and how much of each is hidden; None: as much as is requested."""
         if len(self.text) < SECRET_LENGTH:
             return []
         data = self.text.encode()

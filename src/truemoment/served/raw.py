@@ -60,9 +60,9 @@ class RawAnswer(msgspec.Struct, frozen=True):
     query_id, video_id, sentence
         The query.
     duration_s
-        What the model was told, seconds.
+        Duration that the prompt states, seconds.
     answer
-        What it said.
+        The answer.
     finish_reason, usage
         As the endpoint tells.
     took_s
@@ -93,7 +93,7 @@ def key_of(settings: Mapping[str, Any], video: str | None, sentence: str, durati
     video
         Identity of the video's file; None where no frames are shown.
     sentence, duration_s
-        The query; None where the duration is not known, and the video file's is told.
+        The query; None where the duration is not known, and the prompt states the video file's.
     """
     deciding = {name: value for name, value in settings.items() if name not in INFORMATIVE}
     text = msgspec.json.encode([deciding, video, sentence, duration_s], order="sorted")

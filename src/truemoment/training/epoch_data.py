@@ -1,4 +1,4 @@
-"""What a network learns from in each epoch, and what validates it: whole videos, or windows drawn anew every epoch."""
+"""What a network learns from in each epoch, and what validates it: whole videos, or windows drawn again every epoch."""
 
 from __future__ import annotations
 

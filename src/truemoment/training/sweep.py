@@ -48,7 +48,7 @@ DIALS = MappingProxyType({"perception": "perception", "location-prior": "locatio
 """What can be turned, and the setting of a world that it is."""
 
 ANY = "any"
-"""What stands for the value in the folder of a method that the dial does not reach."""
+"""Placeholder of the value in the folder of a method that the dial does not reach."""
 
 _FIT_FOR_A_FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,79}")
 

@@ -3,7 +3,7 @@
 The AxIoU paper (Togashi et al. 2022, sections 6.1 and 6.6) chose among 640 variants of 2D-TAN that differ in learning
 rate, suppression, and whether the videos' segments are put in another order ("rand", after Otani et al. 2020). Here a
 variant is a learning rate, an epoch, original or shuffled videos, and a threshold of suppression. Each network scores
-each split once; a threshold only decodes anew.
+each split once; a threshold only decodes again.
 
 ::
 

@@ -47,7 +47,7 @@ LEAST_RATE = 1000
 """Samples a second below which there is no sound to be heard, and much to be made of little."""
 
 BT709, LIMITED, UNKNOWN = 1, 1, 2
-"""Numbers of H.273 for how a clip's colours are coded: the matrix, the range 16 to 235, and what is not told."""
+"""Numbers of H.273 for how a clip's colours are coded: the matrix, the range 16 to 235, and "unspecified"."""
 
 SOUND_BLOCK = 1024
 """Samples that are encoded at a time: what AAC puts into one packet."""
@@ -198,7 +198,7 @@ def _encode_pictures(
 
 
 def _set_colours(stream: VideoStream, frame: VideoFrame) -> None:
-    """Write how colours are coded: where nothing is told, players guess by the picture's size."""
+    """Write how colours are coded: where nothing is stated, players guess by the picture's size."""
     context = stream.codec_context
     context.colorspace, context.color_range = BT709, LIMITED
     context.color_primaries = getattr(frame, "color_primaries", UNKNOWN)  # as the video's: its colours are not changed

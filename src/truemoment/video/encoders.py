@@ -62,7 +62,7 @@ NEEDED = (
 """What a whole model has besides its weights: of each of these lines one of the sets of files."""
 
 LAYER_BYTES = 1000
-"""Of the names of a layer's 16 tensors, with their shapes and places, as they stand in a file of weights."""
+"""Names of a layer's 16 tensors, with their shapes and places, as in a file of weights."""
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 
@@ -557,7 +557,7 @@ def _vectors(output: Any) -> Frames:  # noqa: ANN401 - of transformers 4 a tenso
 
 
 def _device_of(device: str | None) -> torch.device:
-    """Return the device asked for, or the best there is."""
+    """Return the device requested, or the best there is."""
     import torch  # noqa: PLC0415 - importing it takes seconds
 
     if device is None:

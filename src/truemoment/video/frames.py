@@ -470,7 +470,7 @@ def _stated_s(container: InputContainer, stream: VideoStream, origin_s: float) -
 
 
 def _stated_by_head_s(container: InputContainer, stream: VideoStream) -> float | None:
-    """Duration, or where the clock starts late the end, of the pictures; None where none is told of them alone."""
+    """Duration, or where the clock starts late the end, of the pictures; None where none is stated for them alone."""
     if container.format.name == "avi" and stream.frames and stream.average_rate:  # its duration follows the file's size
         return float(stream.frames / stream.average_rate)
     if stream.duration is not None:
@@ -598,7 +598,7 @@ def _whole_frames(container: InputContainer, stream: VideoStream) -> Iterator[Vi
 
 
 def _from_start(path: Path, outline: Outline) -> Iterator[tuple[float, VideoFrame]]:
-    """Decode from the start of a file opened anew: one whose index leads elsewhere need not find its start either."""
+    """Decode from the start of a file opened again: one whose index leads elsewhere need not find its start either."""
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
         yield from _timed(container, stream, path, outline)

@@ -68,7 +68,7 @@ GROUND_WORDS = {
 }
 MOVING = ("moves", "drifts", "slides", "glides", "floats", "rolls")
 STILL = ("is", "stands", "rests", "stays")
-"""What a sentence may say that a thing does. One picture does not show it: no sentence is told from another by it."""
+"""What a sentence may say that a thing does. One picture does not show it: it distinguishes no two sentences."""
 
 
 @dataclass(frozen=True)

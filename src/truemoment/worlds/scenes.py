@@ -229,7 +229,7 @@ def plan_video(
 ) -> SceneVideo:
     """Draw the content of a video: shots of 4 to 9 s, about a third of them events.
 
-    Each sentence is true of its own moments and of no other. A quarter of the events are shown twice, drawn anew; half
+    Each sentence is true of its own moments and of no other. A quarter of the events are shown twice, drawn again; half
     of the distractors differ from an event in one respect.
 
     Parameters

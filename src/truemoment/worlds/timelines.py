@@ -25,7 +25,7 @@ from truemoment.worlds.grammar import ACTIONS, FREQUENCY, OBJECTS
 MOST_EVENTS = 9
 MOST_QUERIES = 4
 SAME_ACTION, SAME_OBJECT, REPEATED = 0.35, 0.30, 0.15
-"""Shares of the kinds of event that are not asked for; the rest are drawn as they come."""
+"""Shares of the kinds of event that are not queries; the rest are drawn as they come."""
 
 _OBJECTS_OF = tuple(tuple(OBJECTS.index(name) for name in action.objects) for action in ACTIONS)
 _ACTIONS_OF = tuple(
@@ -101,7 +101,7 @@ def _with_object(action: int, of_object: float, taken: list[_Pair]) -> _Pair:
 
 
 def _other(draw: list[float], queried: list[_Pair], others: list[_Pair]) -> _Pair:
-    """Draw an event that is not asked for; four random numbers decide."""
+    """Draw an event that is not a query; four random numbers decide."""
     of_action, of_object, of_kind, of_model = draw
     action, thing = queried[int(of_model * len(queried))]
     if of_kind < SAME_ACTION:

@@ -122,7 +122,7 @@ class World:
     features
         Frame features of all videos.
     events
-        Events of all videos. The queries are those that are asked for, in this order.
+        Events of all videos. The queries are the requested ones, in this order.
     video_ids
         Ids of the videos in order of their numbers.
     """
@@ -255,7 +255,7 @@ def _events(
 def _annotations(
     events: Events, duration_s: Floats, video_ids: tuple[str, ...], rng: np.random.Generator
 ) -> Annotations:
-    """One query for each event asked for."""
+    """One query for each event requested."""
     rows = np.flatnonzero(events.queried)
     video = events.video[rows]
     names = [video_ids[number] for number in video.tolist()]

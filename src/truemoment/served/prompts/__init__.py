@@ -1,4 +1,4 @@
-"""A prompt is data: what a model is told about a video, and how its answer is to be read.
+"""A prompt is data: what the model gets about a video, and how its answer is to be read.
 
 A prompt is a TOML file::
 
@@ -50,7 +50,7 @@ _PLACEHOLDER = re.compile(r"\{(\{[a-z_]+\})\}|\{([a-z_]+)\}")
 
 
 class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
-    """What a model is told, and how its answer is read; see the module for the fields.
+    """The text of a prompt, and how its answer is read; see the module for the fields.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         sentence
             The query.
         duration_s
-            What is told of the video, seconds.
+            Duration that the prompt states, seconds.
         frames
             Frames of the video; not looked at if the prompt shows none.
 
