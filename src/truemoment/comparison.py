@@ -291,7 +291,7 @@ def _spread(values: Floats) -> Floats:
 PUBLISHED_COLUMNS = ("source", "table", "dataset", "split", "method", "measure", "value", "unit", "note")
 
 LONGEST_NUMBER = 30
-"""No figure has more digits before or behind its point; 1e-999999, written out, would fill a book."""
+"""No figure has more digits before or after its point; 1e-999999, written out, would fill a book."""
 
 
 @dataclass(frozen=True)

@@ -179,8 +179,8 @@ def iterate_json_lines(path: Path, *, progress: bool = False) -> Iterator[tuple[
 
 
 def _keys_in(line: bytes) -> list[bytes]:
-    """Return the keys in a line of JSON, of all its objects, as they are spelled: texts with a colon behind them."""
-    last = line.rfind(b'"')  # behind it come numbers, and a colon if it ends a key
+    """Return the keys in a line of JSON, of all its objects, as they are spelled: texts with a colon after them."""
+    last = line.rfind(b'"')  # after it come numbers, and a colon if it ends a key
     return [text for text, colon in _TEXT.findall(line[: max(line.find(b":", last), last) + 1]) if colon]
 
 
@@ -337,7 +337,7 @@ def _number_at(data: bytes, field: str) -> str:
         LookupError,
         TypeError,
         RecursionError,
-    ):  # it is no JSON behind the number, or the key is "[...]"
+    ):  # it is no JSON after the number, or the key is "[...]"
         return "another number"
     return f"{value:.10g}" if isinstance(value, float) else str(value)[:40]
 

@@ -361,7 +361,7 @@ class MultiScale:
         return np.concatenate([low + numbers for low, numbers in zip(edges[:-1], of_grids, strict=True)])
 
     def _edges(self, duration_s: float) -> Ints:
-        """Number of the first proposal of each grid, and behind the last."""
+        """Number of the first proposal of each grid, and after the last."""
         return np.cumsum([0, *(int(grid.count(np.asarray(duration_s))) for grid in self.grids)])
 
 

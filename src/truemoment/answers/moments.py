@@ -117,13 +117,13 @@ def _moment_of_two(text: str, times: Sequence[Time], at: int, label: Label, befo
 
 
 def _named_behind(text: str, first: Time, second: Time) -> str:
-    """Say that two times are a start and an end if it is behind them: "00:12 (start) and 00:20 (end)"."""
+    """Say that two times are a start and an end if it is after them: "00:12 (start) and 00:20 (end)"."""
     start, end = (_NAMED_BEHIND.match(text, time.end) for time in (first, second))
     return "labels" if start is not None and end is not None and start["start"] and end["end"] else ""
 
 
 def _is_a_start(text: str, time: Time, after: Time, last: Time) -> bool:
-    """Whether a time is the start of a moment with the one behind it, so that it is none with the one before it."""
+    """Whether a time is the start of a moment with the one after it, so that it is none with the one before it."""
     before = text[max(last.end, time.begin - LABEL_REACH) : time.begin]
     between = text[time.end : after.begin]
     return len(between) <= REACH and _joined(between, label_of(before), before) in ("range", "labels")
@@ -140,7 +140,7 @@ def _chain(text: str, times: Sequence[Time], at: int) -> int:
 
 
 def _counts(text: str, time: Time) -> bool:
-    """Whether a bare number counts what the word behind it says: "2 bags"; a number with a point rarely does."""
+    """Whether a bare number counts what the word after it says: "2 bags"; a number with a point rarely does."""
     if time.unit or time.spelled:
         return False
     follows = _FOLLOWER.match(text, time.end)

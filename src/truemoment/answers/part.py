@@ -97,7 +97,7 @@ def _blank_near(text: str, at: int) -> int:
 
 
 def _behind_mark(part: Extract) -> list[Extract]:
-    """Return what is behind the last "answer:", if there is one."""
+    """Return what is after the last "answer:", if there is one."""
     if not any_of(words.ANSWER_WORDS, part.text):
         return []
     mark = _last(_MARK, part.text, 0)

@@ -143,7 +143,7 @@ def _numbers(text: str) -> Iterator[Time]:
         while spelled and spelled[0].start() < match.start():
             yield from _of_word(spelled.pop(0), text)
         if match.start() < seen:
-            continue  # behind the point of the number before
+            continue  # after the point of the number before
         time = _of_digits(*match.span(), text)
         if time is not None:
             seen = time.end
@@ -203,7 +203,7 @@ def _clock(match: re.Match[str]) -> Time:
 
 
 def _with_unit(begin: int, end: int, value: float, text: str, *, spelled: str = "") -> Time | None:
-    """Return a number with the unit behind it; None if it is glued to letters, or counts an order."""
+    """Return a number with the unit after it; None if it is glued to letters, or counts an order."""
     unit = _UNIT.match(text, end)
     if unit is None:
         return _bare(begin, end, value, text, spelled=bool(spelled))
@@ -221,7 +221,7 @@ def _times(value: float, factor: float) -> float:
 
 
 def _bare(begin: int, end: int, value: float, text: str, *, spelled: bool) -> Time | None:
-    """Return a number without a unit behind it; "second 12" and "frame 12" tell the unit before it."""
+    """Return a number without a unit after it; "second 12" and "frame 12" tell the unit before it."""
     if spelled and text[begin] in "ah":
         return None  # "a", "half a" of something that is no time
     low = max(begin - 24, 0)

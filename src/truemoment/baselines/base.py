@@ -90,7 +90,7 @@ def ranked_answers(
         Moments as fractions of the video, in any order.
     """
     empty = end_norm <= start_norm
-    order = np.lexsort((-score, empty))  # along the last axis, stable; empty ones behind the others
+    order = np.lexsort((-score, empty))  # along the last axis, stable; empty ones after the others
     start, end, score = (np.take_along_axis(table, order, axis=1) for table in (start_norm, end_norm, score))
     kept = suppress(start, end, (~empty).sum(axis=1), threshold=NMS_THRESHOLD)
     return answers(queries, start, end, score, kept, top=top, name=name)

@@ -334,7 +334,7 @@ def _best(expected: Floats) -> tuple[Ints, Floats]:
 
 
 def _add_further(selected: Ints, score: Floats, probabilities: Floats, expected: Floats, values: Values) -> None:
-    """Fill the columns behind the first of `selected` and `score`, (Q, top), in place."""
+    """Fill the columns after the first of `selected` and `score`, (Q, top), in place."""
     further = _coarser_grid()
     reaches = values.reaches[:, further].astype(np.float64)
     left = values.level_weight[:, None, None] * probabilities[None][:, :, values.cell] * values.share

@@ -1,6 +1,6 @@
 """The command line: a file a verb.
 
-Exit status: 0 done; 1 a requested check failed; 2 bad input or usage, or the machine lacks something, with one
+Exit status: 0 done; 1 a requested check failed; 2 bad input or usage, or the machine is missing something, with one
 line on standard error; 3 a bug of ours (``--debug`` shows the traceback); 130 interrupted.
 
 This file imports only what Python itself has loaded: whatever else is imported, an interrupt can be handled by then.

@@ -179,7 +179,7 @@ def progress_bar(*, show: bool) -> Iterator[Progress]:
 
         def on_progress(video_id: str, share: float, before: bool) -> None:
             bar.set_description_str(video_id, refresh=False)
-            if before:  # no time was spent on it, so it says nothing about the time left
+            if before:  # no time was spent on it, so it shows nothing about the time left
                 bar.initial += share
             bar.update(min(share, max(0.0, 1.0 - bar.n)))
             bar.refresh()

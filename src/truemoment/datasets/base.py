@@ -164,7 +164,7 @@ def numbered(video_ids: Iterable[str]) -> list[str]:
     return ids
 
 
-# (video_id, duration_s, sentence, start_s, end_s) of a file that names no queries, and the same behind a query id.
+# (video_id, duration_s, sentence, start_s, end_s) of a file that names no queries, and the same after a query id.
 VideoRow = tuple[str, float, str, float, float]
 Row = tuple[str, str, float, str, float, float]
 

@@ -290,7 +290,7 @@ def moment_alpha(annotators: Annotators, rng: np.random.Generator, *, resamples:
     annotators
         Queries with two or more.
     rng
-        Generator of the resamples, and of the sample where not all pairs are looked at.
+        Generator of the resamples, and of the sample where not all pairs are examined.
     resamples
         How many, 2 or more.
 
@@ -386,7 +386,7 @@ class _ChanceDistance:
 def _distance_from_all(start: Floats, end: Floats, rng: np.random.Generator) -> _ChanceDistance:
     """Mean Jaccard distance of each of n moments from the others.
 
-    Moments that occur several times are looked at once; where the pairs of different ones are too many, each is held
+    Moments that occur several times are examined once; where the pairs of different ones are too many, each is held
     against a random sample.
     """
     moments = np.round(np.stack([start, end], axis=1) / EQUAL_NORM) * EQUAL_NORM

@@ -12,10 +12,10 @@ Every query with a reference is of exactly one kind. With r the reference, a the
     no answer                                      an empty list, or none
     faulty reference                               every reference is empty or swapped: nothing can be right
 
-Queries without a reference moment are left out, whatever the protocol says of them: no moment can be wrong there.
+Queries without a reference moment are left out, under every protocol: no moment can be wrong there.
 
 The kinds are asked in the order: hit, faulty reference, no answer, empty or swapped, wrong place, too long,
-too short, shifted. Of several references the one with the largest IoU tells the kind.
+too short, shifted. Of several references the one with the largest IoU decides the kind.
 
 Beside its kind, a query whose first answer is wrong may be *hidden*: a hit is at a rank 2..K. It is *hidden
 by duplicates* when it is at rank 3 or below and all answers between the first and it repeat the first

@@ -517,7 +517,7 @@ def check_same_queries(annotations: Annotations, official: Annotations) -> None:
 
 
 def by_agreement(annotators: Annotators) -> Ints:
-    """Annotators of each query by falling mean IoU with the others, the first on a tie; (A, Q), -1 behind the last.
+    """Annotators of each query by falling mean IoU with the others, the first on a tie; (A, Q), -1 after the last.
 
     Row 0 is the representative human of Hidden Challenges. The authors' code also takes the first of the largest means,
     but compares them to the last bit, so that the order of addition decides ties. In 1,288 queries of ActivityNet
@@ -530,7 +530,7 @@ def by_agreement(annotators: Annotators) -> Ints:
 
 
 def by_official(official: HumanScores) -> Ints:
-    """Annotators of each query by falling IoU with the official references; (A, Q), -1 behind the last.
+    """Annotators of each query by falling IoU with the official references; (A, Q), -1 after the last.
 
     Parameters
     ----------

@@ -143,7 +143,7 @@ def compare_shuffled(
     Parameters
     ----------
     annotations
-        The queries and the videos' durations; references are not looked at.
+        The queries and the videos' durations; references are not used.
     original, shuffled
         Answers of the same method to the same queries.
     ranking

@@ -9,7 +9,7 @@
 :mod:`~truemoment.metaevaluation.stability`      does a measure rank alike on other queries, and on fewer?
 :mod:`~truemoment.metaevaluation.noise`          labels as others might have marked them
 :mod:`~truemoment.metaevaluation.ambiguity`      what figures and rankings become under such labels
-:mod:`~truemoment.metaevaluation.ties`           on how many queries a measure tells no two systems apart
+:mod:`~truemoment.metaevaluation.ties`           on how many queries a measure gives all systems the same value
 :mod:`~truemoment.metaevaluation.theory`         bias and variance of measures under noise of the IoU
 :mod:`~truemoment.metaevaluation.selection`      which validation measure selects variants that test well
 :mod:`~truemoment.metaevaluation.power`          which differences can be shown with how many queries

@@ -5,8 +5,8 @@ each. Of a measure :math:`\mu` and a system :math:`\sigma` with :math:`\mu_0` on
 
 .. math:: \mathrm{RMSE} = \sqrt{\frac{1}{N} \sum_{n=1}^N (\mu_n(\sigma) - \mu_0(\sigma))^2}
 
-A low RMSE is no merit by itself: a measure that says the same of everything has none. So it is set against how far the
-systems lie apart by that measure (their standard deviation), and beside it stands what a user cares for: how often two
+A low RMSE is no merit by itself: it is 0 for a measure with the same value for everything. So it is divided by the
+standard deviation of the systems by that measure. The number that matters to a user is reported too: how often two
 systems change places.
 
 References

@@ -44,7 +44,7 @@ DEEPEST = 100
 
 @dataclass(frozen=True, eq=False)
 class MinimalPair:
-    """Two lists for one query that differ at one rank, and what a measure says of them.
+    """Two lists for one query that differ at one rank, and the values of a measure on them.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class AxiomResult:
     broken : (K,)
         Pairs on which it breaks the axiom.
     worse : (K,)
-        Pairs, among these, on which it says that the better list is the worse one.
+        Pairs, among these, on which it ranks the worse list higher.
     counterexample
         The smallest one found, None where none was: one of the `worse` where there are any and the axiom is MON.
     references
@@ -119,7 +119,7 @@ class AxiomResult:
 
     @property
     def n_worse(self) -> int:
-        """Pairs on which it says that the better list is the worse one."""
+        """Pairs on which it ranks the worse list higher."""
         return int(self.worse.sum())
 
     @property
@@ -300,7 +300,7 @@ def _by_rank(pairs: MinimalPairs, which: Bools, ranks: Ints) -> Ints:
 
 
 def _printed(pair: MinimalPairs, measure: Measure, protocol: Protocol) -> MinimalPair:
-    """A single pair with what a measure says of it."""
+    """A single pair with the values of a measure on it."""
     before, after = values([measure], pair, protocol)
     k, present = int(pair.length[0]), ~np.isnan(pair.references[0, :, 0])
     lists = (pair.before, pair.after)

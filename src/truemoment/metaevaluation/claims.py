@@ -2,7 +2,7 @@
 
 Each claim is a sentence of Togashi et al. 2022 made into a comparison that figures can decide, by the paper's own
 twelve measures. The paper ranked six systems of 2020; what holds of these need not hold of others, which is why it is
-asked again. A claim is not looked at where its study or one of its measures is missing.
+asked again. A claim is not checked where its study or one of its measures is missing.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Claim:
 
 
 class _Missing(Exception):  # noqa: N818 - no error: a study or measure that was not requested
-    """What a claim is about was not looked at."""
+    """What a claim is about was not checked."""
 
 
 def claims(studies: Studies) -> tuple[Claim, ...]:

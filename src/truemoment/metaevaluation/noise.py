@@ -155,7 +155,7 @@ class AnnotatorNoise:
     marked_norm : (D, 2)
         Start and end of an annotator's moment.
     moved_norm : (D, O, 2)
-        By how much each other annotator's moment differs from it; anything behind the last of them.
+        By how much each other annotator's moment differs from it; anything after the last of them.
     n_others : (D,)
         How many others there are, 1 or more.
     n_raters

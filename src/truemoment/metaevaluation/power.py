@@ -1,4 +1,4 @@
-r"""Discriminative power: how many pairs of systems a measure tells apart, and how many queries that takes.
+r"""Discriminative power: how many pairs of systems a measure distinguishes, and how many queries that takes.
 
 *Test.* A paired test of two systems' figures whose independent units are videos (or single queries). With
 :math:`d_v` the difference of the two systems' sums over video v and W the sum of weights, the difference of the
@@ -53,7 +53,7 @@ from truemoment.records import numbers_of
 from truemoment.uncertainty import LEVEL, NO_WEIGHT, holm, interval95, normal_tail
 
 FEWEST_UNITS = 30
-"""Videos below which the normal approximation says too little about tails that Holm's method looks at."""
+"""Videos below which the normal approximation is inaccurate for tails that Holm's method looks at."""
 
 LEAST_LEVEL = 1e-12
 """Levels of tests, divided by the comparisons, are more than this: further out the normal tail means little."""
@@ -261,7 +261,7 @@ def power(
     repetitions
         Subsets of each size, 2 or more.
     unit
-        Draw videos with all of their queries, or single queries taken for independent.
+        Draw videos with all of their queries, or single queries treated as independent.
     level
         Corrected p values at or below it separate a pair.
     power

@@ -89,7 +89,7 @@ def tau_matrix(signs: Signs) -> Floats:
     Parameters
     ----------
     signs : (..., M, P)
-        What each ranking says of each pair of systems, see :func:`order_of_pairs`.
+        Order of each pair of systems in each ranking, see :func:`order_of_pairs`.
 
     Returns
     -------
@@ -108,6 +108,6 @@ def tau_matrix(signs: Signs) -> Floats:
 
 
 def _tau_b(agree: Floats, of_a: Floats, of_b: Floats) -> Floats:
-    """Tau-b of the three sums of its formula; NaN where a ranking tells no pair apart."""
+    """Tau-b of the three sums of its formula; NaN where a ranking ties all pairs."""
     both = of_a * of_b
     return np.asarray(np.where(both > 0, agree / np.sqrt(np.where(both > 0, both, 1)), np.nan))

@@ -12,8 +12,8 @@ others, not by how much, nor whether any of them is good.
 choice, and has a scale: what a variant drawn by lot would lose (``by_lot``).
 
 Both are reversed for measures where less is better, so that a higher z and a lower regret are always better. Variants
-tie if their figures differ by 1e-12 or less. One of them is selected at random, so the report has the mean over them: R@1
-does not see what suppression does after the first answer, and should gain nothing from the order of the files.
+tie if their figures differ by 1e-12 or less. One of them is selected at random, so the report has the mean over them.
+R@1 does not see what suppression does after the first answer, and should gain nothing from the order of the files.
 
 Another validation split leads to other choices. To measure how much that matters, variants are selected again on
 resamples of the validation videos, the same for every variant and measure, while the test split stays as it is.
@@ -319,7 +319,7 @@ def _check_defined(figures: Floats, measures: tuple[Measure, ...], side: str) ->
 
 
 def without_saturated(systems: Systems) -> Systems:
-    """Leave out the measure that tells no variant from another (:data:`SATURATED`), if others are left."""
+    """Leave out the measure that gives all variants the same value (:data:`SATURATED`), if others are left."""
     kept = [measure for measure in systems.measures if str(measure) != SATURATED]
     if not kept or len(kept) == len(systems.measures):
         return systems

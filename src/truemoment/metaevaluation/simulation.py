@@ -97,7 +97,7 @@ class SimulatedSystem:
         Standard deviation of each end of the candidate that is the moment, as a share of the moment's length; normal,
         0 or more.
     ranking
-        How much the score tells of the IoU: 0 nothing, 1 all.
+        How far the score depends on the IoU: 0 nothing, 1 all.
     bias
         How much wrong candidates and scores lean on where training moments lie, 0 to 1.
     nms_threshold
@@ -313,7 +313,7 @@ def _difficulty(video: Ints, rng: np.random.Generator) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _ModelDraws:
-    """All that is drawn for a model on n queries, before any dial is looked at."""
+    """All that is drawn for a model on n queries, before any dial is examined."""
 
     seeing: Floats  # (n,) normal: whether the moment is found
     which: Floats  # (n,) in [0, 1): which of the references is seen

@@ -114,7 +114,7 @@ def stability(
     workers: int | None = 1,
     progress: bool = False,
 ) -> Stability:
-    """Rank the systems on pairs of subsets of the queries, and tell how far the rankings agree.
+    """Rank the systems on pairs of subsets of the queries, and measure how far the rankings agree.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-r"""On how many queries a measure says nothing: all systems score the same.
+r"""On how many queries a measure is uninformative: all systems score the same.
 
 The all-tied query ratio of a measure is the share of queries on which every system has exactly the same value,
 
 .. math:: \frac{\#\{q : x_{1 q} = x_{2 q} = ... = x_{S q}\}}{Q}
 
-with :math:`x_{s q}` the numerator over the weight of system s on query q. Such a query tells no system from any other,
+with :math:`x_{s q}` the numerator over the weight of system s on query q. Such a query distinguishes no two systems,
 whatever their figures are. It is tied for one of two reasons, which call for opposite cures: all systems fail (the
 measure demands too much), or all are fully right (it demands too little). Beside it stands the mean share of *pairs* of
 systems that tie on a query, which does not fall by itself as systems are added.

@@ -109,7 +109,7 @@ _RC: dict[Any, Any] = {  # matplotlib has a type of its own for each key
 def import_matplotlib() -> ModuleType:
     """Import matplotlib, also where the variable ``MPLBACKEND`` names a backend that is not installed.
 
-    A notebook hands its own backend down to the commands that it starts. Figures here are drawn with Agg, see
+    A notebook passes its own backend to the commands that it starts. Figures here are drawn with Agg, see
     :func:`new_figure`. A backend that is installed is selected for the user's own figures, as matplotlib does itself.
     """
     backend = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
@@ -129,7 +129,7 @@ def drawing_style() -> Iterator[None]:
     """Draw in our style inside this block, whatever matplotlib's settings are; they are as before afterwards."""
     mpl = import_matplotlib()
     with mpl.rc_context(), warnings.catch_warnings():
-        # A name may be in a script that the font lacks: boxes in a picture; the page has the browser's fonts.
+        # A name may be in a script that the font does not have: boxes in a picture; the page has the browser's fonts.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         mpl.rcdefaults()
         mpl.rcParams.update(_RC)

@@ -88,7 +88,7 @@ class Finding:
     level
         How serious it is; None where that is no question.
     evidence
-        Lines behind it, which a page folds.
+        Lines after it, which a page folds.
     """
 
     sentences: tuple[str, ...]

@@ -2,8 +2,8 @@
 
 For Table 1 it does not state how words were counted, nor in which files. Its figures show that words per query include
 punctuation, that the vocabulary is case-sensitive, that moments are clipped at the end of the video, and that videos
-annotated twice count once. This reproduces all totals, queries and vocabularies on the available files, except the hours
-of Charades-STA. Parts of speech depend on the tagger and are not judged.
+annotated twice count once. This reproduces all totals, queries and vocabularies on the available files, except the
+hours of Charades-STA. Parts of speech depend on the tagger and are not judged.
 
 Tables 2 and 3 are three methods on the same proposals, in whole films and in chunks of three minutes: Oracle, Random
 Chance and CLIP, from files in the authors' form in ``mad/`` of the data folder. They need an agreement, so that nobody
@@ -310,7 +310,7 @@ def _simulated(inputs: TableInputs) -> bool:
 
 
 def _chance(figures: Sequence[PublishedFigure], inputs: TableInputs, annotations: Annotations) -> Iterator[Scores]:
-    """Runs of Random Chance, drawn apart; nothing is suppressed, so that no more are drawn than are looked at."""
+    """Runs of Random Chance, drawn separately; nothing is suppressed, so that no more are drawn than are examined."""
     measures = [figure.measure for figure in figures]
     for number, rng in enumerate(inputs.rng.spawn(inputs.runs), start=1):
         inputs.on_status(f"Random Chance, run {number} of {inputs.runs}")

@@ -1,4 +1,4 @@
-"""Building an index: what is not there yet is looked at and written, and a report tells what came of it."""
+"""Building an index: what is not there yet is embedded and written, and a report has the outcome."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class IndexReport:
     parts_kept
         Parts that an earlier command had done.
     n_frames
-        Frames that were looked at.
+        Frames that were examined.
     decode_s, prepare_s, encode_s, waited_s
         Seconds of each stage, over all workers.
     wall_s

@@ -72,7 +72,7 @@ class Index(FileStore):
         return self._array(self._named(video_id))
 
     def spans(self, video_id: str) -> tuple[Ints, Ints]:
-        """Return the first frame, and the one behind the last, of each candidate moment of a video, (P,) each."""
+        """Return the first frame, and the one after the last, of each candidate moment of a video, (P,) each."""
         return spans_of(self.settings.proposals, len(self.rows(video_id)))
 
     def norms(self, video_id: str) -> Rows:
@@ -85,9 +85,9 @@ class Index(FileStore):
         return pieces_in(*self._found[self._named(video_id)], self.settings)
 
     def check(self, video_id: str) -> None:
-        """Refuse a video whose rows are not finite, or whose norms are those of other rows; each is looked at once.
+        """Refuse a video whose rows are not finite, or whose norms are those of other rows; each is examined once.
 
-        All rows are looked at, and some of the norms.
+        All rows are examined, and some of the norms.
         """
         name = self._named(video_id)
         if name in self._checked:

@@ -1,4 +1,4 @@
-"""Writing an index: a part of a video at a time, so that whatever ends the work, the same command goes on.
+"""Writing an index: a part of a video at a time, so that whatever ends the work, the same command resumes it.
 
 One writer at a time. :meth:`IndexWriter.plan` lists what to do: a file that was only moved is there, one
 that was changed, or of which what is kept is damaged, is read again.
@@ -66,7 +66,7 @@ class VideoFile:
     Parameters
     ----------
     video_id, path, identity
-        Its name, where it lies, what tells it from another file.
+        Its name, where it lies, what distinguishes it from another file.
     """
 
     video_id: str
@@ -75,7 +75,7 @@ class VideoFile:
 
     @property
     def n_bytes(self) -> int:
-        """Size of the file, which its identity tells."""
+        """Size of the file, as in its identity."""
         return int(self.identity.partition(":")[0])
 
 
@@ -180,7 +180,7 @@ class IndexWriter:
     def __enter__(self) -> IndexWriter:
         with contextlib.ExitStack() as begun:
             begun.enter_context(lock_folder(self.path))
-            self._refuse_others()  # somebody may have made it since it was looked at
+            self._refuse_others()  # another process may have made it since the check
             self._begin()
             self._lock = begun.pop_all()
         return self

@@ -213,7 +213,7 @@ class CandidateSpans(NamedTuple):
     Parameters
     ----------
     first, end : (P,)
-        First row, and first row behind.
+        First row, and first row after it.
     start_s, end_s : (P,)
         Seconds.
     compared : (P,) each

@@ -65,7 +65,7 @@ class EndpointError(InputError):
         ``transient``: it may answer another time. ``request``: it takes this request never. ``endpoint``: it takes no
         request of ours, as the key, the model or the address is wrong.
     retry_after_s
-        Seconds to wait, where it says so.
+        Seconds to wait, as it states.
     """
 
     def __init__(self, problem: str, fault: Fault, retry_after_s: float | None = None) -> None:
@@ -103,7 +103,7 @@ class Completion:
     text
         Its text, unchanged; "" for no text.
     finish_reason
-        Why it stopped, as the endpoint tells; ``length`` where it was cut off.
+        Why it stopped, as the endpoint reports; ``length`` where it was cut off.
     prompt_tokens, completion_tokens
         As the endpoint counts them; None where it does not.
     took_s
@@ -197,7 +197,7 @@ class Endpoint:
         messages
             As the interface has them.
         stop
-            When set, no request is made again, and no wait goes on.
+            When set, no request is made again, and no wait continues.
 
         Raises
         ------

@@ -1,6 +1,6 @@
 """A served model as a grounder: asks every query once, keeps every raw answer, and reads them.
 
-Queries are asked side by side, those of one video one behind the other, so that its frames are decoded once; at most
+Queries are asked side by side, those of one video one after the other, so that its frames are decoded once; at most
 as many videos are held as there are workers. What comes out does not hang on how many workers there are.
 """
 
@@ -106,7 +106,7 @@ class ServedModel:
     raw
         The file of raw answers; queries that are answered there are not asked again.
     videos
-        File of each video; not looked at if the prompt shows no frames.
+        File of each video; not read if the prompt shows no frames.
     sampling
         Which frames are shown; None if the prompt shows none.
     shuffle_seed
@@ -173,7 +173,7 @@ class ServedModel:
 
     @property
     def made_by(self) -> dict[str, Any]:
-        """What a result file says of how it was made: the settings, and how answers were read."""
+        """Metadata of a result file: how it was made: the settings, and how answers were read."""
         return {
             "method": "served model",
             "version": __version__,
@@ -230,7 +230,7 @@ class ServedModel:
         kept, offsets = _first_of_each(read.offsets, top)
         status = None if read.status is None else as_strings(read.status, "status")
         query_id = as_strings(rows.query_id, "query_id")
-        # An answer may name any number: what no video has is put behind all of them, where it overlaps nothing.
+        # An answer may name any number: what no video has is put after all of them, where it overlaps nothing.
         start_s, end_s = np.clip(start_s[kept], 0.0, MAX_TIME_S), np.clip(end_s[kept], 0.0, MAX_TIME_S)
         return Predictions(
             query_id, offsets, start_s, end_s, read.score[kept], name=self.name, status=status
@@ -292,7 +292,7 @@ class ServedModel:
             )
 
     def _identities(self, queries: Queries) -> tuple[dict[str, str], dict[str, str]]:
-        """Return what tells the file of each video from others, and why some have none."""
+        """Return what distinguishes the file of each video from others, and why some have none."""
         identity: dict[str, str] = {}
         why_not: dict[str, str] = {}
         for video in dict.fromkeys(queries.video_id) if self.prompt.shows_frames else ():

@@ -1,4 +1,4 @@
-"""Raw answers on disk: one line a query, never changed, so that reading them can be repeated and a run goes on.
+"""Raw answers on disk: one line a query, never changed, so that reading them can be repeated and a run can be resumed.
 
 ::
 
@@ -7,7 +7,7 @@
      "answer": "2.5 - 7.0", "finish_reason": "stop", "usage": {"prompt_tokens": 900, "completion_tokens": 6},
      "took_s": 0.8, "asked_at": "2026-01-31T12:00:00+00:00"}
 
-The first line says by which settings all of them were asked; a file holds answers by one setting only. Lines are
+The first line has the settings of all requests; a file holds answers by one setting only. Lines are
 written whole and at once. A last line that a kill cut off is dropped when the file is opened again.
 """
 
@@ -64,7 +64,7 @@ class RawAnswer(msgspec.Struct, frozen=True):
     answer
         The answer.
     finish_reason, usage
-        As the endpoint tells.
+        As the endpoint reports.
     took_s
         Seconds of the request.
     asked_at

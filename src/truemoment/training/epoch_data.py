@@ -210,7 +210,7 @@ class VideoWindows:
         return [video.video_id for video in self.draws.videos]
 
     def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
-        """Draw a window for each query; a run that goes on draws what it would have drawn."""
+        """Draw a window for each query; a resumed run draws the same windows."""
         drawn = self.draws.draw(np.random.default_rng([self.data.seed, number, STREAM_OF_WINDOWS]))
         table = None
         if self.table is not None:

@@ -66,7 +66,7 @@ class ClipTable:
 
 @dataclass(frozen=True, eq=False)
 class LongVideoTable:
-    """Features of whole videos, one behind the other.
+    """Features of whole videos, one after the other.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def make_long_video_table(
     recipe: Recipe,
     track: Callable[[Sequence[LongVideo]], Iterable[LongVideo]] = lambda videos: videos,
 ) -> LongVideoTable:
-    """Put the features of whole videos one behind the other.
+    """Put the features of whole videos one after the other.
 
     They are as many numbers as the files hold: 67 MB for a video of 110 minutes at 5 rows a second and 512 dimensions,
     and beyond :data:`MOST_BYTES` a temporary file.

@@ -260,7 +260,7 @@ def read_finished(
     learned: Mapping[tuple[str, str], str],
     wanted: Collection[tuple[str, str, str]],
 ) -> tuple[ResultRow, ...] | None:
-    """Read the figures of a cell that is finished; None if it is not, or lacks some that are wanted.
+    """Read the figures of a cell that is finished; None if it is not, or if some are missing.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ Prepare = Callable[[SweepCell], "tuple[TrainingTask, Mapping[str, Annotations]]"
 def train_cells(
     cells: Sequence[SweepCell], grid: SweepGrid, prepare: Prepare, *, measures: str, jobs: int, threads: int
 ) -> Iterator[CellOutcome]:
-    """Train cells and yield what comes of each, as they are done.
+    """Train cells and yield the result of each as it ends.
 
     Parameters
     ----------

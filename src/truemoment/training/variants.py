@@ -81,7 +81,7 @@ def make_variants(
 ) -> int:
     """Train, and save the scores of every variant on the validation split and on the test splits.
 
-    What is there already is kept, so that a grid that was broken off goes on.
+    Existing results are kept, so that a grid that was interrupted can be resumed.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Long videos answered window by window by a network that is being trained, or was.
 
-What the network says of every candidate of every window goes into one ranked list a video, as VLG-Net's does on MAD
+The score of the network for every candidate of every window goes into one ranked list a video, as VLG-Net's does on MAD
 (Soldan et al. 2022, appendix A.2): nothing is left out within a window, all suppression is over the video.
 """
 

@@ -202,7 +202,7 @@ def _set_colours(stream: VideoStream, frame: VideoFrame) -> None:
     context = stream.codec_context
     context.colorspace, context.color_range = BT709, LIMITED
     context.color_primaries = getattr(frame, "color_primaries", UNKNOWN)  # as the video's: its colours are not changed
-    context.color_trc = getattr(frame, "color_trc", UNKNOWN)  # older PyAV tells neither
+    context.color_trc = getattr(frame, "color_trc", UNKNOWN)  # older PyAV has neither
 
 
 def _mux(container: OutputContainer, packets: list[Packet[Any]], lasts: dict[int | None, int]) -> None:

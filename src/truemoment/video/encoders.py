@@ -154,7 +154,7 @@ class _TowerFile(msgspec.Struct, frozen=True):
 
 
 class _ConfigFile(msgspec.Struct, frozen=True):
-    """What is looked at in ``config.json`` before a model is made of it."""
+    """What is examined in ``config.json`` before a model is made of it."""
 
     model_type: Literal["clip", "siglip"]
     text_config: _TowerFile | None = None
@@ -166,7 +166,7 @@ class _ConfigFile(msgspec.Struct, frozen=True):
 
 
 class _TokenizerConfigFile(msgspec.Struct, frozen=True):
-    """What is looked at in ``tokenizer_config.json`` besides what transformers reads there."""
+    """What is examined in ``tokenizer_config.json`` besides what transformers reads there."""
 
     tokenizer_class: str | None = None
     do_lower_case: bool | None = None

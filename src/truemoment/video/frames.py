@@ -293,7 +293,7 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
     with reading_video(path):
         if not path.exists():
             raise MissingFileError(f"{path}: no such file")
-        # A full path cannot be taken for an address.
+        # A full path cannot be read as an address.
         with av.open(str(reading(path).resolve()), options=options, metadata_errors="replace") as container:
             cover = av.stream.Disposition.attached_pic
             stream = next((of for of in container.streams.video if not of.disposition & cover), None)
@@ -462,10 +462,10 @@ def _origin_s(container: InputContainer, first_s: float) -> float:
 
 
 def _stated_s(container: InputContainer, stream: VideoStream, origin_s: float) -> float | None:
-    """Duration that the file's head tells of its pictures; None where it tells none of them alone."""
+    """Duration that the file's head states for its pictures; None where it states none for them alone."""
     stated_s = _stated_by_head_s(container, stream)
     if stated_s is not None and "matroska" in container.format.name and stated_s > origin_s:
-        return stated_s - origin_s  # what Matroska tells may count from 0, wherever its clock starts
+        return stated_s - origin_s  # the duration of Matroska may count from 0, wherever its clock starts
     return stated_s
 
 

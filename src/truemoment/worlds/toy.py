@@ -39,7 +39,7 @@ N_STEPS = 32
 """Candidates start and end on a grid of one part in so many of the video."""
 
 EVIDENCE_WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
-"""Weights of what the video says to choose from."""
+"""Weights of the evidence of the video to choose from."""
 
 WORD_WEIGHTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
 """Weights of what words say of the location to choose from."""
@@ -373,7 +373,7 @@ def _contrasts(examples: _DrawnSentences, features: Features) -> tuple[Floats, F
 
 
 def _evidence(model: ToyModel, features: Features, sentences: _QuerySentences) -> tuple[Floats, Floats]:
-    """What the video says of each candidate, and the logarithm of its prior; both (Q, C)."""
+    """The evidence of the video for each candidate, and the logarithm of its prior; both (Q, C)."""
     words = sentences.indicators(model.column)
     direction = words @ model.concepts
     log_prior = _log_prior(model, words)

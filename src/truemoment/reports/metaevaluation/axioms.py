@@ -205,7 +205,7 @@ def _moment(moment: Floats) -> str:
 
 
 def _shown(pair: MinimalPair | None) -> tuple[str, str]:
-    """Both values with as many decimals as tell them apart, three at least."""
+    """Both values with as many decimals as distinguish them, three at least."""
     if pair is None:
         return "", ""
     both = (pair.value_before, pair.value_after)

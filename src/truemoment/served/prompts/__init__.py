@@ -129,7 +129,7 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
             raise InputError(str(error), path=path) from None
 
     def fill(self, sentence: str, duration_s: float, frames: Frames | None = None) -> list[str | bytes]:
-        """Return what the user says: texts, and frames as JPEG files, in order.
+        """Return the content of the user message: texts, and frames as JPEG files, in order.
 
         Parameters
         ----------
@@ -138,7 +138,7 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         duration_s
             Duration that the prompt states, seconds.
         frames
-            Frames of the video; not looked at if the prompt shows none.
+            Frames of the video; not read if the prompt shows none.
 
         Raises
         ------
@@ -172,7 +172,7 @@ def messages(prompt: Prompt, parts: Sequence[str | bytes]) -> list[dict[str, Any
     prompt
         Whose system text goes first.
     parts
-        What the user says, as :meth:`Prompt.fill` returns it.
+        The content of the user message, as :meth:`Prompt.fill` returns it.
     """
     import base64  # noqa: PLC0415 - only asking needs it
 
