@@ -58,7 +58,7 @@ def refusing_damage(
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # NumPy and Python warn of what stands in a damaged header
+            warnings.simplefilter("ignore")  # NumPy and Python warn of what is in a damaged header
             yield
     except (MissingPackageError, OutputError):
         raise
@@ -70,8 +70,8 @@ def refusing_damage(
         if isinstance(error, InputError):
             path, field, hint = error.path or path, error.field or field, error.hint or hint
             raise InputError(error.problem, path=path, line=error.line, field=field, hint=hint) from None
-        said = " ".join((str(error) or type(error).__name__).split())
-        raise InputError(f"{problem} ({said})", path=path, field=field, hint=hint) from None
+        reason = " ".join((str(error) or type(error).__name__).split())
+        raise InputError(f"{problem} ({reason})", path=path, field=field, hint=hint) from None
 
 
 def map_npy(path: Path) -> Array:

@@ -35,7 +35,7 @@ def n_cells(n_steps: int) -> int:
 def cell_of(start_end_norm: Floats, n_steps: int) -> Ints:
     """Cell of each location in the half square.
 
-    A start on an edge belongs to the step behind it and an end to the step before it, so that 20 to 30 % of the video
+    A start on an edge belongs to the step after it and an end to the step before it, so that 20 to 30 % of the video
     is in the cell of the third of ten steps, and 0 to 100 % in that of the first and the last. Within 1e-9 of an
     edge is on it.
 

@@ -13,7 +13,7 @@ from truemoment.caching import NO_CACHE, Cache
 from truemoment.comparison import Comparison, PublishedFigure, compare, published_beside, read_published
 from truemoment.datasets.source import AnnotationSource
 from truemoment.equal_depth import answers_compared, equal_depths, evaluate_to_depths
-from truemoment.evaluation import asked_measures, chosen_protocol, evaluate
+from truemoment.evaluation import evaluate, resolve_measures, resolve_protocol
 from truemoment.exceptions import InputError, MissingFileError, UsageError
 from truemoment.files import source_of
 from truemoment.floors import MOST_ANSWERS, NETWORK, Setting, headline_of
@@ -58,7 +58,7 @@ class ComparedFiles:
     runs
         The runs of each method, a file each.
     published
-        Published figures of the same measures, each with the row of its measure; None if none were asked for.
+        Published figures of the same measures, each with the row of its measure; None if none were requested.
     published_sources
         Files they were read from: path and sha256.
     seed
@@ -151,7 +151,7 @@ def compare_files(
     figures = None if published is None else read_published(published)
     given = {method: [read(path, annotations, progress=progress) for path in paths] for method, paths in files.items()}
     answers = [of for runs in given.values() for of, _ in runs]
-    convention = chosen_protocol(protocol, annotations)
+    convention = resolve_protocol(protocol, annotations)
     common, remarks = _common_measures(measures, convention, annotations, answers)
     lengths = [_longest(of) for of in answers]
     why = why_no_network(annotations, common, train if network else None)
@@ -262,7 +262,7 @@ def _common_measures(
     answers: Sequence[Predictions],
 ) -> tuple[tuple[Measure, ...], list[str]]:
     """Return the measures that every file has, and notes on those that are left out."""
-    of_files = [asked_measures(measures, protocol, annotations, of) for of in answers]
+    of_files = [resolve_measures(measures, protocol, annotations, of) for of in answers]
     most = max(of_files, key=len)
     common = tuple(measure for measure in most if all(measure in of_file for of_file in of_files))
     return common, [f"{measure} is left out: not every file rates clips" for measure in most if measure not in common]

@@ -291,7 +291,7 @@ def _spread(values: Floats) -> Floats:
 PUBLISHED_COLUMNS = ("source", "table", "dataset", "split", "method", "measure", "value", "unit", "note")
 
 LONGEST_NUMBER = 30
-"""No figure has more digits before or behind its point; 1e-999999, written out, would fill a book."""
+"""No figure has more digits before or after its point; 1e-999999, written out, would fill a book."""
 
 
 @dataclass(frozen=True)
@@ -428,7 +428,7 @@ def published_beside(figures: Iterable[PublishedFigure], scores: Scores) -> list
     """
     rows = {str(measure): row for row, measure in enumerate(scores.measures)}
     wanted = (_folded(scores.dataset), _folded(scores.split))
-    chosen = []
+    selected = []
     for figure in figures:
         if (_folded(figure.dataset), _folded(figure.split)) != wanted or figure.unit not in ("percent", "fraction"):
             continue
@@ -441,8 +441,8 @@ def published_beside(figures: Iterable[PublishedFigure], scores: Scores) -> list
         if not 0 <= figure.fraction <= 1:
             came = f"got {figure.value} {figure.unit}, expected {'0 to 100' if figure.unit == 'percent' else '0 to 1'}"
             raise InputError(came, path=figure.path, line=figure.line, field="value")
-        chosen.append((row, figure))
-    return chosen
+        selected.append((row, figure))
+    return selected
 
 
 def _folded(name: str) -> str:

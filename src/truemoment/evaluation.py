@@ -82,17 +82,17 @@ def evaluate(
     >>> scores.value("R@1,IoU=0.5"), scores.value("R@5,IoU=0.5")
     (0.0, 1.0)
     """
-    asked, pairing = _prepare(annotations, predictions, measures, protocol, on_unknown)
-    sums = _MeasureSums.zeros(len(asked), annotations.n_queries)
+    measure_list, pairing = _prepare(annotations, predictions, measures, protocol, on_unknown)
+    sums = _MeasureSums.zeros(len(measure_list), annotations.n_queries)
     touched = dict(pairing.touched)
-    for rule, numbers in _by_rule(asked, pairing.protocol).items():
-        of_rule = [asked[number] for number in numbers]
+    for rule, numbers in _by_rule(measure_list, pairing.protocol).items():
+        of_rule = [measure_list[number] for number in numbers]
         silent, found = _statistics(annotations, pairing, rule, of_rule, progress=progress)
         touched |= {words: max(n, touched.get(words, 0)) for words, n in _touched_by_group(pairing, rule).items()}
         counts = _settle_silence(annotations, pairing, silent, touched)
         for at, query, statistic in found:
             sums.add(numbers[at], query, statistic, counts, silent)
-    return sums.scores(annotations, asked, pairing.protocol, touched)
+    return sums.scores(annotations, measure_list, pairing.protocol, touched)
 
 
 def _prepare(
@@ -103,15 +103,15 @@ def _prepare(
     on_unknown: OnUnknown,
 ) -> tuple[tuple[Measure, ...], _Pairing]:
     """Return the measures, each once, and the predictions with their references; refuse what cannot be evaluated."""
-    protocol = chosen_protocol(protocol, annotations)
+    protocol = resolve_protocol(protocol, annotations)
     if on_unknown not in get_args(OnUnknown):
         raise UsageError(f"got on_unknown={on_unknown!r}, expected refuse or ignore")
     if annotations.n_queries == 0:
         raise InputError(f"{annotations.dataset}/{annotations.split} has no query to evaluate on")
-    asked = asked_measures(measures, protocol, annotations, predictions)
+    measure_list = resolve_measures(measures, protocol, annotations, predictions)
     row = _rows_of_predictions(annotations, predictions, on_unknown)
-    _check_durations(annotations, asked, protocol)
-    return asked, _Pairing.prepare(annotations, predictions, row, protocol)
+    _check_durations(annotations, measure_list, protocol)
+    return measure_list, _Pairing.prepare(annotations, predictions, row, protocol)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,14 +166,14 @@ def _statistics(
     return pairing.silent_for(rule), _found(pairing, rule, measures, progress=progress)
 
 
-def chosen_protocol(protocol: str | Protocol | None, annotations: Annotations) -> Protocol:
+def resolve_protocol(protocol: str | Protocol | None, annotations: Annotations) -> Protocol:
     """Return a protocol by its text or value; None is the default of the dataset."""
     if protocol is None:
         return protocol_for_dataset(annotations.dataset)
     return get_protocol(protocol) if isinstance(protocol, str) else protocol
 
 
-def asked_measures(
+def resolve_measures(
     measures: str | Sequence[Measure | str] | None,
     protocol: Protocol,
     annotations: Annotations,
@@ -183,8 +183,8 @@ def asked_measures(
     if isinstance(measures, str):
         return parse_measures(measures)
     if measures is not None:
-        asked = (parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
-        if unique := tuple(dict.fromkeys(asked)):
+        measure_list = (parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
+        if unique := tuple(dict.fromkeys(measure_list)):
             return unique
         raise MeasureError("got no measure, expected at least one")
     has_saliency = annotations.saliency is not None and predictions.saliency is not None
@@ -225,17 +225,17 @@ def evaluate_constants(
     array([[1. ],
            [0.5]])
     """
-    protocol = chosen_protocol(protocol, annotations)
-    asked = _measures_of_constants(measures, protocol, annotations)
-    figures = np.empty((len(start_norm), len(asked)))
+    protocol = resolve_protocol(protocol, annotations)
+    measure_list = _measures_of_constants(measures, protocol, annotations)
+    figures = np.empty((len(start_norm), len(measure_list)))
     for c, answered in enumerate(_constants(annotations, start_norm, end_norm, protocol)):
-        sums = np.zeros((len(asked), 2))
-        for rule, rows in _by_rule(asked, protocol).items():
-            for at, _, statistic in _found(answered, rule, [asked[i] for i in rows]):
+        sums = np.zeros((len(measure_list), 2))
+        for rule, rows in _by_rule(measure_list, protocol).items():
+            for at, _, statistic in _found(answered, rule, [measure_list[i] for i in rows]):
                 sums[rows[at]] += statistic.numerator.sum(), statistic.weight.sum()
         total = np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
         figures[c] = sums[:, 0] / total
-    return figures[:, _as_asked(measures, asked)]
+    return figures[:, _as_listed(measures, measure_list)]
 
 
 def values_of_constants(
@@ -265,24 +265,24 @@ def values_of_constants(
     >>> values_of_constants(a, np.array([0.0, 0.0]), np.array([0.2, 0.4]), ["mIoU"]).tolist()
     [[[1.0], [0.5]]]
     """
-    protocol = chosen_protocol(protocol, annotations)
-    asked = _measures_of_constants(measures, protocol, annotations)
-    values = np.zeros((len(asked), len(start_norm), annotations.n_queries))
+    protocol = resolve_protocol(protocol, annotations)
+    measure_list = _measures_of_constants(measures, protocol, annotations)
+    values = np.zeros((len(measure_list), len(start_norm), annotations.n_queries))
     for c, answered in enumerate(_constants(annotations, start_norm, end_norm, protocol)):
-        for rule, rows in _by_rule(asked, protocol).items():
-            for at, query, statistic in _found(answered, rule, [asked[i] for i in rows]):
+        for rule, rows in _by_rule(measure_list, protocol).items():
+            for at, query, statistic in _found(answered, rule, [measure_list[i] for i in rows]):
                 values[rows[at], c] += np.bincount(query, statistic.numerator, minlength=annotations.n_queries)
-    return values[_as_asked(measures, asked)]
+    return values[_as_listed(measures, measure_list)]
 
 
 def _measures_of_constants(
     measures: Sequence[Measure | str], protocol: Protocol, annotations: Annotations
 ) -> tuple[Measure, ...]:
     """Return the measures, each once; constants rate no clips."""
-    asked = asked_measures(measures, protocol, annotations, _empty_answers(annotations))
-    if any(measure.needs == "saliency" for measure in asked):
+    measure_list = resolve_measures(measures, protocol, annotations, _empty_answers(annotations))
+    if any(measure.needs == "saliency" for measure in measure_list):
         raise MeasureError("a constant answer rates no clips; ask for measures of moments")
-    return asked
+    return measure_list
 
 
 def _empty_answers(annotations: Annotations) -> Predictions:
@@ -359,20 +359,20 @@ def evaluate_relabelled(
     array([[1.   ],
            [0.333]])
     """
-    asked, pairing = _prepare(annotations, predictions, measures, protocol, on_unknown)
-    _check_relabelled(annotations, start_s, end_s, asked)
-    groups = _by_rule(asked, pairing.protocol)
+    measure_list, pairing = _prepare(annotations, predictions, measures, protocol, on_unknown)
+    _check_relabelled(annotations, start_s, end_s, measure_list)
+    groups = _by_rule(measure_list, pairing.protocol)
     counts = {rule: _settle_silence(annotations, pairing, pairing.silent_for(rule), {}) for rule in groups}
-    figures = np.empty((len(start_s), len(asked)))
+    figures = np.empty((len(start_s), len(measure_list)))
     for n in range(len(start_s)):
         relabelled = pairing.with_references(annotations, start_s[n], end_s[n])
-        sums = np.zeros((len(asked), 2))
+        sums = np.zeros((len(measure_list), 2))
         for rule, numbers in groups.items():
-            for at, query, statistic in _found(relabelled, rule, [asked[number] for number in numbers]):
+            for at, query, statistic in _found(relabelled, rule, [measure_list[number] for number in numbers]):
                 unit_counts = counts[rule][query]
                 sums[numbers[at]] += statistic.numerator @ unit_counts, statistic.weight @ unit_counts
         figures[n] = sums[:, 0] / np.where(sums[:, 1] > 0, sums[:, 1], np.nan)
-    return figures[:, _as_asked(measures, asked)]
+    return figures[:, _as_listed(measures, measure_list)]
 
 
 def _check_relabelled(annotations: Annotations, start_s: Floats, end_s: Floats, measures: Sequence[Measure]) -> None:
@@ -388,7 +388,7 @@ def _check_relabelled(annotations: Annotations, start_s: Floats, end_s: Floats, 
         raise InputError("other references need a moment wherever the annotations have one, and nowhere else")
 
 
-def _as_asked(measures: Sequence[Measure | str], found: Sequence[Measure]) -> list[int]:
+def _as_listed(measures: Sequence[Measure | str], found: Sequence[Measure]) -> list[int]:
     """Return the position of each requested measure among the distinct ones."""
     return [found.index(parse_measure(m) if isinstance(m, str) else m) for m in measures]
 
@@ -430,8 +430,8 @@ class _Pairing:
         """Which queries that count have no answer; where there is no moment, an abstention is one."""
         if self.all_have_moments:
             return np.asarray(self.length == 0)
-        asked = ~self.without_moment if self.protocol.empty == "drop" else ~(self.without_moment & self.abstains)
-        return np.asarray((self.length == 0) & asked)
+        counted = ~self.without_moment if self.protocol.empty == "drop" else ~(self.without_moment & self.abstains)
+        return np.asarray((self.length == 0) & counted)
 
     def silent_for(self, rule: _Group) -> Bools:
         """Return which queries have no answer for a group of measures of moments or abstentions, (Q,)."""
@@ -529,24 +529,24 @@ class _Pairing:
                 start, end, score = (np.take_along_axis(table, order, axis=1) for table in (start, end, score))
                 length = kept.sum(axis=1)
             refs = self.references
-            chosen = References(refs.start[block], refs.end[block], refs.query[block], length_s=refs.lengths_s[block])
+            selected = References(refs.start[block], refs.end[block], refs.query[block], length_s=refs.lengths_s[block])
             if rule != "sets":
-                chosen = apply_rule(rule, chosen)
+                selected = apply_rule(rule, selected)
             length = np.minimum(length, start.shape[1])
             filled = np.arange(start.shape[1]) < length[:, None]
             if not filled.all():
                 for table in (start, end, score):
                     table[~filled] = 0
             if rule == "rows":
-                unit = chosen.query - low
+                unit = selected.query - low
                 start, end, score, length = start[unit], end[unit], score[unit], length[unit]
             yield Overlaps(
                 start=start,
                 end=end,
                 score=score,
                 n_predicted=length,
-                references=chosen,
-                duration=self.duration[chosen.query],
+                references=selected,
+                duration=self.duration[selected.query],
                 hit=self.protocol.hit,
                 denominator=denominator,
                 epsilon=self.protocol.epsilon,
@@ -587,8 +587,8 @@ def _settle_silence(annotations: Annotations, pairing: _Pairing, silent: Bools, 
                 f"{annotations.n_queries} queries ({some}, ...); add {field}=worst to score them 0: "
                 f"--protocol {protocol.name},{field}=worst"
             )
-        said = f"{words} ({'left out' if fate == 'drop' else 'worst value'})"
-        touched[said] = max(int(which.sum()), touched.get(said, 0))
+        note = f"{words} ({'left out' if fate == 'drop' else 'worst value'})"
+        touched[note] = max(int(which.sum()), touched.get(note, 0))
         if fate == "drop":
             counts &= ~which
     return counts
@@ -718,14 +718,14 @@ def _of_ratings(
     pairing: _Pairing, pair: SaliencyPair, measures: Sequence[Measure]
 ) -> Iterator[tuple[int, Ints, Statistic]]:
     """Yield the same of clip ratings, all queries at once; without a moment no clip is to be found."""
-    asked = ~pairing.without_moment
+    counted = ~pairing.without_moment
     for at, measure in enumerate(measures):
         numerator, weight, _ = cast(SaliencyMeasure, measure).per_query(pair)
-        yield at, np.arange(len(asked)), Statistic(numerator * asked, weight * asked)
+        yield at, np.arange(len(counted)), Statistic(numerator * counted, weight * counted)
 
 
 def _slack(margin: Floats) -> float:
-    """How close to a threshold an IoU stands on it: the rounding of its type, 1e-9 at least."""
+    """Distance at which an IoU counts as on a threshold: the rounding of its type, 1e-9 at least."""
     return max(TIE, 4 * float(np.finfo(margin.dtype).eps))
 
 

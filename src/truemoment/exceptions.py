@@ -6,7 +6,7 @@
     ├── InputError            a file or value from outside is not what it must be
     │   ├── MatchError        predictions and annotations do not belong together
     │   └── DownloadError     a file could not be fetched, or its checksum differs
-    ├── MissingFileError      a file that is asked for or needed is not there
+    ├── MissingFileError      a required file is missing
     ├── UsageError            the call itself is wrong: unknown name, impossible combination
     │   ├── OutputError       a file is to be written that is read too
     │   ├── MeasureError      a measure's text cannot be read, or it cannot be computed here
@@ -68,7 +68,7 @@ class DownloadError(InputError):
 
 
 class MissingFileError(TrueMomentError):
-    """A file that is asked for, or that a dataset needs, is not where it was looked for."""
+    """A required file is missing."""
 
 
 class UsageError(TrueMomentError):

@@ -148,7 +148,7 @@ def refuse_repeated_keys(data: bytes, path: Path, line: int | None = None) -> No
             twice = next(key for key in count if count[key] > 1)
             raise InputError(f"{twice!r} appears twice, expected each key once", path=path, line=line, field=twice)
 
-    with contextlib.suppress(ValueError, RecursionError):  # what is no JSON is told by the reader of the values
+    with contextlib.suppress(ValueError, RecursionError):  # the reader of the values reports what is no JSON
         json.loads(data.removeprefix(BYTE_ORDER_MARK), object_pairs_hook=check, parse_int=float)
 
 
@@ -173,14 +173,14 @@ def iterate_json_lines(path: Path, *, progress: bool = False) -> Iterator[tuple[
             keys = _keys_in(line)
             certain = len(set(keys)) == len(keys) and b"\\" not in b"".join(keys)  # an escape may spell any key
             usual = [b'"' + key + b'":' for key in keys] if certain else []
-            if not certain:  # or a key stands in several objects
+            if not certain:  # or a key is in several objects
                 refuse_repeated_keys(line, path, number)
         yield number, line
 
 
 def _keys_in(line: bytes) -> list[bytes]:
-    """Return the keys in a line of JSON, of all its objects, as they are spelled: texts with a colon behind them."""
-    last = line.rfind(b'"')  # behind it come numbers, and a colon if it ends a key
+    """Return the keys in a line of JSON, of all its objects, as they are spelled: texts with a colon after them."""
+    last = line.rfind(b'"')  # after it come numbers, and a colon if it ends a key
     return [text for text, colon in _TEXT.findall(line[: max(line.find(b":", last), last) + 1]) if colon]
 
 
@@ -195,7 +195,7 @@ def iterate_lines(path: Path, *, progress: bool = False) -> Iterator[bytes]:
             first = stream.readline().removeprefix(BYTE_ORDER_MARK)
             if first:
                 yield first
-                yield from _followed(stream, path) if progress else stream
+                yield from _with_progress(stream, path) if progress else stream
     except FileNotFoundError:
         raise MissingFileError(f"{path}: no such file") from None
     except IsADirectoryError:
@@ -204,7 +204,7 @@ def iterate_lines(path: Path, *, progress: bool = False) -> Iterator[bytes]:
         raise InputError(f"cannot be read ({error})", path=path) from None
 
 
-def _followed(stream: IO[bytes], path: Path) -> Iterator[bytes]:
+def _with_progress(stream: IO[bytes], path: Path) -> Iterator[bytes]:
     """Yield the lines of a stream under a progress bar, if the file is large enough to wait for."""
     size = path.stat().st_size
     if size < LARGE_FILE_BYTES or path.suffix.lower() == ".gz":
@@ -327,7 +327,7 @@ def _invalid(error: msgspec.ValidationError, data: bytes, path: Path, line: int,
 
 
 def _number_at(data: bytes, field: str) -> str:
-    """Return the number that stands at a field of JSON, as msgspec names fields: ``moments[0][1]``."""
+    """Return the number at a field of JSON, as msgspec names fields: ``moments[0][1]``."""
     try:
         value: Any = msgspec.json.decode(data)
         for name, number in re.findall(r"([^.\[\]]+)|\[(\d+)\]", field):
@@ -337,7 +337,7 @@ def _number_at(data: bytes, field: str) -> str:
         LookupError,
         TypeError,
         RecursionError,
-    ):  # it is no JSON behind the number, or the key is "[...]"
+    ):  # it is no JSON after the number, or the key is "[...]"
         return "another number"
     return f"{value:.10g}" if isinstance(value, float) else str(value)[:40]
 

@@ -203,7 +203,7 @@ def unpack_answers(packed: Mapping[str, Array], query_id: Strings) -> list[list[
 
 
 @dataclass(frozen=True, eq=False)
-class BaselineResult:
+class FloorResult:
     """A floor or ceiling on the audited split.
 
     Parameters
@@ -254,7 +254,7 @@ class BaselineResult:
         return np.asarray(self.spread / math.sqrt(max(len(self.draws), 1)))
 
 
-def run_floors(setting: Setting) -> tuple[list[BaselineResult], list[str]]:
+def run_floors(setting: Setting) -> tuple[list[FloorResult], list[str]]:
     """Fit and run every floor.
 
     Returns
@@ -283,7 +283,7 @@ def run_floors(setting: Setting) -> tuple[list[BaselineResult], list[str]]:
     return found, left_out
 
 
-def measure_again(floors: Sequence[BaselineResult], annotations: Annotations) -> list[BaselineResult]:
+def remeasured(floors: Sequence[FloorResult], annotations: Annotations) -> list[FloorResult]:
     """Measure floors on another split, fitted as they are.
 
     Raises
@@ -294,7 +294,7 @@ def measure_again(floors: Sequence[BaselineResult], annotations: Annotations) ->
     return [_measured(of.floor, annotations) for of in floors if of.floor is not None]
 
 
-def _run_floor(floor: Floor) -> BaselineResult:
+def _run_floor(floor: Floor) -> FloorResult:
     of = floor.setting
     found = _measured(floor, of.annotations)
     if of.validation is None:
@@ -303,11 +303,11 @@ def _run_floor(floor: Floor) -> BaselineResult:
     return replace(found, validated=measure_each(of.validation, answers, of.measures, of.protocol))
 
 
-def _measured(floor: Floor, annotations: Annotations) -> BaselineResult:
+def _measured(floor: Floor, annotations: Annotations) -> FloorResult:
     of, name = floor.setting, floor.name
     rows = floor.answers(annotations)
     draws = [measure_each(annotations, answers, of.measures, of.protocol) for answers in rows]
-    return BaselineResult(
+    return FloorResult(
         name=name,
         title="best constant" if name == "best-constant" else rows[0][0].name,
         kind="floor",

@@ -128,11 +128,11 @@ def has_written() -> bool:
 
 def _refuse(output: str, as_named: str, read: str, as_read: str) -> None:
     """Refuse to write what is read, or into it."""
-    told = printable(as_named)
+    shown = printable(as_named)
     if output == read:
-        raise OutputError(f"{told}: is read or written already, expected another file to write to")
+        raise OutputError(f"{shown}: is read or written already, expected another file to write to")
     if read in _with_folders(output):
-        raise OutputError(f"{told}: lies in {printable(as_read)}, which is read, expected another place")
+        raise OutputError(f"{shown}: lies in {printable(as_read)}, which is read, expected another place")
 
 
 def _with_folders(path: str) -> set[str]:

@@ -23,7 +23,7 @@ Bools = npt.NDArray[np.bool_]
 Denominator = Literal["hull", "union"]
 
 BLOCK_RANKS = 64
-"""Ranks of a long list that are held against each other at a time."""
+"""Ranks of a long list that are compared with each other at a time."""
 
 TIE = 1e-9
 """IoUs this close are equal: less is rounding. The default protocol's tolerance."""
@@ -233,7 +233,7 @@ def best_kept(score: Floats, start: npt.NDArray[Any], end: npt.NDArray[Any], *, 
     while len(kept) < top and seen < len(score):
         left = ranked(score, many)[seen:]
         seen, many = seen + len(left), 4 * many
-        left = _apart(left, kept, start, end, threshold=threshold)
+        left = _without_overlap(left, kept, start, end, threshold=threshold)
         while len(left) and len(kept) < top:
             head, left = left[:BLOCK_RANKS], left[BLOCK_RANKS:]
             clash = _overlapped(head, head, start, end, threshold=threshold)
@@ -242,11 +242,13 @@ def best_kept(score: Floats, start: npt.NDArray[Any], end: npt.NDArray[Any], *, 
                 if stays[rank]:
                     stays[rank + 1 :] &= ~clash[rank + 1 :, rank]
             kept = np.concatenate([kept, head[stays]])
-            left = _apart(left, head[stays], start, end, threshold=threshold)
+            left = _without_overlap(left, head[stays], start, end, threshold=threshold)
     return kept[:top]
 
 
-def _apart(these: Ints, those: Ints, start: npt.NDArray[Any], end: npt.NDArray[Any], *, threshold: float) -> Ints:
+def _without_overlap(
+    these: Ints, those: Ints, start: npt.NDArray[Any], end: npt.NDArray[Any], *, threshold: float
+) -> Ints:
     """Return those of these moments whose IoU with none of those is larger than the threshold."""
     for low in range(0, len(those), BLOCK_RANKS):
         clash = _overlapped(these, those[low : low + BLOCK_RANKS], start, end, threshold=threshold)

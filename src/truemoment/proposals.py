@@ -259,15 +259,15 @@ class WindowedGrid:
         at = self._window_frame(np.arange(int(self.n_windows(np.asarray(n_frames)))), n_frames)
         reach = -(-self.window_frames // self.stride_frames)  # number of windows before that can share frames
         new: dict[tuple[int, ...], Ints] = {}
-        chosen: list[Ints] = []
+        selected: list[Ints] = []
         for w in range(len(at)):
             back = tuple((at[w] - at[max(w - reach, 0) : w]).tolist())
             if back not in new:
                 new[back] = np.flatnonzero(self._is_new(back)) if back else np.arange(len(first))
-            chosen.append(new[back])
-        if not chosen:
+            selected.append(new[back])
+        if not selected:
             return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        window_frame, cell = np.repeat(at, [len(cells) for cells in chosen]), np.concatenate(chosen)
+        window_frame, cell = np.repeat(at, [len(cells) for cells in selected]), np.concatenate(selected)
         return window_frame + first[cell], window_frame + end[cell]
 
     def overlapping(self, duration_s: float, start_s: float, end_s: float) -> Ints:
@@ -298,13 +298,13 @@ class WindowedGrid:
     def _is_new(self, back: tuple[int, ...]) -> Bools:
         """Return which cells (P,) are not cells of the windows that start this many frames before."""
         first, last = self.cells
-        held = np.zeros((self.n_clips, self.n_clips), dtype=bool)
-        held[first, last] = True
+        occupied = np.zeros((self.n_clips, self.n_clips), dtype=bool)
+        occupied[first, last] = True
         new = np.ones(len(first), dtype=bool)
         for frames in back:
             clips, rest = divmod(frames, self.window_frames // self.n_clips)
             inside = np.flatnonzero(last + clips < self.n_clips) if rest == 0 else np.zeros(0, dtype=np.int64)
-            new[inside[held[first[inside] + clips, last[inside] + clips]]] = False
+            new[inside[occupied[first[inside] + clips, last[inside] + clips]]] = False
         return new
 
 
@@ -361,7 +361,7 @@ class MultiScale:
         return np.concatenate([low + numbers for low, numbers in zip(edges[:-1], of_grids, strict=True)])
 
     def _edges(self, duration_s: float) -> Ints:
-        """Number of the first proposal of each grid, and behind the last."""
+        """Number of the first proposal of each grid, and after the last."""
         return np.cumsum([0, *(int(grid.count(np.asarray(duration_s))) for grid in self.grids)])
 
 

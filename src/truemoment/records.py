@@ -34,7 +34,7 @@ Status = Literal["parsed", "no answer", "refused", "ambiguous", "failed"]
 """How an answer in words was understood.
 
 ``parsed``: moments were read. ``no answer``: it says that there is no such moment. ``refused``: the model declines
-to answer. ``ambiguous``: it can be read in more than one way, or only half of a moment is told. ``failed``: nothing
+to answer. ``ambiguous``: it can be read in more than one way, or it has only half of a moment. ``failed``: nothing
 that could be a moment is found.
 """
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -433,7 +433,7 @@ class Annotations:
             for query_id in part.queries.query_id:
                 if query_id in seen:
                     both = f"{seen[query_id].split} and {part.split}"
-                    raise InputError(f"{query_id!r} stands in {both}, expected it in one", field="query_id")
+                    raise InputError(f"{query_id!r} is in {both}, expected it in one", field="query_id")
                 seen[query_id] = part
         columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _ANNOTATION_COLUMNS}
         return cls(**columns, dataset=parts[0].dataset, split=split, saliency=_joined_saliency(parts))

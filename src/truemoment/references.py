@@ -94,8 +94,8 @@ def apply_rule(rule: ReferenceRule, references: References) -> References:
     if rule in ("nearest", "pooled"):
         return References(start, end, query, rule, length_s)
     if rule in ("first", "representative"):
-        chosen = representative(start, end)[:, None] if rule == "representative" else np.zeros_like(query)[:, None]
-        start, end, length_s = (np.take_along_axis(table, chosen, axis=1) for table in (start, end, length_s))
+        selected = representative(start, end)[:, None] if rule == "representative" else np.zeros_like(query)[:, None]
+        start, end, length_s = (np.take_along_axis(table, selected, axis=1) for table in (start, end, length_s))
         return References(start, end, query, rule, length_s)
     if rule == "merged":
         return References(*merge(start, end), query, rule)

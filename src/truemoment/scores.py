@@ -196,7 +196,7 @@ class Scores:
 
 
 class _Saved(msgspec.Struct):
-    """What a file of saved scores says beside its tables."""
+    """Metadata of a file of saved scores."""
 
     SCHEMA: ClassVar[str] = "truemoment/scores/1"
 

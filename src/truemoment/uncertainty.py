@@ -275,7 +275,7 @@ def paired_permutation(a: Scores, b: Scores, rng: np.random.Generator, *, permut
     .. math:: p = \frac{1 + \#\{i : |d^*_i| \ge |d|\}}{1 + N}
 
     When the videos on which the systems differ are so few that all their swaps are no more than N, all
-    are looked at instead of drawn, and p is the share with :math:`|d^*| \ge |d|`.
+    are computed instead of drawn, and p is the share with :math:`|d^*| \ge |d|`.
 
     Parameters
     ----------
@@ -385,7 +385,7 @@ def permutation_tests(
     rng
         Generator of the swaps.
     permutations
-        1 or more; all swaps are looked at where they are no more than that.
+        1 or more; all swaps are computed where they are no more than that.
     progress
         Show a progress bar on standard error when there is much to do.
 

@@ -11,7 +11,7 @@ from truemoment import Annotations, Predictions
 from truemoment.auditing import Audit, AuditSetup, Controls, Results, Splits, audit
 from truemoment.caching import Cache
 from truemoment.diagnosis.shuffled import shuffle_features
-from truemoment.floors import BaselineResult
+from truemoment.floors import FloorResult
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
 from truemoment.worlds import ToyGrounder, make_world
@@ -116,7 +116,7 @@ def with_floors():
         fields = {"resamples": 200, "permutations": 99, "cache": Cache.of_user()} | more
         case = AuditSetup(annotations, predictions, parse_measures(measures), get_protocol("default"), **fields)
         results = Results(case, seed)
-        found = [BaselineResult(name, name, "floor", results.evaluate(of), of) for name, of in floors.items()]
+        found = [FloorResult(name, name, "floor", results.evaluate(of), of) for name, of in floors.items()]
         results.__dict__["_floors"] = tuple(found), ()  # what functools.cached_property would have kept
         return results
 

@@ -15,7 +15,7 @@ from truemoment.diagnosis.agreement import Annotators
 from truemoment.diagnosis.humans import consensus_scores, human_scores
 from truemoment.documents import as_json
 from truemoment.evaluation import evaluate
-from truemoment.floors import NETWORK, BaselineResult
+from truemoment.floors import NETWORK, FloorResult
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
 from truemoment.reports import audit as report
@@ -155,7 +155,7 @@ def of_people(with_floors):
         scores = results.evaluate(of)
         scores = dataclasses.replace(scores, weight=scores.weight * (np.arange(120) < 90))
         scores = dataclasses.replace(scores, numerator=scores.numerator * scores.weight)
-        ceiling = BaselineResult("human-another", "Annotator against one other", "ceiling", scores, of)
+        ceiling = FloorResult("human-another", "Annotator against one other", "ceiling", scores, of)
         results.__dict__["_ceilings"] = (*results.ceilings, ceiling), 90
         return results, skill.against_people(results)
 

@@ -13,7 +13,7 @@ from truemoment.diagnosis.randomised_video import randomised
 from truemoment.documents import as_json
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import UsageError
-from truemoment.features.changed import WAYS
+from truemoment.features.changed import CHANGES
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
 from truemoment.records import Predictions
@@ -69,7 +69,7 @@ def test_a_method_that_sees_loses_on_every_kind(audit_of_seeing, seeing):
     assert (found.level, found.holds) == ("good", True)
     assert finding(audit_of_seeing, "uses-video").holds is True
     changed = audit_of_seeing.results.cached(changed_videos.changed)
-    assert tuple(one.change for one in changed.controls) == WAYS[1:]
+    assert tuple(one.change for one in changed.controls) == CHANGES[1:]
     assert (changed.n_differing, changed.agrees) == (0, True)
     for one in changed.controls:
         # Each figure is what `evaluate` gives by itself, and the fall is the difference of two.
@@ -157,7 +157,7 @@ def test_answers_on_changed_videos_need_the_original(seeing):
 def test_reports_tell_every_way(audit_of_seeing, seeing):
     document = as_json(report.document(audit_of_seeing))["changed"]
     assert document["n_differing"] == 0
-    assert [way["way"] for way in document["ways"]] == list(WAYS[1:])
+    assert [way["way"] for way in document["ways"]] == list(CHANGES[1:])
     changed = audit_of_seeing.results.cached(changed_videos.changed)
     (frozen,) = (one for one in changed.controls if one.change == "frozen")
     told = next(way for way in document["ways"] if way["way"] == "frozen")
@@ -170,7 +170,7 @@ def test_reports_tell_every_way(audit_of_seeing, seeing):
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names == ["original", "segments shuffled", "played backwards", "frozen", "another video"]
     widths = [bar.get_width() for bar in axes.patches]
-    figures = [seeing.controls.changed[way] for way in WAYS]
+    figures = [seeing.controls.changed[way] for way in CHANGES]
     expected = [
         100 * evaluate(seeing.annotations, of, seeing.measures, seeing.protocol).value("R@1,IoU=0.5") for of in figures
     ]
@@ -254,7 +254,7 @@ def test_controls_are_no_blind_baselines(asked):
 def test_every_control_stands_beside_the_floor_and_the_worst_leads(audit_of_seeing, seeing):
     found = finding(audit_of_seeing, "without-right-video")
     remaining = audit_of_seeing.results.cached(without_right_video.remaining)
-    assert tuple(one.control.change for one in remaining) == WAYS[1:]
+    assert tuple(one.control.change for one in remaining) == CHANGES[1:]
 
     def value(way):
         predictions = seeing.controls.changed[way]

@@ -10,7 +10,7 @@ from truemoment import Annotations
 from truemoment.auditing import Splits
 from truemoment.auditing.checks import better_than_guessing, skill
 from truemoment.auditing.verdict import DRAWS, LITTLE, Verdict, judge_floors
-from truemoment.floors import BaselineResult
+from truemoment.floors import FloorResult
 from truemoment.measures import parse_measures
 from truemoment.protocols import get_protocol
 from truemoment.scores import Scores
@@ -239,7 +239,7 @@ def told(with_floors, constant):
             table = np.asarray(hits, dtype=float)[None, : 4 * n_videos]
             return dataclasses.replace(results.evaluate(answers), numerator=table)
 
-        floors = [BaselineResult(name, name, "floor", scores(hits), answers) for name, hits in floors.items()]
+        floors = [FloorResult(name, name, "floor", scores(hits), answers) for name, hits in floors.items()]
         results.__dict__["_floors"] = tuple(floors), ()
         results.__dict__["scores"] = scores(own)
         return better_than_guessing.look(results), skill.look(results)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.features.changed import WAYS
+from truemoment.features.changed import CHANGES
 from truemoment.io import write_predictions
 from truemoment.worlds import ToyGrounder, make_world
 from truemoment.worlds.export import write_world
@@ -87,7 +87,7 @@ def test_the_model_is_asked_again(call, files, loads):
     assert document["predictions"]["model"] == {"path": "runs/toy", "name": "toy", "features": "made up"}
     assert document["caution"] == "Simulated: these features are made up."
     assert (document["changed"]["n_differing"], document["changed"]["agrees"]) == (0, True)
-    assert [way["way"] for way in document["changed"]["ways"]] == list(WAYS[1:])
+    assert [way["way"] for way in document["changed"]["ways"]] == list(CHANGES[1:])
     assert document["changed"]["original"][0]["value"] == document["measures"][0]["value"]
     assert {"uses-video", "looks-at-video"} <= {one["check"] for one in document["findings"]}
 

@@ -120,7 +120,7 @@ class TestCheck:
         assert (status, out) == (2, "")
         assert err == (
             f"truemoment: tacos: {tmp_path}/tacos (no such folder) is missing, expected train.json; "
-            "'truemoment datasets fetch tacos' gets it or says how\n"
+            "'truemoment datasets fetch tacos' downloads it or prints the steps\n"
         )
 
     def test_a_malformed_file(self, call, small_tacos):

@@ -139,7 +139,7 @@ class TestWhichAnnotations:
         said = fails(2, "evaluate", predictions, "--dataset", "tacos", "--split", "val", "--data-dir", tmp_path)
         assert said == (
             f"tacos: {tmp_path}/tacos (no such folder) is missing, expected val.json; "
-            "'truemoment datasets fetch tacos' gets it or says how"
+            "'truemoment datasets fetch tacos' downloads it or prints the steps"
         )
 
     def test_the_variable_is_heeded(self, fails, predictions, tmp_path, monkeypatch):
@@ -269,11 +269,11 @@ TOO_MANY = os.strerror(errno.EMFILE)
         (OSError(errno.EMFILE, TOO_MANY), f"{TOO_MANY}; allow more (ulimit -n)"),
         (
             UnicodeEncodeError("utf-8", "a\udcff", 1, 2, "surrogates not allowed"),
-            r"a\xff: is no text in UTF-8, which a file could hold; rename it",
+            r"a\xff: is not valid UTF-8; rename the file",
         ),
         (
             ValueError("embedded null byte"),
-            "a path that stands in a file holds a character NUL, which no name of a file does",
+            "a path in a file contains the character NUL, which no file name can contain",
         ),
     ],
 )

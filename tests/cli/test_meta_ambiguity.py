@@ -110,7 +110,7 @@ def test_population_and_baselines_are_held_against_noise_too(study):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--noise", "annotators"), "--noise annotators: from whom? give --annotators NAME"),
+        (("--noise", "annotators"), "--noise annotators: also give --annotators NAME"),
         (("--annotators", "gone.jsonl"), "gone.jsonl"),
         (("--annotators", "mine.jsonl"), "mine"),  # nobody marked a query twice
         (("--noise", "nonsense"), "nonsense"),

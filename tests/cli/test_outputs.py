@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from truemoment.cli.options import files_of_run, refuse_outputs, told_path
+from truemoment.cli.options import files_of_run, refuse_outputs, shown_path
 from truemoment.exceptions import UsageError
 
 MAD = ["--dataset", "mad", "--split", "test", "--data-dir", "data"]
@@ -148,6 +148,6 @@ def test_below_a_folder_that_is_read(tmp_path, monkeypatch):
 
 
 def test_control_characters_of_a_path_are_told_as_such():
-    assert told_path(Path("a\x07\x1b[31m\n.mp4")) == r"a\x07\x1b[31m\x0a.mp4"
-    assert told_path(Path("電影　é.mp4")) == "電影　é.mp4"
-    assert told_path(Path("a\udcff")) == r"a\xff"
+    assert shown_path(Path("a\x07\x1b[31m\n.mp4")) == r"a\x07\x1b[31m\x0a.mp4"
+    assert shown_path(Path("電影　é.mp4")) == "電影　é.mp4"
+    assert shown_path(Path("a\udcff")) == r"a\xff"

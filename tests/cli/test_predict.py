@@ -136,7 +136,7 @@ def test_what_people_read(predict, server, tmp_path):
     assert {label: value.strip() for label, value in facts.items() if label != "time"} == {
         "method": "m, seconds",
         "data": "mine.jsonl/test: 3 queries, 2 videos",
-        "queries": "asked now: 3; answered before: 0; not answered: 0",
+        "queries": "new answers: 3; earlier answers: 0; not answered: 0",
         "answers read": f"2 parsed, 1 no answer (parser {VERSION})",
         # The server counts 100 and 7 tokens an answer: 300 at 2.5 and 21 at 10 a million.
         "tokens": "300 in, 21 out; cost 0.00096",
@@ -329,7 +329,7 @@ def test_places_that_cannot_be_written(refused, videos, annotations, tmp_path):
 def test_missing_videos_are_listed(refused, videos, tmp_path):
     (videos / "w.mp4").unlink()
     told = refused("--videos", videos)
-    assert "lacks 1 of 2 videos (w), expected their id and one of .mp4 .mkv .webm .avi .mov" in told
+    assert "1 of 2 videos are missing (w), expected their id and one of .mp4 .mkv .webm .avi .mov" in told
     assert "--on-missing-video skip" in told
     (videos / "v.mp4").unlink()
     assert "lacks 2 of 2 videos (v, w)" in refused("--videos", videos, "--on-missing-video", "skip")

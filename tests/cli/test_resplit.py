@@ -197,7 +197,7 @@ def test_other_verbs_take_the_folder(call, made, tmp_path):
     status, out, err = call("bias", "--dataset", made / "anew", *quick)
     assert status == 0, err
     [dataset] = json.loads(out)["datasets"]
-    assert dataset["title"] == "anew: mine.jsonl, split anew"
+    assert dataset["title"] == "anew: mine.jsonl, split again"
     assert [of["split"] for of in dataset["splits"]] == list(SPLITS)
 
 
@@ -353,8 +353,8 @@ def everything(folder):
             ("--annotations", "full", *OUT),
             "full: is not a regular file; expected one, because the folder refers to it",
         ),
-        (("--dataset", "anew", *OUT), "anew is split anew already, expected the dataset it was made of"),
-        (("--dataset", "./anew", *OUT), "anew is split anew already, expected the dataset it was made of"),
+        (("--dataset", "anew", *OUT), "anew is split again already, expected the original dataset"),
+        (("--dataset", "./anew", *OUT), "anew is split again already, expected the original dataset"),
         (
             ("--dataset", "full", *OUT),
             "full: holds no datasheet.json; expected a dataset's name, or a folder that 'truemoment resplit' made",

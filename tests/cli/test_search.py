@@ -233,7 +233,7 @@ def test_clips_of_a_film_that_is_gone_leave_no_folder(call, fails, index, films,
 
 def test_clips_among_the_films_are_told(call, index, films):
     _, _, err = call("search", "red", index, "--top", "1", "--clips", films / "clips")
-    assert err.startswith(f"note: {films / 'clips'} lies among the videos of all.index")
+    assert err.startswith(f"note: {films / 'clips'} is in the folder of the videos of all.index")
     assert call("search", "red", index, "--top", "1", "--clips", "clips")[2] == ""
     shutil.rmtree(films / "clips")
     for film in ("b.mp4", "c.mp4"):
@@ -248,7 +248,7 @@ def test_clips_among_the_films_are_told(call, index, films):
 def test_a_first_look_is_told(call, index):
     status, out, err = call("search", "red", index, "--candidates", "2")
     assert status == 0
-    assert err == "note: a first look at 3 videos left 2 to be scored; --exact scores all\n"
+    assert err == "note: the first stage selected 2 of 3 videos to score; --exact scores all\n"
     assert call("search", "red", index, "--exact") == (0, out, "")
 
 
@@ -258,7 +258,7 @@ def test_pictures_of_a_film_that_is_gone(call, index, films):
     table = call("search", "red", index, "--top", "2")[1]
     status, out, err = call("search", "red", index, "--top", "2", "--html", "found.html", "--clips", "clips")
     assert status == 1
-    told = "no such file; the index remembers what was seen in it, pictures need the video itself"
+    told = "no such file; pictures need the video, the index has only its embeddings"
     assert err == f"no pictures or clips: {films / 'a.mp4'}: {told}\n"
     assert out.startswith(table)
     assert [clip.name for clip in Path("clips").iterdir()] == ["02-c-0h00m34.0s.mp4"]

@@ -127,7 +127,7 @@ def test_a_test_split_chooses_only_by_force_and_every_result_says_so(call, fails
     ("changed", "told"),
     [
         (["--train-split", "test-ood"], "train on a test split"),
-        (["--test", "val"], "learned from or chosen by"),
+        (["--test", "val"], "training or validation data"),
         (["--select-split", "train"], "shares queries with train"),
         (["--train-split", "morning"], "morning"),
         (["--test", "evening"], "evening"),

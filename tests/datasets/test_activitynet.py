@@ -50,7 +50,7 @@ class TestCaptions:
         (tmp_path / "activitynet-captions" / "val_2.json").unlink()
         assert refused("activitynet-captions", "test") == (
             "activitynet-captions: activitynet-captions/val_2.json is missing, expected val_2.json; "
-            "'truemoment datasets fetch activitynet-captions' gets it or says how"
+            "'truemoment datasets fetch activitynet-captions' downloads it or prints the steps"
         )
 
     @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ class TestCD:
         (tmp_path / "activitynet-captions" / "train.json").unlink()
         assert refused("activitynet-cd", "train") == (
             "activitynet-captions: activitynet-captions/train.json is missing, expected train.json; "
-            "'truemoment datasets fetch activitynet-captions' gets it or says how"
+            "'truemoment datasets fetch activitynet-captions' downloads it or prints the steps"
         )
 
     def test_train_cannot_be_derived_without_its_neighbours(self, tmp_path, refused):

@@ -103,7 +103,7 @@ class TestCharadesSTA:
         (folder / gone).unlink()
         assert refused("charades-sta", "test") == (
             f"charades-sta: charades-sta/{gone} is missing, expected {gone}; "
-            "'truemoment datasets fetch charades-sta' gets it or says how"
+            "'truemoment datasets fetch charades-sta' downloads it or prints the steps"
         )
 
 

@@ -178,7 +178,7 @@ def test_another_file_of_that_name_is_never_overwritten(dataset, server, tmp_pat
 def test_a_wrong_checksum_keeps_nothing(dataset, server, tmp_path):
     path = tmp_path / "tacos" / "page.json"
     assert said_of(dataset("page"), tmp_path) == (
-        f"{path}: what came from http://127.0.0.1:{server.server_port}/page is not the published file (checksum); "
+        f"{path}: the download from http://127.0.0.1:{server.server_port}/page is not the published file (checksum); "
         "nothing was kept"
     )
     assert names(tmp_path) == []
@@ -217,8 +217,8 @@ def test_a_file_without_end_is_refused(dataset, server, tmp_path, monkeypatch, c
     monkeypatch.setattr(fetch, "RETRIES", 1)  # another try would bring the same
     expected = "20,000 bytes" if n_bytes else "1,048,576 bytes at most"
     assert said_of(dataset(name, n_bytes=n_bytes), tmp_path) == (
-        f"{tmp_path}/tacos/{name}.json: what came from http://127.0.0.1:{server.server_port}/{name} is longer than the "
-        f"file, expected {expected}; nothing was kept"
+        f"{tmp_path}/tacos/{name}.json: the download from http://127.0.0.1:{server.server_port}/{name} is longer than "
+        f"the file, expected {expected}; nothing was kept"
     )
     assert names(tmp_path) == []
     assert server.asked == [f"/{name}"]
@@ -307,7 +307,7 @@ class TestKnownByGitOnly:
     def test_wrong(self, dataset, server, tmp_path):
         said = said_of(dataset("page", sha256="", git_blob=BLOB), tmp_path)
         assert said == (
-            f"{tmp_path}/tacos/page.json: what came from http://127.0.0.1:{server.server_port}/page is not the "
+            f"{tmp_path}/tacos/page.json: the download from http://127.0.0.1:{server.server_port}/page is not the "
             "published file (checksum); nothing was kept"
         )
         assert names(tmp_path) == []

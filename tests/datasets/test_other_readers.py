@@ -260,5 +260,5 @@ class TestMAD:
     def test_missing(self, refused):
         assert refused("mad", "test") == (
             "mad: mad (no such folder) is missing, expected MAD_test.json or annotations/MAD_test.json or "
-            "annotations/MAD-v1/MAD_test.json; 'truemoment datasets fetch mad' gets it or says how"
+            "annotations/MAD-v1/MAD_test.json; 'truemoment datasets fetch mad' downloads it or prints the steps"
         )

@@ -106,7 +106,7 @@ class TestEveryDataset:
             load_annotations(name, split, data_dir=tmp_path)
         said = str(caught.value)
         assert said.startswith(f"{name}: {tmp_path / name}/")
-        assert f"'truemoment datasets fetch {name}' gets it or says how" in said
+        assert f"'truemoment datasets fetch {name}' downloads it or prints the steps" in said
 
     def test_a_missing_folder_is_told(self, name, tmp_path):
         split = DATASETS[name].splits[-1].name

@@ -91,7 +91,7 @@ def test_relative_absolute_and_here(made, monkeypatch):
     monkeypatch.chdir(made / "anew")
     part = load_annotations(".", "val")
     assert (part.dataset, part.sha256) == ("anew", expected)
-    assert get_dataset(".").title == "anew: mine.jsonl, split anew"
+    assert get_dataset(".").title == "anew: mine.jsonl, split again"
 
 
 @pytest.mark.usefixtures("undrawn", "few_floors")
@@ -120,8 +120,8 @@ def test_a_file_named_as_a_split_is_not_taken_for_it(tmp_path):
     }
     (tmp_path / "train.jsonl").unlink()
     assert told(MissingFileError, tmp_path / "anew") == (
-        f"{tmp_path}/anew/datasheet.json: the annotations it was made of are not at {tmp_path}/anew/../train.jsonl; "
-        "put the file there"
+        f"{tmp_path}/anew/datasheet.json: the annotations it was made from are missing at "
+        f"{tmp_path}/anew/../train.jsonl; put the file there"
     )
 
 
@@ -167,7 +167,7 @@ def test_a_changed_time_of_the_source(root):
 def test_a_source_that_is_nowhere(root):
     (root / "mine.jsonl").unlink()
     assert told(MissingFileError, root / "anew") == (
-        f"{root}/anew/datasheet.json: the annotations it was made of are not at {root}/anew/mine.jsonl nor at "
+        f"{root}/anew/datasheet.json: the annotations it was made from are missing at {root}/anew/mine.jsonl and at "
         f"{root}/anew/../mine.jsonl; put the file there"
     )
 
@@ -277,8 +277,8 @@ def in_source(**fields):
         (in_source(annotations=None), "{path}: field source: expected a dataset or annotations, with splits"),
         (in_source(splits={}), "{path}: field source: expected a dataset or annotations, with splits"),
         (in_source(annotations=7), "{path}:1: field source.annotations: got a whole number"),
-        (in_source(annotations=""), "{path}: the annotations it was made of are not at "),
-        (in_source(annotations="a\0b"), "{path}: the annotations it was made of are not at "),
+        (in_source(annotations=""), "{path}: the annotations it was made from are missing at "),
+        (in_source(annotations="a\0b"), "{path}: the annotations it was made from are missing at "),
     ],
 )
 def test_a_broken_datasheet(root, change, line):

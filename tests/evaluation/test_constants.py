@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from truemoment import Annotations, Predictions, evaluate, get_protocol, parse_measure, parse_measures
-from truemoment.evaluation import asked_measures, chosen_protocol, evaluate_constants
+from truemoment.evaluation import evaluate_constants, resolve_measures, resolve_protocol
 from truemoment.exceptions import InputError, MeasureError, ProtocolError
 from truemoment.protocols import PROTOCOLS
 from truemoment.records import Saliency
@@ -171,26 +171,26 @@ def test_asked_measures(like_qvhighlights):
     of_moments = tuple(measure for measure in every if measure.needs != "saliency")
     assert of_moments != every
     # By default what the protocol lists, without clip ratings where one side has none.
-    assert asked_measures(None, protocol, like_qvhighlights, rating) == every
-    assert asked_measures(None, protocol, like_qvhighlights, silent) == of_moments
-    assert asked_measures(None, protocol, plain, rating) == of_moments
+    assert resolve_measures(None, protocol, like_qvhighlights, rating) == every
+    assert resolve_measures(None, protocol, like_qvhighlights, silent) == of_moments
+    assert resolve_measures(None, protocol, plain, rating) == of_moments
     # What is asked for is given, in order, each once.
-    asked = asked_measures(["mIoU", "R@1,IoU=0.50", parse_measure("R@1,IoU=0.5")], protocol, plain, silent)
+    asked = resolve_measures(["mIoU", "R@1,IoU=0.50", parse_measure("R@1,IoU=0.5")], protocol, plain, silent)
     assert [str(measure) for measure in asked] == ["mIoU", "R@1,IoU=0.5"]
-    assert asked_measures("mIoU; R@1,IoU=0.5", protocol, plain, silent) == asked
-    assert asked_measures(["HIT@1,min=Good"], protocol, plain, silent) == parse_measures("HIT@1,min=Good")
+    assert resolve_measures("mIoU; R@1,IoU=0.5", protocol, plain, silent) == asked
+    assert resolve_measures(["HIT@1,min=Good"], protocol, plain, silent) == parse_measures("HIT@1,min=Good")
     for nothing in ([], ()):
         with pytest.raises(MeasureError, match="got no measure, expected at least one"):
-            asked_measures(nothing, protocol, plain, silent)
+            resolve_measures(nothing, protocol, plain, silent)
 
 
 def test_chosen_protocol(like_qvhighlights):
     own = Annotations.from_rows([("a", "v", 10.0, "s", 0.0, 5.0)])
-    assert chosen_protocol(None, own) is PROTOCOLS["default"]
-    assert chosen_protocol(None, like_qvhighlights) is PROTOCOLS["moment-detr"]
-    assert chosen_protocol("default", like_qvhighlights) is PROTOCOLS["default"]
+    assert resolve_protocol(None, own) is PROTOCOLS["default"]
+    assert resolve_protocol(None, like_qvhighlights) is PROTOCOLS["moment-detr"]
+    assert resolve_protocol("default", like_qvhighlights) is PROTOCOLS["default"]
     changed = get_protocol("default,comparison=>=")
-    assert chosen_protocol(changed, own) is changed
-    assert chosen_protocol("default,comparison=>=", own) == changed
+    assert resolve_protocol(changed, own) is changed
+    assert resolve_protocol("default,comparison=>=", own) == changed
     with pytest.raises(ProtocolError, match="unknown protocol"):
-        chosen_protocol("nobody", own)
+        resolve_protocol("nobody", own)

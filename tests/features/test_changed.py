@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment.exceptions import InputError, UsageError
-from truemoment.features import WAYS, ChangedFeatures, Features, FeatureStore, resample
+from truemoment.features import CHANGES, ChangedFeatures, Features, FeatureStore, resample
 from truemoment.features.changed import N_SEGMENTS
 
 
@@ -22,7 +22,7 @@ def numbered(**lengths):
 STORE = numbered(a=60, b=33, c=7, d=1, e=160)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", CHANGES)
 def test_a_changed_store_is_a_store_with_the_same_times(way):
     changed = ChangedFeatures(STORE, way, seed=3)
     assert isinstance(changed, FeatureStore)
@@ -112,7 +112,7 @@ def test_two_videos_of_one_length_are_shuffled_otherwise():
 
 
 def test_names_tell_the_way_and_the_seed_where_one_matters():
-    names = [ChangedFeatures(STORE, way, 7).name for way in WAYS]
+    names = [ChangedFeatures(STORE, way, 7).name for way in CHANGES]
     assert names == [
         "memory",
         "memory (shuffled, seed=7)",

@@ -96,7 +96,7 @@ def slow(validation: Systems, test: Systems) -> tuple[list[int], list[int], list
 def test_choices_z_scores_and_regret_are_those_of_a_loop():
     found = study()
     chosen, tied, z, regret = slow(VALIDATION, TEST)
-    assert found.chosen.tolist() == chosen
+    assert found.selected.tolist() == chosen
     assert found.tied.tolist() == tied
     assert len(set(chosen)) > 1  # or there would be nothing to tell apart
     assert found.z == pytest.approx(np.array(z), abs=1e-9)
@@ -134,7 +134,7 @@ def test_resampled_choices_are_those_of_a_loop_over_resamples():
 
 def test_z_scores_of_the_choices_average_nothing_and_spread_by_one():
     found = study()
-    differ = np.ptp(found.chosen_figures, axis=0) > 0
+    differ = np.ptp(found.selected_figures, axis=0) > 0
     assert found.z.mean(axis=0) == pytest.approx(0, abs=1e-12)
     assert found.z[:, differ].std(axis=0) == pytest.approx(1)
 
@@ -156,7 +156,7 @@ def test_a_validation_measure_chooses_perfectly_on_the_very_same_queries():
 def test_less_is_better_where_the_measure_says_so():
     figures = np.array([[0.2, 0.9], [0.1, 0.5], [0.4, 0.7]])
     found = study(systems_of(figures, "FalseAbstention; mIoU"), systems_of(figures, "FalseAbstention; mIoU", "test"))
-    assert found.chosen.tolist() == [1, 0]  # lowest false abstention, highest mIoU
+    assert found.selected.tolist() == [1, 0]  # lowest false abstention, highest mIoU
     assert found.regret == pytest.approx(np.array([[0.0, 0.4], [0.1, 0.0]]))
     assert found.z == pytest.approx(np.array([[1.0, -1.0], [-1.0, 1.0]]))  # higher is better in both
 
@@ -165,9 +165,9 @@ def test_of_those_that_tie_one_is_chosen_by_lot_and_their_number_told():
     figures = np.array([[0.1, 0.1], [0.3, 0.1 + 0.2], [0.3, 0.3]])  # 0.1 + 0.2 is 0.30000000000000004
     judged = np.array([[0.1, 0.1], [0.2, 0.4], [0.4, 0.3]])
     found = study(systems_of(figures), systems_of(judged, split="test"))
-    assert found.chosen.tolist() == [1, 1]
+    assert found.selected.tolist() == [1, 1]
     assert found.tied.tolist() == [2, 2]
-    assert found.chosen_figures == pytest.approx(np.array([[0.3, 0.35], [0.3, 0.35]]))
+    assert found.selected_figures == pytest.approx(np.array([[0.3, 0.35], [0.3, 0.35]]))
     assert found.regret == pytest.approx(np.array([[0.1, 0.05], [0.1, 0.05]]))
     turned = study(systems_of(figures[[0, 2, 1]]), systems_of(judged[[0, 2, 1]], split="test"))
     assert turned.regret == pytest.approx(found.regret)  # the order of files decides nothing
@@ -189,7 +189,7 @@ def test_a_copy_of_every_variant_leaves_regret_as_it_is():
         return Systems(systems.scores | {f"copy of {name}": scores for name, scores in systems.scores.items()})
 
     found, more = study(), study(with_copies(VALIDATION), with_copies(TEST))
-    assert more.chosen.tolist() == found.chosen.tolist()
+    assert more.selected.tolist() == found.selected.tolist()
     assert more.regret == pytest.approx(found.regret)
     assert more.regret_mean == pytest.approx(found.regret_mean)
     assert more.tied.tolist() == (2 * found.tied).tolist()
@@ -202,7 +202,7 @@ def test_the_order_of_the_variants_changes_no_choice_where_none_ties():
     found, again = study(), study(turned(VALIDATION), turned(TEST))
     alone = found.tied == 1
     assert alone.any()
-    names = [[of.variants[number] for number in of.chosen[alone]] for of in (found, again)]
+    names = [[of.variants[number] for number in of.selected[alone]] for of in (found, again)]
     assert names[0] == names[1]
     assert again.regret[alone] == pytest.approx(found.regret[alone])
 

@@ -311,7 +311,7 @@ def test_joined_refuses():
     one, other = annotations(split="train"), annotations(split="test")
     with pytest.raises(InputError) as caught:
         Annotations.joined([one, other])
-    assert str(caught.value) == "field query_id: 'a#0' stands in train and test, expected it in one"
+    assert str(caught.value) == "field query_id: 'a#0' is in train and test, expected it in one"
 
 
 @pytest.mark.parametrize(

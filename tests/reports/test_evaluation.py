@@ -16,7 +16,7 @@ from truemoment.uncertainty import bootstrap, interval95
 
 def made(
     measures="mIoU", protocol=None, *, resamples=0, seed=0, answers=None, duration_s=30.0, **counts
-) -> report.Evaluation:
+) -> report.EvaluatedFile:
     """An evaluation of two queries of two videos; `counts` go into the match report."""
     annotations = Annotations.from_rows(
         [("v#0", "v", duration_s, "a", 0.0, 8.0), ("w#0", "w", duration_s, "b", 0.0, 10.0)],
@@ -28,7 +28,7 @@ def made(
     intervals = None
     if resamples:
         intervals = interval95(bootstrap(scores, np.random.default_rng(seed), resamples=resamples))
-    return report.Evaluation(
+    return report.EvaluatedFile(
         scores=scores,
         figures=scores.measured(intervals),
         match=MatchReport(**{"format": "native", "recognised": "as asked", "rows": 2, "moments": 2} | counts),
@@ -109,7 +109,7 @@ def test_what_the_protocol_touched():
     assert as_json(report.document(evaluation))["touched"] == {"a clipped reference": 1}
 
 
-def of_nothing(protocol, measures="mIoU") -> report.Evaluation:
+def of_nothing(protocol, measures="mIoU") -> report.EvaluatedFile:
     """An evaluation of five queries: one has a moment; of the others two are abstained from, one is not to be read."""
     nan = math.nan
     rows = [("v#0", "v", 30.0, "a", 0.0, 8.0)] + [(f"v#{k}", "v", 30.0, f"b{k}", nan, nan) for k in range(1, 5)]
@@ -120,7 +120,7 @@ def of_nothing(protocol, measures="mIoU") -> report.Evaluation:
     )
     scores = evaluate(Annotations.from_rows(rows), predictions, measures, protocol)
     match = MatchReport(format="native", recognised="as asked", rows=4, moments=0)
-    return report.Evaluation(scores, scores.measured(), match, {"path": "p", "sha256": ""}, depth=0)
+    return report.EvaluatedFile(scores, scores.measured(), match, {"path": "p", "sha256": ""}, depth=0)
 
 
 def test_queries_without_a_moment_are_counted_aloud():

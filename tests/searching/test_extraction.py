@@ -463,7 +463,7 @@ def test_a_damaged_video_is_taken_for_what_it_shows(tmp_path, paint, build):
 
 def test_progress_adds_up_to_all(films, build):
     told = []
-    build([films / "a.mp4", films / "b.mp4"], part_s=10.0, follow=lambda *of: told.append(of))
+    build([films / "a.mp4", films / "b.mp4"], part_s=10.0, on_progress=lambda *of: told.append(of))
     assert sum(share for _, share, _ in told) == pytest.approx(1.0)
     assert [name for name, _, _ in told if name == "a"] == ["a"] * 5
     assert not any(before for _, share, before in told if share)

@@ -197,7 +197,7 @@ def test_files_that_cannot_be_read_do_not_stop_the_others(tmp_path, films, build
     shutil.copy(films / "b.mp4", films / "x.mp4")
 
     monkeypatch.setattr(writing, "identity_of", _unreadable("x.mp4"))
-    report = build([films], follow=lambda *_: (films / "c.mp4").unlink(missing_ok=True))
+    report = build([films], on_progress=lambda *_: (films / "c.mp4").unlink(missing_ok=True))
     assert {name: why.removeprefix(f"{films}/") for name, why in report.failed.items()} == {
         "bad\\xff": "bad\\xff.mp4: its name is no UTF-8 text, rename it",
         "c": "c.mp4: no such file",
@@ -262,7 +262,7 @@ def test_what_is_damaged_is_made_again(index, films, build, damage):
     report = build([films])
     assert [film.video_id for film in report.plan.unchanged] == ["b", "c"]
     assert list(report.indexed) == ["a"]
-    assert report.notes == {"a": "what the index held of it was damaged, and is made again"}
+    assert report.notes == {"a": "its part of the index was damaged, and is made again"}
     again = Index(index.path)
     np.testing.assert_array_equal(again["a"], expected)
     for name in again:
@@ -323,7 +323,7 @@ def follow(name, share, before):
         os.kill(os.getpid(), signal.SIGKILL)
 with IndexWriter(Path({str(tmp_path / "index")!r}), made) as writer:
     (writer.path / "videos" / ".writing-killed_1").mkdir()
-    build_index(writer, list_videos([Path({str(films)!r})]), ColourLoader("colours"), part_s=10.0, follow=follow)
+    build_index(writer, list_videos([Path({str(films)!r})]), ColourLoader("colours"), part_s=10.0, on_progress=follow)
 """
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == -9
     assert list(Index(tmp_path / "index")) == ["a"]
@@ -641,7 +641,7 @@ def test_an_index_made_otherwise_is_refused(index, settings, others, told):
 
 def test_an_index_that_says_other_numbers_a_row_is_refused(index, settings):
     _change(index.path / SETTINGS, n_dimensions=512)
-    with pytest.raises(InputError, match=r"index\.json: says 512 numbers a row, and colours gives 3; index anew"):
+    with pytest.raises(InputError, match=r"index\.json: found 512 numbers per row, expected 3 of colours; index into"):
         IndexWriter(index.path, settings())
 
 
@@ -681,12 +681,12 @@ def _change(file, **fields):
         (lambda at: _change(_of_a(at) / ABOUT, n_frames=0), "expected a frame or more"),
         (
             lambda at: _change(_of_a(at) / ABOUT, video_id="b"),
-            r"a-ca978112/about.json: tells of 'b', expected the video of its folder; delete",
+            r"a-ca978112/about.json: found video 'b', expected the video of its folder; delete",
         ),
         (lambda at: (_of_a(at) / ABOUT).write_text("[]"), "expected an object; delete its folder and index the video"),
         (lambda at: (_of_a(at) / ABOUT).write_text(""), "expected JSON; delete its folder and index the video again"),
         (lambda at: _cut(_of_a(at) / ABOUT), "expected JSON; delete its folder and index the video again"),
-        (lambda at: shutil.rmtree(at / VIDEOS), "holds no video yet"),
+        (lambda at: shutil.rmtree(at / VIDEOS), "contains no video yet"),
     ],
 )
 def test_damaged_words_are_told(index, damage, told):

@@ -189,7 +189,7 @@ def test_progress_counts_what_is_asked():
 
     store = films()
     method = Drawn(store)
-    Windowed(method, Windows(8.0, 4.0), follow=follow).ground(queries_of(store))
+    Windowed(method, Windows(8.0, 4.0), track=follow).ground(queries_of(store))
     assert seen == [(len(method.asked), "windows")]
 
 

@@ -262,7 +262,7 @@ def test_a_film_is_read_once_whatever_the_order(asked):
 
     shown = []
     store = Counting(dict(frames.by_video), fps=5.0)
-    method = ZeroShot(store, sentences, SMALL, follow=lambda videos: (shown.append(video) or video for video in videos))
+    method = ZeroShot(store, sentences, SMALL, track=lambda videos: (shown.append(video) or video for video in videos))
     read.clear()
     method.ground(queries)
     assert read == ["film 0", "film 1", "film 2"]
@@ -283,7 +283,7 @@ def test_it_goes_to_other_processes():
     scheme = MultiScale((SMALL, WindowedGrid(tail="covered")))
     method = ZeroShot(Features({}, fps=5.0), SentenceVectors({}), scheme)
     assert pickle.loads(pickle.dumps(scheme)) == scheme  # noqa: S301 - our own
-    assert pickle.loads(pickle.dumps(method.follow))([("v", 1.0)]) == [("v", 1.0)]  # noqa: S301 - our own
+    assert pickle.loads(pickle.dumps(method.track))([("v", 1.0)]) == [("v", 1.0)]  # noqa: S301 - our own
 
 
 def test_no_query(asked):

@@ -339,14 +339,14 @@ def test_a_video_without_a_file(model, serve, annotations, videos):
 @pytest.mark.parametrize("reply", [error(401), error(404), error(400), error(500), Reply(hang_up=True)])
 def test_an_endpoint_that_takes_nothing_ends_the_run(model, serve, annotations, reply):
     server = serve(lambda *_: reply)
-    with pytest.raises(InputError, match="5 queries in a row could not be asked, the last because the endpoint"):
+    with pytest.raises(InputError, match="5 requests in a row failed; the last error: the endpoint"):
         model(server, workers=1, retries=0).ask(annotations.queries)
     assert 5 <= len(server.requests) <= 6
 
 
 def test_an_endpoint_that_goes_away_ends_the_run_and_answers_stay(model, serve, annotations):
     server = serve(lambda request, nth: guess(request, nth) if nth < 2 else error(503))
-    with pytest.raises(InputError, match=r"2 answers are kept in .*raw\.jsonl, and the same command goes on"):
+    with pytest.raises(InputError, match=r"2 answers are saved in .*raw\.jsonl; run the same command"):
         model(server, workers=1, retries=0).ask(annotations.queries)
     server.reply = guess
     assert len(model(server).ask(annotations.queries).new) == 5
@@ -359,7 +359,7 @@ def test_many_queries_that_are_refused_do_not_end_it(model, serve, annotations):
 
 def test_nothing_could_be_asked(model, serve, annotations):
     few = annotations.select_queries(np.arange(7) < 2)
-    with pytest.raises(InputError, match="no query could be asked: the endpoint answers 400"):
+    with pytest.raises(InputError, match="no query has an answer: the endpoint answers 400"):
         model(serve(lambda *_: error(400))).ask(few.queries)
 
 

@@ -138,7 +138,7 @@ def test_a_file_of_something_else_is_left_alone(tmp_path, content):
     [
         (b"{\n", ":5: "),
         (b'{"key": 3}\n', "field key: got a whole number, expected text"),
-        (msgspec.json.encode(answer(1)) + b"\n", "'v#1' stands twice"),
+        (msgspec.json.encode(answer(1)) + b"\n", "'v#1' occurs twice"),
         (b"\n", ":5: "),
     ],
 )

@@ -100,7 +100,7 @@ def test_every_cell_has_its_own_folder(tmp_path):
     ("recipes", "changes", "told"),
     [
         ([], [], "which recipes"),
-        (["tan2d", "tan2d"], [], "'tan2d' stands twice"),
+        (["tan2d", "tan2d"], [], "'tan2d' occurs twice"),
         (["tan9"], [], "unknown recipe 'tan9'"),
         (["tan2d"], ["select.split=test-ood"], "expected no test split"),
         (["tan2d"], ["train.epochs"], "expected KEY=VALUE"),

@@ -215,7 +215,7 @@ def test_an_avi_that_is_cut_off(tmp_path):
     whole = make_video(tmp_path / "whole.avi", list(range(75)), gop=1, rate=25).read_bytes()
     path = tmp_path / "a.avi"
     path.write_bytes(whole[: len(whole) // 3])
-    assert "of the 3.0 s it says it has: cut off?" in refused(path)
+    assert "of the 3.0 s that it states: truncated?" in refused(path)
 
 
 def test_no_time_stamps(tmp_path):
@@ -229,7 +229,7 @@ def test_time_stamps_that_fall(tmp_path):
     path = make_video(tmp_path / "a film.avi", EVERY_100_MS, codec="libx264", b_frames=2)
     told = refused(path)
     assert "time stamps that fall" in told
-    assert told.endswith("; encode it anew, e.g. `ffmpeg -r 1000 -i 'a film.avi' whole.mp4`")
+    assert told.endswith("; encode it again, e.g. `ffmpeg -r 1000 -i 'a film.avi' whole.mp4`")
 
 
 def test_more_frames_than_anybody_takes(tmp_path):

@@ -227,7 +227,7 @@ def test_a_cut_off_file_is_refused_or_taken_in_part_as_asked(tmp_path, name, sha
         duration_of(path)
     assert "\n" not in str(error.value)
     outline = outline_of(path, partial=True)
-    assert "of the 10.0 s it says it has: cut off?" in outline.fault
+    assert "of the 10.0 s that it states: truncated?" in outline.fault
     assert 10 * share - 1.5 < outline.duration_s < 10 * share + 1.5
     taken = list(stream_frames(path, 5, outline=outline))
     assert len(taken) == outline.n_frames(5)

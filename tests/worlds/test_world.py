@@ -68,7 +68,7 @@ def test_invariants(asked_for):
         assert np.all((part.start_s >= 0) & (part.start_s < part.end_s) & (part.end_s <= part.duration_s))
         assert np.all((part.duration_s >= 20) & (part.duration_s <= 120))
         assert all(re.fullmatch(r"world\d{5}#\d", query_id) for query_id in part.query_id)
-    events, asked = world.events, world.events.asked
+    events, asked = world.events, world.events.queried
     assert everything.start_s.tolist() == events.start_s[asked].tolist()
     assert everything.end_s.tolist() == events.end_s[asked].tolist()
     assert everything.video_id.tolist() == [world.video_ids[number] for number in events.video[asked]]
@@ -109,7 +109,7 @@ def test_a_dial_changes_what_it_is_about_and_nothing_else():
     assert [unseen.splits[name].sha256 for name in SPLITS] == [base.splits[name].sha256 for name in SPLITS]
     assert not same_features(unseen, base)
     for changed in (make_world(30, seed=1, location_prior=0.9), make_world(30, seed=1, query_prior=0.9)):
-        assert same_events(changed, base, "video", "action", "thing", "asked")
+        assert same_events(changed, base, "video", "action", "thing", "queried")
         assert not same_events(changed, base, "start_s")
         one, other = joined(changed), joined(base)
         assert one.sentence.tolist() == other.sentence.tolist()
@@ -136,7 +136,7 @@ def test_the_ood_split_shifts_both_priors():
     assert np.max(clumped["test-iid"].end_s / clumped["test-iid"].duration_s) < 0.46  # 0.2 + 0.25, rounded times
     assert np.min(clumped["test-ood"].start_s / clumped["test-ood"].duration_s) > 0.54
     told = make_world(2000, location_prior=0.0, query_prior=1.0, fps=0.1, n_dimensions=1)
-    action = told.events.action[told.events.asked]
+    action = told.events.action[told.events.queried]
     everything = joined(told)
     first_ood = told.splits["train"].n_queries + told.splits["val"].n_queries + told.splits["test-iid"].n_queries
     start, end = everything.start_s / everything.duration_s, everything.end_s / everything.duration_s

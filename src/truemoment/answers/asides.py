@@ -26,7 +26,7 @@ _WITHIN = re.compile(r"\bwithin \Z")
 class Sorted(NamedTuple):
     """Moments that may be the answer, and asides, which are it only if there is no other."""
 
-    told: list[Moment]
+    kept: list[Moment]
     aside: list[Moment]
 
 
@@ -45,8 +45,8 @@ def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
     >>> from truemoment.answers.times import find_times
     >>> from truemoment.answers.moments import find_moments
     >>> text = "12 to 20 s, instead of 30 to 40 s (confidence: 0.8 to 0.9)"
-    >>> told, aside = sort_out(text, find_moments(text, find_times(text)))
-    >>> [moment.start for moment in told], [(moment.start, moment.fault) for moment in aside]
+    >>> moments, aside = sort_out(text, find_moments(text, find_times(text)))
+    >>> [moment.start for moment in moments], [(moment.start, moment.fault) for moment in aside]
     ([12.0], [(30.0, 'a moment that is denied')])
     """
     found = Sorted([], [])
@@ -56,7 +56,7 @@ def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
         seen = moment.stop
         behind = _FROM_A_TIME.match(text, moment.stop) or _LONG.match(text, moment.stop)
         if not behind and not _ANY_SIGN.search(before):
-            found.told.append(moment)  # most by far; the patterns below take time
+            found.kept.append(moment)  # most by far; the patterns below take time
             continue
         if _NOTHING_OF_IT.search(before) or _OF_THE_VIDEO.search(before):
             continue
@@ -64,12 +64,12 @@ def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
         if why:
             found.aside.append(moment._replace(fault=moment.fault or why))
         else:
-            found.told.append(_in_named_unit(moment, before))
+            found.kept.append(_in_named_unit(moment, before))
     return found
 
 
 def _why_aside(text: str, moment: Moment, before: str) -> str:
-    """Say why a moment is told beside the answer; "" if it is not."""
+    """Return why a moment is not part of the answer; "" if it is not."""
     if (_LENGTH.search(before) or _LONG.match(text, moment.stop)) and moment.how == "a range":
         return "a length"
     if _DENIED.search(before):

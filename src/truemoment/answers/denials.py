@@ -57,8 +57,8 @@ def _says_nothing(bare: str) -> bool:
     """Whether a text is only a word for nothing, or an empty list: "None", "Answer: N/A", "[]"."""
     if len(bare) > 80 or any(map(str.isdigit, bare)):
         return False
-    said = " ".join(_WORD.findall(bare))
-    return _NOTHING.fullmatch(said) is not None if said else _NO_LIST.search(bare) is not None
+    words = " ".join(_WORD.findall(bare))
+    return _NOTHING.fullmatch(words) is not None if words else _NO_LIST.search(bare) is not None
 
 
 def _span_of(found: re.Match[str] | None) -> tuple[int, int] | None:

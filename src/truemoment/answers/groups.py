@@ -38,7 +38,7 @@ def group(text: str, moments: Sequence[Moment]) -> list[list[Moment]]:
 
 
 def _is_repeated(last: Moment, moment: Moment, between: str) -> bool:
-    """Whether a moment is the last one told again, to the digit or in brackets: "12.3 to 20.5 s (0:12 - 0:20)"."""
+    """Whether a moment is the last one repeated, to the digit or in brackets: "12.3 to 20.5 s (0:12 - 0:20)"."""
     if (last.start, last.end) == (moment.start, moment.end):
         return True
     near = abs(last.start - moment.start) < 1 and abs(last.end - moment.end) < 1

@@ -117,13 +117,13 @@ def _moment_of_two(text: str, times: Sequence[Time], at: int, label: Label, befo
 
 
 def _named_behind(text: str, first: Time, second: Time) -> str:
-    """Say that two times are a start and an end if it stands behind them: "00:12 (start) and 00:20 (end)"."""
+    """Say that two times are a start and an end if it is after them: "00:12 (start) and 00:20 (end)"."""
     start, end = (_NAMED_BEHIND.match(text, time.end) for time in (first, second))
     return "labels" if start is not None and end is not None and start["start"] and end["end"] else ""
 
 
 def _is_a_start(text: str, time: Time, after: Time, last: Time) -> bool:
-    """Whether a time is the start of a moment with the one behind it, so that it is none with the one before it."""
+    """Whether a time is the start of a moment with the one after it, so that it is none with the one before it."""
     before = text[max(last.end, time.begin - LABEL_REACH) : time.begin]
     between = text[time.end : after.begin]
     return len(between) <= REACH and _joined(between, label_of(before), before) in ("range", "labels")
@@ -140,7 +140,7 @@ def _chain(text: str, times: Sequence[Time], at: int) -> int:
 
 
 def _counts(text: str, time: Time) -> bool:
-    """Whether a bare number counts what the word behind it says: "2 bags"; a number with a point rarely does."""
+    """Whether a bare number counts what the word after it says: "2 bags"; a number with a point rarely does."""
     if time.unit or time.spelled:
         return False
     follows = _FOLLOWER.match(text, time.end)
@@ -205,23 +205,23 @@ def _joined(between: str, label: Label, before: str) -> str:
     core = [word for word in found if word not in words.FILLERS] or [word for word in found if word in ("~", ">")][:1]
     if _is_range(between, "".join(core), len(found)) or (label == "between" and core and core[-1] in words.AND):
         return "range"
-    said = label_of(_TAG.sub(lambda tag: "" if tag[0].startswith("</") else f" {tag[1]} ", between))
+    link = label_of(_TAG.sub(lambda tag: "" if tag[0].startswith("</") else f" {tag[1]} ", between))
     last = core[-1] if core else ""
     how = ""
-    from_start = label == "start" and (said == "end" or last in words.UP_TO) and not _VIDEO_IS.search(between)
+    from_start = label == "start" and (link == "end" or last in words.UP_TO) and not _VIDEO_IS.search(between)
     if from_start or (last == "before" and _AFTER.search(before)):
         how = "labels"
-    elif label == "start" and (said == "length" or last == "for") and not _VIDEO.search(between):
+    elif label == "start" and (link == "length" or last == "for") and not _VIDEO.search(between):
         how = "length"
-    elif label == "end" and said == "start" and len(between) <= 25 and "." not in between:
+    elif label == "end" and link == "start" and len(between) <= 25 and "." not in between:
         how = "reversed"
-    elif said == "start" and _LASTS.search(before) and not _VIDEO.search(before):
+    elif link == "start" and _LASTS.search(before) and not _VIDEO.search(before):
         how = "length first"
     return how
 
 
 def _is_range(between: str, core: str, n_words: int) -> bool:
-    """Whether what stands between two times makes a range of them, given it without words that mean nothing."""
+    """Whether what is between two times makes a range of them, given it without words that mean nothing."""
     if len(between) <= 12 and ("到" in between or "至" in between):
         return True
     return n_words <= 12 and core in words.RANGE and not (core == "-" and "\n" in between)
@@ -266,7 +266,7 @@ _HOW = {
 
 
 def _is_negative(text: str, begin: int) -> bool:
-    """Whether a minus stands right before a number that nothing before it could make a dash of."""
+    """Whether a minus is right before a number that nothing before it could make a dash of."""
     if text[max(begin - 1, 0) : begin] != "-":
         return False
     before = text[max(begin - 2, 0) : begin - 1]
@@ -274,7 +274,7 @@ def _is_negative(text: str, begin: int) -> bool:
 
 
 def _bare_range(text: str, first: Time, second: Time, before: str) -> bool:
-    """Whether a range of two numbers without units can be one of times: what stands around it does not count things."""
+    """Whether a range of two numbers without units can be one of times: what is around it does not count things."""
     if first.spelled or second.spelled:
         return False
     follows = _FOLLOWER.match(text, second.end)
@@ -308,7 +308,7 @@ def _at_an_edge(text: str, time: Time, before: str, label: Label) -> Moment | No
 
 
 def _is_value(before: str) -> bool:
-    """Whether a label stands right before a number, as in "start: 12", so that it needs no unit."""
+    """Whether a label is right before a number, as in "start: 12", so that it needs no unit."""
     return bool(re.search(r"[a-z_][\"'>]?\s?(?:[:=>]|time[:=]?|at|from)\s?[\"']?\Z|<[a-z_]{1,20}>\Z", before))
 
 

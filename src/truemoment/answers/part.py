@@ -81,7 +81,7 @@ def parts(text: str) -> list[Extract]:
 
 
 def _shortened(part: Extract) -> Extract:
-    """Leave out the middle of a very long part, between two blanks: an answer stands at an end."""
+    """Leave out the middle of a very long part, between two blanks: an answer is at an end."""
     text = part.text
     if len(text) <= MOST_CHARACTERS:
         return part
@@ -91,13 +91,13 @@ def _shortened(part: Extract) -> Extract:
 
 
 def _blank_near(text: str, at: int) -> int:
-    """Return where a blank stands a little before a position; the position itself if there is none."""
+    """Return where a blank is a little before a position; the position itself if there is none."""
     found = max(text.rfind(blank, at - 200, at) for blank in " \n")
     return found if found >= 0 else at
 
 
 def _behind_mark(part: Extract) -> list[Extract]:
-    """Return what stands behind the last "answer:", if there is one."""
+    """Return what is after the last "answer:", if there is one."""
     if not any_of(words.ANSWER_WORDS, part.text):
         return []
     mark = _last(_MARK, part.text, 0)
@@ -119,7 +119,7 @@ def _last(pattern: re.Pattern[str], text: str, begin: int) -> re.Match[str] | No
 
 
 def _tagged(text: str) -> Extract | None:
-    """Return what stands in the last answer tag or box; one that is not closed runs to the end of the text."""
+    """Return what is in the last answer tag or box; one that is not closed runs to the end of the text."""
     opening = closing = None
     for tag in _ANSWER.finditer(text):
         if not tag["end"]:
@@ -145,7 +145,7 @@ def _closing(text: str, begin: int) -> int:
 
 
 def _timed(text: str) -> str | None:
-    """Blank all but what stands in tags of times; None if there are none."""
+    """Blank all but what is in tags of times; None if there are none."""
     pieces, at, opening = [], 0, None
     for tag in _TIMES.finditer(text):
         if not tag["end"]:

@@ -51,38 +51,38 @@ def _read(part: Extract, reading: Reading) -> ParsedAnswer:
     if not part.text.strip():
         return ParsedAnswer("failed", (), None, "no text")
     times = find_times(part.text)
-    told, aside = sort_out(part.text, find_moments(part.text, times))
-    whole = None if told or aside else whole_video(part.text)
-    told += [whole] if whole else []
+    moments, aside = sort_out(part.text, find_moments(part.text, times))
+    whole = None if moments or aside else whole_video(part.text)
+    moments += [whole] if whole else []
     if part.fault:
-        return ParsedAnswer("ambiguous", (), _span(part, told), part.fault)
-    complete = [moment for moment in told if not moment.one_sided or reading.one_sided == "extend"]
+        return ParsedAnswer("ambiguous", (), _span(part, moments), part.fault)
+    complete = [moment for moment in moments if not moment.one_sided or reading.one_sided == "extend"]
     if complete:
         return _of_moments(part, complete, reading)
-    said, _ = silence(part.text)
-    if aside and not told and said != "refused":
+    silent, _ = silence(part.text)
+    if aside and not moments and silent != "refused":
         return ParsedAnswer("ambiguous", (), _span(part, aside[-1:]), aside[-1].fault)
-    if told and not (said and all(moment.unit == "frame" for moment in told)):  # "... from the 8 frames given"
-        why = "a start without an end" if math.isinf(told[-1].end) else "an end without a start"
-        return ParsedAnswer("ambiguous", (), _span(part, told[-1:]), why)
-    return _of_silence(part, times, reading) if said else _of_loose(part, times, reading)
+    if moments and not (silent and all(moment.unit == "frame" for moment in moments)):  # "... from the 8 frames given"
+        why = "a start without an end" if math.isinf(moments[-1].end) else "an end without a start"
+        return ParsedAnswer("ambiguous", (), _span(part, moments[-1:]), why)
+    return _of_silence(part, times, reading) if silent else _of_loose(part, times, reading)
 
 
 def _of_moments(part: Extract, moments: Sequence[Moment], reading: Reading) -> ParsedAnswer:
     """Choose among the moments of a part, and judge them."""
     groups = group(part.text, moments)
     if reading.which == "all":
-        chosen = [moment for of_group in groups for moment in of_group]
+        selected = [moment for of_group in groups for moment in of_group]
     else:
-        chosen = groups[-1] if reading.which == "last" and not part.first else groups[0]
-    return _judged(part, chosen, reading, n_groups=len(groups))
+        selected = groups[-1] if reading.which == "last" and not part.first else groups[0]
+    return _judged(part, selected, reading, n_groups=len(groups))
 
 
 def _of_silence(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
     """Read a text that says there is no moment, or declines, and holds no moment: two loose times may be one."""
-    said, span = silence(part.text)
+    kind, span = silence(part.text)
     where = None if span is None else part.place(*span)
-    if said == "refused":
+    if kind == "refused":
         return ParsedAnswer("refused", (), where, "declines")
     aside = _of_loose(part, times, reading)
     if aside.status == "parsed" and not _denied(part, aside):
@@ -103,7 +103,7 @@ def _judged(part: Extract, moments: Sequence[Moment], reading: Reading, *, n_gro
     fault = next((why for moment in moments if (why := _fault(moment, reading))), "")
     if not fault and alternatives(part.text, moments):
         fault = "one moment or another"
-    if not fault and _CHOSEN_LETTER.search(part.text, moments[-1].stop):
+    if not fault and _OPTION_LETTER.search(part.text, moments[-1].stop):
         fault = "a letter of an option"
     if not fault and _CORRECTED.search(part.text, moments[-1].stop):
         fault = "a moment that is corrected"
@@ -179,7 +179,7 @@ def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedA
 def _is_length_of_video(text: str, low: int, time: Time) -> bool:
     """Whether a time says how long the video is: "in the 0:30 video", "out of 30 s"."""
     before = text[max(low, time.begin - 40) : time.begin]
-    return bool(_TELLS_THE_LENGTH.search(before) or _IS_THE_LENGTH.match(text, time.end))
+    return bool(_STATES_LENGTH.search(before) or _IS_THE_LENGTH.match(text, time.end))
 
 
 def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
@@ -202,10 +202,10 @@ def _of_halves(part: Extract, times: Sequence[Time], reading: Reading) -> Parsed
 
 
 _STRUCK_OUT = re.compile(r"~~[^~\n]{1,200}~~")
-_CHOSEN_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
+_OPTION_LETTER = re.compile(r"\b(?:choose|pick|select|option|choice|answer)(?: is)?:? (?:option )?\(?[a-h]\)?\W*\Z")
 _CORRECTED = re.compile(r"\b(?:correction|no wait|wait,|scratch that)\b[^\n]*\d")
 _TWICE = re.compile(words.TWICE)
-_TELLS_THE_LENGTH = re.compile(words.TELLS_THE_LENGTH)
+_STATES_LENGTH = re.compile(words.STATES_LENGTH)
 _IS_THE_LENGTH = re.compile(words.IS_THE_LENGTH)
 _AFTER = re.compile(r"\b(?:after|since|past) (?:about |around |the )?\Z")
 _OF_THE_VIDEO = re.compile(r"\s*(?:of|into|through|mark|point)\b")

@@ -143,7 +143,7 @@ def _numbers(text: str) -> Iterator[Time]:
         while spelled and spelled[0].start() < match.start():
             yield from _of_word(spelled.pop(0), text)
         if match.start() < seen:
-            continue  # behind the point of the number before
+            continue  # after the point of the number before
         time = _of_digits(*match.span(), text)
         if time is not None:
             seen = time.end
@@ -187,7 +187,7 @@ def _of_word(word: re.Match[str], text: str) -> Iterator[Time]:
 
 
 def _is_a_time(time: Time, after: Time | None) -> bool:
-    """Whether a number is no spelled one, or has a unit, or stands right before one that has: "five to ten seconds"."""
+    """Whether a number is no spelled one, or has a unit, or is right before one that has: "five to ten seconds"."""
     if not time.spelled or time.unit:
         return True
     return after is not None and after.unit == "s" and after.begin - time.end < 20
@@ -203,7 +203,7 @@ def _clock(match: re.Match[str]) -> Time:
 
 
 def _with_unit(begin: int, end: int, value: float, text: str, *, spelled: str = "") -> Time | None:
-    """Return a number with the unit behind it; None if it is glued to letters, or counts an order."""
+    """Return a number with the unit after it; None if it is glued to letters, or counts an order."""
     unit = _UNIT.match(text, end)
     if unit is None:
         return _bare(begin, end, value, text, spelled=bool(spelled))
@@ -221,12 +221,12 @@ def _times(value: float, factor: float) -> float:
 
 
 def _bare(begin: int, end: int, value: float, text: str, *, spelled: bool) -> Time | None:
-    """Return a number without a unit behind it; "second 12" and "frame 12" tell the unit before it."""
+    """Return a number without a unit after it; "second 12" and "frame 12" tell the unit before it."""
     if spelled and text[begin] in "ah":
         return None  # "a", "half a" of something that is no time
     low = max(begin - 24, 0)
-    told = not spelled and any_of(("sec", "frame", "minute", "第"), text[low:begin])
-    before = _BEFORE.search(text, low, begin) if told else None
+    has_unit = not spelled and any_of(("sec", "frame", "minute", "第"), text[low:begin])
+    before = _BEFORE.search(text, low, begin) if has_unit else None
     if before is not None and before["frame"]:
         return Time(begin, end, value, "frame")
     factor = 60.0 if before is not None and before["min"] else 1.0
@@ -252,7 +252,7 @@ def _join(last: Time, time: Time, between: str, *, in_brackets: bool, text: str)
     if whole and (not in_brackets or _COMMA_PAIR.search(text, max(last.begin - 16, 0), time.end + 16)):
         joined = joined or _with_comma(last, time, digits)
     if joined is None and between.strip() in ("(", "[", "(=", "=", "(~", "(i.e.,", "(i.e."):
-        joined = _told_twice(last, time, between.strip() == "=", text)
+        joined = _same_time(last, time, between.strip() == "=", text)
     return joined
 
 
@@ -261,8 +261,8 @@ def _compound(last: Time, time: Time, between: str, digits: str) -> Time | None:
     value = last.value + time.value
     if not between and last.unit == "s" and last.factor == 60 and not time.unit and time.value < 60:
         return Time(last.begin, time.end, value, "s")
-    both_told = last.unit == time.unit == "s" and last.factor >= 60 * time.factor and ":" not in digits
-    if not both_told or time.fault or not _JOINED.match(between):
+    both_units = last.unit == time.unit == "s" and last.factor >= 60 * time.factor and ":" not in digits
+    if not both_units or time.fault or not _JOINED.match(between):
         return None
     if time.value < last.factor:
         return Time(last.begin, time.end, value, "s", time.factor)
@@ -283,11 +283,11 @@ def _with_comma(last: Time, time: Time, digits: str) -> Time | None:
     return None
 
 
-def _told_twice(last: Time, time: Time, equals: bool, text: str) -> Time | None:
-    """Join a time and the same time told again in brackets; the one with decimals counts."""
+def _same_time(last: Time, time: Time, equals: bool, text: str) -> Time | None:
+    """Join a time and the same time repeated in brackets; the one with decimals counts."""
     closes = equals or text[time.end : time.end + 1] in (")", "]")
     units = {last.unit, time.unit}
     if not closes or "s" not in units or not units <= {"", "s"} or abs(last.value - time.value) >= 1:
         return None
-    told = time if time.value != int(time.value) and last.value == int(last.value) else last
-    return told._replace(begin=last.begin, end=time.end + (not equals), unit="s")
+    finer = time if time.value != int(time.value) and last.value == int(last.value) else last
+    return finer._replace(begin=last.begin, end=time.end + (not equals), unit="s")

@@ -65,17 +65,17 @@ VIDEO = one_of("video clip film footage movie recording timeline")
 
 # Between two times.
 RANGE = each("to - -- --> -> => > → ~ .. ... … until till til through thru bis 到 至 à upto uptil")
-"""What makes a moment of the times before and behind it."""
+"""What makes a moment of the times before and after it."""
 AND = each("and und et y")
-"""The same behind "between"."""
+"""The same after "between"."""
 UP_TO = each("to until till through")
-"""The same behind a start, whatever else stands between."""
+"""The same after a start, whatever else is between."""
 FILLERS = each(
     """about around approximately approx roughly circa ca just exactly nearly almost near the a at t its of no number
     index timestamp time time_s mark point second seconds sec s frame frames minute minutes 第 秒
     = : ( ) [ ] { } \\ " ' . | < > / ~"""
 )
-"""What may stand beside it."""
+"""What may be beside it."""
 
 LABELS: dict[str, Label] = {
     **dict.fromkeys(
@@ -102,7 +102,7 @@ LABELS: dict[str, Label] = {
         "other",
     ),
 }
-"""What a word says of the time behind it; of "start_time" the part before the line counts."""
+"""What a word says of the time after it; of "start_time" the part before the line counts."""
 LABEL_WORD = r"[a-zà-ÿ_]+|开始|起始|结束|从"
 
 # Behind and before a range of two bare numbers.
@@ -116,7 +116,7 @@ MEASURED = each(
     """meter meters metre metres m cm mm km feet foot ft inch inches mile miles kg kilograms g grams pounds lbs degrees
     dollars euros points stars litres liters l ml gb mb fps hz"""
 )
-"""Words behind a number with a point that say what is measured; others may be misspelt units of time."""
+"""Words after a number with a point that say what is measured; others may be misspelt units of time."""
 NUMBERED_THINGS = one_of(
     """step option figure fig chapter page scene shot part question item section room level person player video clip
     image version season episode score ratio age aged grade lane number no"""
@@ -185,7 +185,7 @@ ASIDE_SIGN = (
     r"|rest|e\.g|example|instance|such|frame|indices|percent|ms\b|msec|milli|min|hour|within)"
 )
 """Stands in the text before a moment wherever one of the patterns above fits."""
-TELLS_THE_LENGTH = rf"(?:{VIDEO_IS}[^.\d]{{0,20}}|\bout of |\btotal(?: of)? )\Z"
+STATES_LENGTH = rf"(?:{VIDEO_IS}[^.\d]{{0,20}}|\bout of |\btotal(?: of)? )\Z"
 IS_THE_LENGTH = rf"[\s-]{{0,2}}(?:long\b|{VIDEO}\b)"
 TWICE = r"\b(?:twice|two times|both times|several times|each time|and again (?:at|around|from))\b"
 

@@ -51,10 +51,10 @@ class Evaluation(Scores, Result):
     seed: int = 0
 
     @property
-    def _evaluated(self) -> reports.Evaluation:
+    def _evaluated(self) -> reports.EvaluatedFile:
         source = {"path": "predictions", "sha256": ""} | dict(self.source)
         figures = self.measured(self.ci95)
-        return reports.Evaluation(self, figures, self.match, source, self.longest, self.resamples, self.seed)
+        return reports.EvaluatedFile(self, figures, self.match, source, self.longest, self.resamples, self.seed)
 
     def report(self) -> Report:
         """Return the report for people."""

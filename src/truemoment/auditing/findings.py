@@ -27,7 +27,7 @@ class AuditFinding:
     verdict
         One sentence in plain words, figures included.
     evidence
-        Lines behind it.
+        Lines after it.
     figure
         The number the verdict turns on, a fraction; None where there is none.
     holds

@@ -13,7 +13,7 @@ from truemoment.diagnosis.agreement import Annotators
 from truemoment.diagnosis.humans import against_another, against_the_others, consensus_against_another
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import ProtocolError, UsageError
-from truemoment.floors import BaselineResult, Setting, answers_a_query, run_floors
+from truemoment.floors import FloorResult, Setting, answers_a_query, run_floors
 from truemoment.measures import Measure
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
@@ -24,7 +24,7 @@ TEXT_ONLY = "text-only"
 
 def fit_floors(
     setup: AuditSetup, seed: int, on_status: Callable[[str], None]
-) -> tuple[tuple[BaselineResult, ...], tuple[str, ...]]:
+) -> tuple[tuple[FloorResult, ...], tuple[str, ...]]:
     """Fit and run every floor.
 
     Returns
@@ -54,13 +54,13 @@ def fit_floors(
     return tuple(floors), (*_without_duration(train), *_without_duration(validation), *left_out)
 
 
-def _text_only(setup: AuditSetup, predictions: Predictions) -> BaselineResult:
+def _text_only(setup: AuditSetup, predictions: Predictions) -> FloorResult:
     """Make a floor of a model's answers to the same prompts without the frames."""
     try:
         scores = evaluate(setup.annotations, predictions, setup.measures, setup.protocol)
     except ProtocolError as error:
         raise ProtocolError(f"text-only answers: {error}") from None
-    return BaselineResult(TEXT_ONLY, "text only (no frames)", "floor", scores, predictions)
+    return FloorResult(TEXT_ONLY, "text only (no frames)", "floor", scores, predictions)
 
 
 def _of_known_duration(annotations: Annotations | None) -> Annotations | None:
@@ -90,7 +90,7 @@ def run_ceilings(
     *,
     top: int,
     on_status: Callable[[str], None],
-) -> list[BaselineResult]:
+) -> list[FloorResult]:
     """Run the ceilings: the best cells of 2D-TAN's map, and the references clipped to the video."""
     on_status("ceilings")
     oracle = make_baseline("oracle", Choices(references=annotations))
@@ -99,14 +99,14 @@ def run_ceilings(
         "perfect": ("References clipped to the video", _references_within_video(annotations)),
     }
     return [
-        BaselineResult(name, title, "ceiling", evaluate(annotations, of, measures, protocol), of)
+        FloorResult(name, title, "ceiling", evaluate(annotations, of, measures, protocol), of)
         for name, (title, of) in answers.items()
     ]
 
 
 def human_ceilings(
     annotations: Annotations, measures: Sequence[Measure], protocol: Protocol, scores: Scores
-) -> tuple[list[BaselineResult], int]:
+) -> tuple[list[FloorResult], int]:
     """Compare annotators with each other, where several are named: how far people agree.
 
     ``human-others``: a random annotator against the others, as the protocol lets several references count;
@@ -156,7 +156,7 @@ def human_ceilings(
             numerator[m, marked], weight[m, marked] = of.numerator[row], of.weight[row]
         on_threshold = np.full(len(measures), -1, dtype=np.int64)
         whole = replace(scores, numerator=numerator, weight=weight, on_threshold=on_threshold, touched={})
-        ceilings.append(BaselineResult(name, title, "ceiling", whole, answers))
+        ceilings.append(FloorResult(name, title, "ceiling", whole, answers))
     return ceilings, len(annotators)
 
 

@@ -14,7 +14,7 @@ from truemoment.caching import NO_CACHE, Cache
 from truemoment.datasets import read_own_annotations
 from truemoment.datasets.source import AnnotationSource, without_queries_of
 from truemoment.diagnosis.randomised_video import randomised
-from truemoment.evaluation import asked_measures, chosen_protocol
+from truemoment.evaluation import resolve_measures, resolve_protocol
 from truemoment.exceptions import UsageError
 from truemoment.files import sha256_of
 from truemoment.floors import answers_a_query
@@ -142,9 +142,9 @@ def audit_predictions(
     answers, match = _read(predictions, reference, read)
     splits = _read_splits(source, reference, fit_split, fit_annotations, related.select_split)
     iid = None if related.iid is None else _read_iid(source, reference, related.iid, related.iid_split, read)
-    protocol = chosen_protocol(protocol, reference)
-    asked = asked_measures(measures, protocol, reference, answers)
-    asked = tuple(measure for measure in asked if measure.needs in OF_MOMENTS)
+    protocol = resolve_protocol(protocol, reference)
+    measure_list = resolve_measures(measures, protocol, reference, answers)
+    measure_list = tuple(measure for measure in measure_list if measure.needs in OF_MOMENTS)
     controls = Controls(
         shuffled=None if related.shuffled is None else _read(related.shuffled, reference, read)[0],
         text_only=None if related.text_only is None else _read(related.text_only, reference, read)[0],
@@ -153,7 +153,7 @@ def audit_predictions(
     sources = _sources(predictions, related.predictions())
     if related.model is not None:
         data_dir = None if source is None else source.data_dir
-        top = answers_a_query(answers, asked)
+        top = answers_a_query(answers, measure_list)
         controls, model = _ask_model(
             related, controls, reference, top=top, seed=seed, data_dir=data_dir, on_status=on_status
         )
@@ -161,7 +161,7 @@ def audit_predictions(
     setup = AuditSetup(
         annotations=reference,
         predictions=answers,
-        measures=asked,
+        measures=measure_list,
         protocol=protocol,
         match=match,
         splits=splits,
@@ -239,7 +239,7 @@ def _ask_model(
     on_status("loading the model")
     folder = Path(related.model or "")
     grounder = load_grounder(folder, features=related.features, data_dir=data_dir)
-    changed = randomised(grounder, reference.queries, top=top, seed=seed, tell=on_status)
+    changed = randomised(grounder, reference.queries, top=top, seed=seed, on_status=on_status)
     features = grounder.features
     caution = controls.caution or getattr(features, "caution", "")
     model = {

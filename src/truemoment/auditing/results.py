@@ -19,7 +19,7 @@ from truemoment.auditing.verdict import Verdict, judge_floors
 from truemoment.baselines import ExpectedValue
 from truemoment.caching import pack_text, unpack_text
 from truemoment.evaluation import evaluate
-from truemoment.floors import NETWORK, BaselineResult, answers_a_query, join_measures
+from truemoment.floors import NETWORK, FloorResult, answers_a_query, join_measures
 from truemoment.intervals import Floats
 from truemoment.language import first_verb, get_engine, verbs_of
 from truemoment.measures import Measure
@@ -100,11 +100,11 @@ class Results:
         return evaluate(self.setup.annotations, predictions, self.setup.measures, self.setup.protocol)
 
     @functools.cached_property
-    def _floors(self) -> tuple[tuple[BaselineResult, ...], tuple[str, ...]]:
+    def _floors(self) -> tuple[tuple[FloorResult, ...], tuple[str, ...]]:
         return fit_floors(self.setup, self.stream_seed, self.on_status)
 
     @property
-    def floors(self) -> tuple[BaselineResult, ...]:
+    def floors(self) -> tuple[FloorResult, ...]:
         """Blind baselines on the audited split, PredictAll first."""
         return self._floors[0]
 
@@ -113,7 +113,7 @@ class Results:
         """Floors that could not be fitted, and the number of queries without a duration, in words."""
         return self._floors[1]
 
-    def floor(self, name: str) -> BaselineResult | None:
+    def floor(self, name: str) -> FloorResult | None:
         """Return a floor by name; None where it was not run."""
         return next((floor for floor in self.floors if floor.name == name), None)
 
@@ -132,7 +132,7 @@ class Results:
         return next((number for number, floor in enumerate(self.floors) if floor.name == TEXT_ONLY), None)
 
     @functools.cached_property
-    def _ceilings(self) -> tuple[tuple[BaselineResult, ...], int]:
+    def _ceilings(self) -> tuple[tuple[FloorResult, ...], int]:
         setup = self.setup
         top = answers_a_query(setup.predictions, setup.measures)
         found = run_ceilings(setup.annotations, setup.measures, setup.protocol, top=top, on_status=self.on_status)
@@ -140,7 +140,7 @@ class Results:
         return (*found, *people), n_annotated
 
     @property
-    def ceilings(self) -> tuple[BaselineResult, ...]:
+    def ceilings(self) -> tuple[FloorResult, ...]:
         """The oracle, the references clipped to the video, and people where several annotated."""
         return self._ceilings[0]
 
@@ -149,7 +149,7 @@ class Results:
         """Number of queries that several people annotated; only they count for the ceilings of people."""
         return self._ceilings[1]
 
-    def ceiling(self, name: str) -> BaselineResult:
+    def ceiling(self, name: str) -> FloorResult:
         """Return a ceiling by name."""
         return next(ceiling for ceiling in self.ceilings if ceiling.name == name)
 

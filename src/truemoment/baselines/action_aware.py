@@ -83,12 +83,12 @@ class ActionAware:
         """
         if not self.densities:
             raise UsageError(f"{self.name} has to be fitted first")
-        chosen = [
+        selected = [
             next((verb for verb in verbs if verb in self.densities), PRIOR)
             for verbs in verbs_of(queries.sentence, self.engine)
         ]
         start, end, likelihood = (np.empty((len(queries), N_DRAWS)) for _ in range(3))
-        of_verb = np.array(chosen, dtype=object)
+        of_verb = np.array(selected, dtype=object)
         for verb, density in self.densities.items():
             rows = np.flatnonzero(of_verb == verb)
             start[rows], end[rows], likelihood[rows] = draws(density, len(rows), self.rng)

@@ -72,10 +72,10 @@ def answers(
         query_id = queries.query_id[~(duration_s > 0)][0]
         raise InputError(f"{name} needs every video's duration, and that of query {query_id!r} is not known")
     shape = np.broadcast_shapes((len(queries), 1), start_norm.shape, kept.shape)
-    chosen = np.broadcast_to(kept & (np.cumsum(kept, axis=-1) <= top), shape)
-    scale = np.broadcast_to(duration_s[:, None], shape)[chosen]
-    start, end, score = (np.broadcast_to(column, shape)[chosen] for column in (start_norm, end_norm, score))
-    offsets = np.concatenate([[0], np.cumsum(chosen.sum(axis=1))])
+    kept_cells = np.broadcast_to(kept & (np.cumsum(kept, axis=-1) <= top), shape)
+    scale = np.broadcast_to(duration_s[:, None], shape)[kept_cells]
+    start, end, score = (np.broadcast_to(column, shape)[kept_cells] for column in (start_norm, end_norm, score))
+    offsets = np.concatenate([[0], np.cumsum(kept_cells.sum(axis=1))])
     return Predictions(queries.query_id, offsets, start * scale, end * scale, score, name=name)
 
 
@@ -90,7 +90,7 @@ def ranked_answers(
         Moments as fractions of the video, in any order.
     """
     empty = end_norm <= start_norm
-    order = np.lexsort((-score, empty))  # along the last axis, stable; empty ones behind the others
+    order = np.lexsort((-score, empty))  # along the last axis, stable; empty ones after the others
     start, end, score = (np.take_along_axis(table, order, axis=1) for table in (start_norm, end_norm, score))
     kept = suppress(start, end, (~empty).sum(axis=1), threshold=NMS_THRESHOLD)
     return answers(queries, start, end, score, kept, top=top, name=name)

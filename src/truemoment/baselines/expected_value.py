@@ -89,8 +89,10 @@ class Places:
         start_end_norm, row = locations(train)
         cells, target = np.unique(cell_of(start_end_norm, CELLS), return_inverse=True)
         in_order = np.lexsort((start_end_norm[:, 1], start_end_norm[:, 0], target))
-        chosen = in_order[_evenly(target[in_order], SAMPLES)]
-        places = cls(cells, np.bincount(target) / len(target), row[chosen], alone(train, row[chosen]), target[chosen])
+        selected = in_order[_evenly(target[in_order], SAMPLES)]
+        places = cls(
+            cells, np.bincount(target) / len(target), row[selected], alone(train, row[selected]), target[selected]
+        )
         return places, target, row
 
 
@@ -306,17 +308,17 @@ def best_answers(queries: Queries, probabilities: Floats, values: Values, *, top
     """
     count = 1 if values.is_of_sets else top
     grid = grid_of_moments(FIRST_STEP_NORM)
-    chosen = np.zeros((len(queries), count), dtype=np.int64)
+    selected = np.zeros((len(queries), count), dtype=np.int64)
     score = np.zeros((len(queries), count))
     n_levels, n_constants, n_samples = values.reaches.shape
     step = max(1, BLOCK_NUMBERS // max(n_constants, n_levels * n_samples))
     for low in range(0, len(queries), step):
         block = slice(low, low + step)
         expected = probabilities[block] @ values.mean.T
-        chosen[block, 0], score[block, 0] = _best(expected)
+        selected[block, 0], score[block, 0] = _best(expected)
         if count > 1:
-            _add_further(chosen[block], score[block], probabilities[block], expected, values)
-    start, end = grid[chosen].transpose(2, 0, 1)
+            _add_further(selected[block], score[block], probabilities[block], expected, values)
+    start, end = grid[selected].transpose(2, 0, 1)
     return answers(queries, start, end, score, np.ones((1, count), dtype=bool), top=top, name=name)
 
 
@@ -331,20 +333,20 @@ def _best(expected: Floats) -> tuple[Ints, Floats]:
     return best, expected[np.arange(len(best)), best]
 
 
-def _add_further(chosen: Ints, score: Floats, probabilities: Floats, expected: Floats, values: Values) -> None:
-    """Fill the columns behind the first of `chosen` and `score`, (Q, top), in place."""
+def _add_further(selected: Ints, score: Floats, probabilities: Floats, expected: Floats, values: Values) -> None:
+    """Fill the columns after the first of `selected` and `score`, (Q, top), in place."""
     further = _coarser_grid()
     reaches = values.reaches[:, further].astype(np.float64)
     left = values.level_weight[:, None, None] * probabilities[None][:, :, values.cell] * values.share
     prefer = expected[:, further] * TIE_BREAK
-    rows = np.arange(len(chosen))
-    for k in range(1, chosen.shape[1]):
-        left *= ~values.reaches[:, chosen[:, k - 1]]
+    rows = np.arange(len(selected))
+    for k in range(1, selected.shape[1]):
+        left *= ~values.reaches[:, selected[:, k - 1]]
         gain = np.round(sum(part @ of.T for part, of in zip(left, reaches, strict=True)), DECIMALS) + prefer
         for j in range(k):
-            gain[further[None] == chosen[:, j, None]] = -1.0
+            gain[further[None] == selected[:, j, None]] = -1.0
         best = gain.argmax(axis=1)
-        chosen[:, k] = further[best]
+        selected[:, k] = further[best]
         score[:, k] = np.clip(gain[rows, best], 0, score[:, k - 1])
 
 

@@ -2,10 +2,10 @@
 
 No method that answers with proposals of the scheme overlaps the references, as annotated, more (MAD, Soldan et al.
 2022, section 4); a protocol that clips references, or a measure of something else than the IoU, may rank proposals
-otherwise. It is handed the references by name, as nothing else is, and abstains where there is none.
+otherwise. It gets the references by name, as no other baseline does, and abstains where there is none.
 
-Of the hundreds of thousands of proposals of a film only those of the windows around a reference are looked at: no other
-overlaps it.
+A long video has hundreds of thousands of proposals. Only those of the windows around a reference are computed: no
+other overlaps it.
 """
 
 from __future__ import annotations

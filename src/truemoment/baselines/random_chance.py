@@ -51,11 +51,11 @@ class RandomChance:
             drawn[low:high] = self.rng.choice(n, size=high - low, replace=False) if n else 0
         start_s, end_s = np.zeros(len(drawn)), np.zeros(len(drawn))
         order = np.argsort(queries.duration_s, kind="stable")
-        films = np.split(order, np.flatnonzero(np.diff(queries.duration_s[order])) + 1)
-        for film in films:  # queries of one duration draw as many from the same proposals, which are laid out once
-            if len(film) and many[film[0]]:
-                rows = (offsets[film, None] + np.arange(many[film[0]])).ravel()
-                start_s[rows], end_s[rows] = self.proposals.moments(float(queries.duration_s[film[0]]), drawn[rows])
+        groups = np.split(order, np.flatnonzero(np.diff(queries.duration_s[order])) + 1)
+        for group in groups:  # queries of one duration draw as many from the same proposals, which are laid out once
+            if len(group) and many[group[0]]:
+                rows = (offsets[group, None] + np.arange(many[group[0]])).ravel()
+                start_s[rows], end_s[rows] = self.proposals.moments(float(queries.duration_s[group[0]]), drawn[rows])
         rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], many)
         return Predictions(
             queries.query_id,

@@ -126,8 +126,8 @@ def run_baseline(
     first: list[Predictions] = []
     title = ""
     for rng in progress(np.random.default_rng(seed).spawn(repeats)):
-        chosen = Choices(rng, measure, protocol, scheme, engine=engine, references=annotations)
-        grounder = make_baseline(name, chosen)
+        settings = Choices(rng, measure, protocol, scheme, engine=engine, references=annotations)
+        grounder = make_baseline(name, settings)
         grounder = grounder.fit(train) if baseline.learns and train is not None else grounder
         predictions = grounder.ground(annotations.queries, top)
         scores.append(evaluate(annotations, predictions, measures, protocol))

@@ -44,7 +44,7 @@ class Sentences:
     Parameters
     ----------
     terms
-        Terms that are looked at.
+        Terms that are examined.
     idf : (T,)
         Weight of each term.
     rows, weights : (P,)

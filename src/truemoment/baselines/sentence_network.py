@@ -116,7 +116,7 @@ class SentenceNetwork:
         sentences, duration_s = train.sentence[rows].tolist(), train.duration_s[rows]
         terms = frequent_terms(sentences, self.training.fewest)
         edges_s = np.quantile(duration_s, np.arange(1, self.training.n_durations) / self.training.n_durations)
-        examples = Examples(
+        examples = TrainingSentences(
             read(sentences, duration_s, terms, edges_s),
             target,
             locations(train)[0],
@@ -188,7 +188,7 @@ def folds(video_id: Strings, n_folds: int, rng: np.random.Generator) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class Examples:
+class TrainingSentences:
     """What the network learns from, and what its answers to it are worth.
 
     Parameters
@@ -216,7 +216,7 @@ class Examples:
 
 
 def trained(
-    network: BagNetwork, examples: Examples, held_out: Bools, training: Training, rng: np.random.Generator
+    network: BagNetwork, examples: TrainingSentences, held_out: Bools, training: Training, rng: np.random.Generator
 ) -> BagNetwork:
     """Train on the examples that are not held out; return the weights of the epoch that is best on those that are."""
     learned, judged = np.flatnonzero(~held_out), np.flatnonzero(held_out)

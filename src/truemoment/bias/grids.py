@@ -221,7 +221,7 @@ def draw_distinct(owner: Ints, n_places: Ints, rng: np.random.Generator) -> Ints
     left = np.arange(len(place))
     while len(left):
         _, kept = np.unique(owner[left] * int(n_places.max()) + place[left], return_index=True)
-        again = np.delete(left, kept)
-        place[again] = rng.integers(n_places[again])
-        left = left[np.isin(owner[left], owner[again])]
+        repeated = np.delete(left, kept)
+        place[repeated] = rng.integers(n_places[repeated])
+        left = left[np.isin(owner[left], owner[repeated])]
     return np.asarray(place)

@@ -18,7 +18,7 @@ import numpy as np
 
 from truemoment.bias.splitting import Resplit
 from truemoment.caching import NO_CACHE, Cache
-from truemoment.floors import BaselineResult, Setting, measure_again, run_floors
+from truemoment.floors import FloorResult, Setting, remeasured, run_floors
 from truemoment.intervals import TIE, Floats, Ints
 from truemoment.measures import parse_measure
 from truemoment.protocols import get_protocol
@@ -74,7 +74,7 @@ class Guessing:
     test: Annotations
     train: Annotations
     original: bool
-    floors: tuple[BaselineResult, ...]
+    floors: tuple[FloorResult, ...]
     error: Floats
     gain: Floats
     gain_ci95: Floats
@@ -147,7 +147,7 @@ def guess(
     found = [floors]
     for test in located[1:]:
         on_status(f"floors on {where}{test.split}")
-        found.append(measure_again(floors, test))
+        found.append(remeasured(floors, test))
     return tuple(
         _judged(test, fit_on, tuple(of), tuple(left_out), seed, original=original)
         for test, of in zip(located, found, strict=True)
@@ -163,7 +163,7 @@ def _located(annotations: Annotations) -> Annotations:
 def _judged(
     test: Annotations,
     train: Annotations,
-    floors: tuple[BaselineResult, ...],
+    floors: tuple[FloorResult, ...],
     left_out: tuple[str, ...],
     seed: int,
     *,

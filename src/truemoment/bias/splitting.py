@@ -334,8 +334,8 @@ def _assign(video: Ints, rest: Bools, shares: Sequence[float], rng: np.random.Ge
     for share in shares:
         wanted = assigned[start] + share * len(video) - TIE
         stop = min(int(np.searchsorted(assigned, wanted)), len(videos))
-        chosen = np.zeros(len(size), dtype=bool)
-        chosen[videos[start:stop]] = True
-        splits.append(chosen[video] & rest)
+        selected = np.zeros(len(size), dtype=bool)
+        selected[videos[start:stop]] = True
+        splits.append(selected[video] & rest)
         start = stop
     return splits

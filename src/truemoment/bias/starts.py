@@ -116,10 +116,10 @@ def grid_placements(n_steps: Ints, length: Ints, steps_of_video: Floats, off_ste
     n_groups = np.minimum(size, max(1, _MOST_ROWS // int(n_rows[first].sum())))[kind]
     group = (np.arange(len(members)) - first[kind]) * n_groups // size[kind]
     middle = first[kind] + (2 * group + 1) * size[kind] // (2 * n_groups)
-    chosen, at = np.unique(middle, return_inverse=True)
-    first_row = np.cumsum(n_rows[chosen]) - n_rows[chosen]
-    of = np.repeat(np.arange(len(chosen)), n_rows[chosen])
-    n, covered, duration, *off = members[chosen[of]].T
-    start = (2 * (np.arange(len(of)) - first_row[of]) + 1) * (n - covered + 1) // (2 * n_rows[chosen[of]])
+    middles, at = np.unique(middle, return_inverse=True)
+    first_row = np.cumsum(n_rows[middles]) - n_rows[middles]
+    of = np.repeat(np.arange(len(middles)), n_rows[middles])
+    n, covered, duration, *off = members[middles[of]].T
+    start = (2 * (np.arange(len(of)) - first_row[of]) + 1) * (n - covered + 1) // (2 * n_rows[middles[of]])
     ends = np.stack([start + off[0], start + covered + off[1]], axis=1) / duration[:, None]
     return first_row[at.reshape(-1)[member.reshape(-1)]], np.clip(ends, 0, 1)

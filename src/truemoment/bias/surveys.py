@@ -281,12 +281,14 @@ def survey(
     """
     if not annotations_by_split:
         raise UsageError("got no split to survey, expected one or more")
-    found = _survey(annotations_by_split, rng, engine, _Settings(permutations, draws, n_verbs, top_verbs, on_status))
+    found = _survey(
+        annotations_by_split, rng, engine, _SurveySettings(permutations, draws, n_verbs, top_verbs, on_status)
+    )
     return replace(found, title=title or found.dataset, notes=tuple(notes))
 
 
 @dataclass(frozen=True)
-class _Settings:
+class _SurveySettings:
     permutations: int
     draws: int
     n_verbs: int
@@ -295,7 +297,7 @@ class _Settings:
 
 
 def _survey(
-    annotations_by_split: Mapping[str, Annotations], rng: np.random.Generator, engine: Engine, settings: _Settings
+    annotations_by_split: Mapping[str, Annotations], rng: np.random.Generator, engine: Engine, settings: _SurveySettings
 ) -> Survey:
     dataset = next(iter(annotations_by_split.values())).dataset
     reader = engine if isinstance(engine, Remembered) else Remembered(engine)

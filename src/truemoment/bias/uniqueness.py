@@ -14,9 +14,9 @@ Let the sentences of a pair have s and l words, s <= l, with m aligned ones, and
 
 1. *m is the number of stems they share, counted with multiplicity.* In a class of words with one stem, of which one
    sentence has a and the other b, e are aligned as equal words. That leaves a - e and b - e, and the lesser of these is
-   aligned as stems: min(a, b) in all. Equal words have equal stems, so no pair of words stands across two classes.
+   aligned as stems: min(a, b) in all. Equal words have equal stems, so no pair of words spans two classes.
 2. *The score is at most* :math:`(1 - \tfrac12 / m^3) \cdot m / (0.9 s + 0.1 l)`: there is one chunk or more, and the
-   better direction has the shorter sentence as reference, since then the greater weight stands on the lesser number.
+   better direction has the shorter sentence as reference, since then the lesser number has the greater weight.
 3. So a pair that reaches t has m >= t (0.9 s + 0.1 l) >= t s, and s >= m >= t (0.9 s + 0.1 l) bounds l.
 4. Number the occurrences of each stem in a sentence: *open* 1, *open* 2. The pair shares m of these numbered stems. If
    m is to be need = ceil(t s) or more, at most s - need of the shorter sentence's are not shared, so **of any
@@ -277,8 +277,8 @@ def _meetings(corpus: _Corpus, threshold: float) -> Iterator[tuple[Ints, Ints, i
     longest = (n / threshold - ALPHA * n) / (1 - ALPHA) + SLACK
     probe = np.concatenate([[0], np.cumsum(probes)])
     asks = np.repeat(np.arange(len(n)), probes)
-    asked = corpus.key[offsets[asks] + np.arange(len(asks)) - probe[asks]]
-    first, last = (np.searchsorted(sorted_key, asked, side=side) for side in ("left", "right"))
+    probe_key = corpus.key[offsets[asks] + np.arange(len(asks)) - probe[asks]]
+    first, last = (np.searchsorted(sorted_key, probe_key, side=side) for side in ("left", "right"))
     met = np.concatenate([[0], np.cumsum(last - first)])
     met_by_text = met[probe]
     start = 0
@@ -302,7 +302,7 @@ class _Sharing:
         owner = np.repeat(np.arange(len(corpus.n_words)), corpus.n_words)
         self.corpus = corpus
         self.n_keys = int(corpus.key.max(initial=0)) + 1
-        self.held = np.sort(owner * self.n_keys + corpus.key)
+        self.owned_keys = np.sort(owner * self.n_keys + corpus.key)
 
     def count(self, a: Ints, b: Ints) -> Ints:
         """Numbered stems that text a[i] shares with text b[i], (P,)."""
@@ -318,5 +318,5 @@ class _Sharing:
         start = np.concatenate([[0], np.cumsum(n)])[:-1]
         key = self.corpus.key[np.repeat(self.corpus.offsets[a] - start, n) + np.arange(len(pair))]
         wanted = b[pair] * self.n_keys + key
-        at = np.minimum(np.searchsorted(self.held, wanted), len(self.held) - 1)
-        return np.bincount(pair[self.held[at] == wanted], minlength=len(a))
+        at = np.minimum(np.searchsorted(self.owned_keys, wanted), len(self.owned_keys) - 1)
+        return np.bincount(pair[self.owned_keys[at] == wanted], minlength=len(a))

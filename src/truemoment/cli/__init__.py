@@ -1,6 +1,6 @@
 """The command line: a file a verb.
 
-Exit status: 0 done; 1 a check that was asked for failed; 2 bad input or usage, or the machine lacks something, with one
+Exit status: 0 done; 1 a requested check failed; 2 bad input or usage, or the machine is missing something, with one
 line on standard error; 3 a bug of ours (``--debug`` shows the traceback); 130 interrupted.
 
 This file imports only what Python itself has loaded: whatever else is imported, an interrupt can be handled by then.
@@ -35,9 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         handle_interrupts()
         status = run(words, debug=debug)
         end_at_once(status)  # what follows is the interpreter's own end
-    except KeyboardInterrupt:  # before it is handled, or while something else is told
+    except KeyboardInterrupt:  # before it is handled, or while another error is reported
         status = EXIT_INTERRUPTED
-        tell_interrupted()
+        report_interrupted()
     sys.exit(status)
 
 
@@ -59,7 +59,7 @@ def _open_missing_streams() -> None:
             setattr(sys, name, open(opened, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - it stays open
 
 
-def tell_interrupted() -> None:
+def report_interrupted() -> None:
     """Say on standard error that the program was interrupted, by nothing that has to be imported."""
     try:  # noqa: SIM105 - contextlib would have to be imported
         os.write(2, f"truemoment: {INTERRUPTED}\n".encode())

@@ -27,10 +27,10 @@ from truemoment.cli.groups import (
 from truemoment.cli.options import (
     PredictionOptions,
     files_of_run,
-    followed,
     reading_options,
     refuse_outputs,
     source_file,
+    status_line,
 )
 from truemoment.datasets.source import AnnotationSource
 from truemoment.text import printable
@@ -142,7 +142,7 @@ def command(
     files = related.files()
     read = [predictions, *data.files(), fitting.fit_annotations, *related.paths()]
     refuse_outputs(read, [page.html, output.json_path])
-    with followed(show=output.progress) as on_status:
+    with status_line(show=output.progress) as on_status:
         found = audit_predictions(
             predictions,
             data,

@@ -11,7 +11,7 @@ import click
 
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Measuring, Output, bound, data_options, measuring_options, output_options
-from truemoment.cli.options import fit_options, refuse_outputs, seed_option, told_path
+from truemoment.cli.options import fit_options, refuse_outputs, seed_option, shown_path
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 
@@ -22,7 +22,7 @@ FORMATS = {".jsonl": "native", ".json": "native", ".parquet": "parquet"}
 
 
 @dataclass(frozen=True)
-class Learning:
+class FitOptions:
     """What a baseline learns from, and what it is made of, as the options write it."""
 
     fit_split: str | None
@@ -34,7 +34,7 @@ class Learning:
 
 learning_options = bound(
     "learning",
-    Learning,
+    FitOptions,
     fit_options,
     click.option(
         "--fit-measure",
@@ -81,7 +81,7 @@ learning_options = bound(
 def command(
     name: str,
     data: AnnotationSource,
-    learning: Learning,
+    learning: FitOptions,
     top: int,
     repeats: int,
     measuring: Measuring,
@@ -134,7 +134,7 @@ def command(
     )
     if out is not None:
         write_predictions(out, run.predictions, annotations, format=form)
-    written = None if out is None else told_path(out)
+    written = None if out is None else shown_path(out)
     deliver(reports.report(run, written), lambda: reports.document(run, written), output)
 
 
@@ -143,7 +143,7 @@ def _format(out: Path | None) -> str:
     if out is None:
         return "native"
     if out.suffix.lower() not in FORMATS:
-        raise UsageError(f"--out: got {told_path(out)}, expected a name that ends in .jsonl or .parquet")
+        raise UsageError(f"--out: got {shown_path(out)}, expected a name that ends in .jsonl or .parquet")
     return FORMATS[out.suffix.lower()]
 
 

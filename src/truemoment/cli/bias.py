@@ -9,7 +9,7 @@ import click
 
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
-from truemoment.cli.options import data_dir_option, followed, refuse_outputs, seed_option, told_path
+from truemoment.cli.options import data_dir_option, refuse_outputs, seed_option, shown_path, status_line
 from truemoment.datasets.all_splits import AllSplits, splits_of_dataset, splits_of_file
 from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
@@ -55,7 +55,7 @@ class Datasets:
         from truemoment.files import sha256_of
 
         return [None] * len(self.datasets) + [
-            {"path": told_path(path), "sha256": sha256_of(path)} for path in self.files
+            {"path": shown_path(path), "sha256": sha256_of(path)} for path in self.files
         ]
 
 
@@ -147,7 +147,7 @@ def command(data: Datasets, surveying: Surveying, page: PageOutput, output: Outp
     refuse_outputs(data.inputs(), [page.html, output.json_path])
     engine = get_engine(surveying.engine)
     datasets, sources = data.read(), data.sources()
-    with followed(show=output.progress) as on_status:
+    with status_line(show=output.progress) as on_status:
         surveys = survey_all(
             datasets,
             engine,

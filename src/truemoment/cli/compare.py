@@ -20,7 +20,7 @@ from truemoment.cli.groups import (
     output_options,
     testing_options,
 )
-from truemoment.cli.options import NamedFile, PredictionOptions, followed, reading_options, refuse_outputs
+from truemoment.cli.options import NamedFile, PredictionOptions, reading_options, refuse_outputs, status_line
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.reports.words import counted
@@ -75,7 +75,7 @@ def command(
     check_methods(list(files), against, network=network)
     measures, protocol = measuring.parsed_measures(), measuring.parsed_protocol()
     annotations = data.read()
-    with followed(show=output.progress) as on_status:
+    with status_line(show=output.progress) as on_status:
         found = compare_files(
             files,
             annotations,

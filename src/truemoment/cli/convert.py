@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from truemoment.cli.groups import data_options
-from truemoment.cli.options import PredictionOptions, reading_options, refuse_outputs, told_path
+from truemoment.cli.options import PredictionOptions, reading_options, refuse_outputs, shown_path
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 
@@ -61,10 +61,10 @@ def command(
     named = get_format(rows.format)
     loose = not matched and (named.videos != "ids" or named.numbers_queries)
     if not quiet:
-        click.echo(f"{told_path(predictions)}: {rows.format} ({why}); {len(rows):,} rows")
+        click.echo(f"{shown_path(predictions)}: {rows.format} ({why}); {len(rows):,} rows")
         if rows.parsing is not None:
             click.echo(read_in_words(rows.parsing))
-        click.echo(f"{told_path(out)}: {to}")
+        click.echo(f"{shown_path(out)}: {to}")
         if loose:
             click.echo(
                 f"note: {rows.format} names videos or queries in its own way, and so does the new file; with "

@@ -179,5 +179,5 @@ def fetch(name: str, data_dir: Path | None, quiet: bool) -> None:
         for number, step in enumerate(dataset.steps, start=1):
             click.echo(f"  {number}. {step}")
         raise UsageError(f"{name} cannot be downloaded; the steps are printed above")
-    tell = (lambda _: None) if quiet else click.echo
-    fetch_dataset(dataset, data_folder(data_dir, must_exist=False), progress=not quiet, on_status=tell)
+    show_line = (lambda _: None) if quiet else click.echo
+    fetch_dataset(dataset, data_folder(data_dir, must_exist=False), progress=not quiet, on_status=show_line)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import click
 
 from truemoment.cli.groups import Output, PageOutput
-from truemoment.cli.options import open_page, told_path, write_json, write_text
+from truemoment.cli.options import open_page, shown_path, write_json, write_text
 from truemoment.documents import as_json
 from truemoment.reports.model import Cell, Report, Section, Table
 from truemoment.text import printable
@@ -31,7 +31,7 @@ def deliver(
     report
         What people read.
     document
-        Returns what programs read; called only if JSON is asked for.
+        Returns what programs read; called only if JSON is requested.
     output
         JSON file, format of the tables, whether notes are left out.
     page
@@ -50,7 +50,7 @@ def deliver(
     if page.html is not None:
         opened = page.open_it and open_page(page.html)
         if not output.quiet:
-            click.echo(printable(f"page: {told_path(page.html)}{' (opened)' if opened else ''}"), err=output.json_only)
+            click.echo(printable(f"page: {shown_path(page.html)}{' (opened)' if opened else ''}"), err=output.json_only)
 
 
 def deliver_log(report: Report, document: Callable[[], Mapping[str, Any]], output: Output) -> None:

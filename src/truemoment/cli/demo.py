@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from truemoment.cli.demo_folder import claim
-from truemoment.cli.options import floors_cache, followed, open_page, seed_option, told_path, write_text
+from truemoment.cli.options import floors_cache, open_page, seed_option, shown_path, status_line, write_text
 
 if TYPE_CHECKING:
     from truemoment.auditing import AuditSetup
@@ -66,7 +66,7 @@ def command(out: Path, videos: int, searching: bool, minutes: float, seed: int, 
     from truemoment.worlds.export import FILES
 
     claim(out, [*FILES, *(name for of in PERCEPTION for name in _written_of(of))])
-    with followed(show=not quiet and sys.stderr.isatty()) as on_status:
+    with status_line(show=not quiet and sys.stderr.isatty()) as on_status:
         on_status("making a world")
         world = make_world(videos, location_prior=0.4, query_prior=0.5, perception=PERCEPTION["seeing"], seed=seed)
         for name in PERCEPTION:  # of an earlier demo: half of it would be misread
@@ -76,9 +76,9 @@ def command(out: Path, videos: int, searching: bool, minutes: float, seed: int, 
         pages = [_audit(world, name, out, seed, _status_of(name, on_status)) for name in PERCEPTION]
     if not quiet:
         names = "annotations.jsonl, the predictions of both methods (*.jsonl), and a page each:"
-        click.echo(f"\nwritten to {told_path(out)}: {names}")
+        click.echo(f"\nwritten to {shown_path(out)}: {names}")
         for path in pages:
-            click.echo(f"  {told_path(path)}")
+            click.echo(f"  {shown_path(path)}")
         click.echo(f"audit one yourself:\n  {_command(out, 'seeing', seed)}")
     if not no_open:
         for path in pages:

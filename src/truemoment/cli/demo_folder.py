@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from truemoment.cli.options import told_path
+from truemoment.cli.options import shown_path
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write
 from truemoment.folders import refuse_links
@@ -33,11 +33,11 @@ def claim(out: Path, names: Sequence[str]) -> None:
         foreign = next((name for name in names if name not in made and os.path.lexists(out / name)), None)
         if foreign is not None:
             problem = f"holds {foreign} already, which no demo has made"
-            raise InputError(problem, path=told_path(out), hint="give another folder: --out DIR")
+            raise InputError(problem, path=shown_path(out), hint="give another folder: --out DIR")
         refuse_links(out, *names)
         out.mkdir(parents=True, exist_ok=True)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is no text"
-        raise InputError(f"cannot be made ({why})", path=told_path(out)) from None
+        raise InputError(f"cannot be made ({why})", path=shown_path(out)) from None
     with atomic_write(mark) as stream:
         stream.write("".join(f"{name}\n" for name in sorted(made | set(names))).encode())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from truemoment.cli.demo_folder import claim
-from truemoment.cli.options import followed, open_page, told_path, write_text
+from truemoment.cli.options import open_page, shown_path, status_line, write_text
 from truemoment.exceptions import InputError, UsageError
 from truemoment.reports.model import Cell, Report, Section, Table
 from truemoment.reports.render import terminal
@@ -58,7 +58,7 @@ def search_demo(out: Path, minutes: float, seed: int, *, no_open: bool, quiet: b
     if not 1 <= minutes <= 120:
         raise UsageError(f"--minutes: got {minutes:g}, expected 1 to 120")
     _claim(out)
-    with followed(show=not quiet and sys.stderr.isatty()) as on_status:
+    with status_line(show=not quiet and sys.stderr.isatty()) as on_status:
         on_status("rendering a video")
         annotations = render_video(out / VIDEO, np.random.default_rng(seed), minutes)
         own.write(out / ANNOTATIONS, [annotations])
@@ -88,7 +88,7 @@ def _claim(out: Path) -> None:
         for old in (PREDICTIONS, PAGE):
             (out / old).unlink(missing_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be made anew ({error.strerror})", path=told_path(out)) from None
+        raise InputError(f"cannot be replaced ({error.strerror})", path=shown_path(out)) from None
     if is_index(out / INDEX):
         remove_index(out / INDEX)
 
@@ -189,15 +189,15 @@ def _page(sentence: str, index: Index, encoder: Encoder, out: Path) -> str:
 
     found = search_index(index, encoder.sentences([sentence]), SHOWN, apart_s=APART_S)[0]
     results = Pictures(index, in_memory=True).add(ranked(index, found))
-    words = ["truemoment", "search", sentence, told_path(out / INDEX), "--html", told_path(out / PAGE)]
+    words = ["truemoment", "search", sentence, shown_path(out / INDEX), "--html", shown_path(out / PAGE)]
     return html.page(reports.report(sentence, results, index), command=shlex.join(words))
 
 
 def _write_next_steps(out: Path, annotations: Annotations) -> None:
     """Write the names of the files, and commands that use them."""
-    file = {name: told_path(out / name) for name in (VIDEO, ANNOTATIONS, PREDICTIONS, INDEX)}
+    file = {name: shown_path(out / name) for name in (VIDEO, ANNOTATIONS, PREDICTIONS, INDEX)}
     words = ["truemoment", "search", annotations.queries.sentence[0], file[INDEX]]
     measure = ["truemoment", "evaluate", file[PREDICTIONS], "--annotations", file[ANNOTATIONS]]
-    click.echo(f"\nwritten to {told_path(out)}: {VIDEO}, {INDEX}, {ANNOTATIONS}, {PREDICTIONS}, {PAGE}")
+    click.echo(f"\nwritten to {shown_path(out)}: {VIDEO}, {INDEX}, {ANNOTATIONS}, {PREDICTIONS}, {PAGE}")
     click.echo(f"search it yourself:\n  {shlex.join(words)}")
     click.echo(f"measure what was found:\n  {shlex.join([*measure, '--measures', MEASURES])}")

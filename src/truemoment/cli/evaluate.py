@@ -14,7 +14,7 @@ from truemoment.cli.options import (
     reading_options,
     refuse_outputs,
     seed_option,
-    told_path,
+    shown_path,
 )
 from truemoment.datasets.source import AnnotationSource
 
@@ -75,11 +75,11 @@ def command(
     intervals = None
     if resamples is not None:
         intervals = interval95(bootstrap(scores, np.random.default_rng(seed), resamples=resamples))
-    found = reports.Evaluation(
+    found = reports.EvaluatedFile(
         scores=scores,
         figures=scores.measured(intervals),
         match=match,
-        source={"path": told_path(predictions), "sha256": sha256_of(predictions)},
+        source={"path": shown_path(predictions), "sha256": sha256_of(predictions)},
         depth=int(answers.lengths.max(initial=0)),
         resamples=resamples or 0,
         seed=seed,

@@ -17,7 +17,7 @@ from truemoment.cli.options import (
     refuse_folder,
     refuse_outputs,
     seed_option,
-    told_path,
+    shown_path,
     write_json,
 )
 from truemoment.datasets.source import AnnotationSource
@@ -97,7 +97,7 @@ def command(
     reference = data.read() if given else None
     store = open_features(path if path.exists() else source, data_dir=data.data_dir, seed=seed, fps=fps)
     show = not quiet and sys.stderr.isatty()
-    found = None if reference is None else check(store, reference, progress=_followed("reading", show=show))
+    found = None if reference is None else check(store, reference, progress=_progress_bar("reading", show=show))
     echo = _echo_to(quiet=quiet, to_error=json_path == STANDARD_OUTPUT)
     _describe(store, echo)
     share = None
@@ -108,23 +108,23 @@ def command(
         within = f"both ends within {WITHIN_S:g} s"
         echo(f"{100 * share:.2f} % of the moments are an action interval that the features show ({within})", False)
     if out is not None:
-        write_store(out, store, dtype=cast("DType", dtype), progress=_followed("writing", show=show))
-        echo(f"written to {told_path(out)}: {len(store):,} videos as {dtype}", False)
+        write_store(out, store, dtype=cast("DType", dtype), progress=_progress_bar("writing", show=show))
+        echo(f"written to {shown_path(out)}: {len(store):,} videos as {dtype}", False)
     if json_path is not None:
         simulated_seed = seed if source.startswith("perception:") else None
         write_json(json_path, _document(store, reference, found, simulated_seed) | {"interval_share": share})
     ctx.exit(0 if found is None or found.complete else EXIT_CHECK_FAILED)
 
 
-def _followed(what: str, *, show: bool) -> Callable[[list[str]], Iterable[str]]:
+def _progress_bar(what: str, *, show: bool) -> Callable[[list[str]], Iterable[str]]:
     """Iterate over videos, with a progress bar if `show`."""
 
-    def follow(video_ids: list[str]) -> Iterator[str]:
+    def track(video_ids: list[str]) -> Iterator[str]:
         from tqdm import tqdm
 
         yield from tqdm(video_ids, desc=what, unit="video", leave=False)
 
-    return follow if show else iter
+    return track if show else iter
 
 
 def _echo_to(*, quiet: bool, to_error: bool) -> Callable[[str, bool], None]:

@@ -14,23 +14,23 @@ from truemoment.version import __version__
 COMMANDS = MappingProxyType(
     {
         "demo": "The main job on a built-in world: no data, no network.",
-        "audit": "Tell whether a model found the moments, or guessed them.",
+        "audit": "Compare predictions with methods that never see the video.",
         "evaluate": "Measure a prediction file by a stated protocol.",
         "compare": "Compare methods: paired, with corrected p values.",
-        "bias": "Tell what a dataset gives away before anybody looks at a video.",
-        "resplit": "Split a dataset anew, so that guessing helps less.",
+        "bias": "Report the location, verb and duration biases of a dataset.",
+        "resplit": "Split a dataset again, so that guessing helps less.",
         "meta": "Study measures: which agree, which are stable, which select well.",
-        "humans": "Hold several annotators against references and each other.",
-        "train": "Train a model by a recipe, and answer the test splits.",
-        "predict": "Ask a served model or a trained one, and keep the answers.",
-        "sweep": "Train methods over a grid of a dial, with floors beside.",
+        "humans": "Measure how well annotators agree with references and each other.",
+        "train": "Train a model by a recipe, and predict the test splits.",
+        "predict": "Predict with a served or a trained model, and save the answers.",
+        "sweep": "Train methods over the values of a dial, and compare with floors.",
         "variants": "Train variants of a method for studies of model selection.",
-        "features": "Tell what a store of features holds, and whom it lacks.",
-        "index": "Look at videos once, so that they can be searched.",
+        "features": "List the videos and frame rate of features, and missing videos.",
+        "index": "Index videos for search.",
         "search": "Find the moments that a sentence describes.",
         "convert": "Write a prediction file in another format.",
-        "baseline": "Write what a blind baseline, or the oracle, answers.",
-        "reproduce": "Set published tables beside what comes out here.",
+        "baseline": "Run a blind baseline or the oracle, and write its predictions.",
+        "reproduce": "Compute published tables again, and compare the figures.",
         "datasets": "List, describe, check or fetch datasets.",
         "protocols": "List the evaluation conventions, or show one field by field.",
         "measures": "List the measures and how they are written.",
@@ -85,7 +85,7 @@ class LazyGroup(click.Group):
 )
 @click.version_option(__version__, message="truemoment %(version)s")
 def cli() -> None:
-    """Tell whether a model found the moment, or guessed where moments usually are.
+    """Show whether a model found the moments, or guessed where moments usually are.
 
     Every command takes --debug, which shows the traceback of an error.
     """

@@ -148,7 +148,7 @@ class Fitting:
     fit_split, fit_annotations
         Split or file to fit on; None for the default.
     no_cache
-        Whether every floor is fitted anew.
+        Whether every floor is fitted again.
     """
 
     fit_split: str | None

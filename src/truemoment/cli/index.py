@@ -12,7 +12,7 @@ import click
 
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, bound
-from truemoment.cli.options import followed, refuse_outputs, told_path
+from truemoment.cli.options import refuse_outputs, shown_path, status_line
 from truemoment.exceptions import InputError, UsageError
 from truemoment.searching.encoder_options import DEFAULT_FPS, DEFAULT_MODEL, EncoderOptions, index_of
 from truemoment.text import one_line, short_line
@@ -120,7 +120,7 @@ def command(
     if done.failed and not durations_s:
         others = f" (and {len(done.failed) - 1:,} others)" if len(done.failed) > 1 else ""
         raise InputError(next(iter(done.failed.values())) + others)
-    where = told_path(out)
+    where = shown_path(out)
     report = reports.report_of_index(done, settings, where, len(durations_s))
     deliver_log(report, lambda: reports.document_of_index(done, settings, where, durations_s), output)
     suggest("search it:", ["truemoment", "search", _example(settings.model), where], output)
@@ -156,9 +156,9 @@ def index_with_progress(
     """Index videos with a progress bar, and report how far it came if it is interrupted."""
     from truemoment.searching.session import index_videos
 
-    with followed(show=show) as on_status, progress_bar(show=show) as follow:
+    with status_line(show=show) as on_status, progress_bar(show=show) as on_progress:
         try:
-            return index_videos(videos, out, options, follow=follow, on_status=on_status, **others)
+            return index_videos(videos, out, options, on_progress=on_progress, on_status=on_status, **others)
         except KeyboardInterrupt:
             click.echo("truemoment: finished parts are saved; the same command resumes from there", err=True)
             raise
@@ -177,11 +177,11 @@ def progress_bar(*, show: bool) -> Iterator[Progress]:
     form = "{desc} {percentage:3.0f}%|{bar}| {elapsed}, {remaining} left"
     with tqdm(total=1.0, bar_format=form, leave=False) as bar:
 
-        def follow(video_id: str, share: float, before: bool) -> None:
+        def on_progress(video_id: str, share: float, before: bool) -> None:
             bar.set_description_str(video_id, refresh=False)
-            if before:  # no time was spent on it, so it says nothing about the time left
+            if before:  # no time was spent on it, so it shows nothing about the time left
                 bar.initial += share
             bar.update(min(share, max(0.0, 1.0 - bar.n)))
             bar.refresh()
 
-        yield follow
+        yield on_progress

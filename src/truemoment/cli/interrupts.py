@@ -13,7 +13,7 @@ import signal
 import sys
 from types import FrameType
 
-from truemoment.cli import EXIT_INTERRUPTED, tell_interrupted
+from truemoment.cli import EXIT_INTERRUPTED, report_interrupted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def handle_interrupts() -> None:
     """
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler and hasattr(signal, "setitimer"):  # POSIX
         atexit.register(_keep_status)
-        sys.unraisablehook = _raise_again
+        sys.unraisablehook = _reraise
         signal.signal(signal.SIGALRM, _interrupt)
         signal.signal(signal.SIGINT, _interrupt)
 
@@ -65,18 +65,18 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     elif _has_written():
         signal.setitimer(signal.ITIMER_REAL, WAIT_S)
     else:
-        tell_interrupted()
+        report_interrupted()
         os._exit(EXIT_INTERRUPTED)
 
 
 def _has_written() -> bool:
-    asked = getattr(
+    is_writing = getattr(
         sys.modules.get("truemoment.inputs"), "has_written", None
     )  # where whatever writes a file asks first
-    return asked is not None and asked()
+    return is_writing is not None and is_writing()
 
 
-def _raise_again(ignored: UnraisableHookArgs) -> None:
+def _reraise(ignored: UnraisableHookArgs) -> None:
     """Try an interrupt again that came where Python can only ignore it, as in the end of an object."""
     if issubclass(ignored.exc_type, KeyboardInterrupt):
         signal.setitimer(signal.ITIMER_REAL, WAIT_S)

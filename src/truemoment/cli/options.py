@@ -96,12 +96,12 @@ def measuring_options(function: F) -> F:
 
 
 READING = {
-    "axis": ("A", "What numbers count: seconds, fraction, percent, bins=N, frames=N or fps=F.", "seconds"),
-    "which": (get_args(Which), "Words: which moments of an answer that tells several apart.", "last"),
+    "axis": ("A", "Unit of the numbers: seconds, fraction, percent, bins=N, frames=N or fps=F.", "seconds"),
+    "which": (get_args(Which), "Words: which moments of an answer that lists several.", "last"),
     "one_sided": (get_args(OneSided), "Words: a start without an end, or an end without a start.", "ambiguous"),
     "swapped": (get_args(Swapped), "Words: a moment that ends before it starts.", "ambiguous"),
 }
-"""Options of reading by field: choices or what stands for a value, help, default."""
+"""Options of reading by field: choices or the placeholder of a value, help, default."""
 
 
 def reading_options(function: F) -> F:
@@ -115,8 +115,8 @@ def reading_options(function: F) -> F:
         on_negative: OnNegative,
         **others: Any,  # noqa: ANN401 - a command's own
     ) -> Any:  # noqa: ANN401 - a command's own
-        said = {name: value for name in READING if (value := others.pop(name)) is not None}
-        reading = Reading(**said) if said else None
+        settings = {name: value for name in READING if (value := others.pop(name)) is not None}
+        reading = Reading(**settings) if settings else None
         return function(*args, how=PredictionOptions(format_, reading, on_unknown, on_negative), **others)
 
     for option in (
@@ -181,7 +181,7 @@ def testing_options(function: F) -> F:
 
 
 no_cache_option = click.option(
-    "--no-cache", is_flag=True, help="Fit and run every floor anew, and keep nothing for the next time."
+    "--no-cache", is_flag=True, help="Fit and run every floor again, and do not save the results."
 )
 
 
@@ -250,7 +250,7 @@ def refuse_files(folders: Mapping[str, Path | None]) -> None:
     """Refuse folders to write to that are files, by option, before any work."""
     for option, folder in folders.items():
         if folder is not None and folder.exists() and not folder.is_dir():
-            raise UsageError(f"{option} {told_path(folder)}: is a file, expected a folder")
+            raise UsageError(f"{option} {shown_path(folder)}: is a file, expected a folder")
 
 
 def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
@@ -271,12 +271,12 @@ def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]
             continue
         real = os.path.realpath(path)
         if real in taken:
-            raise UsageError(f"{told_path(path)}: is read or written already, expected another file to write to")
+            raise UsageError(f"{shown_path(path)}: is read or written already, expected another file to write to")
         if not path.parent.is_dir():
-            raise UsageError(f"{told_path(path)}: cannot be written, {told_path(path.parent)} is no folder")
+            raise UsageError(f"{shown_path(path)}: cannot be written, {shown_path(path.parent)} is no folder")
         if inside := next((folder for folder in folders if Path(real).is_relative_to(folder)), None):
             raise UsageError(
-                f"{told_path(path)}: lies in {told_path(read[inside])}, which is read, expected another place"
+                f"{shown_path(path)}: lies in {shown_path(read[inside])}, which is read, expected another place"
             )
         taken.add(real)
         will_write(path)
@@ -291,13 +291,13 @@ def files_of_run(run: Path) -> list[Path]:
 def refuse_folder(out: Path) -> None:
     """Refuse a folder to make that holds anything, or whose own folder is not there; before any work."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"-o {told_path(out)}: is there already, expected a new or empty folder")
+        raise UsageError(f"-o {shown_path(out)}: is there already, expected a new or empty folder")
     if not out.absolute().parent.is_dir():
-        raise UsageError(f"-o {told_path(out)}: cannot be made, {told_path(out.parent)} is no folder")
+        raise UsageError(f"-o {shown_path(out)}: cannot be made, {shown_path(out.parent)} is no folder")
 
 
 @contextmanager
-def followed(*, show: bool) -> Iterator[Callable[[str], None]]:
+def status_line(*, show: bool) -> Iterator[Callable[[str], None]]:
     """Say on standard error what is being done, and for how long, if there is someone to see it."""
     if not show:
         yield lambda _: None
@@ -306,11 +306,11 @@ def followed(*, show: bool) -> Iterator[Callable[[str], None]]:
 
     with tqdm(bar_format="{desc} [{elapsed}]", leave=False) as bar:
 
-        def tell(what: str) -> None:
+        def on_status(what: str) -> None:
             bar.set_description_str(what)
             bar.update()
 
-        yield tell
+        yield on_status
 
 
 def source_file(source: str | None) -> Path | None:
@@ -318,7 +318,7 @@ def source_file(source: str | None) -> Path | None:
     return Path(source) if source and os.path.exists(source) else None  # noqa: PTH110 - as in NamedFile.read
 
 
-def told_path(path: Path) -> str:
+def shown_path(path: Path) -> str:
     r"""Write a path as text, whatever it holds: bytes that are no text and control characters as ``\x07``."""
     return printable(str(path))
 

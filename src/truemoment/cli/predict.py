@@ -11,7 +11,7 @@ import click
 
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, bound, data_options
-from truemoment.cli.options import files_of_run, refuse_outputs, seed_option, source_file, told_path
+from truemoment.cli.options import files_of_run, refuse_outputs, seed_option, shown_path, source_file
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.folders import refuse_links
@@ -102,7 +102,7 @@ class _PredictionFiles:
     def refuse_names(self) -> None:
         """Refuse a file of predictions of another format."""
         if self.out.suffix.lower() not in (".jsonl", ".json"):
-            raise UsageError(f"-o: got {told_path(self.out)}, expected a name that ends in .jsonl")
+            raise UsageError(f"-o: got {shown_path(self.out)}, expected a name that ends in .jsonl")
 
     def raw_file(self) -> Path:
         """Return the file of raw answers; only one that the user names may be a link."""
@@ -219,8 +219,8 @@ def command(
     RUN is a folder made by truemoment train. ENDPOINT is the address of an OpenAI-compatible interface, e.g.
     http://localhost:8000/v1. The key, if it needs one, comes from the environment.
 
-    Every raw answer is saved. The same command resumes an interrupted one, and asks nothing twice.
-    Exit status 1 means that some queries could not be asked.
+    Every raw answer is saved. The same command resumes an interrupted one and sends no request twice.
+    Exit status 1 means that some queries have no answer.
 
     \b
     truemoment predict runs/tan2d --dataset charades-cd --split test-ood -o preds.jsonl
@@ -248,7 +248,7 @@ def _predict_with_run(
     inputs = [*files_of_run(folder), source_file(run.features), *data.files()]
     refuse_outputs(inputs, [files.out, files.json_path])
 
-    def follow(items: Any, what: str) -> Any:  # noqa: ANN401 - a progress bar
+    def track(items: Any, what: str) -> Any:  # noqa: ANN401 - a progress bar
         from tqdm import tqdm
 
         return tqdm(items, desc=what, leave=False)
@@ -261,7 +261,7 @@ def _predict_with_run(
         change=run.change,
         seed=seed,
         limit=limit,
-        follow=follow if files.output.progress else unseen,
+        track=track if files.output.progress else unseen,
     )
     deliver_log(reports.report_of_run(found), lambda: reports.document_of_run(found), files.output)
     for note in found.notes:
@@ -318,7 +318,7 @@ def _predict_with_endpoint(
         click.echo(f"truemoment: {_saved(raw)}; the same command resumes from there", err=True)
         raise
     deliver_log(reports.report(found, price), lambda: reports.document(found, price), files.output)
-    suggest("measure them:", ["truemoment", "evaluate", told_path(files.out), *data.words()], files.output)
+    suggest("measure them:", ["truemoment", "evaluate", shown_path(files.out), *data.words()], files.output)
     for line in reports.warnings(found):
         click.echo(printable(line), err=True)
     if found.answers.unanswered:
@@ -337,14 +337,14 @@ def _refuse_others(folder: Path) -> None:
         and context.get_parameter_source(parameter.name or "") == ParameterSource.COMMANDLINE
     ]
     if given:
-        raise UsageError(f"{', '.join(given)}: needs an endpoint, and {told_path(folder)} is a folder")
+        raise UsageError(f"{', '.join(given)}: needs an endpoint, and {shown_path(folder)} is a folder")
 
 
 def _refuse_no_endpoint(endpoint: str, *, changed: bool) -> None:
     """Refuse what is neither a run nor an address, and options of a run that were given with an address."""
     if "://" not in endpoint:
         raise UsageError(
-            f"{told_path(Path(endpoint))}: no such run of truemoment train, and no address of a served model, "
+            f"{shown_path(Path(endpoint))}: no such run of truemoment train, and no address of a served model, "
             "expected e.g. runs/tan2d or http://localhost:8000/v1"
         )
     if changed:
@@ -382,4 +382,4 @@ def _price(text: str | None) -> Price | None:
 
 def _saved(raw: Path) -> str:
     lines = updating(raw).read_bytes().count(b"\n") - 1 if raw.is_file() else 0
-    return f"{max(0, lines)} raw answers are saved in {told_path(raw)}"
+    return f"{max(0, lines)} raw answers are saved in {shown_path(raw)}"

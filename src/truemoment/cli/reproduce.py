@@ -9,7 +9,7 @@ import click
 from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.delivery import deliver, show_list
 from truemoment.cli.groups import Output, PageOutput, output_options
-from truemoment.cli.options import data_dir_option, floors_cache, followed, refuse_outputs, seed_option
+from truemoment.cli.options import data_dir_option, floors_cache, refuse_outputs, seed_option, status_line
 from truemoment.exceptions import UsageError
 
 
@@ -73,7 +73,7 @@ def command(
     page = PageOutput(html=None, open_it=False, figures=figures)
     page.refuse()
     refuse_outputs([folder / name for name in DATASETS], [output.json_path])
-    with followed(show=output.progress) as on_status:
+    with status_line(show=output.progress) as on_status:
         found = reproduce_tables(
             tables, folder, runs=runs, engine=engine, seed=seed, cache=floors_cache(), on_status=on_status
         )

@@ -19,12 +19,12 @@ from truemoment.cli.options import (
     data_dir_option,
     dataset_option,
     floors_cache,
-    followed,
     no_cache_option,
     refuse_folder,
     refuse_outputs,
     seed_option,
-    told_path,
+    shown_path,
+    status_line,
 )
 from truemoment.datasets import DATASETS
 from truemoment.datasets.source import files_of
@@ -79,7 +79,7 @@ whole_options = bound(
 
 
 @dataclass(frozen=True)
-class Planning:
+class SplitOptions:
     """How the dataset is split, as the options write it."""
 
     shifts: tuple[str, ...]
@@ -121,7 +121,7 @@ def _share(text: str | None) -> float | None:
 
 planning_options = bound(
     "planning",
-    Planning,
+    SplitOptions,
     click.option(
         "--shift",
         "shifts",
@@ -169,7 +169,7 @@ planning_options = bound(
 
 
 @dataclass(frozen=True)
-class Measuring:
+class SurveyOptions:
     """How the new split is measured: language engine, permutations, seed, cache of floors."""
 
     engine: str
@@ -180,7 +180,7 @@ class Measuring:
 
 measuring_options = bound(
     "measuring",
-    Measuring,
+    SurveyOptions,
     click.option(
         "--engine",
         default="lexicon",
@@ -209,7 +209,7 @@ measuring_options = bound(
 @planning_options
 @measuring_options
 @output_options
-def command(data: Whole, out: Path, planning: Planning, measuring: Measuring, output: Output) -> None:
+def command(data: Whole, out: Path, planning: SplitOptions, measuring: SurveyOptions, output: Output) -> None:
     """Split a dataset again into train, val, test-iid and test-ood, in a folder that can be used as a dataset.
 
     Every floor of the audit is fitted on the new train and measured on the new tests, to show what guessing still
@@ -227,11 +227,11 @@ def command(data: Whole, out: Path, planning: Planning, measuring: Measuring, ou
     plan = planning.plan()
     get_engine(measuring.engine)
     refuse_outputs([data.annotations, *files_of(data.dataset, data.data_dir)], [output.json_path])
-    shown, out = told_path(out), Path(os.path.realpath(out))  # behind a link
+    shown, out = shown_path(out), Path(os.path.realpath(out))  # behind a link
     _refuse(out, output.json_path)
 
     whole = data.read(out)
-    with followed(show=output.progress) as on_status:
+    with status_line(show=output.progress) as on_status:
         result = resplit_and_measure(
             whole.annotations,
             plan,
@@ -252,9 +252,9 @@ def command(data: Whole, out: Path, planning: Planning, measuring: Measuring, ou
 def _refuse(out: Path, json_path: Path | None) -> None:
     """Refuse a folder with the name of a dataset or with files in it, and JSON in that folder."""
     if out.name in DATASETS:
-        raise UsageError(f"-o {told_path(out)}: is the name of a dataset, expected another one")
+        raise UsageError(f"-o {shown_path(out)}: is the name of a dataset, expected another one")
     refuse_folder(out)
     if json_path is not None and json_path != STANDARD_OUTPUT:
         real = Path(os.path.realpath(json_path))
         if out in (real, real.parent):
-            raise UsageError(f"--json {told_path(json_path)}: is in the new folder, expected another place")
+            raise UsageError(f"--json {shown_path(json_path)}: is in the new folder, expected another place")

@@ -48,7 +48,7 @@ def status_of(words: list[str], *, debug: bool) -> int:
             _print_no_more()  # the reader has gone, as in "| head"
             return 0
         except Exception as error:
-            return _fail(*_told(error), debug=debug)
+            return _fail(*_message_and_status(error), debug=debug)
 
 
 def _invoke(words: list[str]) -> int:
@@ -68,20 +68,20 @@ def _invoke(words: list[str]) -> int:
     return 0
 
 
-def _told(error: Exception) -> tuple[str, int]:
+def _message_and_status(error: Exception) -> tuple[str, int]:
     """Say what happened, and with which status the command ends."""
     if is_interrupted():
         return INTERRUPTED, EXIT_INTERRUPTED
-    if (told := _in_words(error)) is not None:
-        return told, EXIT_BAD_INPUT
+    if (sentence := _in_words(error)) is not None:
+        return sentence, EXIT_BAD_INPUT
     return f"a bug of ours: {type(error).__name__}: {error} (--debug shows where)", EXIT_BUG
 
 
 def _in_words(error: Exception) -> str | None:
     """Say what the user can do something about; None for an error that is ours."""
     if isinstance(error, OSError):
-        told = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
-        return f"{told}; allow more (ulimit -n)" if error.errno == errno.EMFILE else told
+        sentence = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+        return f"{sentence}; allow more (ulimit -n)" if error.errno == errno.EMFILE else sentence
     return _of_machine(error) or _of_text(error)
 
 
@@ -102,9 +102,9 @@ def _of_text(error: Exception) -> str | None:
     """Say which word or path is no text that a file can hold, or no path."""
     if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
         near = error.object[max(0, error.start - 40) : error.end + 40]
-        return f"{as_text(near)}: is no text in UTF-8, which a file could hold; rename it"
+        return f"{as_text(near)}: is not valid UTF-8; rename the file"
     if isinstance(error, ValueError) and str(error).startswith("embedded null"):
-        return "a path that stands in a file holds a character NUL, which no name of a file does"
+        return "a path in a file contains the character NUL, which no file name can contain"
     return None
 
 

@@ -15,7 +15,7 @@ import click
 from truemoment.cli.delivery import deliver, deliver_log, suggest, write_files
 from truemoment.cli.groups import Output, PageOutput, bound, data_options, output_options
 from truemoment.cli.index import EXIT_NOT_ALL, device_option, index_with_progress, model_option
-from truemoment.cli.options import STANDARD_OUTPUT, refuse_outputs, told_path, write_text
+from truemoment.cli.options import STANDARD_OUTPUT, refuse_outputs, shown_path, write_text
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, UsageError
 from truemoment.searching.encoder_options import EncoderOptions
@@ -53,7 +53,7 @@ OF_A_SENTENCE = {
 
 
 @dataclass(frozen=True)
-class _Ranking:
+class _ResultOptions:
     """Options of the moments."""
 
     top: int | None
@@ -113,7 +113,7 @@ class _Video:
 
 
 @dataclass(frozen=True)
-class _Queries:
+class _QueryOptions:
     """Options of the queries of a split."""
 
     sentences: Path | None
@@ -133,7 +133,7 @@ class _Queries:
         if self.out is None:
             raise UsageError("where do the answers go? give -o FILE.jsonl")
         if self.out.suffix.lower() not in (".jsonl", ".json"):
-            raise UsageError(f"-o: got {told_path(self.out)}, expected a name that ends in .jsonl")
+            raise UsageError(f"-o: got {shown_path(self.out)}, expected a name that ends in .jsonl")
         nms = NMS if self.nms is None else self.nms
         return SplitSearch(self.sentences, self.proposals, fps, nms, top or TOP_OF_QUERIES), self.out
 
@@ -199,17 +199,17 @@ class _Queries:
 )
 @click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Predictions, .jsonl.")
 @output_options
-@bound("ranking", _Ranking)
+@bound("ranking", _ResultOptions)
 @bound("files", _MomentFiles)
 @bound("video", _Video)
-@bound("queries", _Queries)
+@bound("queries", _QueryOptions)
 def command(
     words: tuple[str, ...],
-    ranking: _Ranking,
+    ranking: _ResultOptions,
     files: _MomentFiles,
     video: _Video,
     data: AnnotationSource,
-    queries: _Queries,
+    queries: _QueryOptions,
     output: Output,
 ) -> None:
     """Find the moments that a sentence describes, best first.
@@ -262,7 +262,7 @@ def command(
 def _search_split(
     target: SearchTarget,
     data: AnnotationSource,
-    queries: _Queries,
+    queries: _QueryOptions,
     output: Output,
     *,
     top: int | None,
@@ -273,11 +273,11 @@ def _search_split(
     from truemoment.searching.split_search import search_split
 
     search, out = queries.search(top, fps)
-    follow = _bar("searching", "video") if output.progress else list
+    track = _bar("searching", "video") if output.progress else list
     note = _silent if output.quiet else _note
-    found = search_split(target, data, search, out, note=note, follow=follow)
+    found = search_split(target, data, search, out, note=note, track=track)
     deliver_log(reports.report_of_split(found), lambda: reports.document_of_split(found), output)
-    words = ["truemoment", "evaluate", told_path(out), *data.words()]
+    words = ["truemoment", "evaluate", shown_path(out), *data.words()]
     words += ["--protocol", "mad-clip,nms_threshold=none"] if data.dataset == "mad" else []
     suggest("measure them:", words, output)
 
@@ -350,12 +350,12 @@ def _note_places(pictures: Pictures, session: SearchSession, output: Output) -> 
     index = session.index
     for what, path in (("clips", pictures.clips), ("pictures", pictures.thumbnails)):
         if path is not None:
-            click.echo(f"{what}: {told_path(path)}", err=output.style is not None or output.json_only)
+            click.echo(f"{what}: {shown_path(path)}", err=output.style is not None or output.json_only)
     if pictures.among_videos():
-        where = f"{told_path(pictures.clips or Path())} lies among the videos of {told_path(index.path)}"
+        where = f"{shown_path(pictures.clips or Path())} is in the folder of the videos of {shown_path(index.path)}"
         _note(f"{where}: if the folder is indexed again, the clips are indexed as videos")
     if session.n_scored < session.n_videos == len(index):
-        _note(f"a first look at {len(index):,} videos left {session.n_scored:,} to be scored; --exact scores all")
+        _note(f"the first stage selected {session.n_scored:,} of {len(index):,} videos to score; --exact scores all")
 
 
 def _note(line: str) -> None:
@@ -377,7 +377,7 @@ def _refuse_files(*folders: tuple[str, Path | None]) -> None:
     """Refuse files, where folders are to be written into."""
     for option, folder in folders:
         if folder is not None and (folder == STANDARD_OUTPUT or (folder.exists() and not folder.is_dir())):
-            raise UsageError(f"{option} {told_path(folder)}: expected a folder")
+            raise UsageError(f"{option} {shown_path(folder)}: expected a folder")
 
 
 def _refuse_others(of_queries: bool) -> None:
@@ -402,7 +402,7 @@ def _words(words: tuple[str, ...], *, of_queries: bool) -> tuple[str, Path]:
             )
         return "", Path(words[0])
     if len(words) != 2:
-        hint = "a sentence stands in quotation marks" if len(words) > 2 else f"for example {EXAMPLE}"
+        hint = "put the sentence in quotation marks" if len(words) > 2 else f"for example {EXAMPLE}"
         raise UsageError(f"got {len(words)} arguments, expected a sentence and a video or index; {hint}")
     query, target = words
     if as_text(query) != query:

@@ -16,10 +16,10 @@ from truemoment.cli.groups import Output, PageOutput, bound, output_options
 from truemoment.cli.options import (
     data_dir_option,
     floors_cache,
-    followed,
     refuse_files,
     refuse_outputs,
-    told_path,
+    shown_path,
+    status_line,
 )
 from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
@@ -162,7 +162,7 @@ def command(
     refuse_links(out, "cells/*/*/*", "worlds/*/*/*")
 
     sweep = Sweep(data.of(grid), names, shown)
-    with followed(show=output.progress) as on_status:
+    with status_line(show=output.progress) as on_status:
         n_finished, n_missing = sweep.start(floors_cache(), on_status)
     if n_finished and not output.quiet:
         click.echo(f"{n_finished} of {n_finished + n_missing} cells are finished already", err=True)
@@ -194,7 +194,7 @@ def _refuse_outputs(
     """Refuse outputs that cannot be written, or would overwrite what is read."""
     refuse_files({"-o": out, "--figures": figures})
     if not out.absolute().parent.is_dir():
-        raise UsageError(f"-o {told_path(out)}: cannot be made, {told_path(out.parent)} is no folder")
+        raise UsageError(f"-o {shown_path(out)}: cannot be made, {shown_path(out.parent)} is no folder")
     own = [Path(text) for text in recipes if text.lower().endswith((".yaml", ".yml"))]
     written = [None if path is not None and path.parent == out and not out.exists() else path for path in files]
     refuse_outputs([*own, out / "cells", out / "worlds", *files_of(data.dataset, data.data_dir)], written)

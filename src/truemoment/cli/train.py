@@ -11,13 +11,13 @@ import click
 
 from truemoment.cli.delivery import deliver, suggest
 from truemoment.cli.groups import Learning, Output, learning_options, output_options
-from truemoment.cli.options import files_of_run, refuse_outputs, seed_option, told_path
+from truemoment.cli.options import files_of_run, refuse_outputs, seed_option, shown_path
 from truemoment.exceptions import UsageError
 from truemoment.text import printable
 
 if TYPE_CHECKING:
     from truemoment.training.checkpoints import Epoch
-    from truemoment.training.progress import Follow
+    from truemoment.training.progress import Track
 
 
 @click.command("train")
@@ -85,11 +85,11 @@ def command(
     from truemoment.training.runs import MEASURES, document, perform
 
     # Mistakes in the options are reported before files are read.
-    asked = read_recipe(recipe, learning.changes)
+    loaded = read_recipe(recipe, learning.changes)
     if measures is not None:
         parse_measures(measures)
     name = learning.dataset or (learning.annotations or Path("own")).stem
-    out = out or Path("runs") / f"{asked.model}-{name}-{asked.hash[:6]}-{seed}"
+    out = out or Path("runs") / f"{loaded.model}-{name}-{loaded.hash[:6]}-{seed}"
     _refuse_outputs([*files_of_run(out), _own_recipe(recipe), *learning.files()], [results, output.json_path])
     data = RunData(
         learning.source,
@@ -100,11 +100,11 @@ def command(
         force=force,
         skip_missing=on_missing_video == "skip",
     )
-    task, tests = prepare(asked, data, seed, warn=lambda line: click.echo(printable(line), err=True))
-    with _epoch_lines(asked.train.epochs, output) as (follow, on_epoch):
+    task, tests = prepare(loaded, data, seed, warn=lambda line: click.echo(printable(line), err=True))
+    with _epoch_lines(loaded.train.epochs, output) as (track, on_epoch):
         if not output.quiet:
-            click.echo("\n".join(reports.opening(task, told_path(out))), err=True)
-        result = perform(task, out, tests, measures=measures or MEASURES, follow=follow, on_epoch=on_epoch)
+            click.echo("\n".join(reports.opening(task, shown_path(out))), err=True)
+        result = perform(task, out, tests, measures=measures or MEASURES, track=track, on_epoch=on_epoch)
     if results is not None:
         keep(results, result.tests)
     deliver(reports.report(result), lambda: document(result), output)
@@ -121,15 +121,15 @@ def _refuse_outputs(inputs: list[Path | None], outputs: list[Path | None]) -> No
     refuse_outputs(inputs, outputs)
     for path in outputs:
         if path is not None and path.is_dir():
-            raise UsageError(f"{told_path(path)}: is a folder, expected the name of a file to write")
+            raise UsageError(f"{shown_path(path)}: is a folder, expected the name of a file to write")
 
 
 @contextmanager
-def _epoch_lines(epochs: int, output: Output) -> Iterator[tuple[Follow, Any]]:
+def _epoch_lines(epochs: int, output: Output) -> Iterator[tuple[Track, Any]]:
     """Show steps in a progress bar if somebody sees it, and write a line for each epoch."""
     from tqdm import tqdm
 
-    def follow(items: Any, what: str) -> Any:  # noqa: ANN401 - any iterable
+    def track(items: Any, what: str) -> Any:  # noqa: ANN401 - any iterable
         return tqdm(items, desc=what, leave=False) if output.progress else items
 
     def on_epoch(epoch: Epoch) -> None:
@@ -138,4 +138,4 @@ def _epoch_lines(epochs: int, output: Output) -> Iterator[tuple[Follow, Any]]:
 
             click.echo(epoch_line(epoch, epochs), err=True)
 
-    yield follow, on_epoch
+    yield track, on_epoch

@@ -8,7 +8,7 @@ import click
 
 from truemoment.cli.delivery import suggest
 from truemoment.cli.groups import Learning, Output, learning_options
-from truemoment.cli.options import followed, refuse_files, refuse_outputs, seed_option, told_path
+from truemoment.cli.options import refuse_files, refuse_outputs, seed_option, shown_path, status_line
 from truemoment.exceptions import UsageError
 from truemoment.text import printable
 
@@ -66,29 +66,29 @@ def command(
     from truemoment.training.recipes import read_recipe
     from truemoment.training.variants import VariantGrid, make_variants
 
-    asked = read_recipe(recipe, learning.changes)
+    loaded = read_recipe(recipe, learning.changes)
     if measures is not None:
         parse_measures(measures)
     grid = VariantGrid(
         _numbers("--learning-rates", learning_rates, 1e-9, 10.0),
         _numbers("--nms", nms, 0.0, 1.0),
-        shuffled="video" in get_family(asked.model).needs and not no_shuffled,
+        shuffled="video" in get_family(loaded.model).needs and not no_shuffled,
     )
     refuse_files({"-o": out})
     refuse_outputs(learning.files(), [out])
-    task, tests = prepare(asked, RunData(learning.source, learning.features, tests=learning.tests), seed)
+    task, tests = prepare(loaded, RunData(learning.source, learning.features, tests=learning.tests), seed)
     output = Output(json_path=None, style=None, quiet=quiet)
-    with followed(show=output.progress) as on_status:
+    with status_line(show=output.progress) as on_status:
         n_variants = make_variants(task, grid, out, tests, measures=measures or DEFAULT_MEASURES, on_status=on_status)
     if quiet:
         return
     splits = [task.val.split, *tests]
-    where = f"{told_path(out)}, scores on {printable(', '.join(splits))}"
-    click.echo(f"{n_variants:,} variants of {asked.model} in {where}")
+    where = f"{shown_path(out)}, scores on {printable(', '.join(splits))}"
+    click.echo(f"{n_variants:,} variants of {loaded.model} in {where}")
     for note in task.notes:
         click.echo(printable(f"note: {note}"))
-    words = ["truemoment", "meta", "selection", "--validation", told_path(out / splits[0])]
-    suggest("which measure chooses well among them?", [*words, "--test", told_path(out / splits[-1])], output)
+    words = ["truemoment", "meta", "selection", "--validation", shown_path(out / splits[0])]
+    suggest("which measure chooses well among them?", [*words, "--test", shown_path(out / splits[-1])], output)
 
 
 def _numbers(option: str, text: str, low: float, high: float) -> tuple[float, ...]:

@@ -40,7 +40,7 @@ class AllSplits(NamedTuple):
 def splits_of_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | None = None) -> AllSplits:
     """Read the splits of a dataset: those that are named, or every one whose file is there.
 
-    A split that is made of others stands for them.
+    A split that is made of others represents them.
 
     Parameters
     ----------

@@ -164,7 +164,7 @@ def numbered(video_ids: Iterable[str]) -> list[str]:
     return ids
 
 
-# (video_id, duration_s, sentence, start_s, end_s) of a file that names no queries, and the same behind a query id.
+# (video_id, duration_s, sentence, start_s, end_s) of a file that names no queries, and the same after a query id.
 VideoRow = tuple[str, float, str, float, float]
 Row = tuple[str, str, float, str, float, float]
 
@@ -205,5 +205,5 @@ def required_file(folder: Path, *names: str, dataset: str) -> Path:
     where = f"{folder / names[0]}" if folder.is_dir() else f"{folder} (no such folder)"
     raise MissingFileError(
         f"{dataset}: {where} is missing, expected {' or '.join(names)}; "
-        f"'truemoment datasets fetch {dataset}' gets it or says how"
+        f"'truemoment datasets fetch {dataset}' downloads it or prints the steps"
     )

@@ -87,7 +87,7 @@ DATASET = Dataset(
         ),
     ),
     splits=(
-        Split("train", None, None, "no count at hand"),
+        Split("train", None, None, "not counted"),
         Split("val", 4_180, 1_094, "counted in the released file"),
         Split("test", 4_021, 1_037, "counted in the released file"),
     ),

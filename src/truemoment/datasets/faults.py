@@ -59,7 +59,7 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _FaultKind:
     name: str
     fault: bool
     find: Callable[[Annotations], Bools]
@@ -80,20 +80,20 @@ def _leading_blank(a: Annotations) -> Bools:
 
 
 _KINDS = (
-    _Kind("past the end", True, lambda a: a.end_s > a.duration_s + PAST_END_S),
-    _Kind("past the end by more than 1 s", False, lambda a: a.end_s > a.duration_s + 1),
-    _Kind("swapped", True, lambda a: a.end_s < a.start_s),
-    _Kind("zero length", True, lambda a: a.end_s == a.start_s),
-    _Kind("starts after the end", True, lambda a: a.start_s > a.duration_s),
-    _Kind("negative time", True, lambda a: (a.start_s < 0) | (a.end_s < 0)),
-    _Kind("no duration", True, lambda a: ~(a.duration_s > 0)),
-    _Kind("empty sentence", True, _blank),
-    _Kind("no moment", False, lambda a: np.isnan(a.start_s), "queries"),
-    _Kind("leading blank", False, _leading_blank),
-    _Kind("shorter than 0.5 s", False, lambda a: (a.end_s > a.start_s) & (a.end_s - a.start_s < 0.5)),
-    _Kind("whole video (99 % or more)", False, _whole),
-    _Kind("starts at 0", False, lambda a: a.start_s == 0),
-    _Kind("ends within 0.5 s of the end", False, lambda a: a.end_s >= a.duration_s - 0.5),
+    _FaultKind("past the end", True, lambda a: a.end_s > a.duration_s + PAST_END_S),
+    _FaultKind("past the end by more than 1 s", False, lambda a: a.end_s > a.duration_s + 1),
+    _FaultKind("swapped", True, lambda a: a.end_s < a.start_s),
+    _FaultKind("zero length", True, lambda a: a.end_s == a.start_s),
+    _FaultKind("starts after the end", True, lambda a: a.start_s > a.duration_s),
+    _FaultKind("negative time", True, lambda a: (a.start_s < 0) | (a.end_s < 0)),
+    _FaultKind("no duration", True, lambda a: ~(a.duration_s > 0)),
+    _FaultKind("empty sentence", True, _blank),
+    _FaultKind("no moment", False, lambda a: np.isnan(a.start_s), "queries"),
+    _FaultKind("leading blank", False, _leading_blank),
+    _FaultKind("shorter than 0.5 s", False, lambda a: (a.end_s > a.start_s) & (a.end_s - a.start_s < 0.5)),
+    _FaultKind("whole video (99 % or more)", False, _whole),
+    _FaultKind("starts at 0", False, lambda a: a.start_s == 0),
+    _FaultKind("ends within 0.5 s of the end", False, lambda a: a.end_s >= a.duration_s - 0.5),
 )
 
 
@@ -167,7 +167,7 @@ def _moments_of_queries(annotations: Annotations) -> list[tuple[tuple[float, flo
 
 
 def _repeated(annotations: Annotations) -> list[Fault]:
-    """Find queries that stand several times, and moments that carry several queries."""
+    """Find queries that occur several times, and moments that carry several queries."""
     queries = annotations.queries
     moments = _moments_of_queries(annotations)
     rows_of_text: defaultdict[tuple[str, str], list[int]] = defaultdict(list)

@@ -82,7 +82,7 @@ def _download(file: SourceFile, folder: Path, *, progress: bool) -> None:
     known = f"sha256:{file.sha256}" if file.sha256 else None
     path = folder / file.name
     differs = DownloadError(
-        f"what came from {file.url} is not the published file (checksum)", path=path, hint="nothing was kept"
+        f"the download from {file.url} is not the published file (checksum)", path=path, hint="nothing was kept"
     )
     with temporary_folder(folder, FETCHING) as aside:
         store = pooch.create(
@@ -122,13 +122,13 @@ class _Downloader:
         """Refuse a length."""
         if n_bytes > self.most:
             expected = f"{self.most:,} bytes" + ("" if self.file.n_bytes else " at most")
-            came = f"what came from {self.file.url} is longer than the file, expected {expected}"
+            came = f"the download from {self.file.url} is longer than the file, expected {expected}"
             raise DownloadError(came, path=self.path, hint="nothing was kept")
 
     def _refuse_by_header(self, response: requests.Response, *_: Any, **__: Any) -> None:  # noqa: ANN401 - a hook's
-        told = response.headers.get("Content-Length", "")
-        if told.isdecimal():
-            self.refuse_longer(int(told[:20]))
+        length = response.headers.get("Content-Length", "")
+        if length.isdecimal():
+            self.refuse_longer(int(length[:20]))
 
 
 class _Bounded:

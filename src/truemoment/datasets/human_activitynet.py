@@ -1,4 +1,4 @@
-"""Human-ActivityNet: 1,288 queries of ActivityNet Captions' val_2, marked anew by five workers (Hidden Challenges)."""
+"""Human-ActivityNet: 1,288 queries of ActivityNet Captions' val_2, annotated by five workers (Hidden Challenges)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Human-Charades: 1,000 queries of Charades-STA's test split, marked anew by five workers each (Hidden Challenges)."""
+"""Human-Charades: 1,000 queries of Charades-STA's test split, annotated by five workers each (Hidden Challenges)."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class DescribedFilm(msgspec.Struct):
 
 
 def read(folder: Path, split: str) -> Annotations:
-    """Read a split; references are ``ext_timestamps`` as they stand."""
+    """Read a split; references are ``ext_timestamps`` unchanged."""
     name = f"MAD_{split}.json"
     path = required_file(folder, name, f"annotations/{name}", f"annotations/MAD-v1/{name}", dataset="mad")
     return Annotations.from_rows(

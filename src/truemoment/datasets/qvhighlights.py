@@ -56,9 +56,9 @@ def read(folder: Path, split: str) -> Annotations:
         seen: set[int] = set()
         for clip in entry.relevant_clip_ids:
             if not 0 <= clip < n_clips or clip in seen:
-                again = " again" if clip in seen else ""
+                repeat = " again" if clip in seen else ""
                 raise InputError(
-                    f"got clip {clip}{again}, expected each of 0 to {n_clips - 1} at most once",
+                    f"got clip {clip}{repeat}, expected each of 0 to {n_clips - 1} at most once",
                     path=path,
                     line=number,
                     field="relevant_clip_ids",

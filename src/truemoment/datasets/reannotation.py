@@ -42,7 +42,7 @@ NOTES = (
 )
 
 REANNOTATES = MappingProxyType({"human-charades": "charades-sta", "human-activitynet": "activitynet-captions"})
-"""Whose queries were marked anew; the split has the same name."""
+"""Whose queries were annotated again; the split has the same name."""
 
 _COLUMNS = ("video_id", "description", "start", "end")
 

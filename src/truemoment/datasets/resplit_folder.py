@@ -107,7 +107,7 @@ def dataset_of(folder: Path) -> Dataset:
 
     return Dataset(
         name=str(folder),
-        title=f"{folder.resolve().name}: {source}, split anew",
+        title=f"{folder.resolve().name}: {source}, split again",
         citation=f"that of {source}",
         homepage="none",
         licence=f"that of {source}",
@@ -176,15 +176,15 @@ def found_file(folder: Path, name: str) -> Path:
         if place.is_file():
             return place
     raise MissingFileError(
-        f"{folder / DATASHEET}: the annotations it was made of are not at {' nor at '.join(map(str, places))}; put the "
-        "file there"
+        f"{folder / DATASHEET}: the annotations it was made from are missing at {' and at '.join(map(str, places))}; "
+        "put the file there"
     )
 
 
 def files_of_folder(folder: Path) -> list[Path]:
     """Return the files of a folder, and its source annotations if known."""
     files = sorted(path for path in folder.glob("*") if path.is_file())
-    with contextlib.suppress(TrueMomentError):  # what is wrong with it is told by who reads it
+    with contextlib.suppress(TrueMomentError):  # the reader reports what is wrong with it
         source = read_datasheet(folder).source
         if source.annotations is not None:
             files.append(found_file(folder, source.annotations))

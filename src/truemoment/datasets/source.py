@@ -105,8 +105,8 @@ class AnnotationSource:
             names = sorted(own.splits_of(self.annotations))
         else:
             splits = get_dataset(self.dataset or "").splits
-            chosen = next((of for of in splits if of.name == self.split), None)
-            names = [of.name for of in splits if not of.merges and (chosen is None or of.name not in chosen.merges)]
+            selected = next((of for of in splits if of.name == self.split), None)
+            names = [of.name for of in splits if not of.merges and (selected is None or of.name not in selected.merges)]
         found = {} if known is None else {known.split: known}
         for name in names:
             if name not in found and (other := self.beside(name)) is not None:

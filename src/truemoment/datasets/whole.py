@@ -54,7 +54,7 @@ def whole_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | None 
     """
     dataset = get_dataset(name)
     if dataset.name not in DATASETS:
-        raise UsageError(f"{dataset.name} is split anew already, expected the dataset it was made of")
+        raise UsageError(f"{dataset.name} is split again already, expected the original dataset")
     names = list(dict.fromkeys(only)) or [split.name for split in dataset.splits if not split.merges]
     for split in names:
         if any(part in names for part in dataset.split(split).merges):

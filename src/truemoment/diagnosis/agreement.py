@@ -150,8 +150,10 @@ class Annotators:
 
     def select_queries(self, keep: Bools) -> Annotators:
         """Return the queries marked True, in order; `keep` has shape (Q,)."""
-        chosen = self.annotations.select_queries(keep)
-        return Annotators(chosen, pad(chosen.offsets, chosen.start_s), pad(chosen.offsets, chosen.end_s), self.left_out)
+        selected = self.annotations.select_queries(keep)
+        return Annotators(
+            selected, pad(selected.offsets, selected.start_s), pad(selected.offsets, selected.end_s), self.left_out
+        )
 
 
 NO_NAME, ONE, NO_MOMENT, SEVERAL_MOMENTS = (
@@ -179,8 +181,8 @@ def _why_none(left_out: Mapping[str, int]) -> str:
         return "no annotators are named, expected two or more a query"
     if set(left_out) <= {NO_NAME, NO_MOMENT, ONE}:
         return "no query has more than one annotator, expected two or more"
-    told = ", ".join(f"{why} ({count:,})" for why, count in left_out.items())
-    return f"no query has two or more annotators with one moment each; queries left out: {told}"
+    reasons = ", ".join(f"{why} ({count:,})" for why, count in left_out.items())
+    return f"no query has two or more annotators with one moment each; queries left out: {reasons}"
 
 
 # ----------------------------------------------------------------------------------------- pairwise overlap
@@ -257,15 +259,15 @@ class Alpha:
     Parameters
     ----------
     value
-        At most 1; NaN where chance alone would agree wholly (all moments are one), so that nothing can be told.
+        At most 1; NaN where chance alone would agree wholly (all moments are one), so that alpha is undefined.
     observed, expected
         Disagreement within queries, and by chance.
     ci95
-        By resampling videos; NaN where there is one video. The expected disagreement of a resample is taken to first
-        order (its Hajek projection), so that no resample looks at all pairs again; where it stands on a sample, the
-        sample's error is in the interval.
+        By resampling videos; NaN where there is one video. The expected disagreement of a resample is computed to
+        first order (its Hajek projection), so that no resample needs all pairs; where it is computed on a sample, the
+        interval includes the error of the sample.
     n_moments, n_against
-        How many moments there are, and how many of them each was held against for the expected disagreement: all,
+        How many moments there are, and how many of them each was compared with for the expected disagreement: all,
         or a random sample where there are too many different ones.
     """
 
@@ -288,7 +290,7 @@ def moment_alpha(annotators: Annotators, rng: np.random.Generator, *, resamples:
     annotators
         Queries with two or more.
     rng
-        Generator of the resamples, and of the sample where not all pairs are looked at.
+        Generator of the resamples, and of the sample where not all pairs are examined.
     resamples
         How many, 2 or more.
 
@@ -329,7 +331,7 @@ def boundary_alpha(annotators: Annotators, rng: np.random.Generator, *, resample
         x = x - x.mean()  # squares of small numbers
         n = len(x)
         from_all = (n * x**2 - 2 * x * x.sum() + (x**2).sum()) / (n - 1)
-        found.append(_alpha(annotators, within, _Chance(from_all, n), child, resamples))
+        found.append(_alpha(annotators, within, _ChanceDistance(from_all, n), child, resamples))
     return found[0], found[1]
 
 
@@ -346,7 +348,9 @@ def _shares(annotators: Annotators) -> tuple[Floats, Floats]:
     return tuple(seconds_to_norm(times, duration_s[:, None]) for times in (annotators.start_s, annotators.end_s))  # type: ignore[return-value]  # two of them
 
 
-def _alpha(annotators: Annotators, within: Floats, chance: _Chance, rng: np.random.Generator, resamples: int) -> Alpha:
+def _alpha(
+    annotators: Annotators, within: Floats, chance: _ChanceDistance, rng: np.random.Generator, resamples: int
+) -> Alpha:
     """Alpha of distances: those within queries, (Q, A, A), and those that chance gives."""
     from_all, n_against = chance.from_all, chance.n_against
     present = annotators.present
@@ -371,7 +375,7 @@ def _alpha(annotators: Annotators, within: Floats, chance: _Chance, rng: np.rand
 
 
 @dataclass(frozen=True, eq=False)
-class _Chance:
+class _ChanceDistance:
     """Mean distance of each of n moments from others (n,), from how many, and the standard error of their mean."""
 
     from_all: Floats
@@ -379,10 +383,10 @@ class _Chance:
     error: float = 0.0
 
 
-def _distance_from_all(start: Floats, end: Floats, rng: np.random.Generator) -> _Chance:
+def _distance_from_all(start: Floats, end: Floats, rng: np.random.Generator) -> _ChanceDistance:
     """Mean Jaccard distance of each of n moments from the others.
 
-    Moments that stand several times are looked at once; where the pairs of different ones are too many, each is held
+    Moments that occur several times are examined once; where the pairs of different ones are too many, each is held
     against a random sample.
     """
     moments = np.round(np.stack([start, end], axis=1) / EQUAL_NORM) * EQUAL_NORM
@@ -402,7 +406,7 @@ def _distance_from_all(start: Floats, end: Floats, rng: np.random.Generator) -> 
         total[low : low + step] = np.where(equal, 0.0, 1 - iou) @ weight
     from_all = total[number] / (n_against * (n - 1) / n)  # a sample holds the moment itself in n_against / n cases
     error = float(from_all.std() * np.sqrt((1 / n_against) * (1 - n_against / n)))
-    return _Chance(from_all, n_against, error)
+    return _ChanceDistance(from_all, n_against, error)
 
 
 def _pair(interval: Floats) -> tuple[float, float]:

@@ -132,7 +132,7 @@ def answer_pattern(
     annotations
         The queries, and the references for comparison; queries without a reference moment are left out.
     predictions
-        Answers by query id; the first of each list is looked at.
+        Answers by query id; the first of each list is examined.
     ranking
         Answers rank by falling ``"score"``, or in the order of the ``"file"``.
     n_common

@@ -24,7 +24,7 @@ import numpy as np
 
 from truemoment.diagnosis.agreement import Annotators
 from truemoment.diagnosis.humans import Reference, check_same_queries, draw_annotators, measures_of_one_answer
-from truemoment.evaluation import chosen_protocol, evaluate
+from truemoment.evaluation import evaluate, resolve_protocol
 from truemoment.exceptions import UsageError
 from truemoment.intervals import Floats, Ints
 from truemoment.measures import Measure
@@ -83,8 +83,8 @@ def system_scores(
         As for :func:`human_scores`.
     """
     marked = annotators.annotations
-    protocol = chosen_protocol(protocol, marked)
-    asked = measures_of_one_answer(measures, protocol)
+    protocol = resolve_protocol(protocol, marked)
+    measure_list = measures_of_one_answer(measures, protocol)
     if np.all(predictions.rows_of(marked.queries.query_id) < 0):
         raise UsageError(
             f"{predictions.name}: answers none of the {marked.n_queries:,} queries of {marked.dataset}/{marked.split} "
@@ -93,15 +93,15 @@ def system_scores(
     found: dict[Reference, Scores] = {}
     if official is not None:
         check_same_queries(marked, official)
-        found["official"] = evaluate(official, predictions, asked, protocol, on_unknown="ignore")
+        found["official"] = evaluate(official, predictions, measure_list, protocol, on_unknown="ignore")
     for reference in ("nearest", "representative"):
         by_rule = dataclasses.replace(protocol, references=reference)
-        found[reference] = evaluate(marked, predictions, asked, by_rule, on_unknown="ignore")
-    numerator, weight = np.zeros((2, annotators.start_s.shape[1], len(asked), len(annotators)))
+        found[reference] = evaluate(marked, predictions, measure_list, by_rule, on_unknown="ignore")
+    numerator, weight = np.zeros((2, annotators.start_s.shape[1], len(measure_list), len(annotators)))
     column = np.concatenate([np.arange(count) for count in annotators.counts])
     for k, here in enumerate(annotators.present.T):
         alone = dataclasses.replace(marked.select_rows(column == k), saliency=None)
-        scores = evaluate(alone, predictions, asked, protocol, on_unknown="ignore")
+        scores = evaluate(alone, predictions, measure_list, protocol, on_unknown="ignore")
         numerator[k][:, here], weight[k][:, here] = scores.numerator, scores.weight
     template = found["nearest"]
     found["another"] = dataclasses.replace(
@@ -109,7 +109,7 @@ def system_scores(
         protocol=dataclasses.replace(protocol, references="rows"),
         numerator=numerator.sum(axis=0) / annotators.counts,
         weight=weight.sum(axis=0) / annotators.counts,
-        on_threshold=np.full(len(asked), -1, dtype=np.int64),
+        on_threshold=np.full(len(measure_list), -1, dtype=np.int64),
     )
     return SystemScores(found, numerator, weight)
 

@@ -83,7 +83,7 @@ class SuccessByLength:
     measure
         The measure's text.
     norm
-        By share of the video; references longer than the video stand in the last class.
+        By share of the video; references longer than the video are in the last class.
     seconds
         By length in seconds, in classes of one width up to the 99th percentile; the last class holds the longest
         hundredth.

@@ -12,13 +12,13 @@ Every query with a reference is of exactly one kind. With r the reference, a the
     no answer                                      an empty list, or none
     faulty reference                               every reference is empty or swapped: nothing can be right
 
-Queries without a reference moment are left out, whatever the protocol says of them: no moment can be wrong there.
+Queries without a reference moment are left out, under every protocol: no moment can be wrong there.
 
 The kinds are asked in the order: hit, faulty reference, no answer, empty or swapped, wrong place, too long,
-too short, shifted. Of several references the one with the largest IoU tells the kind.
+too short, shifted. Of several references the one with the largest IoU decides the kind.
 
-Beside its kind, a query whose first answer is wrong may be *hidden*: a hit stands at a rank 2..K. It is *hidden
-by duplicates* when it stands at rank 3 or below and all answers between the first and it repeat the first
+Beside its kind, a query whose first answer is wrong may be *hidden*: a hit is at a rank 2..K. It is *hidden
+by duplicates* when it is at rank 3 or below and all answers between the first and it repeat the first
 (IoU > 0.45 with it, the threshold at which Hidden Challenges suppresses).
 
 What mending gives
@@ -29,7 +29,7 @@ What mending gives
 
 The protocol's order of answers, suppression, clipping, unit and comparison all hold, since the kinds are computed
 inside :func:`~truemoment.evaluation.evaluate`. Where the protocol merges or pools references, or makes each a
-query of its own, each answer is held against its nearest one instead.
+query of its own, each answer is compared with its nearest one instead.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from truemoment.evaluation import chosen_protocol, evaluate
+from truemoment.evaluation import evaluate, resolve_protocol
 from truemoment.intervals import TIE, Bools, Floats, Ints, temporal_iou
 from truemoment.measures import AxIoU, MeanIoU, Recall
 from truemoment.measures.base import Needs, Overlaps, Statistic
@@ -69,7 +69,7 @@ DUPLICATE_IOU = 0.45
 """IoU above which an answer repeats another: Hidden Challenges' suppression (section 3.2)."""
 
 OWN_RULES: tuple[ReferenceRule, ...] = ("nearest", "first", "representative")
-"""Reference rules under which an answer has a reference of its own to be held against."""
+"""Reference rules under which an answer has a reference of its own to be compared with."""
 
 
 class ErrorKind(NamedTuple):
@@ -103,7 +103,7 @@ class ErrorKinds:
     threshold, depth
         m and K.
     references
-        The reference rule by which answers were held against references.
+        The reference rule by which answers were compared with references.
     measures
         What the figures are of: R@1,IoU=m, mIoU and AxIoU@K.
     figures : (3,)
@@ -160,7 +160,7 @@ def error_kinds(
     Returns
     -------
     ErrorKinds
-        Definitions stand at the top of this module.
+        Definitions are at the top of this module.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def error_kinds(
     >>> [(line.kind, line.gain.round(3).tolist()) for line in found.table if line.n_queries]
     [('too long', [1.0, 0.75, 0.165]), ('hidden', [1.0, 0.65, 0.065])]
     """
-    protocol = replace(chosen_protocol(protocol, annotations), empty="drop")
+    protocol = replace(resolve_protocol(protocol, annotations), empty="drop")
     rule = protocol.references if protocol.references in OWN_RULES else "nearest"
     ref = None if rule == protocol.references else rule
     recall, miou, axiou = Recall(1, threshold, ref=ref), MeanIoU(ref), AxIoU(depth, ref)
@@ -179,7 +179,7 @@ def error_kinds(
     def looked_at(name: str, look: Callable[[Overlaps], Floats], ranks: int = depth) -> _Looked:
         return _Looked(name, look, ranks, rule)
 
-    asked = (
+    measure_list = (
         recall,
         miou,
         axiou,
@@ -190,7 +190,7 @@ def error_kinds(
         looked_at("AxIoU, the hit first", lambda overlaps: _axiou_hit_first(overlaps, threshold, depth)),
         looked_at("offset", _offset),
     )
-    scores = evaluate(annotations, predictions, asked, protocol)
+    scores = evaluate(annotations, predictions, measure_list, protocol)
     hits, iou, average, kinds, ranks, repeats, iou_of_hit, average_hit_first, offset = scores.numerator
     counts = scores.weight[0] > 0
     kind, rank_of_hit = kinds.astype(np.int64), ranks.astype(np.int64)
@@ -250,7 +250,7 @@ class _Looked:
 
 
 def _nearest(overlaps: Overlaps) -> tuple[Floats, Floats]:
-    """Start and end of the reference that each first answer is held against, (U,)."""
+    """Start and end of the reference that each first answer is compared with, (U,)."""
     refs = overlaps.references
     iou = np.stack([table[:, 0] for table in overlaps.iou_by_reference], axis=1)
     middle = (overlaps.start[:, :1] + overlaps.end[:, :1]) / 2

@@ -30,7 +30,7 @@ from truemoment.diagnosis.humans import (
     measures_of_one_answer,
     same_queries,
 )
-from truemoment.evaluation import chosen_protocol
+from truemoment.evaluation import resolve_protocol
 from truemoment.exceptions import UsageError
 from truemoment.files import source_of
 from truemoment.intervals import Floats, Ints
@@ -140,28 +140,30 @@ def study_humans(
     resamples, permutations
         Resamples of intervals, permutations of tests between systems.
     """
-    protocol = chosen_protocol(protocol, annotators.annotations)
-    asked = measures_of_one_answer(measures, protocol)
+    protocol = resolve_protocol(protocol, annotators.annotations)
+    measure_list = measures_of_one_answer(measures, protocol)
     children = dict(zip((*REFERENCES, "conclusions"), rng.spawn(len(REFERENCES) + 1), strict=True))
     performances: list[Performance] = []
     for reference in REFERENCES if official is not None else REFERENCES[1:]:
         for_draws, for_resamples = children[reference].spawn(2)
-        of_each = human_scores(annotators, reference, asked, protocol, official=official, duplicates=duplicates)
-        people = _people(annotators, of_each, asked, protocol, official=official, duplicates=duplicates)
+        of_each = human_scores(annotators, reference, measure_list, protocol, official=official, duplicates=duplicates)
+        people = _people(annotators, of_each, measure_list, protocol, official=official, duplicates=duplicates)
         seed = int(for_resamples.integers(1 << 62))  # everybody under the same resamples
         for person, rank, scores in people:
             figures = bootstrap(scores, np.random.default_rng(seed), resamples=resamples)
-            ci95 = interval95(figures) if scores.n_videos > 1 else np.full((len(asked), 2), np.nan)
+            ci95 = interval95(figures) if scores.n_videos > 1 else np.full((len(measure_list), 2), np.nan)
             drawn = of_each.drawn(for_draws, draws) if person == "random" else None
             performances.append(Performance(reference, person, rank, scores, ci95, drawn))
     of_systems = {
-        name: system_scores(annotators, answers, asked, protocol, official=official)
+        name: system_scores(annotators, answers, measure_list, protocol, official=official)
         for name, answers in (systems or {}).items()
     }
     found: list[Conclusion] = []
     if len(of_systems) > 1:
         found = conclusions(annotators, of_systems, children["conclusions"], draws=draws, permutations=permutations)
-    return HumanStudy(annotators, official, protocol, asked, tuple(performances), of_systems, tuple(found), duplicates)
+    return HumanStudy(
+        annotators, official, protocol, measure_list, tuple(performances), of_systems, tuple(found), duplicates
+    )
 
 
 def _people(
@@ -287,7 +289,7 @@ def study_files(
         annotators,
         *rng.spawn(1),
         measures=measures,
-        protocol=chosen_protocol(protocol, annotations),
+        protocol=resolve_protocol(protocol, annotations),
         official=official,
         systems={name: replace(answers, name=name) for name, (answers, _) in given.items()},
         duplicates=duplicates,

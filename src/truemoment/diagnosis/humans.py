@@ -54,7 +54,7 @@ import numpy as np
 
 from truemoment.datasets.faults import normalised_sentence
 from truemoment.diagnosis.agreement import Annotators
-from truemoment.evaluation import chosen_protocol, evaluate
+from truemoment.evaluation import evaluate, resolve_protocol
 from truemoment.exceptions import InputError, MeasureError, UsageError
 from truemoment.intervals import TIE, Bools, Floats, Ints
 from truemoment.measures import MeanIoU, Measure, parse_measure, parse_measures
@@ -75,10 +75,10 @@ def measures_of_one_answer(measures: str | Sequence[Measure | str] | None, proto
     if measures is None:
         return tuple(measure for measure in parse_measures(protocol.measures) if _of_one_answer(measure))
     if isinstance(measures, str):
-        asked = parse_measures(measures)
+        measure_list = parse_measures(measures)
     else:
-        asked = tuple(parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
-    for measure in asked:
+        measure_list = tuple(parse_measure(measure) if isinstance(measure, str) else measure for measure in measures)
+    for measure in measure_list:
         if not _of_one_answer(measure):
             raise MeasureError(
                 f"{measure}: an annotator gives one answer, expected measures of the first answer, such as "
@@ -88,7 +88,7 @@ def measures_of_one_answer(measures: str | Sequence[Measure | str] | None, proto
             raise MeasureError(
                 f"{measure}: annotators are measured against each kind of references; leave out [ref=...]"
             )
-    return tuple(dict.fromkeys(asked))
+    return tuple(dict.fromkeys(measure_list))
 
 
 def _of_one_answer(measure: Measure) -> bool:
@@ -129,8 +129,8 @@ class HumanScores:
 
     def _of(self, annotator: Ints) -> tuple[Floats, Floats]:
         query = np.arange(len(annotator))
-        asked = (annotator >= 0) & self.eligible[annotator, query]
-        return tuple(np.where(asked, table[annotator, :, query].T, 0.0) for table in (self.numerator, self.weight))  # type: ignore[return-value]  # two of them
+        has_pair = (annotator >= 0) & self.eligible[annotator, query]
+        return tuple(np.where(has_pair, table[annotator, :, query].T, 0.0) for table in (self.numerator, self.weight))  # type: ignore[return-value]  # two of them
 
 
 def draw_annotators(eligible: Bools, rng: np.random.Generator, draws: int) -> Ints:
@@ -202,17 +202,17 @@ def human_scores(
         raise UsageError(f"got references {reference!r}, expected one of {', '.join(REFERENCES)}")
     if duplicates not in get_args(Duplicates):
         raise UsageError(f"got duplicates {duplicates!r}, expected one of {', '.join(get_args(Duplicates))}")
-    protocol = chosen_protocol(protocol, annotators.annotations)
-    asked = measures_of_one_answer(measures, protocol)
+    protocol = resolve_protocol(protocol, annotators.annotations)
+    measure_list = measures_of_one_answer(measures, protocol)
     if reference != "official":
-        return _against_people(annotators, reference, asked, protocol, duplicates)
+        return _against_people(annotators, reference, measure_list, protocol, duplicates)
     if official is None:
         raise UsageError("which official references? got none")
     check_same_queries(annotators.annotations, official)
     tables = pad(official.offsets, official.start_s), pad(official.offsets, official.end_s)
     counts = np.broadcast_to(~np.isnan(tables[0])[:, None], (*annotators.present.shape, tables[0].shape[1]))
     trial = _Trial(annotators, annotators.present, counts, *tables, official, protocol, annotators.moments)
-    return trial.scored(reference, asked, *trial.judged(asked))
+    return trial.scored(reference, measure_list, *trial.judged(measure_list))
 
 
 def against_the_others(annotators: Annotators, measures: Sequence[Measure], protocol: Protocol) -> Scores:
@@ -289,7 +289,7 @@ def consensus_scores(
     """
     if duplicates not in get_args(Duplicates):
         raise UsageError(f"got duplicates {duplicates!r}, expected one of {', '.join(get_args(Duplicates))}")
-    protocol = chosen_protocol(protocol, annotators.annotations)
+    protocol = resolve_protocol(protocol, annotators.annotations)
     return _of_consensus(annotators, measures_of_one_answer(measures, protocol), protocol, duplicates)
 
 
@@ -474,12 +474,12 @@ def _others(annotators: Annotators, *, out: bool) -> Bools:
 
 def _against_representative(annotators: Annotators, *, out: bool) -> tuple[Bools, Bools]:
     """Return who answers: all but the representative (and, if `out`, its equals), or all if none is left."""
-    chosen = representative(annotators.start_s, annotators.end_s)
-    is_chosen = np.arange(annotators.start_s.shape[1]) == chosen[:, None]
-    query = np.arange(len(chosen))
-    left = annotators.present & ~(annotators.identical()[query, chosen] if out else is_chosen)
+    selected = representative(annotators.start_s, annotators.end_s)
+    is_selected = np.arange(annotators.start_s.shape[1]) == selected[:, None]
+    query = np.arange(len(selected))
+    left = annotators.present & ~(annotators.identical()[query, selected] if out else is_selected)
     eligible = np.where(left.any(axis=1, keepdims=True), left, annotators.present)
-    return eligible, np.broadcast_to(is_chosen[:, None], (*eligible.shape, eligible.shape[1]))
+    return eligible, np.broadcast_to(is_selected[:, None], (*eligible.shape, eligible.shape[1]))
 
 
 def same_queries(annotators: Annotators, official: Annotations) -> tuple[Annotators, Annotations]:
@@ -496,8 +496,8 @@ def same_queries(annotators: Annotators, official: Annotations) -> tuple[Annotat
     annotators = annotators.select_queries(keep) if not keep.all() else annotators
     official = official.in_order(annotators.annotations.queries.query_id)
     ours, theirs = annotators.annotations.queries, official.queries
-    asked = (zip(of.video_id, of.sentence, strict=True) for of in (ours, theirs))
-    for query_id, (video, here), (other, there) in zip(ours.query_id, *asked, strict=True):
+    keys = (zip(of.video_id, of.sentence, strict=True) for of in (ours, theirs))
+    for query_id, (video, here), (other, there) in zip(ours.query_id, *keys, strict=True):
         if video != other or normalised_sentence(here) != normalised_sentence(there):
             raise InputError(
                 f"query {query_id!r} is {here[:60]!r} on video {video!r}, but {there[:60]!r} on video {other!r} in "
@@ -517,7 +517,7 @@ def check_same_queries(annotations: Annotations, official: Annotations) -> None:
 
 
 def by_agreement(annotators: Annotators) -> Ints:
-    """Annotators of each query by falling mean IoU with the others, the first on a tie; (A, Q), -1 behind the last.
+    """Annotators of each query by falling mean IoU with the others, the first on a tie; (A, Q), -1 after the last.
 
     Row 0 is the representative human of Hidden Challenges. The authors' code also takes the first of the largest means,
     but compares them to the last bit, so that the order of addition decides ties. In 1,288 queries of ActivityNet
@@ -530,7 +530,7 @@ def by_agreement(annotators: Annotators) -> Ints:
 
 
 def by_official(official: HumanScores) -> Ints:
-    """Annotators of each query by falling IoU with the official references; (A, Q), -1 behind the last.
+    """Annotators of each query by falling IoU with the official references; (A, Q), -1 after the last.
 
     Parameters
     ----------
@@ -548,7 +548,7 @@ def _ranked(value: Floats) -> Ints:
     query = np.arange(len(value))
     for rank in range(value.shape[1]):
         best = value.max(axis=1)
-        chosen = np.argmax(value >= best[:, None] - TIE, axis=1)
-        ranks[rank] = np.where(best > -np.inf, chosen, -1)
-        value[query, chosen] = -np.inf
+        selected = np.argmax(value >= best[:, None] - TIE, axis=1)
+        ranks[rank] = np.where(best > -np.inf, selected, -1)
+        value[query, selected] = -np.inf
     return ranks

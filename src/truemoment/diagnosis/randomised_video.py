@@ -13,7 +13,7 @@ from typing import Protocol, Self, runtime_checkable
 
 from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
-from truemoment.features.changed import WAYS, ChangedFeatures
+from truemoment.features.changed import CHANGES, ChangedFeatures
 from truemoment.records import Predictions, Queries
 
 
@@ -46,8 +46,8 @@ def randomised(
     *,
     top: int,
     seed: int,
-    ways: Sequence[str] = WAYS,
-    tell: Callable[[str], None] = lambda _: None,
+    changes: Sequence[str] = CHANGES,
+    on_status: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Predictions]:
     """Let a method answer the same queries on the original videos and on changed ones.
 
@@ -61,25 +61,25 @@ def randomised(
         Most answers a query.
     seed
         Of what is drawn to change a video; its id does the rest, so that a video changes in one way in all runs.
-    ways
-        Which changes, any of :data:`~truemoment.features.changed.WAYS`.
-    tell
-        Told what is being done.
+    changes
+        Which changes, any of :data:`~truemoment.features.changed.CHANGES`.
+    on_status
+        Called with the current step.
 
     Returns
     -------
     dict
-        Answers by way, in the order of `ways`.
+        Answers by way, in the order of `changes`.
     """
-    unknown = [way for way in ways if way not in WAYS]
+    unknown = [change for change in changes if change not in CHANGES]
     if unknown:
-        raise UsageError(f"got way {unknown[0]!r}, expected one of {', '.join(WAYS)}")
+        raise UsageError(f"got way {unknown[0]!r}, expected one of {', '.join(CHANGES)}")
     seen = grounder.features
     if seen is None:
         raise UsageError(f"{grounder.name} sees no video, so there is none to change")
     answers = {}
-    for way in ways:
-        tell(f"{way} videos")
-        store = seen if way == "original" else ChangedFeatures(seen, way, seed)
-        answers[way] = grounder.with_features(store).ground(queries, top)
+    for change in changes:
+        on_status(f"{change} videos")
+        store = seen if change == "original" else ChangedFeatures(seen, change, seed)
+        answers[change] = grounder.with_features(store).ground(queries, top)
     return answers

@@ -123,7 +123,7 @@ class DisplacementDensity(NamedTuple):
     Parameters
     ----------
     bounds : (B + 1,)
-        Of the cells, on both axes, fractions of the video. Moves by more than the video stand in the last cell.
+        Of the cells, on both axes, fractions of the video. Moves by more than the video are in the last cell.
     counts : (B, B)
         Queries by displacement of the start (rows) and of the end (columns).
     density : (B, B)
@@ -143,7 +143,7 @@ def compare_shuffled(
     Parameters
     ----------
     annotations
-        The queries and the videos' durations; references are not looked at.
+        The queries and the videos' durations; references are not used.
     original, shuffled
         Answers of the same method to the same queries.
     ranking

@@ -123,8 +123,8 @@ def reference_lengths(annotations: Annotations) -> ReferenceLengths:
     ReferenceLengths(length_s=array([20.]), length_norm=array([0.5]), middle_norm=array([0.5]))
     """
     start, end = (pad(annotations.offsets, column) for column in (annotations.start_s, annotations.end_s))
-    chosen = representative(start, end)[:, None]
-    start_s, end_s = (np.take_along_axis(table, chosen, axis=1)[:, 0] for table in (start, end))
+    selected = representative(start, end)[:, None]
+    start_s, end_s = (np.take_along_axis(table, selected, axis=1)[:, 0] for table in (start, end))
     proper = end_s > start_s
     duration_s = np.where(annotations.queries.duration_s > 0, annotations.queries.duration_s, np.nan)
     return ReferenceLengths(
@@ -175,7 +175,7 @@ def membership(
     annotations
         The queries.
     families
-        Which families, in the order of the table; by default all that can be told.
+        Which families, in the order of the table; by default all that can be computed.
     train_sentences
         Sentences of the training set. They are compared stripped, in lower case and without a last full stop.
     verbs : one a query
@@ -213,12 +213,12 @@ def membership(
         made["first verb"] = _by_verb(annotations, verbs)
     if train_sentences is not None:
         made["in train"] = _in_train(annotations, train_sentences)
-    asked = set(made) if families is None else set(families)
-    for family in sorted(asked - set(made)):
+    wanted = set(made) if families is None else set(families)
+    for family in sorted(wanted - set(made)):
         if family in EXTRA:
             raise UsageError(f"family {family!r} needs {'verbs' if family == EXTRA[0] else 'train_sentences'}")
         raise UsageError(f"got family {family!r}, expected one of {', '.join(dict.fromkeys((*made, *EXTRA)))}")
-    return [_without_empty(family, *made[family]) for family in made if family in asked]
+    return [_without_empty(family, *made[family]) for family in made if family in wanted]
 
 
 def check_same_queries(scores: Scores, annotations: Annotations) -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from truemoment.features.alignment import Alignment, check
 from truemoment.features.base import Features, FeatureStore, Frames
-from truemoment.features.changed import WAYS, ChangedFeatures
+from truemoment.features.changed import CHANGES, ChangedFeatures
 from truemoment.features.folder import FolderStore
 from truemoment.features.hdf5 import HDF5Store
 from truemoment.features.npz import read_features, write_features
@@ -26,7 +26,7 @@ from truemoment.features.resampling import normalise, resample
 from truemoment.features.sentences import SentenceFile, SentenceStore, SentenceVectors, write_sentences
 
 __all__ = [
-    "WAYS",
+    "CHANGES",
     "Alignment",
     "ChangedFeatures",
     "FeatureStore",

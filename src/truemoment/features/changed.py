@@ -33,7 +33,7 @@ from truemoment.features.resampling import resample
 from truemoment.features.shuffling import generator_of, shuffle_segments
 from truemoment.intervals import Floats
 
-WAYS = ("original", "shuffled", "reversed", "frozen", "other-video")
+CHANGES = ("original", "shuffled", "reversed", "frozen", "other-video")
 """Ways to change features, see the top of :mod:`truemoment.features.changed`."""
 
 N_SEGMENTS = 16
@@ -48,8 +48,8 @@ class ChangedFeatures:
     ----------
     store
         The original features.
-    way
-        One of :data:`WAYS`.
+    change
+        One of :data:`CHANGES`.
     seed
         Seed of the draws, 0 or above.
 
@@ -62,23 +62,23 @@ class ChangedFeatures:
     """
 
     store: FeatureStore
-    way: str
+    change: str
     seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what is unknown."""
-        if self.way not in WAYS:
-            raise UsageError(f"unknown way {self.way!r} to change features, expected one of {', '.join(WAYS)}")
+        if self.change not in CHANGES:
+            raise UsageError(f"unknown way {self.change!r} to change features, expected one of {', '.join(CHANGES)}")
         if self.seed < 0:
             raise UsageError(f"got seed {self.seed}, expected 0 or above")
 
     @property
     def name(self) -> str:
         """Name of the store, the way, and the seed of random changes."""
-        if self.way == "original":
+        if self.change == "original":
             return self.store.name
-        drawn = f", seed={self.seed}" if self.way in ("shuffled", "other-video") else ""
-        return f"{self.store.name} ({self.way}{drawn})"
+        drawn = f", seed={self.seed}" if self.change in ("shuffled", "other-video") else ""
+        return f"{self.store.name} ({self.change}{drawn})"
 
     @property
     def n_dimensions(self) -> int:
@@ -102,15 +102,15 @@ class ChangedFeatures:
     def __getitem__(self, video_id: str) -> Frames:
         """Return the changed rows of a video, (T, D)."""
         rows = self.store[video_id]
-        if self.way == "shuffled":
+        if self.change == "shuffled":
             segment_rows = -(-len(rows) // N_SEGMENTS)
             rng = generator_of(video_id, [self.seed])
             return np.asarray(rows[shuffle_segments(len(rows), rng, segment_rows=segment_rows)])
-        if self.way == "reversed":
+        if self.change == "reversed":
             return rows[::-1]
-        if self.way == "frozen":
+        if self.change == "frozen":
             return np.repeat(rows[len(rows) // 2][None], len(rows), axis=0)
-        if self.way == "other-video":
+        if self.change == "other-video":
             return resample(self.store[self.other_than(video_id)], len(rows))
         return rows
 

@@ -11,10 +11,10 @@ from truemoment.inputs import reading
 
 BLOCK_BYTES = 1 << 16
 BLOCKS = 64
-"""Of each file so many blocks are looked at, spread evenly, the first and the last among them."""
+"""Of each file so many blocks are examined, spread evenly, the first and the last among them."""
 
 FILES = 64
-"""Of so many files the content is looked at, spread evenly; of the others name and size."""
+"""Of so many files the content is examined, spread evenly; of the others name and size."""
 
 
 def fingerprint(files: Iterable[Path]) -> str:

@@ -36,7 +36,7 @@ class FolderStore(FileStore):
             raise InputError(f"{twice!r} is there as NPY and as NPZ, expected each video once", path=path)
         super().__init__("folder", path, self._file_of, files=files, fps=fps)
 
-    def _array(self, name: str) -> Any:  # noqa: ANN401 - an array whose type the file tells
+    def _array(self, name: str) -> Any:  # noqa: ANN401 - an array whose type the file states
         file = self._file_of[name]
         return _packed(file) if file.suffix == ".npz" else map_npy(file)
 

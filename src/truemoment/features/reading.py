@@ -58,7 +58,7 @@ def refuse_claims(array: Any) -> tuple[int, int]:  # noqa: ANN401 - an array, or
 def read_rows(array: Any) -> Frames:  # noqa: ANN401 - an array, or a dataset that reads like one
     """Read rows (T, D) as float32."""
     found = refuse_claims(array)
-    with np.errstate(over="ignore"):  # beyond float32 is not finite, and told below
+    with np.errstate(over="ignore"):  # beyond float32 is not finite, and reported below
         rows: Frames = np.asarray(array[...]).reshape(found).astype(np.float32, copy=False)
     if wrong := count_not_finite(rows):
         raise InputError(f"{wrong} of {len(rows)} rows have numbers that are not finite")

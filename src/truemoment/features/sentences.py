@@ -182,7 +182,7 @@ def _pairs(query_ids: Sequence[str], vectors: Any) -> dict[str, Frames]:  # noqa
 
 
 def _vector(array: Any) -> Frames:  # noqa: ANN401 - an array, or a dataset that reads like one
-    """Read a vector (D,) as float32; (1, D) and the like are taken for one."""
+    """Read a vector (D,) as float32; (1, D) and the like are read as one."""
     dtype, shape = np.dtype(array.dtype), tuple(array.shape)
     if dtype.kind != "f" or dtype.itemsize > 8:
         raise InputError(f"got numbers of type {str(dtype)[:60]}, expected float16, float32 or float64")
@@ -194,7 +194,7 @@ def _vector(array: Any) -> Frames:  # noqa: ANN401 - an array, or a dataset that
     n_dimensions = long[0] if long else 1
     if n_dimensions > MOST_DIMENSIONS:
         raise InputError(f"got {n_dimensions:,} numbers, expected {MOST_DIMENSIONS:,} at most")
-    with np.errstate(over="ignore"):  # beyond float32 is not finite, and told below
+    with np.errstate(over="ignore"):  # beyond float32 is not finite, and reported below
         vector: Frames = np.asarray(array[...]).reshape(n_dimensions).astype(np.float32, copy=False)
     if not np.isfinite(vector).all():
         raise InputError("has numbers that are not finite")

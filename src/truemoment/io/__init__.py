@@ -149,34 +149,34 @@ def read_rows(
     if path.exists() and not path.is_file() and not path.is_dir():
         raise InputError("is a pipe or device, which can be read only once", path=path, hint="write it to a file first")
     if format is None:
-        chosen, why = sniff(path)
+        found, why = sniff(path)
     else:
-        chosen, why = get_format(format), "as asked"
-        _head(path)  # what is no text is told in words that fit it
-    rows = chosen.read(path, progress)
+        found, why = get_format(format), "as asked"
+        _head(path)  # a file that is not text gets its own message
+    rows = found.read(path, progress)
     if isinstance(rows, AnswerRows):
         from truemoment.io.parsed_answers import parse_rows, reading_of  # noqa: PLC0415 - its patterns take time
 
-        said = reading_of(rows)
-        note = f"; read as its first line states ({said})" if reading is None and said is not None else ""
-        return parse_rows(rows, reading or said or Reading(), progress=progress), why + note
-    asked = (reading or Reading()).on
+        stated = reading_of(rows)
+        note = f"; read as its first line states ({stated})" if reading is None and stated is not None else ""
+        return parse_rows(rows, reading or stated or Reading(), progress=progress), why + note
+    given = (reading or Reading()).on
     if rows.counts_frames:
-        return replace(rows, axis=_frame_rate(rows, asked), counts_frames=False), why
-    if rows.axis is not None and asked not in (SECONDS, rows.axis):
-        raise UsageError(f"{path}: {rows.format} states the axis {rows.axis}, got --axis {asked}")
-    return replace(rows, axis=rows.axis or asked), why
+        return replace(rows, axis=_frame_rate(rows, given), counts_frames=False), why
+    if rows.axis is not None and given not in (SECONDS, rows.axis):
+        raise UsageError(f"{path}: {rows.format} states the axis {rows.axis}, got --axis {given}")
+    return replace(rows, axis=rows.axis or given), why
 
 
-def _frame_rate(rows: PredictionRows, asked: Axis) -> Axis:
-    """Return the axis that frame numbers are on, which must be said."""
-    if asked.kind != "fps":
+def _frame_rate(rows: PredictionRows, given: Axis) -> Axis:
+    """Return the axis that frame numbers are on, which must be given."""
+    if given.kind != "fps":
         raise InputError(
-            f"has frame numbers without a frame rate, got --axis {asked}",
+            f"has frame numbers without a frame rate, got --axis {given}",
             path=rows.path,
             hint="give the rate with --axis fps=F",
         )
-    return asked
+    return given
 
 
 def read_predictions(
@@ -234,10 +234,10 @@ def match_rows(
     answers, report = match(
         rows, annotations, recognised=recognised, on_unknown=on_unknown, on_negative=on_negative, name=name
     )
-    return answers, dataclasses.replace(report, told=_told(rows))
+    return answers, dataclasses.replace(report, told=_header_notes(rows))
 
 
-def _told(rows: PredictionRows) -> tuple[str, ...]:
+def _header_notes(rows: PredictionRows) -> tuple[str, ...]:
     """Return what a file says must be said of its answers."""
     made_by = rows.header.get("made_by")
     notes = made_by.get("notes") if isinstance(made_by, dict) else None
@@ -246,14 +246,14 @@ def _told(rows: PredictionRows) -> tuple[str, ...]:
 
 def _check_header(rows: PredictionRows, annotations: Annotations, on_unknown: OnUnknown) -> str:
     """Refuse a file that says it was made for other annotations, or say so where rows may be of other queries."""
-    said = rows.header.get("annotations_sha256")
-    if said is None or said == annotations.sha256:
+    stated = rows.header.get("annotations_sha256")
+    if stated is None or stated == annotations.sha256:
         return ""
     made_for = f"{rows.header.get('dataset', '?')}/{rows.header.get('split', '?')}"
     if on_unknown == "ignore":
         return f", made for {made_for}"
     raise InputError(
-        f"was made for annotations {str(said)[:8]} ({made_for}), these are {annotations.sha256[:8]} "
+        f"was made for annotations {str(stated)[:8]} ({made_for}), these are {annotations.sha256[:8]} "
         f"({annotations.dataset}/{annotations.split})",
         path=rows.path,
         field="annotations_sha256",
@@ -269,14 +269,14 @@ def write_rows(
     on_negative: OnNegative = "refuse",
 ) -> None:
     """Write rows in a format, complete or not at all; negative times are refused or clipped to 0."""
-    chosen = get_format(format)
-    if chosen.write is None:
+    target = get_format(format)
+    if target.write is None:
         raise UsageError(f"format {format} is read only")
     if Path(path).suffix.lower() == ".gz":
         raise UsageError(f"{path}: files are written unpacked, expected a name without .gz")
     start, end = checked_times(rows, on_negative=on_negative)
-    refuse_loss(rows, chosen, Path(path))
-    chosen.write(Path(path), replace(rows, start=start, end=end, axis=SECONDS))
+    refuse_loss(rows, target, Path(path))
+    target.write(Path(path), replace(rows, start=start, end=end, axis=SECONDS))
 
 
 def write_predictions(

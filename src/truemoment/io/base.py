@@ -314,7 +314,7 @@ def checked_statuses(
     if not any(statuses):
         return None
     lengths = np.diff(offsets)
-    read = [said or ("parsed" if length else "no answer") for said, length in zip(statuses, lengths, strict=True)]
+    read = [status or ("parsed" if length else "no answer") for status, length in zip(statuses, lengths, strict=True)]
     fault = fault_of_statuses(read, lengths)
     if fault is not None:
         row, problem = fault
@@ -347,15 +347,15 @@ def refuse_loss(rows: PredictionRows, format_: Format, path: Path) -> None:
         ("repeated sentences", zip(rows.video_id, rows.sentence, strict=True), "native or csv"),
     )
     for loss, names, instead in same:
-        again = _first_again(names) if loss in format_.loses else None
-        if again is not None:
+        repeated = _first_repeated(names) if loss in format_.loses else None
+        if repeated is not None:
             raise InputError(
-                f"format {format_.name} cannot hold two answers to {rows.place(again)}; write {instead}", path=path
+                f"format {format_.name} cannot hold two answers to {rows.place(repeated)}; write {instead}", path=path
             )
 
 
-def _first_again(names: Iterable[tuple[str | None, ...]]) -> int | None:
-    """Row of the first name that stands a second time."""
+def _first_repeated(names: Iterable[tuple[str | None, ...]]) -> int | None:
+    """Row of the first name that occurs a second time."""
     seen: set[tuple[str | None, ...]] = set()
     for row, name in enumerate(names):
         if name in seen:

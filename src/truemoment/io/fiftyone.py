@@ -141,13 +141,13 @@ def _named(detection: Detection, classes: list[str] | None, path: Path, where: s
 def _in_samples(data: bytes, path: Path) -> Iterator[PlacedDetection]:
     """Yield the detections of ``samples.json``."""
     file = decode_json(data, FiftyOneSamples, path=path)
-    chosen = _field(file, path)
+    field_name = _field(file, path)
     for number, raw in enumerate(file.samples):
         where = f"samples[{number}]"
         sample = decode_json(bytes(raw), FiftyOneSample, path=path, field=where)
         rate = None if sample.metadata is None else sample.metadata.frame_rate
         for name, field in _fields(raw, path, where):
-            for at, detection in enumerate(field.detections if name == chosen else ()):
+            for at, detection in enumerate(field.detections if name == field_name else ()):
                 within = f"{where}.{name}.detections[{at}]"
                 read = decode_json(bytes(detection), Detection, path=path, field=within)
                 yield PlacedDetection(sample.filepath, _named(read, None, path, within), within, rate)

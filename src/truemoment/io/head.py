@@ -70,7 +70,7 @@ _TOKEN = re.compile(rb'"(?P<text>(?:[^"\\]|\\.)*)"|(?P<mark>[{}\[\],:])|(?P<othe
 def outline(data: bytes) -> dict[Steps, Kind]:
     """Return the kind of the first value at each path of keys in (possibly truncated) JSON, down to six steps.
 
-    ``[]`` stands for the items of a list.
+    ``[]`` represents the items of a list.
 
     Examples
     --------

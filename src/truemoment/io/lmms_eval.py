@@ -92,7 +92,7 @@ def _query(line: dict[str, msgspec.Raw], path: Path, number: int) -> tuple[str |
 
 
 def _text(line: dict[str, msgspec.Raw], path: Path, number: int) -> str | None:
-    """Return the one answer of a line, out of the lists it may stand in."""
+    """Return the one answer of a line, out of the lists it may be in."""
     field = next((name for name in RESPONSES if name in line), None)
     if field is None:
         raise InputError("is missing", path=path, line=number, field=RESPONSES[0])

@@ -349,7 +349,7 @@ class _Matcher:
             if len(same) == len(wanted):
                 for row, query in zip(same, wanted, strict=True):
                     query_of[row] = [query]
-            elif wanted:  # one answer to a question that stands several times, or too many answers
+            elif wanted:  # one answer to a question that occurs several times, or too many answers
                 for row in same:
                     query_of[row] = wanted
             for row in same:

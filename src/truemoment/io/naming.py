@@ -56,7 +56,7 @@ def spellings(video_id: str, videos: Videos) -> Iterator[str]:
 
 
 def _without_own_numbers(rows: PredictionRows, queries: Queries) -> tuple[PredictionRows, str]:
-    """Drop the ids if the annotations know none of them, but know a video and sentence that stand beside one."""
+    """Drop the ids if the annotations know none of them, but know a video and sentence that are beside one."""
     if not any(rows.query_id):
         return rows, ""
     if any(query_id in queries.index for query_id in rows.query_id):
@@ -64,7 +64,7 @@ def _without_own_numbers(rows: PredictionRows, queries: Queries) -> tuple[Predic
         return rows, "; it names queries by numbers only, which may follow an order of its own" * bare
     if None in rows.video_id or None in rows.sentence:
         return rows, ""
-    known = {(video, plain_text(said)) for video, said in zip(queries.video_id, queries.sentence, strict=True)}
+    known = {(video, plain_text(words)) for video, words in zip(queries.video_id, queries.sentence, strict=True)}
     names = zip(rows.video_id, rows.sentence, strict=True)
     if not any((video, plain_text(sentence or "")) in known for video, sentence in names):
         return rows, ""

@@ -29,7 +29,7 @@ METADATA = b"truemoment"
 TEXTS, NUMBERS = ("query_id", "video_id", "sentence", "status"), ("start_s", "end_s", "score")
 
 TEXT_BYTES, NUMBER_BYTES = 64, 8
-"""Memory that a text or a number takes at least; Parquet packs a value that stands often as one."""
+"""Memory that a text or a number takes at least; Parquet packs a value that occurs often as one."""
 
 
 def _pyarrow() -> tuple[Any, Any]:
@@ -72,7 +72,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
     for query_id, video_id, sentence in zip(*texts.values(), strict=True):
         if query_id is None and (video_id is None or sentence is None):
             raise InputError("is missing, expected it or video_id and sentence", path=path, field="query_id")
-    said = (file.schema_arrow.metadata or {}).get(METADATA)
+    stored = (file.schema_arrow.metadata or {}).get(METADATA)
     scored = "score" in columns
     return PredictionRows(
         path=path,
@@ -87,7 +87,7 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         score=columns["score"] if scored else by_rank(offsets),
         scored=scored,
         status=checked_statuses(status, offsets, path, None),
-        header={} if said is None else read_header(said, path),
+        header={} if stored is None else read_header(stored, path),
     )
 
 

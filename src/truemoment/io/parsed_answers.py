@@ -26,7 +26,7 @@ def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool
     """Read the answers in words of a file; the result has a status per row, and counts in `parsing`."""
     answers = [
         ParsedAnswer("failed", (), None, "no text") if text is None else parse_answer(text, reading)
-        for text in _followed(rows.text, show=progress)
+        for text in _with_progress(rows.text, show=progress)
     ]
     return PredictionRows(
         rows.path,
@@ -44,7 +44,7 @@ def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool
     )
 
 
-class _Prompt(msgspec.Struct):
+class _ReadingOptions(msgspec.Struct):
     """Options of the reading in the first line of a file of raw answers."""
 
     axis: str = "seconds"
@@ -56,16 +56,16 @@ class _Prompt(msgspec.Struct):
 def reading_of(rows: AnswerRows) -> Reading | None:
     """Return the options that a file of ``truemoment predict`` states for reading its answers, or None."""
     prompt = rows.header.get("prompt")
-    if not isinstance(prompt, dict) or not prompt.keys() & set(_Prompt.__struct_fields__):
+    if not isinstance(prompt, dict) or not prompt.keys() & set(_ReadingOptions.__struct_fields__):
         return None
     try:
-        said = msgspec.convert(prompt, _Prompt)
-        return Reading(said.axis, said.which, said.one_sided, said.swapped)
+        options = msgspec.convert(prompt, _ReadingOptions)
+        return Reading(options.axis, options.which, options.one_sided, options.swapped)
     except (msgspec.ValidationError, UsageError) as error:
         raise InputError(f"{error}, expected how answers are read", path=rows.path, line=1, field="prompt") from None
 
 
-def _followed(texts: Iterable[str | None], *, show: bool) -> Iterable[str | None]:
+def _with_progress(texts: Iterable[str | None], *, show: bool) -> Iterable[str | None]:
     if not show:
         return texts
     from tqdm import tqdm  # noqa: PLC0415 - only long work needs it, and importing takes time
@@ -99,6 +99,6 @@ def _kept(rows: AnswerRows, answers: list[ParsedAnswer], picked: list[int]) -> t
         begin = max(0, end - CHARACTERS)
         if span is not None:
             span = max(span[0] - begin, 0), span[1] - begin
-        told = tuple((start, None if math.isinf(stop) else stop) for start, stop in moments)
-        samples.append(Sample(rows.place(row), text[begin:end], status, told, span, why))
+        times = tuple((start, None if math.isinf(stop) else stop) for start, stop in moments)
+        samples.append(Sample(rows.place(row), text[begin:end], status, times, span, why))
     return tuple(samples)

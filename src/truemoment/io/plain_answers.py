@@ -25,7 +25,7 @@ from truemoment.io.entries import first_line
 from truemoment.io.head import Head
 from truemoment.io.rows import FileRow, answer_rows
 from truemoment.io.span_keys import TEXT, is_key
-from truemoment.io.table import ABOUT, Headings, columns_of, headings, read_table, said_headings
+from truemoment.io.table import ABOUT, Headings, columns_of, headings, headings_text, read_table
 
 VERSION = 1
 MARK = "truemoment_answers"
@@ -57,7 +57,7 @@ def recognise(head: Head) -> str | None:
     except ValueError:
         return None
     if "answer" in columns and ("query_id" in columns or {"video_id", "sentence"} <= columns):
-        return f"its headings are {said_headings(head)}"
+        return f"its headings are {headings_text(head)}"
     return None
 
 

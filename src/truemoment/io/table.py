@@ -48,7 +48,7 @@ def recognise(head: Head) -> str | None:
         columns = {"start", "end"}  # told when it is read
     people = ANNOTATOR_HEADINGS & {name.strip().lower() for name in names}
     if {"start", "end"} <= columns and not people:
-        return f"its headings are {said_headings(head)}"
+        return f"its headings are {headings_text(head)}"
     return None
 
 
@@ -71,7 +71,7 @@ def headings(head: Head) -> list[str]:
         return []
 
 
-def said_headings(head: Head) -> str:
+def headings_text(head: Head) -> str:
     """Return the headings for messages."""
     return head.line.decode("utf-8", "replace").strip()[:60]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from truemoment.io.base import AnswerRows, Format
 from truemoment.io.head import Head
 from truemoment.io.rows import FileRow, answer_rows
-from truemoment.io.table import Headings, headings, read_table, said_headings
+from truemoment.io.table import Headings, headings, headings_text, read_table
 
 HEADINGS: Headings = {
     "query_id": ("id",),
@@ -26,7 +26,7 @@ HEADINGS: Headings = {
 def recognise(head: Head) -> str | None:
     """Return why a file looks like VLMEvalKit's."""
     names = {name.strip().lower() for name in headings(head)}
-    return f"its headings are {said_headings(head)}" if {"video", "question", "prediction"} <= names else None
+    return f"its headings are {headings_text(head)}" if {"video", "question", "prediction"} <= names else None
 
 
 def read(path: Path, progress: bool = False) -> AnswerRows:

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from truemoment.language.base import Tag, Token
-from truemoment.language.rules import COLOURS, PERSONS, RULES, UNCHANGED, Reading
+from truemoment.language.rules import COLOURS, PERSONS, RULES, UNCHANGED, WordContext
 from truemoment.language.words import COMPOUNDS, NOUNS_IN_ING, Word, look_up
 
 TOKEN = re.compile(r"n['’]t\b|['’](?:s|m|d|re|ve|ll)\b|\w+?(?=n['’]t\b)|\w+(?:-\w+)*|\S", re.IGNORECASE)
@@ -71,7 +71,7 @@ def read(words: Sequence[Word]) -> list[Tag]:
     >>> read([look_up(word) for word in "She can open a can".split()])
     ['OTHER', 'AUX', 'VERB', 'OTHER', 'NOUN']
     """
-    reading = Reading(words)
+    reading = WordContext(words)
     tags: list[Tag] = []
     for i, word in enumerate(words):
         reading.i = i
@@ -81,7 +81,7 @@ def read(words: Sequence[Word]) -> list[Tag]:
     return tags
 
 
-def _settle(r: Reading) -> str:
+def _settle(r: WordContext) -> str:
     """Return the role of a word that has several."""
     word, role = r.word, r.word.role
     if role in ("EITHER", "VERB"):
@@ -99,7 +99,7 @@ def _settle(r: Reading) -> str:
     return role
 
 
-def _auxiliary_or_verb(r: Reading) -> str:
+def _auxiliary_or_verb(r: WordContext) -> str:
     """*Have* is an auxiliary before a past participle, *do* before *not*; adverbs may be in between."""
     steps = 1
     while r.near(steps).role == "OTHER":
@@ -110,7 +110,7 @@ def _auxiliary_or_verb(r: Reading) -> str:
     return "HAVE" if follows.text == "been" or follows.form == "past" or follows.text in UNCHANGED else "VERB"
 
 
-def _verb_or_not(r: Reading) -> str:
+def _verb_or_not(r: WordContext) -> str:
     word, follows, context = r.word, r.near(1), r.context
     if word.text in COMPOUNDS.get(follows.text, ()) or word.text in COMPOUNDS.get(follows.noun, ()):
         return "NOUN"
@@ -128,7 +128,7 @@ def _verb_or_not(r: Reading) -> str:
     return _adjective_or_noun(r) if word.adjective or participle else "NOUN"
 
 
-def _adjective_or_noun(r: Reading) -> str:
+def _adjective_or_noun(r: WordContext) -> str:
     """*A man in red shoes walks*, but *a man in red walks*."""
     follows, then = r.near(1), r.near(2)
     if follows.role == "EITHER" and follows.form == "s":
@@ -139,7 +139,7 @@ def _adjective_or_noun(r: Reading) -> str:
     return "ADJECTIVE" if follows.form == "past" and then.role in ("NOUN", "EITHER") else "NOUN"
 
 
-def _advance(r: Reading, role: str) -> None:
+def _advance(r: WordContext, role: str) -> None:
     """Note what a word leaves for the next."""
     word = r.word
     if role == "VERB":
@@ -167,7 +167,7 @@ def _advance(r: Reading, role: str) -> None:
     r.context = AFTER.get(role, r.context)
 
 
-def _note_verb(r: Reading) -> None:
+def _note_verb(r: WordContext) -> None:
     form = r.word.form
     passive = form == "past" and r.near(1).role == "PREPOSITION"  # "a man dressed in red" still waits
     if form == "ing" and r.context == "start":

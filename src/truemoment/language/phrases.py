@@ -32,7 +32,7 @@ from truemoment.language.tokens import How, spans
 from truemoment.language.words import word_set
 
 BOUNDARIES = word_set("and or but while as when then before after because so until since where , ; : . ! ?")
-"""Tokens behind which a new clause may begin."""
+"""Tokens after which a new clause may begin."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Rules for words that may be verbs: by the words before them, their form, and the words after them.
 
-:data:`RULES` is the table; :class:`Reading` asks the questions in it. An error is mended by changing a rule or adding
-one, with an example of both sides: the tests try every example.
+:data:`RULES` is the table; the methods of :class:`WordContext` are its conditions. To correct an error, change a rule
+or add one, with an example of both sides: the tests try every example.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ REACH = 30
 
 
 @dataclass(slots=True)
-class Reading:
+class WordContext:
     """A position in a sentence; the methods are the conditions of rules about the word there.
 
     Parameters
@@ -199,12 +199,12 @@ class Reading:
 class Rule(NamedTuple):
     """When a word is a verb. In the examples stars enclose the word; the first is a verb, the second is none."""
 
-    verb_if: Callable[[Reading], bool]
+    verb_if: Callable[[WordContext], bool]
     verb: str
     other: str
 
 
-R = Reading
+R = WordContext
 RULES = MappingProxyType(
     {
         # After a determiner or an adjective a noun is awaited.

@@ -149,7 +149,7 @@ def mean_precision(hits: Bools, k: int) -> Floats:
     found = np.cumsum(hits[:, :k], axis=1)
     width = found.shape[1]
     total = (found / np.arange(1, width + 1)).sum(axis=1)
-    beyond = (1 / np.arange(width + 1, k + 1)).sum()  # ranks behind the list: nothing more is found
+    beyond = (1 / np.arange(width + 1, k + 1)).sum()  # ranks after the list: nothing more is found
     return np.asarray((total + found[:, -1] * beyond) / k)
 
 

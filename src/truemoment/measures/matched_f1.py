@@ -83,7 +83,7 @@ def largest_matching(reaches: Bools) -> Ints:
 def _match_one(choices: list[list[int]]) -> int:
     """Size of the largest matching of one query; `choices[k]` lists the references answer k may take."""
     holder: dict[int, int] = {}  # of each reference taken
-    held: dict[int, int] = {}  # by each answer placed
+    placed: dict[int, int] = {}  # by each answer placed
     for answer in range(len(choices)):
         reached_by: dict[int, int] = {}
         waiting = [answer]
@@ -101,5 +101,5 @@ def _match_one(choices: list[list[int]]) -> int:
         while free is not None:  # along the path, each takes the new one and gives up its own
             one = reached_by[free]
             holder[free] = one
-            held[one], free = free, held.get(one)
+            placed[one], free = free, placed.get(one)
     return len(holder)

@@ -9,7 +9,7 @@
 :mod:`~truemoment.metaevaluation.stability`      does a measure rank alike on other queries, and on fewer?
 :mod:`~truemoment.metaevaluation.noise`          labels as others might have marked them
 :mod:`~truemoment.metaevaluation.ambiguity`      what figures and rankings become under such labels
-:mod:`~truemoment.metaevaluation.ties`           on how many queries a measure tells no two systems apart
+:mod:`~truemoment.metaevaluation.ties`           on how many queries a measure gives all systems the same value
 :mod:`~truemoment.metaevaluation.theory`         bias and variance of measures under noise of the IoU
 :mod:`~truemoment.metaevaluation.selection`      which validation measure selects variants that test well
 :mod:`~truemoment.metaevaluation.power`          which differences can be shown with how many queries
@@ -17,7 +17,7 @@
 :mod:`~truemoment.metaevaluation.population`     populations of them, and how alike their systems are
 :mod:`~truemoment.metaevaluation.studies`        all studies side by side
 :mod:`~truemoment.metaevaluation.all_studies`    makes all studies of loaded systems
-:mod:`~truemoment.metaevaluation.claims`         what the AxIoU paper found, held against what is found here
+:mod:`~truemoment.metaevaluation.claims`         what the AxIoU paper found, compared with what is found here
 ===============================================  =======================================================================
 
 ``system_files`` reads what ``loading`` names, ``label_noise`` does the same for models of noise;

@@ -132,7 +132,7 @@ def mean_with_others(tau: Floats) -> Floats:
 
 
 def _taus(figures: Floats) -> Floats:
-    """Tau-b between measures, (..., M, M), of figures (..., S, M) of which more is better; some resamples at a time."""
+    """Tau-b between measures, (..., M, M), of figures (..., S, M) where more is better; some resamples at a time."""
     by_measure = np.swapaxes(figures, -1, -2)
     if by_measure.ndim == 2:
         return tau_matrix(order_of_pairs(by_measure))

@@ -1,12 +1,12 @@
 r"""Label ambiguity: what figures and rankings become when somebody else had marked the moments.
 
-N sets of noisy labels are drawn (:mod:`~truemoment.metaevaluation.noise`) and every system's answers are held against
+N sets of noisy labels are drawn (:mod:`~truemoment.metaevaluation.noise`) and every system's answers are compared with
 each. Of a measure :math:`\mu` and a system :math:`\sigma` with :math:`\mu_0` on the labels as they are,
 
 .. math:: \mathrm{RMSE} = \sqrt{\frac{1}{N} \sum_{n=1}^N (\mu_n(\sigma) - \mu_0(\sigma))^2}
 
-A low RMSE is no merit by itself: a measure that says the same of everything has none. So it is set against how far the
-systems lie apart by that measure (their standard deviation), and beside it stands what a user cares for: how often two
+A low RMSE is no merit by itself: it is 0 for a measure with the same value for everything. So it is divided by the
+standard deviation of the systems by that measure. The number that matters to a user is reported too: how often two
 systems change places.
 
 References
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.evaluation import chosen_protocol, evaluate_relabelled
+from truemoment.evaluation import evaluate_relabelled, resolve_protocol
 from truemoment.exceptions import InputError, UsageError
 from truemoment.intervals import Floats, temporal_iou
 from truemoment.io.matching import OnUnknown
@@ -53,7 +53,7 @@ class NoiseLevel:
     figures : (N, S, M)
         Figures on each noisy set, fractions.
     direction : (M,)
-        1 for measures of which more is better, -1 where less is.
+        1 for measures where more is better, -1 where less is.
     """
 
     model: str
@@ -83,8 +83,8 @@ class NoiseLevel:
     def relative_rmse(self) -> Floats:
         """Mean RMSE over the systems, in standard deviations of the systems' figures; (M,), NaN where all are equal."""
         spread = self.original.std(axis=0)
-        apart = spread > ROUNDING  # of equal figures, the deviation is only nearly 0
-        return np.where(apart, self.rmse.mean(axis=0) / np.where(apart, spread, 1), np.nan)
+        differs = spread > ROUNDING  # of equal figures, the deviation is only nearly 0
+        return np.where(differs, self.rmse.mean(axis=0) / np.where(differs, spread, 1), np.nan)
 
     @property
     def _orders(self) -> tuple[Signs, Signs]:
@@ -171,7 +171,7 @@ def ambiguity(
     Parameters
     ----------
     annotations
-        Labels as they are; every one is drawn anew.
+        Labels as they are; every one is drawn again.
     answers
         Of S systems, by name, two or more.
     models
@@ -192,15 +192,15 @@ def ambiguity(
             f"got {len(answers)} of the two systems or more, {len(models)} of the one level of noise or more"
         )
     if np.isnan(annotations.start_s).all():
-        raise InputError(f"{annotations.dataset}/{annotations.split}: no query has a moment to mark anew")
+        raise InputError(f"{annotations.dataset}/{annotations.split}: no query has a moment")
     if len({model.name for model in models}) > 1:
         raise UsageError(f"got {', '.join(sorted({m.name for m in models}))}, expected levels of one model of noise")
     if sets < 2:
         raise UsageError(f"got {sets} noisy sets, expected 2 or more")
-    asked = parse_measures(measures) if isinstance(measures, str) else tuple(measures)
-    protocol = chosen_protocol(protocol, annotations)
+    measure_list = parse_measures(measures) if isinstance(measures, str) else tuple(measures)
+    protocol = resolve_protocol(protocol, annotations)
     seeds = rng.integers(1 << 62, size=sets)
-    direction = direction_of(asked)
+    direction = direction_of(measure_list)
 
     def drawn(model: NoiseModel) -> tuple[Floats, Floats]:
         return model.draw(annotations, [np.random.default_rng(seed) for seed in seeds])
@@ -211,7 +211,7 @@ def ambiguity(
     def figures_of(piece: tuple[Predictions, tuple[Floats, Floats]]) -> Floats:
         predictions, (start_s, end_s) = piece
         return evaluate_relabelled(
-            annotations, predictions, start_s, end_s, asked, protocol=protocol, on_unknown=on_unknown
+            annotations, predictions, start_s, end_s, measure_list, protocol=protocol, on_unknown=on_unknown
         )
 
     pieces = [(predictions, of) for of in (as_they_are, *labels) for predictions in answers.values()]
@@ -232,4 +232,4 @@ def ambiguity(
                 direction=direction,
             )
         )
-    return Ambiguity(tuple(answers), asked, tuple(levels), models[0].source, annotations.dataset)
+    return Ambiguity(tuple(answers), measure_list, tuple(levels), models[0].source, annotations.dataset)

@@ -6,7 +6,7 @@ less is better. Lists are judged by :func:`truemoment.evaluation.evaluate` as an
 of its own. Ranks k are those a measure looks at.
 
 A check finds counterexamples, and proves nothing where it finds none. The proofs for R@K, AP@K (eq. 12), DCG@K and
-AxIoU@K stand in the paper.
+AxIoU@K are in the paper.
 
 References
 ----------
@@ -44,7 +44,7 @@ DEEPEST = 100
 
 @dataclass(frozen=True, eq=False)
 class MinimalPair:
-    """Two lists for one query that differ at one rank, and what a measure says of them.
+    """Two lists for one query that differ at one rank, and the values of a measure on them.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class AxiomResult:
     broken : (K,)
         Pairs on which it breaks the axiom.
     worse : (K,)
-        Pairs, among these, on which it says that the better list is the worse one.
+        Pairs, among these, on which it ranks the worse list higher.
     counterexample
         The smallest one found, None where none was: one of the `worse` where there are any and the axiom is MON.
     references
@@ -119,7 +119,7 @@ class AxiomResult:
 
     @property
     def n_worse(self) -> int:
-        """Pairs on which it says that the better list is the worse one."""
+        """Pairs on which it ranks the worse list higher."""
         return int(self.worse.sum())
 
     @property
@@ -144,7 +144,7 @@ def check_axioms(
     measures
         In words (``"R@1,IoU=0.5; mIoU"``) or as values, of your own too.
     rng
-        Source of chance. From the same one a measure has the same result whatever others are asked for.
+        Source of chance. From the same one a measure has the same result whatever others are requested.
     pairs
         Pairs tried of each measure and axiom, spread evenly over the ranks; 1 or more.
     length
@@ -189,15 +189,15 @@ def check_axioms(
 def _checked(measures: str | Sequence[Measure | str]) -> tuple[Measure, ...]:
     """Return the measures as values, each once."""
     if isinstance(measures, str):
-        asked = parse_measures(measures)
+        measure_list = parse_measures(measures)
     else:
-        asked = tuple(dict.fromkeys(parse_measure(one) if isinstance(one, str) else one for one in measures))
-    for measure in asked:
+        measure_list = tuple(dict.fromkeys(parse_measure(one) if isinstance(one, str) else one for one in measures))
+    for measure in measure_list:
         if measure.needs not in ("overlaps", "sets"):
             raise MeasureError(f"{measure} is no measure of ranked moments, and the axioms speak of these only")
-    if not asked:
+    if not measure_list:
         raise MeasureError("got no measure, expected at least one")
-    return asked
+    return measure_list
 
 
 def _by_depth(measures: Sequence[Measure], length: int) -> dict[int, list[Measure]]:
@@ -300,7 +300,7 @@ def _by_rank(pairs: MinimalPairs, which: Bools, ranks: Ints) -> Ints:
 
 
 def _printed(pair: MinimalPairs, measure: Measure, protocol: Protocol) -> MinimalPair:
-    """A single pair with what a measure says of it."""
+    """A single pair with the values of a measure on it."""
     before, after = values([measure], pair, protocol)
     k, present = int(pair.length[0]), ~np.isnan(pair.references[0, :, 0])
     lists = (pair.before, pair.after)

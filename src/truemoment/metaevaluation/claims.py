@@ -1,8 +1,8 @@
-"""What the AxIoU paper found of measures, held against what the same studies find here.
+"""What the AxIoU paper found of measures, compared with what the same studies find here.
 
 Each claim is a sentence of Togashi et al. 2022 made into a comparison that figures can decide, by the paper's own
 twelve measures. The paper ranked six systems of 2020; what holds of these need not hold of others, which is why it is
-asked anew. A claim is not looked at where its study or one of its measures is missing.
+asked again. A claim is not checked where its study or one of its measures is missing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Claim:
     ----------
     section
         Where it stands.
-    said
+    statement
         What the paper says, in our words.
     outcome
         Whether it holds here; in part where it holds for some of the cases it is about.
@@ -40,29 +40,31 @@ class Claim:
     """
 
     section: str
-    said: str
+    statement: str
     outcome: Outcome
     found: str
 
 
-class _Missing(Exception):  # noqa: N818 - no error: a study or measure that was not asked for
-    """What a claim is about was not looked at."""
+class _Missing(Exception):  # noqa: N818 - no error: a study or measure that was not requested
+    """What a claim is about was not checked."""
 
 
 def claims(studies: Studies) -> tuple[Claim, ...]:
-    """Hold every claim against the studies at hand."""
-    return tuple(_judged(section, said, judge, studies) for section, said, judge in CLAIMS)
+    """Compare every claim with the studies that are available."""
+    return tuple(_judged(section, statement, judge, studies) for section, statement, judge in CLAIMS)
 
 
-def _judged(section: str, said: str, judge: Callable[[Studies], tuple[Sequence[bool], str]], studies: Studies) -> Claim:
+def _judged(
+    section: str, statement: str, judge: Callable[[Studies], tuple[Sequence[bool], str]], studies: Studies
+) -> Claim:
     try:
         cases, found = judge(studies)
     except _Missing as missing:
-        return Claim(section, said, "not looked at", str(missing))
+        return Claim(section, statement, "not looked at", str(missing))
     outcome: Outcome = "holds" if all(cases) else "holds in part" if any(cases) else "does not hold"
     if len(cases) > 1:
         found = f"{sum(cases)} of {len(cases)} cases; {found}"
-    return Claim(section, said, outcome, found)
+    return Claim(section, statement, outcome, found)
 
 
 def _rows(measures: Sequence[Measure], *wanted: str) -> list[int]:
@@ -116,8 +118,10 @@ def _agrees_with_all(studies: Studies) -> tuple[Sequence[bool], str]:
 def _agree_with_each_other(studies: Studies) -> tuple[Sequence[bool], str]:
     tau = _tau(studies, names := [f"AxIoU@{k}" for k in RANKS], names)
     recalls = _tau(studies, _recalls(), _recalls())
-    said = f"tau {_span(tau)}, mean {tau.mean():.2f}; of R@K with each other {recalls.mean():.2f} (paper: 0.36 to 0.73)"
-    return [bool(tau.min() >= 0.36), bool(tau.mean() > recalls.mean())], said
+    statement = (
+        f"tau {_span(tau)}, mean {tau.mean():.2f}; of R@K with each other {recalls.mean():.2f} (paper: 0.36 to 0.73)"
+    )
+    return [bool(tau.min() >= 0.36), bool(tau.mean() > recalls.mean())], statement
 
 
 def _ten_is_not_one(studies: Studies) -> tuple[Sequence[bool], str]:

@@ -60,7 +60,7 @@ class NoiseSource:
             model = PublishedNoise if kind == "published" else ShiftNoise
             return [model(variance) for variance in VARIANCES_S2]
         if self.marked_by is None:
-            raise UsageError("--noise annotators: from whom? give --annotators NAME, e.g. human-charades, or FILE")
+            raise UsageError("--noise annotators: also give --annotators NAME, e.g. human-charades, or FILE")
         if self.marked_by in DATASETS:
             marked = load_annotations(self.marked_by, "test", data_dir=data_dir)
         else:

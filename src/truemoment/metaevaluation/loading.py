@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from truemoment.datasets.source import AnnotationSource, files_of
-from truemoment.evaluation import chosen_protocol, evaluate
+from truemoment.evaluation import evaluate, resolve_protocol
 from truemoment.exceptions import UsageError
 from truemoment.io.prediction_files import NamedFile, PredictionOptions
 from truemoment.measures import Measure, parse_measures
@@ -174,10 +174,10 @@ class SystemSource:
             simulated, blind = self._made(annotations, fitted_on, seed, on_status)
             if twice := sorted((simulated | blind).keys() & scores.keys()):
                 raise UsageError(f"{twice[0]!r} is the name of a simulated system or baseline; give NAME=FILE")
-            chosen = measures or measures_for(scores, chosen_protocol(protocol, annotations))
+            selected = measures or measures_for(scores, resolve_protocol(protocol, annotations))
             for name, of_system in (simulated | blind).items():
                 on_status(f"measuring {name}")
-                scores[name] = evaluate(annotations, of_system, chosen, protocol)
+                scores[name] = evaluate(annotations, of_system, selected, protocol)
         return LoadedSystems(
             systems=paired_systems(scores, files),
             predictions=predictions | simulated | blind,

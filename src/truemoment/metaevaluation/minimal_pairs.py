@@ -7,7 +7,7 @@ before and :math:`\sigma'` the list after the change at rank k:
 * A.2 :math:`r(\sigma'(k)) \le \max_{j < k} r(\sigma'(j))`: and no better than the best before it (INV-k, k > 1);
 * A.3 :math:`r(\sigma'(k)) > \max_{j < k} r(\sigma'(j))`: or better than all before it (MON-k).
 
-Ranks behind k are free. Relevance is the IoU with the nearest reference, computed as the protocol does. Times are whole
+Ranks after k are free. Relevance is the IoU with the nearest reference, computed as the protocol does. Times are whole
 seconds, so that IoUs are fractions of small numbers: they are equal exactly, or at least :data:`GAP` apart. Floating
 point decides nothing.
 
@@ -55,7 +55,7 @@ class MinimalPairs:
     references : (P, R, 2)
         Start and end, seconds; disjoint and in order of time, NaN where there are fewer.
     before : (P, K, 2)
-        The list before the change, best first; NaN behind its end.
+        The list before the change, best first; NaN after its end.
     changed : (P, 2)
         The moment that takes the place at `rank`.
     rank : (P,)
@@ -142,7 +142,7 @@ def draw_pairs(
 ) -> MinimalPairs:
     """Draw pairs that fulfil the conditions of an axiom.
 
-    Moments of many kinds stand in a list: near a reference, copies and near copies of moments before them, and anywhere
+    Moments of many kinds are in a list: near a reference, copies and near copies of moments before them, and anywhere
     in the video, so that some overlap no reference.
 
     Parameters

@@ -13,7 +13,7 @@ r"""Label noise: what other annotators would have marked, by three models.
 The paper quotes mean IoUs of 0.906, 0.870, 0.835 and 0.802 (Charades-STA) and 0.846, 0.778, 0.712 and 0.650
 (ActivityNet Captions) for :math:`\beta^2` = 1, 2, 3 and 4. Its model as written cannot yield them: the median of five
 exponential lengths alone is far from the length (mean IoU 0.575 at :math:`\beta^2 = 1` on Charades-STA). The shift
-comes near the first four and not near the others. What is measured is told with every level.
+comes near the first four and not near the others. What is measured is reported with every level.
 
 Times are left as they are drawn by the first two models, which know no video: a noisy moment may begin before it.
 
@@ -155,7 +155,7 @@ class AnnotatorNoise:
     marked_norm : (D, 2)
         Start and end of an annotator's moment.
     moved_norm : (D, O, 2)
-        By how much each other annotator's moment differs from it; anything behind the last of them.
+        By how much each other annotator's moment differs from it; anything after the last of them.
     n_others : (D,)
         How many others there are, 1 or more.
     n_raters

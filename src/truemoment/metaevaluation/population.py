@@ -23,7 +23,7 @@ NAME_WIDTH = 16
 def default_population() -> tuple[SimulatedSystem, ...]:
     """Two dozen systems: six as in the AxIoU paper, and four ladders on each of which one dial is turned.
 
-    The six stand for those of Togashi et al. 2022 (section 6.1): a blind baseline, a good ranker whose lists are short
+    The six represent those of Togashi et al. 2022 (section 6.1): a blind baseline, a good ranker whose lists are short
     of good further answers (SCDM), a proposal map (2D-TAN), and the map without suppression, on shuffled video, and
     both. On Charades-STA's test split the 24 reach from 11 to 60 % by R@1,IoU=0.5 and from 42 to 92 % by R@5,IoU=0.5,
     and by these two ``blind``, ``map`` and ``ranker`` lie within 4 points of what Prior-Only Blind, 2D-TAN and SCDM

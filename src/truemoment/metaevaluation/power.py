@@ -1,4 +1,4 @@
-r"""Discriminative power: how many pairs of systems a measure tells apart, and how many queries that takes.
+r"""Discriminative power: how many pairs of systems a measure distinguishes, and how many queries that takes.
 
 *Test.* A paired test of two systems' figures whose independent units are videos (or single queries). With
 :math:`d_v` the difference of the two systems' sums over video v and W the sum of weights, the difference of the
@@ -9,7 +9,7 @@ approximation to the permutation test of :func:`truemoment.uncertainty.permutati
 .. math:: p = 2 \, \Phi\!\left(- \max(|D| \, W - c, 0) / \sqrt{\textstyle\sum_v d_v^2}\right)
 
 c is 1 for measures that count (R@K): swaps move their sums in steps of 2, and the permutation test counts those that
-come exactly as far, which half a step stands for; it is 0 for all others.
+come exactly as far, which half a step accounts for; it is 0 for all others.
 
 Pairs are *separated* whose p, corrected by Holm's method over all pairs of one measure, is at most `level`. Where
 systems have weights of their own (queries left out), :math:`d_v` is the difference of
@@ -53,7 +53,7 @@ from truemoment.records import numbers_of
 from truemoment.uncertainty import LEVEL, NO_WEIGHT, holm, interval95, normal_tail
 
 FEWEST_UNITS = 30
-"""Videos below which the normal approximation says too little about tails that Holm's method looks at."""
+"""Videos below which the normal approximation is inaccurate for tails that Holm's method looks at."""
 
 LEAST_LEVEL = 1e-12
 """Levels of tests, divided by the comparisons, are more than this: further out the normal tail means little."""
@@ -100,7 +100,7 @@ class Power:
     unit
         What is drawn and what is independent in the test: videos, or single queries.
     sizes : (N,)
-        Queries asked for, rising; the last is the whole split.
+        Queries requested, rising; the last is the whole split.
     queries, units : (N,)
         Mean numbers of queries and of units in the subsets.
     repetitions
@@ -230,9 +230,9 @@ def queries_needed(
         raise UsageError(f"got {comparisons} comparisons, expected 1 or more")
     normal = NormalDist()
     times = normal.inv_cdf(1 - level / comparisons / 2) + normal.inv_cdf(power)
-    apart = np.abs(difference) > 0
-    needed = (times * sigma / np.where(apart, difference, 1)) ** 2
-    return np.asarray(np.where(np.isnan(difference * sigma), np.nan, np.where(apart, needed, np.inf)))
+    differs = np.abs(difference) > 0
+    needed = (times * sigma / np.where(differs, difference, 1)) ** 2
+    return np.asarray(np.where(np.isnan(difference * sigma), np.nan, np.where(differs, needed, np.inf)))
 
 
 def power(
@@ -261,7 +261,7 @@ def power(
     repetitions
         Subsets of each size, 2 or more.
     unit
-        Draw videos with all of their queries, or single queries taken for independent.
+        Draw videos with all of their queries, or single queries treated as independent.
     level
         Corrected p values at or below it separate a pair.
     power
@@ -405,7 +405,7 @@ class _Products:
         middle = (figure[:, a] + figure[:, b]) / 2
         swapped = d_x - 2 * middle * d_xw + middle**2 * d_w
         f_a, f_b = figure[:, a], figure[:, b]
-        # The square of (x_a - f_a w_a) - (x_b - f_b w_b), with what stands in d_x taken out.
+        # The square of (x_a - f_a w_a) - (x_b - f_b w_b), with what is in d_x taken out.
         of_w = f_a**2 * ww[:, a, a] + f_b**2 * ww[:, b, b] - 2 * f_a * f_b * ww[:, a, b]
         of_xw = f_a * (xw[:, a, a] - xw[:, b, a]) + f_b * (xw[:, b, b] - xw[:, a, b])
         around = d_x - 2 * of_xw + of_w
@@ -435,10 +435,10 @@ def _checked(sizes: Sequence[int] | Ints | None, counts: Ints, unit: Unit) -> In
     if len(counts) < FEWEST_UNITS:
         raise UsageError(f"got {len(counts)} {units}, expected {FEWEST_UNITS} or more to test differences on")
     if sizes is None:
-        asked = np.array([size for size in _SIZES if size >= max(100, FEWEST_UNITS * each) and size < whole])
-        return np.append(asked.astype(np.int64), whole)
-    asked = np.unique(np.asarray(sizes, dtype=np.int64))
-    for size in asked.tolist():
+        n_units = np.array([size for size in _SIZES if size >= max(100, FEWEST_UNITS * each) and size < whole])
+        return np.append(n_units.astype(np.int64), whole)
+    n_units = np.unique(np.asarray(sizes, dtype=np.int64))
+    for size in n_units.tolist():
         if size > whole:
             raise UsageError(f"got subsets of {size:,} queries, expected at most the {whole:,} that there are")
         if size < FEWEST_UNITS * each:
@@ -446,15 +446,15 @@ def _checked(sizes: Sequence[int] | Ints | None, counts: Ints, unit: Unit) -> In
                 f"got subsets of {size:,} queries, which are of {size / each:.0f} {units}; expected {FEWEST_UNITS} "
                 f"{units} or more ({math.ceil(FEWEST_UNITS * each):,} queries): the test is an approximation"
             )
-    return asked if whole in asked else np.append(asked, whole)
+    return n_units if whole in n_units else np.append(n_units, whole)
 
 
 def _ends(counts: Ints, sizes: Ints) -> Ints:
     """How many units in their order hold about so many queries, (N,): whichever end comes closest, the first if two."""
-    held = np.cumsum(counts)
-    after = np.minimum(np.searchsorted(held, sizes), len(held) - 1)
+    cumulative = np.cumsum(counts)
+    after = np.minimum(np.searchsorted(cumulative, sizes), len(cumulative) - 1)
     before = np.maximum(after - 1, 0)
-    return np.asarray(np.where(sizes - held[before] <= held[after] - sizes, before, after) + 1)
+    return np.asarray(np.where(sizes - cumulative[before] <= cumulative[after] - sizes, before, after) + 1)
 
 
 def _clustering(systems: Systems, whole: PairedTests) -> Floats:

@@ -89,7 +89,7 @@ def tau_matrix(signs: Signs) -> Floats:
     Parameters
     ----------
     signs : (..., M, P)
-        What each ranking says of each pair of systems, see :func:`order_of_pairs`.
+        Order of each pair of systems in each ranking, see :func:`order_of_pairs`.
 
     Returns
     -------
@@ -103,11 +103,11 @@ def tau_matrix(signs: Signs) -> Floats:
     """
     number = signs.astype(np.float32 if signs.shape[-1] < 1 << 24 else np.float64)  # whole numbers, exact up to 2^24
     agree = (number @ np.swapaxes(number, -1, -2)).astype(np.float64)
-    told_apart = np.diagonal(agree, axis1=-2, axis2=-1)
-    return _tau_b(agree, told_apart[..., :, None], told_apart[..., None, :])
+    untied = np.diagonal(agree, axis1=-2, axis2=-1)
+    return _tau_b(agree, untied[..., :, None], untied[..., None, :])
 
 
 def _tau_b(agree: Floats, of_a: Floats, of_b: Floats) -> Floats:
-    """Tau-b of the three sums of its formula; NaN where a ranking tells no pair apart."""
+    """Tau-b of the three sums of its formula; NaN where a ranking ties all pairs."""
     both = of_a * of_b
     return np.asarray(np.where(both > 0, agree / np.sqrt(np.where(both > 0, both, 1)), np.nan))

@@ -11,12 +11,12 @@ others, not by how much, nor whether any of them is good.
 *Regret*: the best of all N figures under t less that of the chosen variant, in the unit of t. It is 0 for a perfect
 choice, and has a scale: what a variant drawn by lot would lose (``by_lot``).
 
-Both are turned round for measures of which less is better, so that a higher z and a lower regret are always the better.
-Variants tie whose figures differ by no more than 1e-12; one of them is chosen by lot, so that what is told is the mean
-over them: R@1 cannot see what suppression does behind the first answer, and should gain nothing by the order of files.
+Both are reversed for measures where less is better, so that a higher z and a lower regret are always better. Variants
+tie if their figures differ by 1e-12 or less. One of them is selected at random, so the report has the mean over them.
+R@1 does not see what suppression does after the first answer, and should gain nothing from the order of the files.
 
-Another validation split would have led to other choices. How much that matters is seen by choosing anew on resamples of
-the validation videos, the same for every variant and measure, while the test split stays as it is.
+Another validation split leads to other choices. To measure how much that matters, variants are selected again on
+resamples of the validation videos, the same for every variant and measure, while the test split stays as it is.
 
 References
 ----------
@@ -54,11 +54,11 @@ class Selection:
         The variants on either side.
     validation_figures : (N, Mv)
     test_figures : (N, Mt)
-    chosen : (Mv,)
+    selected : (Mv,)
         Number of the variant that each validation measure chooses; the first of those that tie.
     tied : (Mv,)
         How many variants share the best figure; 1 where none ties.
-    chosen_figures : (Mv, Mt)
+    selected_figures : (Mv, Mt)
         Figure of each choice under each test measure; the mean over those that tie.
     z, regret : (Mv, Mt)
         Z-score of each choice among all choices, higher is better; and what it loses to the best variant, 0 or more.
@@ -81,9 +81,9 @@ class Selection:
     test_systems: Systems
     validation_figures: Floats
     test_figures: Floats
-    chosen: Ints
+    selected: Ints
     tied: Ints
-    chosen_figures: Floats
+    selected_figures: Floats
     z: Floats
     regret: Floats
     by_lot: Floats
@@ -167,7 +167,7 @@ def select(
     ...     np.random.default_rng(0),
     ...     resamples=2,
     ... )
-    >>> [found.variants[number] for number in found.chosen], found.tied.tolist(), found.regret.tolist()
+    >>> [found.variants[number] for number in found.selected], found.tied.tolist(), found.regret.tolist()
     (['far', 'near'], [2, 1], [[0.125], [0.0]])
     """
     _check_same(validation.names, test.names)
@@ -176,29 +176,29 @@ def select(
     test_good = test.figures * test.direction
     _check_defined(test_good, test.measures, "test")
     among = best_of(good)  # (N, Mv)
-    chosen = np.argmax(among, axis=0)
+    selected = np.argmax(among, axis=0)
     loss = np.nanmax(test_good, axis=0) - test_good  # (N, Mt)
     figures = mean_over(among, test_good)
     drawn = resample_figures(list(validation.scores.values()), rng, resamples=resamples, progress=progress)
     drawn *= validation.direction
-    among_again = best_of(drawn.swapaxes(0, 1))  # (N, resamples, Mv)
-    regret = mean_over(among_again, loss)  # (resamples, Mv, Mt)
+    among_resampled = best_of(drawn.swapaxes(0, 1))  # (N, resamples, Mv)
+    regret = mean_over(among_resampled, loss)  # (resamples, Mv, Mt)
     regret[np.isnan(drawn).all(axis=1)] = np.nan  # a resample without any weight chooses nothing
     return Selection(
         validation_systems=validation,
         test_systems=test,
         validation_figures=validation.figures,
         test_figures=test.figures,
-        chosen=chosen,
+        selected=selected,
         tied=among.sum(axis=0),
-        chosen_figures=figures * test.direction,
+        selected_figures=figures * test.direction,
         z=z_scores(figures),
         regret=mean_over(among, loss),
         by_lot=np.nanmean(loss, axis=0),
         regret_mean=regret.mean(axis=0),
         regret_interval=interval95(regret),
         lost=regret.mean(axis=2),
-        stays=same_by_lot(among, among_again).mean(axis=0),
+        stays=same_by_lot(among, among_resampled).mean(axis=0),
         resamples=resamples,
     )
 
@@ -250,14 +250,14 @@ def mean_over(among: Bools, figures: Floats) -> Floats:
     return np.asarray(np.where(known, total / np.maximum(counts, 1), np.nan))
 
 
-def same_by_lot(among: Bools, among_again: Bools) -> Floats:
+def same_by_lot(among: Bools, among_resampled: Bools) -> Floats:
     """Chance that two choices are the same variant, each by lot among those that share its best place.
 
     Parameters
     ----------
     among : (N, Mv)
         Which of N variants share it in one choice.
-    among_again : (N, R, Mv)
+    among_resampled : (N, R, Mv)
         And in R others.
 
     Returns
@@ -265,9 +265,9 @@ def same_by_lot(among: Bools, among_again: Bools) -> Floats:
     array, shape (R, Mv)
         0 where one of the two chooses nothing.
     """
-    both = (among[:, None] & among_again).sum(axis=0)
-    ways = among.sum(axis=0) * among_again.sum(axis=0)
-    return np.asarray(np.where(ways > 0, both / np.maximum(ways, 1), 0.0))
+    both = (among[:, None] & among_resampled).sum(axis=0)
+    n_pairs = among.sum(axis=0) * among_resampled.sum(axis=0)
+    return np.asarray(np.where(n_pairs > 0, both / np.maximum(n_pairs, 1), 0.0))
 
 
 def z_scores(figures: Floats) -> Floats:
@@ -319,7 +319,7 @@ def _check_defined(figures: Floats, measures: tuple[Measure, ...], side: str) ->
 
 
 def without_saturated(systems: Systems) -> Systems:
-    """Leave out the measure that tells no variant from another (:data:`SATURATED`), if others are left."""
+    """Leave out the measure that gives all variants the same value (:data:`SATURATED`), if others are left."""
     kept = [measure for measure in systems.measures if str(measure) != SATURATED]
     if not kept or len(kept) == len(systems.measures):
         return systems

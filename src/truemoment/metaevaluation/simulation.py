@@ -1,6 +1,6 @@
 r"""Simulated systems: answers of known quality, to study measures on without waiting for trained models.
 
-A simulated system is no method: like the oracle it is handed the references, by name, and stands in for a trained
+A simulated system is no method: like the oracle it gets the references, by name, and takes the place of a trained
 model only where measures are under study. Its recipe says what it does to a query, all in shares of the video:
 
 1. *Places.* It considers :data:`PLACES` places of the video. With probability ``found`` one of them is the moment
@@ -90,14 +90,14 @@ class SimulatedSystem:
     name
         What it is called; unique in a population.
     family
-        What it stands for.
+        The system of the paper or kind of system.
     found
         Share of queries of which the moment is among the candidates, 0 to 1.
     boundary_error
         Standard deviation of each end of the candidate that is the moment, as a share of the moment's length; normal,
         0 or more.
     ranking
-        How much the score tells of the IoU: 0 nothing, 1 all.
+        How far the score depends on the IoU: 0 nothing, 1 all.
     bias
         How much wrong candidates and scores lean on where training moments lie, 0 to 1.
     nms_threshold
@@ -274,7 +274,7 @@ class _Stage:
     end: Floats
     difficulty: Floats  # (Q,)
     usual: _Usual | None
-    seed: tuple[int, int]  # of the population, and what stands for these queries
+    seed: tuple[int, int]  # of the population, and the number of these queries
 
     @classmethod
     def of(cls, references: Annotations, fit: Annotations | None, seed: int) -> _Stage:
@@ -297,7 +297,7 @@ class _Stage:
 
 
 def _number(text: str) -> int:
-    """Return a number that stands for a text."""
+    """Return a number that represents a text."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
 
 
@@ -312,8 +312,8 @@ def _difficulty(video: Ints, rng: np.random.Generator) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class _Chance:
-    """All that is drawn for a model on n queries, before any dial is looked at."""
+class _ModelDraws:
+    """All that is drawn for a model on n queries, before any dial is examined."""
 
     seeing: Floats  # (n,) normal: whether the moment is found
     which: Floats  # (n,) in [0, 1): which of the references is seen
@@ -325,7 +325,7 @@ class _Chance:
     luck: Floats  # (n, PLACES, COPIES) in [0, 1]
 
     @classmethod
-    def draw(cls, n: int, usual: _Usual | None, rng: np.random.Generator) -> _Chance:
+    def draw(cls, n: int, usual: _Usual | None, rng: np.random.Generator) -> _ModelDraws:
         """Draw it. What hangs on the training moments has a stream of its own, and leaves the rest as it is."""
         even = np.sort(rng.random((n, PLACES, 2)), axis=2)
         copies = rng.standard_normal((n, PLACES, COPIES, 2))
@@ -341,26 +341,26 @@ class _Chance:
             COMMON_CHANCE * rng.random((n, PLACES, 1)) + (1 - COMMON_CHANCE) * rng.random((n, PLACES, COPIES)),
         )
 
-    def replaced(self, by: _Chance, where: Bools) -> _Chance:
+    def replaced(self, by: _ModelDraws, where: Bools) -> _ModelDraws:
         """Take those of another model on some of the queries; `where` is (n,)."""
         drawn = {}
         for field in fields(self):
             mine, theirs = getattr(self, field.name), getattr(by, field.name)
             drawn[field.name] = np.where(where.reshape(-1, *[1] * (mine.ndim - 1)), theirs, mine)
-        return _Chance(**drawn)
+        return _ModelDraws(**drawn)
 
 
-def _chance(system: SimulatedSystem, stage: _Stage, block: int, n: int) -> _Chance:
+def _chance(system: SimulatedSystem, stage: _Stage, block: int, n: int) -> _ModelDraws:
     """What a block of n queries holds for a system."""
 
     def stream(of: str, name: str) -> np.random.Generator:
         return np.random.default_rng([*stage.seed, 1, _number(f"{of}:{name}"), block])
 
     rng = stream("model", system.drawn_as)
-    own = _Chance.draw(n, stage.usual, rng)
+    own = _ModelDraws.draw(n, stage.usual, rng)
     if not system.alike:
         return own
-    common = _Chance.draw(n, stage.usual, stream("lineage", system.lineage))
+    common = _ModelDraws.draw(n, stage.usual, stream("lineage", system.lineage))
     return own.replaced(common, rng.random(n) < system.alike)
 
 
@@ -383,7 +383,7 @@ def _answers(system: SimulatedSystem, stage: _Stage, top: int) -> Predictions:
     return Predictions(queries.query_id, offsets, start_s, end_s, score, name=system.name)
 
 
-def _candidates(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _Chance) -> tuple[Floats, Floats]:
+def _candidates(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _ModelDraws) -> tuple[Floats, Floats]:
     """Start and end of all candidates of some queries, as shares of the video; (n, PLACES * COPIES) each."""
     place = np.where((chance.leaning < system.bias)[:, :, None], chance.usual, chance.even)
     seen, found = _seen(system, stage, rows, chance)
@@ -393,13 +393,13 @@ def _candidates(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _Ch
     return _within_video(copies.reshape(len(place), PLACES * COPIES, 2))
 
 
-def _seen(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _Chance) -> tuple[Floats, Bools]:
+def _seen(system: SimulatedSystem, stage: _Stage, rows: slice, chance: _ModelDraws) -> tuple[Floats, Bools]:
     """The moment as the system sees it, (n, 2), and whether it does, (n,)."""
     start, end, difficulty = stage.start[rows], stage.end[rows], stage.difficulty[rows]
     n_references = (~np.isnan(start)).sum(axis=1)
     order = np.argsort(np.isnan(start), axis=1, kind="stable")  # references within the video first
-    chosen = np.take_along_axis(order, (chance.which * n_references).astype(np.int64)[:, None], axis=1)
-    moment = np.stack([np.take_along_axis(time, chosen, axis=1)[:, 0] for time in (start, end)], axis=1)
+    selected = np.take_along_axis(order, (chance.which * n_references).astype(np.int64)[:, None], axis=1)
+    moment = np.stack([np.take_along_axis(time, selected, axis=1)[:, 0] for time in (start, end)], axis=1)
     ease = np.sqrt(DIFFICULTY_IN_FOUND) * -difficulty + np.sqrt(1 - DIFFICULTY_IN_FOUND) * chance.seeing
     found = (ease > _quantile(1 - system.found)) & (n_references > 0)
     harder = np.exp(DIFFICULTY_SPREAD * difficulty - DIFFICULTY_SPREAD**2 / 2)
@@ -444,7 +444,7 @@ def _ranked(
 ) -> tuple[Floats, Floats, Floats, Bools]:
     """Rank candidates, (n, C) each, and say which are answered.
 
-    Scores of equal candidates are told apart by 1e-9 a rank.
+    Scores of equal candidates are distinguished by 1e-9 a rank.
     """
     order = np.argsort(-score, axis=1, kind="stable")
     start, end, score = (np.take_along_axis(table, order, axis=1) for table in (start, end, score))

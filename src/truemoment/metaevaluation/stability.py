@@ -12,7 +12,7 @@ rises to 1 by construction. The AxIoU paper (section 6.3) speaks of "conjoint qu
 difficulties, and a new test set has new videos.
 
 *A subset on which all systems tie* ranks nobody. It agrees with nothing: its self-agreement counts as 0, and how often
-that happens is told.
+that happens is reported.
 
 The sizes of one trial are nested: the subset of 100 holds that of 50. One permutation and one pass of running sums
 serve all sizes, which are each drawn as evenly as if alone; curves are smoother for it.
@@ -41,7 +41,7 @@ BLOCK_TRIALS = 25
 """Trials that share a generator."""
 
 SMALLEST = 50
-"""Queries of the smallest subset, unless others are asked for."""
+"""Queries of the smallest subset, unless others are requested."""
 
 N_SIZES = 10
 
@@ -114,7 +114,7 @@ def stability(
     workers: int | None = 1,
     progress: bool = False,
 ) -> Stability:
-    """Rank the systems on pairs of subsets of the queries, and tell how far the rankings agree.
+    """Rank the systems on pairs of subsets of the queries, and measure how far the rankings agree.
 
     Parameters
     ----------
@@ -225,10 +225,10 @@ def _checked(sizes: Sequence[int] | Ints | None, n_units: int, unit: Unit, *, ov
         raise UsageError(f"got {n_units} {unit}, expected 2 or more to draw two subsets of")
     if sizes is None:
         return default_sizes(n_units, overlapping=overlapping)
-    asked = np.unique(np.asarray(sizes, dtype=np.int64))
-    wrong = asked[(asked < 1) | (asked > most)]
-    if len(asked) == 0 or len(wrong):
+    counts = np.unique(np.asarray(sizes, dtype=np.int64))
+    wrong = counts[(counts < 1) | (counts > most)]
+    if len(counts) == 0 or len(wrong):
         of_what = "of the data" if overlapping else "of the data, two subsets that share nothing"
-        came = "no size" if len(asked) == 0 else f"a subset of {wrong[0]}"
+        came = "no size" if len(counts) == 0 else f"a subset of {wrong[0]}"
         raise UsageError(f"got {came}, expected 1 to {most:,} (in units of one {unit}; {of_what})")
-    return asked
+    return counts

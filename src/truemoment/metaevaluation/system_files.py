@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from truemoment.evaluation import chosen_protocol, evaluate
+from truemoment.evaluation import evaluate, resolve_protocol
 from truemoment.exceptions import MeasureError, MissingFileError, UsageError
 from truemoment.files import sha256_of
 from truemoment.io.prediction_files import NamedFile, PredictionOptions
@@ -109,8 +109,8 @@ def measured_files(
         else:
             assert annotations is not None  # noqa: S101 - callers with prediction files read their annotations
             predictions, _ = how.read(file.path, annotations, progress=False)
-            chosen = measures or measures_for(scores, chosen_protocol(protocol, annotations))
-            one = evaluate(annotations, predictions, chosen, protocol, on_unknown=how.on_unknown)
+            selected = measures or measures_for(scores, resolve_protocol(protocol, annotations))
+            one = evaluate(annotations, predictions, selected, protocol, on_unknown=how.on_unknown)
             if keep is not None:
                 keep[file.name] = predictions
         scores[file.name] = _sharing(one, next(iter(scores.values()), one))

@@ -79,7 +79,7 @@ class Systems:
 
     @property
     def direction(self) -> Floats:
-        """1 for measures of which more is better, -1 where less is; shape (M,)."""
+        """1 for measures where more is better, -1 where less is; shape (M,)."""
         return direction_of(self.measures)
 
     def units(self, unit: Unit) -> tuple[Floats, Floats]:
@@ -101,7 +101,7 @@ class Systems:
 
 
 def direction_of(measures: Sequence[Measure]) -> Floats:
-    """1 for measures of which more is better, -1 where less is; shape (M,)."""
+    """1 for measures where more is better, -1 where less is; shape (M,)."""
     return np.array([-1.0 if lower_is_better(measure) else 1.0 for measure in measures])
 
 

@@ -59,7 +59,7 @@ CORRELATIONS = (0.0, 0.5, 1.0)
 """Correlations of the noise between ranks: of its own at each, half and half, the same at all."""
 
 CUT_IOUS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
-"""True IoUs at which cut noise is looked at."""
+"""True IoUs at which cut noise is examined."""
 
 LEAST_NOISE = 1e-6
 """Standard deviations below this are none: what they do is lost in rounding."""

@@ -1,10 +1,10 @@
-r"""On how many queries a measure says nothing: all systems score the same.
+r"""On how many queries a measure is uninformative: all systems score the same.
 
 The all-tied query ratio of a measure is the share of queries on which every system has exactly the same value,
 
 .. math:: \frac{\#\{q : x_{1 q} = x_{2 q} = ... = x_{S q}\}}{Q}
 
-with :math:`x_{s q}` the numerator over the weight of system s on query q. Such a query tells no system from any other,
+with :math:`x_{s q}` the numerator over the weight of system s on query q. Such a query distinguishes no two systems,
 whatever their figures are. It is tied for one of two reasons, which call for opposite cures: all systems fail (the
 measure demands too much), or all are fully right (it demands too little). Beside it stands the mean share of *pairs* of
 systems that tie on a query, which does not fall by itself as systems are added.
@@ -126,7 +126,7 @@ def _pairs_tied(value: Floats) -> Ints:
 
     A value ties with all before it that are of its run: neighbours no further apart than rounding.
     """
-    before = np.zeros(value.shape[1], dtype=np.int64)  # how many of the run stand before the value
+    before = np.zeros(value.shape[1], dtype=np.int64)  # how many of the run are before the value
     tied = np.zeros_like(before)
     same: Bools = np.diff(value, axis=0) <= ROUNDING  # false beside NaN
     for step in same:

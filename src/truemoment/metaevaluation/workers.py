@@ -41,7 +41,7 @@ def done_in_order(
     with ThreadPoolExecutor(min(workers, max(len(pieces), 1))) as pool:
         running = [pool.submit(work, piece) for piece in pieces]
         try:
-            for one in _followed(running, what, show=progress):
+            for one in _with_progress(running, what, show=progress):
                 yield one.result()
         finally:
             for one in running:
@@ -53,7 +53,7 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _followed(items: Sequence[Piece], what: str, *, show: bool) -> Iterator[Piece]:
+def _with_progress(items: Sequence[Piece], what: str, *, show: bool) -> Iterator[Piece]:
     if not show or len(items) < 8:
         yield from items
         return

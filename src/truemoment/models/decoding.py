@@ -50,16 +50,16 @@ def decode(
     like = temporal_iou(start[:, None], end[:, None], start[None], end[None]) > nms + TIE  # equal is kept
     np.fill_diagonal(like, val=True)  # a candidate is never kept twice
     top = min(top, len(first))
-    chosen = np.full((len(duration_s), top), -1, dtype=np.int64)
+    selected = np.full((len(duration_s), top), -1, dtype=np.int64)
     for low in range(0, len(duration_s), BLOCK_QUERIES):
         left = scores[low : low + BLOCK_QUERIES].astype(np.float32, copy=True)
         rows = np.arange(len(left))
         for rank in range(top):
             best = np.argmax(left, axis=1)
             some = left[rows, best] > -np.inf
-            chosen[low + rows[some], rank] = best[some]
+            selected[low + rows[some], rank] = best[some]
             left[like[best]] = -np.inf
-    return chosen[chosen >= 0], (chosen >= 0).sum(axis=1)
+    return selected[selected >= 0], (selected >= 0).sum(axis=1)
 
 
 def as_predictions(

@@ -166,9 +166,9 @@ class Confounder(nn.Module):
 
     def forward(self, query: Tensor, cells: Tensor) -> Tensor:
         """Return what each cell attends to, (B, C, H), for queries (B, H) and cells (B, C, H)."""
-        asked = self.of_both(self.of_query(query)[:, None] + self.of_cells(cells))
+        queries = self.of_both(self.of_query(query)[:, None] + self.of_cells(cells))
         entries = self.dictionary()
-        found: Tensor = self.attend(asked, self.key(entries), self.value(entries))
+        found: Tensor = self.attend(queries, self.key(entries), self.value(entries))
         return found
 
 

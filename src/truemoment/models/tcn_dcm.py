@@ -110,8 +110,8 @@ class LocationAdjustment(nn.Module):
     def forward(self, sentence: Tensor, content: Tensor, location: Tensor) -> Tensor:
         """Return O, (B, C, H), of the sentence q (B, H), content V and location P (B, C, H)."""
         value: Tensor = self.value(location).relu()
-        asked = self.of_sentence(sentence.relu())[:, None] + self.of_content(content.relu())
-        found: Tensor = self.attend(self.query(asked), self.key(location), value)
+        queries = self.of_sentence(sentence.relu())[:, None] + self.of_content(content.relu())
+        found: Tensor = self.attend(self.query(queries), self.key(location), value)
         return (found + self.own_weight * value).relu()
 
 
@@ -157,7 +157,7 @@ class TCNDCM(GroundingModel):
         return ModelOutput(logits, extras)
 
     def _score(self, sentence: Tensor, video: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        """Logits (B, C) of sentences (B, H) in videos (B, T, D), with content and location if they are told apart."""
+        """Logits (B, C) of sentences (B, H) in videos (B, T, D), with content and location if they are separate."""
         cells = self.moments(self.encode_frames(video))
         content = self.content(cells)
         extras = {}

@@ -1,4 +1,4 @@
-"""The papers' definition: what TrueMoment uses unless told otherwise."""
+"""The papers' definition: what TrueMoment uses by default."""
 
 from __future__ import annotations
 

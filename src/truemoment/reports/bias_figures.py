@@ -551,7 +551,7 @@ def _legend(figure: Figure, drawn: Sequence[DrawnSplit], *, markers: bool = Fals
 
 
 def _legend_columns(drawn: Sequence[DrawnSplit]) -> int:
-    """How many names stand beside each other in a legend."""
+    """How many names are beside each other in a legend."""
     longest = max((len(shortened(one.name, 24)) for one in drawn), default=0)
     return max(1, min(len(drawn), 58 // (longest + 6)))
 

@@ -1,7 +1,7 @@
 """How figures are drawn and saved: style, colours, size, and the parts that figures of several reports share.
 
 Nothing is kept in matplotlib's global state, and whatever style a user has set does not reach a figure. Colours can be
-told apart by colour-blind readers, and nothing is told by colour alone.
+distinguished by colour-blind readers, and nothing is shown by colour alone.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 WIDTH_IN = 4.0
 """Width of a figure: at 360 px, as on a phone, its smallest text is still 9 px high."""
 
-# On the page each colour stands for a variable of the style sheet, so that light and dark both look right.
+# On the page each colour represents a variable of the style sheet, so that light and dark both look right.
 PAPER, INK, SOFT, GRID = "#fffffe", "#26262a", "#5f6068", "#e4e1db"
 METHOD, FLOOR, OTHER, CEILING = "#1f5a8e", "#b8560f", "#8b8c94", "#6f8f7a"
 METHOD_FAINT, FLOOR_FAINT, OTHER_FAINT, CEILING_FAINT = "#c5d6e6", "#f1d5bd", "#d6d6da", "#dbe6de"
@@ -109,18 +109,18 @@ _RC: dict[Any, Any] = {  # matplotlib has a type of its own for each key
 def import_matplotlib() -> ModuleType:
     """Import matplotlib, also where the variable ``MPLBACKEND`` names a backend that is not installed.
 
-    A notebook hands its own backend down to the commands that it starts. Figures here are drawn with Agg, see
+    A notebook passes its own backend to the commands that it starts. Figures here are drawn with Agg, see
     :func:`new_figure`. A backend that is installed is selected for the user's own figures, as matplotlib does itself.
     """
-    asked = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
+    backend = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
     try:
         import matplotlib as mpl  # noqa: PLC0415 - importing takes time that only figures need spend
     finally:
-        if asked is not None:
-            os.environ["MPLBACKEND"] = asked
-    if asked:
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
+    if backend:
         with contextlib.suppress(ValueError):  # it is not installed
-            mpl.rcParams["backend"] = asked
+            mpl.rcParams["backend"] = backend
     return mpl
 
 
@@ -129,7 +129,7 @@ def drawing_style() -> Iterator[None]:
     """Draw in our style inside this block, whatever matplotlib's settings are; they are as before afterwards."""
     mpl = import_matplotlib()
     with mpl.rc_context(), warnings.catch_warnings():
-        # A name may be in a script that the font lacks: boxes in a picture; the page has the browser's fonts.
+        # A name may be in a script that the font does not have: boxes in a picture; the page has the browser's fonts.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         mpl.rcdefaults()
         mpl.rcParams.update(_RC)
@@ -194,7 +194,7 @@ _METADATA: dict[str, dict[str, str | None]] = {
 
 
 def inline_svg(drawing: Drawing) -> str:
-    """Draw a figure as SVG to stand in a page.
+    """Draw a figure as SVG for a page.
 
     Text is text, colours are variables of the page's style sheet (:data:`COLOURS`), and the names of its parts begin
     with the figure's, so that no two figures of a page share one. The page gives it a size.

@@ -19,7 +19,7 @@ SCHEMA = "truemoment/evaluation/1"
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class EvaluatedFile:
     """A prediction file that was evaluated.
 
     Parameters
@@ -27,7 +27,7 @@ class Evaluation:
     scores
         Per-query statistics.
     figures
-        Figures of the measures, with intervals where they were asked for.
+        Figures of the measures, with intervals where they were requested.
     match
         How the file's rows found their queries.
     source
@@ -35,7 +35,7 @@ class Evaluation:
     depth
         Length of the longest list of answers.
     resamples, seed
-        Of the intervals; 0 resamples if none were asked for.
+        Of the intervals; 0 resamples if none were requested.
     """
 
     scores: Scores
@@ -47,7 +47,7 @@ class Evaluation:
     seed: int = 0
 
 
-def document(evaluation: Evaluation) -> dict[str, Any]:
+def document(evaluation: EvaluatedFile) -> dict[str, Any]:
     """Return what programs read."""
     scores = evaluation.scores
     return {
@@ -62,7 +62,7 @@ def document(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-def report(evaluation: Evaluation, *, n_answers: int = 0) -> Report:
+def report(evaluation: EvaluatedFile, *, n_answers: int = 0) -> Report:
     """Return what people read.
 
     Parameters
@@ -87,7 +87,7 @@ def report(evaluation: Evaluation, *, n_answers: int = 0) -> Report:
     )
 
 
-def table(evaluation: Evaluation) -> Table:
+def table(evaluation: EvaluatedFile) -> Table:
     """Return the table of the measures, in percent as the protocol prints them."""
     percent = evaluation.scores.protocol.percent
     intervals = ["95 % interval"] if evaluation.resamples else []
@@ -104,12 +104,12 @@ def table(evaluation: Evaluation) -> Table:
 
 def facts(scores: Scores, match: MatchReport, source: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
     """Return what was evaluated on what, and how rows matched queries."""
-    ways = [
+    counts = [
         (match.by_id, "by id"),
         (match.by_text, "by video and sentence"),
         (match.by_position, "by position in the video"),
     ]
-    matched = ", ".join(f"{count:,} matched {way}" for count, way in ways if count) or "none matched"
+    matched = ", ".join(f"{count:,} matched {how}" for count, how in counts if count) or "none matched"
     differs = f" ({match.text_differs:,} sentences differ in punctuation or case)" if match.text_differs else ""
     data = f"{scores.dataset}/{scores.split}: {counted(len(scores), 'query', 'queries')}, "
     found = [
@@ -151,7 +151,7 @@ def _shown(sample: Sample) -> str:
     return one_line(f"{sample.place}: {sample.status} ({moments}): {text}")
 
 
-def notes(evaluation: Evaluation) -> list[str]:
+def notes(evaluation: EvaluatedFile) -> list[str]:
     """Return what a reader of the figures has to know, most serious first."""
     match, scores = evaluation.match, evaluation.scores
     found = [one_line(f"the file states: {note}") for note in match.told]
@@ -201,7 +201,7 @@ def _counted(*things: tuple[int, str, str]) -> list[str]:
     return [f"{count:,} {one if count == 1 else many}" for count, one, many in things if count]
 
 
-def signature(evaluation: Evaluation) -> str:
+def signature(evaluation: EvaluatedFile) -> str:
     """Return the signature that belongs to every figure of the table."""
     return evaluation.scores.signature() + (
         f"|intervals:{evaluation.resamples} resamples of videos, seed {evaluation.seed}" if evaluation.resamples else ""

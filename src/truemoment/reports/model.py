@@ -88,7 +88,7 @@ class Finding:
     level
         How serious it is; None where that is no question.
     evidence
-        Lines behind it, which a page folds.
+        Lines after it, which a page folds.
     """
 
     sentences: tuple[str, ...]
@@ -132,7 +132,7 @@ class Bar(NamedTuple):
     start_s, end_s
         Its ends.
     note
-        What else is to be said of it.
+        What else is to report about it.
     """
 
     kind: Literal["reference", "prediction", "floor"]

@@ -28,7 +28,7 @@ def report(found: ServedPrediction, price: Price | None) -> Report:
         ("data", f"{split}: {size}, {counted(len(set(answers.queries.video_id)), 'video')}"),
         (
             "queries",
-            f"asked now: {len(answers.new)}; answered before: {len(answers.answers) - len(answers.new)}; "
+            f"new answers: {len(answers.new)}; earlier answers: {len(answers.answers) - len(answers.new)}; "
             f"not answered: {len(answers.unanswered)}",
         ),
     ]
@@ -58,7 +58,7 @@ def warnings(found: ServedPrediction) -> list[str]:
     """Return lines on queries that could not be asked, answers that were cut off, and durations that differ."""
     answers, lines = found.answers, []
     if answers.dropped_bytes:
-        lines.append(f"{found.raw}: the last line was incomplete ({answers.dropped_bytes} bytes) and is asked again")
+        lines.append(f"{found.raw}: the last line was incomplete ({answers.dropped_bytes} bytes) and is sent again")
     if found.cut_off:
         lines.append(f"answers that were cut off at --max-tokens: {found.cut_off}")
     if odd := answers.odd_durations:

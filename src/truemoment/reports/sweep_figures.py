@@ -144,12 +144,12 @@ def _legend_columns(methods: Sequence[Curve], width_in: float) -> int:
 def _legend_title(result: SweepResult) -> list[str]:
     """Say what lines without markers are, and the bars."""
     or_read = " or read no sentence" if any(of.sees for of in result.floors) else ""
-    told = [f"Dashed: floors, which see no video{or_read}"]
+    lines = [f"Dashed: floors, which see no video{or_read}"]
     if result.ceilings:
-        told.append("Dotted: ceiling")
+        lines.append("Dotted: ceiling")
     if len(result.seeds) > 1:
-        told.append(f"Bars: ± standard deviation over {len(result.seeds)} seeds")
-    return told
+        lines.append(f"Bars: ± standard deviation over {len(result.seeds)} seeds")
+    return lines
 
 
 def _axis(result: SweepResult) -> str:

@@ -56,12 +56,12 @@ def report(result: TrainingResult) -> Report:
     table = Table("", ("measure, %", *splits), (("", rows),))
     best, model = result.best, result.run.recipe.model
     measure = next(iter(best.val))
-    chosen = f"{best.epoch} of {len(result.history)}, chosen by {measure}"
+    selected = f"{best.epoch} of {len(result.history)}, chosen by {measure}"
     return Report(
         title=f"Training of {model}",
         facts=(
             ("model", f"{model}, {result.n_parameters:,} parameters"),
-            ("epoch", f"{chosen} ({points(best.val[measure], 2)} on {result.run.val.split})"),
+            ("epoch", f"{selected} ({points(best.val[measure], 2)} on {result.run.val.split})"),
             *((("caution", result.run.notes[-1]),) if result.run.forced else ()),  # shown with --quiet too
         ),
         sections=(Section("tests", "Test splits", (table,) if rows else ()),),

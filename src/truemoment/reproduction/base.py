@@ -1,6 +1,6 @@
 """What a reproduced table is: published figures as data, a function that finds ours, a verdict on each figure.
 
-The figures stand in ``published/*.csv``, one a row, as the paper prints them. A tolerance of 0 asks for a figure that
+The figures are in ``published/*.csv``, one a row, as the paper prints them. A tolerance of 0 asks for a figure that
 prints as the published one; any other bounds the difference, in the unit of the figure.
 """
 
@@ -64,7 +64,7 @@ class Reproduced:
     runs
         Runs that ours is the mean of.
     signature
-        Convention, data and version that ours stands on.
+        Convention, data and version of ours.
 
     Examples
     --------
@@ -216,7 +216,7 @@ class Reproduction:
     Parameters
     ----------
     tables
-        In the order asked for.
+        In the order requested.
     seed
         Seed of every table.
     runs

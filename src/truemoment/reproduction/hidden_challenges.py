@@ -3,11 +3,11 @@
 The paper plots the figures of its blind baselines; the authors' notebooks (mayu-ot/hidden-challenges-MR at e0c4546,
 notebooks/report) print them. Baselines are fitted on the training splits; "test" is val_2 of ActivityNet Captions.
 
-The authors find verbs with spaCy 2.3 and its small English model, we with another engine unless told otherwise. The
+The authors find verbs with spaCy 2.3 and its small English model, we with another engine unless one is given. The
 notebooks print how many training queries hold each of the 50 most frequent verbs, which tells how far engines differ.
 
-People are the re-annotations of 1,000 and 1,288 test queries. Held against the datasets' references, in seconds, they
-are measured by the protocol ``hidden-challenges``. Held against each other, the notebook "Multi-ref metric" compares
+People are the re-annotations of 1,000 and 1,288 test queries. Compared with the datasets' references, in seconds, they
+are measured by the protocol ``hidden-challenges``. Compared with each other, the notebook "Multi-ref metric" compares
 whole per cent, where an IoU of exactly 0.5 is no hit; the default protocol, which decides ties with a tolerance, does
 the same on seconds. By ``hidden-challenges``, plain float64 on seconds, some of these ties become hits: 84.4 and 67.8
 on Charades-STA in place of 83.5 and 66.8. Of moments identical to a person's own see
@@ -196,16 +196,16 @@ def _verbs_beside(
     widest = sorted(off, key=lambda verb: -off[verb])[:SHOWN_VERBS]
     alone = [verb for verb in theirs if verb not in frequent], [verb for verb in frequent if verb not in theirs]
     total, common = sum(theirs.values()), len(theirs) - len(alone[0])
-    said = replace(figure, method=engine.name)
+    of_engine = replace(figure, method=engine.name)
     data = f"verbs:{engine.name}|data:{train.dataset}/{train.split}#{train.sha256[:8]}"
     yield beside(
-        replace(said, measure="queries with a verb of their 50, summed over verbs", value=Decimal(total)),
+        replace(of_engine, measure="queries with a verb of their 50, summed over verbs", value=Decimal(total)),
         sum(holding[verb] for verb in theirs),
         tolerance=None,
         signature=data,
     )
     verb_by_verb = replace(
-        unchecked(said),
+        unchecked(of_engine),
         measure="difference verb by verb, as a share of that",
         unit="percent",
         published=None,
@@ -214,7 +214,7 @@ def _verbs_beside(
     )
     yield with_ours(verb_by_verb, sum(off.values()) / total)
     yield beside(
-        replace(said, measure="verbs among both 50 most frequent", value=Decimal(len(theirs))),
+        replace(of_engine, measure="verbs among both 50 most frequent", value=Decimal(len(theirs))),
         common,
         tolerance=None,
         reason=f"theirs alone: {', '.join(alone[0]) or 'none'}; ours alone: {', '.join(alone[1]) or 'none'}",
@@ -270,7 +270,7 @@ class AnnotatedAgain:
 
 
 def _marked(dataset: str, inputs: TableInputs) -> AnnotatedAgain | None:
-    """Read the re-annotations of a dataset; None where those of ActivityNet Captions are not at hand."""
+    """Read the re-annotations of a dataset; None where those of ActivityNet Captions are not available."""
     try:
         marked = Annotators.of(inputs.load(REANNOTATED[dataset], TEST[dataset]))
     except MissingFileError:
@@ -302,10 +302,10 @@ def people(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[
             )
         else:
             tolerance = REPRESENTATIVE_TOLERANCE[figure.dataset]
-            chosen = scores.picked(by_agreement(here.annotators)[0])
+            selected = scores.picked(by_agreement(here.annotators)[0])
             yield beside(
                 figure,
-                chosen.value(figure.measure),
+                selected.value(figure.measure),
                 tolerance=tolerance,
                 reason="" if tolerance == "0" else ONE_QUERY,
                 signature=signature,

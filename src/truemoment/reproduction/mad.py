@@ -1,14 +1,14 @@
 """MAD (Soldan et al. 2022): what the field's datasets consist of, and search in whole films.
 
-Of Table 1 it says neither how words were counted nor in whose files. What its figures tell: words a query include
-punctuation; the vocabulary tells words apart as written, *The* from *the*; moments are cut off at the end of the video;
-videos annotated twice count once. Counted so, all totals, queries and vocabularies come out on the files at hand but
-for the hours of Charades-STA. Parts of speech depend on the tagger and are not judged.
+For Table 1 it does not state how words were counted, nor in which files. Its figures show that words per query include
+punctuation, that the vocabulary is case-sensitive, that moments are clipped at the end of the video, and that videos
+annotated twice count once. This reproduces all totals, queries and vocabularies on the available files, except the
+hours of Charades-STA. Parts of speech depend on the tagger and are not judged.
 
 Tables 2 and 3 are three methods on the same proposals, in whole films and in chunks of three minutes: Oracle, Random
 Chance and CLIP, from files in the authors' form in ``mad/`` of the data folder. They need an agreement, so that nobody
-has compared these figures here; what the paper leaves open is told with each figure, and simulated films
-(:mod:`truemoment.worlds.films`) are told from MAD.
+has compared these figures here; what the paper leaves open is reported with each figure, and simulated films
+(:mod:`truemoment.worlds.films`) are distinguished from MAD.
 """
 
 from __future__ import annotations
@@ -268,7 +268,7 @@ def table_3(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator
 def _methods(figures: Sequence[PublishedFigure], inputs: TableInputs, length_s: float) -> Iterator[Reproduced]:
     """Every figure of a table, method by method, on chunks of a length."""
     films = inputs.load("MAD", "test")
-    asked = films if math.isinf(length_s) else chunked(films, length_s).annotations
+    evaluated = films if math.isinf(length_s) else chunked(films, length_s).annotations
     folder = data_folder(inputs.data_dir) / "mad"
     simulated = _simulated(inputs)
     for method in dict.fromkeys(figure.method for figure in figures):
@@ -277,9 +277,9 @@ def _methods(figures: Sequence[PublishedFigure], inputs: TableInputs, length_s: 
         runs: list[Scores] = []
         if method == "Oracle":
             inputs.on_status(method)
-            runs = [evaluate(asked, Oracle(asked, PROPOSALS).ground(asked.queries), protocol=PROTOCOL)]
+            runs = [evaluate(evaluated, Oracle(evaluated, PROPOSALS).ground(evaluated.queries), protocol=PROTOCOL)]
         elif method == "Random Chance":
-            runs = list(_chance(of_method, inputs, asked))
+            runs = list(_chance(of_method, inputs, evaluated))
         elif method == "CLIP":
             try:
                 frames, sentences = _feature_files(folder)
@@ -309,13 +309,13 @@ def _simulated(inputs: TableInputs) -> bool:
     return (data_folder(inputs.data_dir) / "mad" / MANIFEST).exists()
 
 
-def _chance(figures: Sequence[PublishedFigure], inputs: TableInputs, asked: Annotations) -> Iterator[Scores]:
-    """Runs of Random Chance, drawn apart; nothing is suppressed, so that no more are drawn than are looked at."""
+def _chance(figures: Sequence[PublishedFigure], inputs: TableInputs, annotations: Annotations) -> Iterator[Scores]:
+    """Runs of Random Chance, drawn separately; nothing is suppressed, so that no more are drawn than are examined."""
     measures = [figure.measure for figure in figures]
     for number, rng in enumerate(inputs.rng.spawn(inputs.runs), start=1):
         inputs.on_status(f"Random Chance, run {number} of {inputs.runs}")
-        answers = RandomChance(PROPOSALS, rng).ground(asked.queries, _deepest(figures))
-        yield evaluate(asked, answers, measures, replace(PROTOCOL, nms_threshold=None))
+        answers = RandomChance(PROPOSALS, rng).ground(annotations.queries, _deepest(figures))
+        yield evaluate(annotations, answers, measures, replace(PROTOCOL, nms_threshold=None))
 
 
 def _clip(
@@ -323,13 +323,13 @@ def _clip(
 ) -> Scores:
     """Scores of CLIP on chunks of a length; what it suppresses, the protocol would, too."""
 
-    def follow(videos: list[tuple[str, float]]) -> Iterator[tuple[str, float]]:
+    def track(videos: list[tuple[str, float]]) -> Iterator[tuple[str, float]]:
         for number, video in enumerate(videos, start=1):
             inputs.on_status(f"CLIP, video {number:,} of {len(videos):,}")
             yield video
 
     def method(seen: FeatureStore) -> ZeroShot:
-        return ZeroShot(seen, sentences, PublishedGrid(PROPOSALS), follow=follow)
+        return ZeroShot(seen, sentences, PublishedGrid(PROPOSALS), track=track)
 
     if math.isinf(length_s):
         return evaluate(films, method(frames).ground(films.queries, TOP), protocol=PROTOCOL)
@@ -347,8 +347,8 @@ def _feature_files(folder: Path) -> tuple[FeatureStore, SentenceFile]:
 
 def _deepest(figures: Sequence[PublishedFigure]) -> int:
     """The most answers that a figure looks at."""
-    asked = (parse_measure(figure.measure) for figure in figures)
-    return max(measure.n for measure in asked if isinstance(measure, Recall))
+    measures = (parse_measure(figure.measure) for figure in figures)
+    return max(measure.n for measure in measures if isinstance(measure, Recall))
 
 
 TABLES = (

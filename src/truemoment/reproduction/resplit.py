@@ -1,6 +1,6 @@
 """Closer Look (Yuan et al. 2021), section 4.1: its two splits made again by :mod:`truemoment.bias.splitting`.
 
-The paper names neither the kernels' width nor the order of its steps. Read as it stands, with SciPy's bandwidth, it
+The paper names neither the kernels' width nor the order of its steps. Read unchanged, with SciPy's bandwidth, it
 gives most of Charades-CD's test-ood and little of ActivityNet-CD's. Both published files come out *query by query* by
 other settings, which were looked for after the fact: kernels of a fixed width, alike in all directions and much
 narrower than Scott's rule has them; in ActivityNet-CD 40 % of the queries marked, not 20 %, and no video with a moment

@@ -1,4 +1,4 @@
-"""Building an index: what is not there yet is looked at and written, and a report tells what came of it."""
+"""Building an index: what is not there yet is embedded and written, and a report has the outcome."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class IndexReport:
     parts_kept
         Parts that an earlier command had done.
     n_frames
-        Frames that were looked at.
+        Frames that were examined.
     decode_s, prepare_s, encode_s, waited_s
         Seconds of each stage, over all workers.
     wall_s
@@ -96,7 +96,7 @@ def build_index(
     workers: int | None = None,
     partial: bool = False,
     part_s: float = PART_S,
-    follow: Progress = unseen,
+    on_progress: Progress = unseen,
 ) -> IndexReport:
     """Look at all videos that an index does not hold yet, and write what was seen.
 
@@ -116,8 +116,8 @@ def build_index(
         Whether to take videos that are damaged or cut off for what they still show.
     part_s
         Seconds of a video that are done at a time.
-    follow
-        Told of progress.
+    on_progress
+        Called with the progress.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def build_index(
     began = time.perf_counter()
     plan = writer.plan(paths)
     report = IndexReport(plan, failed=dict(plan.unreadable), notes=dict(plan.notes))
-    work = _Work(writer, report, max(1, round(part_s * writer.settings.fps)), partial, follow)
+    work = _Work(writer, report, max(1, round(part_s * writer.settings.fps)), partial, on_progress)
     for result in ENGINES[engine](work.shards(), loader, workers):
         work.take(result)
     report.wall_s = time.perf_counter() - began
@@ -141,9 +141,9 @@ class _Work:
     """What is to be done of each video, and what is left of it."""
 
     def __init__(
-        self, writer: IndexWriter, report: IndexReport, part_rows: int, partial: bool, follow: Progress
+        self, writer: IndexWriter, report: IndexReport, part_rows: int, partial: bool, on_progress: Progress
     ) -> None:
-        self.writer, self.report, self.follow = writer, report, follow
+        self.writer, self.report, self.on_progress = writer, report, on_progress
         self.part_rows, self.partial = part_rows, partial
         self.left: dict[str, set[int]] = {}
         self.stills: dict[str, set[int]] = {}
@@ -165,7 +165,7 @@ class _Work:
             self.report.parts_kept += len(kept)
             self.stills[name] = self._still_parts(outline, n_rows)
             self.left[name] = set(numbers) - kept - self.stills[name]
-            self.follow(name, self._share(video, len(kept | self.stills[name]) / len(numbers)), True)
+            self.on_progress(name, self._share(video, len(kept | self.stills[name]) / len(numbers)), True)
             if outline.fault:
                 self._note(name, outline.fault)
             if not self.left[name]:
@@ -212,7 +212,7 @@ class _Work:
         self.report.add(result)
         self.left[name].discard(result.shard.number)
         share = len(result.rows) / outline.n_frames(self.writer.settings.fps)
-        self.follow(name, self._share(video, share), False)
+        self.on_progress(name, self._share(video, share), False)
         if not self.left[name]:
             self._finish(video, outline)
 
@@ -238,7 +238,7 @@ class _Work:
 
     def _fail(self, video: VideoFile, why: str) -> None:
         self.report.failed[video.video_id] = why
-        self.follow(video.video_id, 0.0, False)
+        self.on_progress(video.video_id, 0.0, False)
 
     def _share(self, video: VideoFile, of_video: float) -> float:
         """Share of all the work: videos are weighed by the size of their files, which is known before any is opened."""

@@ -4,10 +4,10 @@ MAD (Soldan et al. 2022, section 4.2) asks how much harder a film is than a shor
 length that do not overlap, and each annotation goes to the one that it overlaps most. Lists are ranked within a
 chunk. The paper has three minutes in Table 3, and in Figure 4 lengths from 30 s to the whole video.
 
-A moment that a cut goes through stays whole: it sticks out of its chunk, and no answer there can overlap all of it. The
-paper says of its ceiling that the division breaks moments down, and only so does the Oracle fall as far as its Table 3
-has it; were moments cut to their chunk, too, it would lose next to nothing. How many stick out is told; a protocol that
-clips references cuts them. The last chunk of a video is as long as what is left.
+A moment that crosses a cut stays whole: it ends after its chunk, and no answer there can overlap all of it. The paper
+states for its ceiling that the division breaks moments down. Only this gives the Oracle of its Table 3; if moments were
+clipped to their chunk, it would lose almost nothing. The number of these moments is reported; a protocol that clips
+references clips them. The last chunk of a video may be shorter.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Chunks:
         Those of the videos; videos are chunks, times count from the start of the chunk, and are below 0 or above its
         length where a moment sticks out. Query ids stay.
     by_video
-        Every chunk of every video, by what it is called as a video; those of a video stand together, in order.
+        Every chunk of every video, by what it is called as a video; those of a video are together, in order.
     length_s
         Length of a chunk; infinite for whole videos.
     n_cut
@@ -102,7 +102,7 @@ class Chunks:
     def features(self, store: FeatureStore) -> WindowedFeatures:
         """Return the features of the chunks: rows of the videos, of which nothing is copied.
 
-        Videos may end before their duration says; a chunk behind the last row is left out.
+        Videos may end before their duration says; a chunk after the last row is left out.
 
         Parameters
         ----------
@@ -169,7 +169,7 @@ def chunked(annotations: Annotations, length_s: float) -> Chunks:
     """Move annotations of long videos to the chunks that they overlap most.
 
     Each moment goes to the chunk that it overlaps most, the first of those that tie; one that overlaps none (without
-    length, or behind the end) to the chunk in which it starts, or else the last. The rows of a query go where its first
+    length, or after the end) to the chunk in which it starts, or else the last. The rows of a query go where its first
     row goes.
 
     Parameters
@@ -220,7 +220,7 @@ def most_overlapped(start_s: Floats, end_s: Floats, video_s: Floats, length_s: f
     """Number of the chunk that each moment overlaps most, the first on a tie, (N,).
 
     A moment covers a first chunk in part, some as a whole, and a last one in part. So only three can be the one: its
-    first, the one behind, and its last.
+    first, the one after, and its last.
 
     Parameters
     ----------

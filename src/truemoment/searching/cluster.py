@@ -4,7 +4,7 @@ A cluster runs whatever code it is sent, so nobody else may send any. Ray compar
 it is asked to (``RAY_AUTH_MODE=token``).
 
 Started here
-    It listens on the loopback interface alone. Its token is made for it and stands in no file: Ray would write it where
+    It listens on the loopback interface alone. Its token is made for it and is in no file: Ray would write it where
     others can read it. Its files, with the sockets of its processes, lie in a folder of this user that is removed in
     the end. There is no dashboard, and nothing is reported to Ray's makers.
 

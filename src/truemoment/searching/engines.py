@@ -1,6 +1,6 @@
 """Who looks at videos: this process, several, or many machines.
 
-An engine only hands shards out and takes rows back, in any order; each shard comes back exactly once.
+An engine only distributes shards and takes rows back, in any order; each shard comes back exactly once.
 
 ==========  ========================================================================================================
 ``local``   this process for 1 worker, else a pool of processes
@@ -31,7 +31,7 @@ TRIES = 2
 
 
 class Distribute(Protocol):
-    """An engine: hands shards out, and gives back what comes of each, in any order."""
+    """An engine: distributes shards, and returns the result of each, in any order."""
 
     def __call__(
         self, shards: Iterator[Shard], loader: Loader, workers: int | None

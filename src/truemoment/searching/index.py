@@ -1,6 +1,6 @@
 """An index of videos on disk: what an encoder saw of each, to be searched again and again.
 
-It is a :class:`~truemoment.features.base.FeatureStore`, memory-mapped. What lies in its folder stands in
+It is a :class:`~truemoment.features.base.FeatureStore`, memory-mapped. The files of its folder are described in
 :mod:`truemoment.searching.layout`; :mod:`truemoment.searching.writing` makes it.
 """
 
@@ -50,7 +50,7 @@ class Index(FileStore):
         self.settings = read_settings(path)
         self._found = found_in(path)
         if not self._found:
-            raise InputError("holds no video yet", path=path, hint="index one: truemoment index VIDEO -o INDEX")
+            raise InputError("contains no video yet", path=path, hint="index one: truemoment index VIDEO -o INDEX")
         files = [path / SETTINGS, *(folder / ABOUT for folder, _ in self._found.values())]
         notes = [f"{of.video_id}: {note}" for _, of in self._found.values() for note in of.notes]
         super().__init__("index", path, self._found, files=files, fps=self.settings.fps, notes=notes)
@@ -72,7 +72,7 @@ class Index(FileStore):
         return self._array(self._named(video_id))
 
     def spans(self, video_id: str) -> tuple[Ints, Ints]:
-        """Return the first frame, and the one behind the last, of each candidate moment of a video, (P,) each."""
+        """Return the first frame, and the one after the last, of each candidate moment of a video, (P,) each."""
         return spans_of(self.settings.proposals, len(self.rows(video_id)))
 
     def norms(self, video_id: str) -> Rows:
@@ -85,9 +85,9 @@ class Index(FileStore):
         return pieces_in(*self._found[self._named(video_id)], self.settings)
 
     def check(self, video_id: str) -> None:
-        """Refuse a video whose rows are not finite, or whose norms are those of other rows; each is looked at once.
+        """Refuse a video whose rows are not finite, or whose norms are those of other rows; each is examined once.
 
-        All rows are looked at, and some of the norms.
+        All rows are examined, and some of the norms.
         """
         name = self._named(video_id)
         if name in self._checked:
@@ -109,9 +109,7 @@ class Index(FileStore):
                 return candidate
         if candidates:
             raise MissingFileError(f"{candidates[0]}: was changed since it was indexed: index it again")
-        raise MissingFileError(
-            f"{path}: no such file; the index remembers what was seen in it, pictures need the video itself"
-        )
+        raise MissingFileError(f"{path}: no such file; pictures need the video, the index has only its embeddings")
 
     def _array(self, name: str) -> Rows:
         return rows_in(*self._found[name], self.settings)

@@ -14,7 +14,7 @@
     INDEX/parts/VIDEO-HASH-KEY/    parts of a video that is not done yet, a few minutes each
 
 Every file appears under its name only when complete, so whatever ends the program, at most the parts under way are
-lost, and the same command goes on; what is damaged nevertheless is refused by a search and made again by that command.
+lost, ; what is damaged nevertheless is refused by a search and made again by that command.
 A video is known by its content: a file that was renamed or moved keeps its rows, one that was changed is read again.
 """
 
@@ -59,13 +59,13 @@ HEAD = 1 << 14
 """Bytes of a file in which the schema is looked for; settings are shorter."""
 
 PIECE_S = 4.0
-"""Length of the pieces whose means are looked at first: the mean moment of MAD lasts 4.1 s."""
+"""Length of the pieces whose means are searched first: the mean moment of MAD lasts 4.1 s."""
 
 LOOKED_AT, NEAR = 16, 1e-3
 """Number of moments whose norm is compared with their rows, and the tolerance."""
 
 ROWS_AT_ONCE = 256
-"""Rows that are looked at at a time, which a processor keeps near."""
+"""Rows that are read at a time, which a processor keeps near."""
 
 CLIP_S, CLIPS, LONGER = 1.0, 64, 4
 """Of the proposals for one's own videos: clips of about a second, 64 a window, and windows 4 times as long too."""
@@ -109,7 +109,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     video_id, path
         Its name, and where its file lay.
     identity
-        What tells the file from another, see :func:`~truemoment.video.identity_of`.
+        What distinguishes the file from another, see :func:`~truemoment.video.identity_of`.
     duration_s, n_frames
         Its length.
     notes
@@ -193,7 +193,7 @@ def read_about(file: Path) -> About:
     except InputError as error:
         raise InputError(error.problem, path=file, line=error.line, field=error.field, hint=MEND) from None
     if folder_name(about.video_id) != file.parent.name:
-        raise InputError(f"tells of {about.video_id!r}, expected the video of its folder", path=file, hint=MEND)
+        raise InputError(f"found video {about.video_id!r}, expected the video of its folder", path=file, hint=MEND)
     if about.n_frames < 1 or not (math.isfinite(about.duration_s) and about.duration_s > 0):
         raise InputError("expected a frame or more, and a duration above 0", path=file, hint=MEND)
     return about
@@ -237,7 +237,7 @@ def all_finite(table: Rows) -> bool:
 
 
 def refuse_other_norms(folder: Path, rows: Rows, spans: tuple[Ints, Ints]) -> None:
-    """Refuse norms that are not those of the rows, as far as some of them tell."""
+    """Refuse norms that are not those of the rows, as far as some of them show."""
     first, end = spans
     norms = norms_in(folder, len(first))
     some = np.unique(np.linspace(0, len(first) - 1, LOOKED_AT).astype(np.int64)) if len(first) else np.array([], int)
@@ -258,7 +258,7 @@ def is_file(path: Path) -> bool:
 
 @functools.lru_cache(maxsize=8)
 def spans_of(proposals: str, n_frames: int) -> tuple[Ints, Ints]:
-    """Return the first frame, and the one behind the last, of each candidate moment of so many frames, (P,) each."""
+    """Return the first frame, and the one after the last, of each candidate moment of so many frames, (P,) each."""
     scheme = read_proposals(proposals)
     if not isinstance(scheme, FrameProposals):
         raise UsageError(f"got proposals {proposals}, expected windowed-grid: an index counts frames")

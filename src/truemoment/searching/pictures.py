@@ -79,12 +79,12 @@ class Pictures:
     def add(
         self,
         results: list[SearchResult],
-        follow: Callable[[list[SearchResult]], Iterable[SearchResult]] = iter,
+        track: Callable[[list[SearchResult]], Iterable[SearchResult]] = iter,
     ) -> list[SearchResult]:
         """Return results with their files; without, for a video that cannot be read any more."""
         if self.thumbnails is None and self.clips is None and not self.in_memory:
             return results
-        return [self._with_files(result) for result in follow(results)]
+        return [self._with_files(result) for result in track(results)]
 
     def _with_files(self, result: SearchResult) -> SearchResult:
         video_id = result.moment.video_id

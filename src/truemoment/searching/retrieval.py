@@ -63,7 +63,7 @@ def search_index(
     candidates: int | None = None,
     videos: Iterable[str] | None = None,
     first_stage: FirstStage | None = None,
-    follow: Callable[[Sequence[str]], Iterable[str]] = iter,
+    track: Callable[[Sequence[str]], Iterable[str]] = iter,
 ) -> list[list[FoundMoment]]:
     """Find the best moments of an index for each sentence.
 
@@ -85,7 +85,7 @@ def search_index(
         Which videos; by default all.
     first_stage
         What the first look needs, if it was made before; by default it is made of the index.
-    follow
+    track
         Wraps the videos that are scored, e.g. in a progress bar.
 
     Returns
@@ -109,7 +109,7 @@ def search_index(
         best_videos = first_look.best_videos(vectors, candidates)
         sentences_of = {name: [s for s in for_all if name in best_videos[s]] for name in names}
     best: list[list[FoundMoment]] = [[] for _ in for_all]
-    for name in follow([name for name in names if sentences_of[name]]):
+    for name in track([name for name in names if sentences_of[name]]):
         for s, found in _of_video(index, name, vectors, sentences_of[name], _Wanted(top, nms, apart_s, best)):
             best[s] = sorted([*best[s], *found], key=lambda of: -of.score)[:top]  # sorted() keeps the order of ties
     return best
@@ -266,7 +266,7 @@ class EncodedSentences:
         self.n_dimensions: int = encoder.n_dimensions
 
     def vectors(self, queries: Queries) -> Frames:
-        """Return the vectors of queries, (Q, D); a sentence that stands several times is encoded once."""
+        """Return the vectors of queries, (Q, D); a sentence that occurs several times is encoded once."""
         different, number = np.unique(queries.sentence.astype(str), return_inverse=True)
         rows: npt.NDArray[np.float32] = self.encoder.sentences(different.tolist())
         return rows[number]
@@ -287,14 +287,14 @@ class IndexSearch:
         Vectors of the queries, in the space of the index's encoder.
     nms
         IoU above which the worse of two moments goes.
-    follow
+    track
         Wraps the videos, e.g. in a progress bar.
     """
 
     index: Index
     sentences: SentenceStore
     nms: float = NMS
-    follow: Callable[[list[str]], Iterable[str]] = iter
+    track: Callable[[list[str]], Iterable[str]] = iter
 
     @property
     def name(self) -> str:
@@ -315,7 +315,7 @@ class IndexSearch:
             self.index.about(video_id)  # it is there
         vectors = self.sentences.vectors(queries)
         found: list[list[FoundMoment]] = [[] for _ in range(len(queries))]
-        for video_id in self.follow(list(rows_of)):
+        for video_id in self.track(list(rows_of)):
             rows = rows_of[video_id]
             answers = search_index(self.index, vectors[rows], top, nms=self.nms, videos=[video_id])
             for row, answer in zip(rows, answers, strict=True):

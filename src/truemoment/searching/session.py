@@ -35,7 +35,7 @@ def index_videos(
     engine: Engine = "local",
     workers: int | None = None,
     partial: bool = False,
-    follow: Progress = unseen,
+    on_progress: Progress = unseen,
     on_status: Note = lambda _: None,
 ) -> tuple[Settings, IndexReport]:
     """Make or extend an index of videos.
@@ -48,7 +48,7 @@ def index_videos(
         Folder of the index.
     options
         Model and frame rate.
-    engine, workers, partial, follow
+    engine, workers, partial, on_progress
         As for :func:`~truemoment.searching.building.build_index`.
     on_status
         Receives what is being done.
@@ -67,7 +67,7 @@ def index_videos(
             engine=engine,
             workers=workers,
             partial=partial,
-            follow=follow,
+            on_progress=on_progress,
         )
     return settings, report
 

@@ -78,7 +78,7 @@ def search_split(
     out: Path,
     *,
     note: Note = lambda _: None,
-    follow: Callable[[Any], Iterable[Any]] = list,
+    track: Callable[[Any], Iterable[Any]] = list,
 ) -> SearchPrediction:
     """Search for every query of a split, and write the predictions.
 
@@ -94,7 +94,7 @@ def search_split(
         File of predictions.
     note
         Receives a line on videos whose rows end elsewhere, and on sentences that are too long.
-    follow
+    track
         Wraps the videos that are searched, e.g. in a progress bar.
     """
     index = target.store()
@@ -105,11 +105,11 @@ def search_split(
     sentences = _sentences(target, index, annotations, search, note)
     _note_other_ends(store, annotations, refused=index is None, note=note)
     if index is not None and search.proposals is None:  # as a search for one sentence
-        predictions = IndexSearch(index, sentences, search.nms, follow=follow).ground(annotations.queries, search.top)
+        predictions = IndexSearch(index, sentences, search.nms, track=track).ground(annotations.queries, search.top)
     else:
         scheme = _scheme(index, search)
         name = "CLIP" if index is None else index.settings.encoder
-        method = ZeroShot(store, sentences, scheme, search.nms, name, follow=follow)
+        method = ZeroShot(store, sentences, scheme, search.nms, name, track=track)
         predictions = method.ground(annotations.queries, search.top)
     name = "CLIP" if index is None else index.settings.encoder
     made_by = {

@@ -71,7 +71,7 @@ class Windowed:
         Number of moments to predict in a window, 1 or more. Those that the method leaves out itself are lost.
     seed
         Of the windows that :meth:`fit` draws.
-    follow
+    track
         Shows how far it is: ``follow(items, "what they are")``.
 
     Examples
@@ -94,7 +94,7 @@ class Windowed:
     features: FeatureStore | None = None
     each: int = 100
     seed: int = 0
-    follow: Callable[[Any, str], Any] = lambda items, _: items
+    track: Callable[[Any, str], Any] = lambda items, _: items
 
     def __post_init__(self) -> None:
         """Check the numbers."""
@@ -143,7 +143,7 @@ class Windowed:
         found: dict[int, tuple[Floats, Floats, Floats]] = {}
         parts: list[_Moments] = []
         method, video = self.grounder, None
-        for job in self.follow(jobs, "windows"):
+        for job in self.track(jobs, "windows"):
             if store is not None and isinstance(self.grounder, Seeing) and video != job.video:
                 video = job.video
                 windows = itertools.chain.from_iterable(of.windows for of in jobs if of.video == video)
@@ -164,7 +164,7 @@ class Windowed:
         if self.features is not None or not isinstance(self.grounder, Seeing):
             return self.features
         if not hasattr(self.grounder, "features"):
-            raise UsageError(f"{self.grounder.name} does not tell what features it has now, give those of the videos")
+            raise UsageError(f"{self.grounder.name} has no attribute features; give the features of the videos")
         found: FeatureStore | None = self.grounder.features
         return found
 

@@ -4,7 +4,7 @@ MAD (Soldan et al. 2022, appendix A.2) makes a method for short videos work on l
 in :mod:`truemoment.searching.windowed`:
 
 * it is shown a window of 128 frames at 5 a second (25.6 s), moved by 64 frames over the video (:class:`Windows`);
-* it learns from windows drawn anew in every epoch: one that holds the moment, anywhere in it, or, 7 times out of 10,
+* it learns from windows drawn again in every epoch: one that holds the moment, anywhere in it, or, 7 times out of 10,
   one of the same video that does not show the moment at all (:class:`WindowDraws`);
 * its answers to all windows are ranked together, and what overlaps a better one is left out
   (:class:`~truemoment.searching.windowed.Windowed`).
@@ -70,7 +70,7 @@ class LongVideo:
         video_id
             Its name.
         duration_s
-            Rows behind it are not looked at; NaN where it is not known.
+            Rows after it are ignored; NaN where it is not known.
         """
         if store is None:
             if not duration_s > 0:
@@ -121,7 +121,7 @@ class Window:
 
     @property
     def span(self) -> str:
-        """Its seconds in brackets, which tell it from other windows of the video."""
+        """Its seconds in brackets, which distinguish it from other windows of the video."""
         return f"[{self.start_s:.12g}-{self.end / self.fps:.12g}]"
 
     @property
@@ -143,7 +143,7 @@ class Windows:
     tail
         ``covered``: one more window ends where the video ends, and a video shorter than a window is one by itself.
         ``dropped``: as in MAD's code, windows start strictly before the video's end less a window; up to a stride at
-        the end of a video is never looked at, and a video no longer than a window has none.
+        the end of a video is never used, and a video no longer than a window has none.
 
     Examples
     --------
@@ -168,7 +168,7 @@ class Windows:
             raise UsageError(f"got tail {self.tail!r}, expected {' or '.join(get_args(Tail))}")
 
     def rows_of(self, n_rows: int, fps: float) -> tuple[Ints, Ints]:
-        """First row of each window, and the one behind its last, (W,), in order of time.
+        """First row of each window, and the one after its last, (W,), in order of time.
 
         Parameters
         ----------
@@ -316,7 +316,7 @@ class DrawnWindows:
 
 @dataclass(frozen=True, eq=False)
 class WindowDraws:
-    r"""Windows to learn from, drawn anew in every epoch (MAD, Soldan et al. 2022, appendix A.2).
+    r"""Windows to learn from, drawn again in every epoch (MAD, Soldan et al. 2022, appendix A.2).
 
     A query's moment shows in rows :math:`t_s` to :math:`t_e - 1` of its video of F rows; a window of W rows starts at
     :math:`t^*`, which is uniform over the whole numbers of
@@ -331,8 +331,8 @@ class WindowDraws:
     * A video shorter than a window is one: W = F.
     * A moment longer than a window (:math:`t_e - t_s > W`) cannot be held: the window lies within it,
       :math:`t^* \in [t_s, t_e - W]`, and all of the window is the moment. The authors' code misplaces these.
-    * Where no window misses the moment, it is shown after all; :attr:`always_shown` tells which.
-    * A moment behind the last row of features is never shown, and is learned from as such.
+    * Where no window misses the moment, it is shown after all; :attr:`always_shown` marks which.
+    * A moment after the last row of features is never shown, and is learned from as such.
 
     Parameters
     ----------
@@ -406,7 +406,7 @@ class WindowDraws:
 
     @functools.cached_property
     def moment(self) -> tuple[Ints, Ints]:
-        """Rows in which each moment shows: first, and the one behind the last, (N,)."""
+        """Rows in which each moment shows: first, and the one after the last, (N,)."""
         start = np.floor(np.maximum(self.annotations.start_s, 0) * self.fps + ROUNDING_ROWS).astype(np.int64)
         end = np.ceil(self.annotations.end_s * self.fps - ROUNDING_ROWS).astype(np.int64)
         start = np.minimum(start, self.n_rows - 1)
@@ -421,18 +421,18 @@ class WindowDraws:
     @functools.cached_property
     def always_shown(self) -> Bools:
         """Which moments every window of their video shows part of, so that there is none without, (N,)."""
-        before, behind = self._apart
+        before, behind = self._beside
         return np.asarray((before + behind == 0) & (self.rule == "apart"))
 
     @functools.cached_property
-    def _apart(self) -> tuple[Ints, Ints]:
-        """How many windows end before each moment, and how many start behind it, (N,)."""
+    def _beside(self) -> tuple[Ints, Ints]:
+        """How many windows end before each moment, and how many start after it, (N,)."""
         start, end = self.moment
         before = np.maximum(start - self.length + 1, 0)
         return before, np.maximum(self.n_rows - self.length - end + 1, 0)
 
     def draw(self, rng: np.random.Generator) -> DrawnWindows:
-        """Draw a window for each query; two numbers are drawn for each, whatever comes of them."""
+        """Draw a window for each query; two numbers are drawn for each, whether they are used or not."""
         negative = (rng.random(len(self.videos)) < self.negatives) & ~self.always_shown
         place = rng.random(len(self.videos))
         start, end = self.moment
@@ -442,7 +442,7 @@ class WindowDraws:
         if self.rule == "anywhere":
             without = _nth(place, self.n_rows - self.length + 1)
         else:
-            before, behind = self._apart
+            before, behind = self._beside
             nth = _nth(place, before + behind)
             without = np.where(nth < before, nth, end + nth - before)
         first = np.where(negative, without, holding)

@@ -1,6 +1,6 @@
-"""Writing an index: a part of a video at a time, so that whatever ends the work, the same command goes on.
+"""Writing an index: a part of a video at a time, so that whatever ends the work, the same command resumes it.
 
-One writer at a time. What there is to do is told by :meth:`IndexWriter.plan`: a file that was only moved is there, one
+One writer at a time. :meth:`IndexWriter.plan` lists what to do: a file that was only moved is there, one
 that was changed, or of which what is kept is damaged, is read again.
 """
 
@@ -66,7 +66,7 @@ class VideoFile:
     Parameters
     ----------
     video_id, path, identity
-        Its name, where it lies, what tells it from another file.
+        Its name, where it lies, what distinguishes it from another file.
     """
 
     video_id: str
@@ -75,7 +75,7 @@ class VideoFile:
 
     @property
     def n_bytes(self) -> int:
-        """Size of the file, which its identity tells."""
+        """Size of the file, as in its identity."""
         return int(self.identity.partition(":")[0])
 
 
@@ -174,13 +174,13 @@ class IndexWriter:
                     f"{self.path}: was made with {name} {was}, got {now}; name another folder, or the same {name}"
                 )
         if there.n_dimensions != ours.n_dimensions:
-            came = f"says {there.n_dimensions:,} numbers a row, and {ours.encoder} gives {ours.n_dimensions:,}"
-            raise InputError(came, path=self.path / SETTINGS, hint="index anew, into another folder")
+            came = f"found {there.n_dimensions:,} numbers per row, expected {ours.n_dimensions:,} of {ours.encoder}"
+            raise InputError(came, path=self.path / SETTINGS, hint="index into another folder")
 
     def __enter__(self) -> IndexWriter:
         with contextlib.ExitStack() as begun:
             begun.enter_context(lock_folder(self.path))
-            self._refuse_others()  # somebody may have made it since it was looked at
+            self._refuse_others()  # another process may have made it since the check
             self._begin()
             self._lock = begun.pop_all()
         return self
@@ -238,11 +238,11 @@ class IndexWriter:
         moved = 0
         for identity, path in seen.items():
             if about := by_identity.get(identity):
-                reads_again = about.notes or folder_name(about.video_id) in damaged
-                (changed if reads_again else unchanged).append(VideoFile(about.video_id, path, identity))
+                is_changed = about.notes or folder_name(about.video_id) in damaged
+                (changed if is_changed else unchanged).append(VideoFile(about.video_id, path, identity))
                 if about.path != str(path) and not _holds(Path(about.path), identity):
                     self._write_about(self.path / VIDEOS / folder_name(about.video_id), _moved(about, path))
-                    moved += not reads_again
+                    moved += not is_changed
             elif (about := by_path.get(str(path))) and about.identity not in seen:
                 changed.append(VideoFile(about.video_id, path, identity))
             else:
@@ -254,7 +254,7 @@ class IndexWriter:
             name = about.video_id if about and about.identity not in seen else _new_name(path, taken | set(unreadable))
             unreadable[name] = why
         lost = {video.video_id for video in (*new, *changed) if folder_name(video.video_id) in damaged}
-        notes = dict.fromkeys(sorted(lost), "what the index held of it was damaged, and is made again")
+        notes = dict.fromkeys(sorted(lost), "its part of the index was damaged, and is made again")
         return IndexPlan(tuple(new), tuple(changed), tuple(unchanged), moved, tuple(copies), unreadable, notes)
 
     def _entries(self) -> tuple[dict[str, About], set[str]]:

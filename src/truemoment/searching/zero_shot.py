@@ -60,7 +60,7 @@ class ZeroShot:
         What to call it in reports.
     device
         Where scores are computed, as PyTorch calls it ("cpu", "cuda"); None for NumPy.
-    follow
+    track
         Wraps the list of videos (id and duration), e.g. in a progress bar.
 
     Raises
@@ -88,7 +88,7 @@ class ZeroShot:
     nms: float = 0.3
     name: str = "CLIP"
     device: str | None = None
-    follow: Callable[[list[tuple[str, float]]], Iterable[tuple[str, float]]] = list
+    track: Callable[[list[tuple[str, float]]], Iterable[tuple[str, float]]] = list
 
     def __post_init__(self) -> None:
         """Refuse what does not go together."""
@@ -131,7 +131,7 @@ class ZeroShot:
             rows_of.setdefault((video_id, duration_s if duration_s > 0 else 0.0), []).append(row)
         nothing = np.zeros(0)
         answers: list[tuple[Floats, Floats, Floats]] = [(nothing, nothing, nothing)] * len(queries)
-        for video in self.follow(list(rows_of)):
+        for video in self.track(list(rows_of)):
             frames = self._frames(video[0])
             try:
                 found = candidates(self.proposals, len(frames), self.frames.fps, video[1])
@@ -208,12 +208,12 @@ class ZeroShot:
 
 
 class CandidateSpans(NamedTuple):
-    """Proposals of one video, by the rows that stand for them.
+    """Proposals of one video, by the rows that represent them.
 
     Parameters
     ----------
     first, end : (P,)
-        First row, and first row behind.
+        First row, and first row after it.
     start_s, end_s : (P,)
         Seconds.
     compared : (P,) each

@@ -129,7 +129,7 @@ class Connection:
             raise
 
     def _connected(self, deadline: float) -> _Socket:
-        """Connect to the host, through its proxy where it has one, with TLS where it is asked for."""
+        """Connect to the host, through its proxy where it has one, with TLS where it is requested."""
         proxy = _proxy_of(self._url)
         sock = _dialled(proxy.host, proxy.port, deadline) if proxy else _dialled(self._host, self._port, deadline)
         try:
@@ -293,7 +293,7 @@ def _body_of(response: http.client.HTTPResponse) -> bytes:
     """Read an answer up to a size."""
     packed = response.headers.get("Content-Encoding", "identity").strip().lower()
     if packed not in ("", "identity"):
-        raise BadReplyError("packs its answer, which was not asked for")
+        raise BadReplyError("compresses its answer, expected no compression")
     parts: list[bytes] = []
     size = 0
     while part := response.read1(1 << 16):

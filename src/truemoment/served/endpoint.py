@@ -65,7 +65,7 @@ class EndpointError(InputError):
         ``transient``: it may answer another time. ``request``: it takes this request never. ``endpoint``: it takes no
         request of ours, as the key, the model or the address is wrong.
     retry_after_s
-        Seconds to wait, where it says so.
+        Seconds to wait, as it states.
     """
 
     def __init__(self, problem: str, fault: Fault, retry_after_s: float | None = None) -> None:
@@ -103,7 +103,7 @@ class Completion:
     text
         Its text, unchanged; "" for no text.
     finish_reason
-        Why it stopped, as the endpoint tells; ``length`` where it was cut off.
+        Why it stopped, as the endpoint reports; ``length`` where it was cut off.
     prompt_tokens, completion_tokens
         As the endpoint counts them; None where it does not.
     took_s
@@ -146,7 +146,7 @@ class Endpoint:
     Raises
     ------
     UsageError
-        If the address is none, the key cannot be sent or stands in what results tell, or an option is not to be set.
+        If the address is none, the key cannot be sent or is in what results show, or an option is not to be set.
     """
 
     url: str
@@ -173,8 +173,8 @@ class Endpoint:
         settings = msgspec.json.encode([self.url, self.model, self.options]).decode()
         if self._key.hidden_in(settings, IN_ANSWER) != settings:
             raise UsageError(
-                f"the key in {self.key_variable} stands in the address, the model or --set too, expected it nowhere: "
-                "results tell these"
+                f"the key in {self.key_variable} is in the address, the model or --set too, expected it nowhere "
+                "else: results show these"
             )
 
     @functools.cached_property
@@ -197,7 +197,7 @@ class Endpoint:
         messages
             As the interface has them.
         stop
-            When set, no request is made again, and no wait goes on.
+            When set, no request is made again, and no wait continues.
 
         Raises
         ------
@@ -219,8 +219,8 @@ class Endpoint:
 
         def wait(state: RetryCallState) -> float:
             error = state.outcome.exception() if state.outcome else None
-            asked_s = error.retry_after_s if isinstance(error, EndpointError) else None
-            return growing(state) if asked_s is None else min(asked_s, LONGEST_RETRY_AFTER_S)
+            stated_s = error.retry_after_s if isinstance(error, EndpointError) else None
+            return growing(state) if stated_s is None else min(stated_s, LONGEST_RETRY_AFTER_S)
 
         retrying = tenacity.Retrying(
             stop=tenacity.stop_any(tenacity.stop_after_attempt(self.retries + 1), tenacity.stop_when_event_set(stop)),
@@ -232,7 +232,7 @@ class Endpoint:
         for attempt in retrying:
             with attempt:
                 return self._once(connection, body, attempt.retry_state.attempt_number)
-        raise EndpointError("was not asked", "transient")
+        raise EndpointError("got no request", "transient")
 
     def _once(self, connection: Connection, body: bytes, tries: int) -> Completion:
         """Make one request."""
@@ -312,16 +312,16 @@ def checked_url(text: str) -> str:
         raise UsageError("the endpoint is no address, expected e.g. http://localhost:8000/v1") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UsageError(
-            "the endpoint is no address of a served model, expected e.g. http://localhost:8000/v1 (checkpoints on disk "
-            "cannot be run yet)"
+            "the endpoint is not the address of a served model, expected e.g. http://localhost:8000/v1 "
+            "(checkpoints on disk cannot be run yet)"
         )
     if "@" in parts.netloc or parts.query or parts.fragment:
-        raise UsageError("the endpoint's address holds a name, key or query, expected it without: results tell it")
+        raise UsageError("the endpoint's address contains a name, key or query, expected none: results show it")
     return f"{parts.scheme}://{parts.netloc}{parts.path}".rstrip("/").removesuffix("/chat/completions").rstrip("/")
 
 
 def key_from_environment(url: str, variable: str | None = None) -> tuple[str | None, str]:
-    """Return the key for an endpoint, and the variable it stands in.
+    """Return the key for an endpoint, and the variable it is in.
 
     Parameters
     ----------
@@ -354,10 +354,10 @@ def _message_in(data: bytes) -> str:
     try:
         error = msgspec.json.decode(data)
         error = error.get("error", error) if isinstance(error, dict) else error
-        said = error.get("message") or error.get("detail") if isinstance(error, dict) else error
+        detail = error.get("message") or error.get("detail") if isinstance(error, dict) else error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ""
-    return str(said) if isinstance(said, str) else ""
+    return str(detail) if isinstance(detail, str) else ""
 
 
 def _count(tokens: int | None) -> int | None:

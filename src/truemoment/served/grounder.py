@@ -1,6 +1,6 @@
 """A served model as a grounder: asks every query once, keeps every raw answer, and reads them.
 
-Queries are asked side by side, those of one video one behind the other, so that its frames are decoded once; at most
+Queries are asked side by side, those of one video one after the other, so that its frames are decoded once; at most
 as many videos are held as there are workers. What comes out does not hang on how many workers there are.
 """
 
@@ -106,7 +106,7 @@ class ServedModel:
     raw
         The file of raw answers; queries that are answered there are not asked again.
     videos
-        File of each video; not looked at if the prompt shows no frames.
+        File of each video; not read if the prompt shows no frames.
     sampling
         Which frames are shown; None if the prompt shows none.
     shuffle_seed
@@ -173,7 +173,7 @@ class ServedModel:
 
     @property
     def made_by(self) -> dict[str, Any]:
-        """What a result file says of how it was made: the settings, and how answers were read."""
+        """Metadata of a result file: how it was made: the settings, and how answers were read."""
         return {
             "method": "served model",
             "version": __version__,
@@ -230,7 +230,7 @@ class ServedModel:
         kept, offsets = _first_of_each(read.offsets, top)
         status = None if read.status is None else as_strings(read.status, "status")
         query_id = as_strings(rows.query_id, "query_id")
-        # An answer may name any number: what no video has is put behind all of them, where it overlaps nothing.
+        # An answer may name any number: what no video has is put after all of them, where it overlaps nothing.
         start_s, end_s = np.clip(start_s[kept], 0.0, MAX_TIME_S), np.clip(end_s[kept], 0.0, MAX_TIME_S)
         return Predictions(
             query_id, offsets, start_s, end_s, read.score[kept], name=self.name, status=status
@@ -242,7 +242,7 @@ class ServedModel:
         Parameters
         ----------
         queries
-            What is asked of which video; durations in seconds, NaN where not known (the file's is told then).
+            What is asked of which video; durations in seconds, NaN where not known (the prompt then states the file's).
 
         Returns
         -------
@@ -271,7 +271,7 @@ class ServedModel:
             dropped = raw.dropped_bytes
         unanswered = tuple(Unanswered(ids[row], queries.video_id[row], failed[row]) for row in sorted(failed))
         if not answers and unanswered:
-            raise InputError(f"no query could be asked: {unanswered[0].why}", path=self.raw)
+            raise InputError(f"no query has an answer: {unanswered[0].why}", path=self.raw)
         return CollectedAnswers(
             queries,
             answers,
@@ -292,7 +292,7 @@ class ServedModel:
             )
 
     def _identities(self, queries: Queries) -> tuple[dict[str, str], dict[str, str]]:
-        """Return what tells the file of each video from others, and why some have none."""
+        """Return what distinguishes the file of each video from others, and why some have none."""
         identity: dict[str, str] = {}
         why_not: dict[str, str] = {}
         for video in dict.fromkeys(queries.video_id) if self.prompt.shows_frames else ():
@@ -325,7 +325,7 @@ class ServedModel:
         MissingFileError, InputError, MissingPackageError
             As for :func:`truemoment.video.sample_frames`.
         """
-        assert self.sampling is not None  # noqa: S101 - asked for by prompts that show frames only
+        assert self.sampling is not None  # noqa: S101 - requested by prompts that show frames only
         frames = sample_frames(self.videos[video_id], self.sampling)
         if self.shuffle_seed is None:
             return frames
@@ -334,7 +334,7 @@ class ServedModel:
 
 
 def _by_video(rows: Iterable[int], queries: Queries) -> list[int]:
-    """Sort rows so that those of a video stand together, videos and rows in the order they come."""
+    """Sort rows so that those of a video are together, videos and rows in the order they come."""
     place: dict[str, int] = {}
     return sorted(rows, key=lambda row: place.setdefault(str(queries.video_id[row]), len(place)))
 
@@ -459,8 +459,8 @@ class _Requests:
             self._in_a_row += 1
         if self._in_a_row >= STOP_AFTER:
             raise InputError(
-                f"{self._in_a_row} queries in a row could not be asked, the last because {problem}",
-                hint=f"{len(self.raw)} answers are kept in {self.raw.path}, and the same command goes on from there",
+                f"{self._in_a_row} requests in a row failed; the last error: {problem}",
+                hint=f"{len(self.raw)} answers are saved in {self.raw.path}; run the same command to resume",
             )
 
     def _work(self) -> None:

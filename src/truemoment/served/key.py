@@ -53,7 +53,7 @@ class Key:
 
     @functools.cached_property
     def _forms(self) -> list[tuple[str, int | None]]:
-        """The key as texts may have it, and how much of each is hidden; None: as much as is asked for."""
+        """The key as texts may have it, and how much of each is hidden; None: as much as is requested."""
         if len(self.text) < SECRET_LENGTH:
             return []
         data = self.text.encode()
@@ -101,13 +101,13 @@ class Key:
 def _characters(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield the characters of a text and where each stands, written in one way; blanks are left out."""
     for found in _CHARACTER.finditer(text):
-        way, written = found.lastgroup, found[found.lastgroup or 0]
-        if way in {"url", "json", "python"}:
+        escape, written = found.lastgroup, found[found.lastgroup or 0]
+        if escape in {"url", "json", "python"}:
             letter = chr(int(written, 16))
-        elif way == "html":
+        elif escape == "html":
             letter = html.unescape(f"&{written}")
         else:
-            letter = "" if way == "escaped" and written.lower() in "nrt" else written
+            letter = "" if escape == "escaped" and written.lower() in "nrt" else written
         if letter.isprintable() and not letter.isspace():
             for one in letter.casefold().translate(_AS_ONE):
                 yield one, found.start(), found.end()

@@ -105,7 +105,7 @@ def predict_with_endpoint(
 ) -> ServedPrediction:
     """Ask a served model about queries, and write its predictions.
 
-    Answers in the raw file of the model are not asked for again.
+    Answers in the raw file of the model are not requested again.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def files_of_videos(folder: Path, queries: Queries, *, skip_missing: bool) -> di
     if missing and not (skip_missing and found):
         named = ", ".join(missing[:SHOWN]) + (", ..." if len(missing) > SHOWN else "")
         raise MissingFileError(
-            f"{printable(str(folder))}: lacks {len(missing)} of {len(wanted)} videos ({named}), expected their id and "
-            f"one of {' '.join(VIDEO_SUFFIXES)}; --on-missing-video skip leaves their queries unanswered"
+            f"{printable(str(folder))}: {len(missing)} of {len(wanted)} videos are missing ({named}), expected their "
+            f"id and one of {' '.join(VIDEO_SUFFIXES)}; --on-missing-video skip leaves their queries unanswered"
         )
     return found

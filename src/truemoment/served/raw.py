@@ -1,4 +1,4 @@
-"""Raw answers on disk: one line a query, never changed, so that reading them can be repeated and a run goes on.
+"""Raw answers on disk: one line a query, never changed, so that reading them can be repeated and a run can be resumed.
 
 ::
 
@@ -7,7 +7,7 @@
      "answer": "2.5 - 7.0", "finish_reason": "stop", "usage": {"prompt_tokens": 900, "completion_tokens": 6},
      "took_s": 0.8, "asked_at": "2026-01-31T12:00:00+00:00"}
 
-The first line says by which settings all of them were asked; a file holds answers by one setting only. Lines are
+The first line has the settings of all requests; a file holds answers by one setting only. Lines are
 written whole and at once. A last line that a kill cut off is dropped when the file is opened again.
 """
 
@@ -29,7 +29,7 @@ from truemoment.version import __version__
 
 FORMAT_VERSION = 1
 
-TOLD_ONLY = ("endpoint",)
+INFORMATIVE = ("endpoint",)
 """Settings that do not decide answers: a server may move."""
 
 
@@ -60,11 +60,11 @@ class RawAnswer(msgspec.Struct, frozen=True):
     query_id, video_id, sentence
         The query.
     duration_s
-        What the model was told, seconds.
+        Duration that the prompt states, seconds.
     answer
-        What it said.
+        The answer.
     finish_reason, usage
-        As the endpoint tells.
+        As the endpoint reports.
     took_s
         Seconds of the request.
     asked_at
@@ -93,9 +93,9 @@ def key_of(settings: Mapping[str, Any], video: str | None, sentence: str, durati
     video
         Identity of the video's file; None where no frames are shown.
     sentence, duration_s
-        The query; None where the duration is not known, and the video file's is told.
+        The query; None where the duration is not known, and the prompt states the video file's.
     """
-    deciding = {name: value for name, value in settings.items() if name not in TOLD_ONLY}
+    deciding = {name: value for name, value in settings.items() if name not in INFORMATIVE}
     text = msgspec.json.encode([deciding, video, sentence, duration_s], order="sorted")
     return hashlib.sha256(text).hexdigest()
 
@@ -228,7 +228,7 @@ class RawAnswers:
             refuse_repeated_keys(line, self.path, number)
             answer = decode_json(line, RawAnswer, path=self.path, line=number)
             if answer.query_id in self.answers:
-                raise InputError(f"{answer.query_id!r} stands twice", path=self.path, line=number, field="query_id")
+                raise InputError(f"{answer.query_id!r} occurs twice", path=self.path, line=number, field="query_id")
             self.answers[answer.query_id] = answer
         return True
 
@@ -244,7 +244,7 @@ class RawAnswers:
             came = f"got version {header.truemoment_answers}, expected {FORMAT_VERSION}"
             raise InputError(came, path=self.path, line=1, field="truemoment_answers")
         ours = msgspec.json.decode(msgspec.json.encode(self.settings))
-        names = [name for name in {**ours, **header.made_by} if name not in TOLD_ONLY]
+        names = [name for name in {**ours, **header.made_by} if name not in INFORMATIVE]
         differing = [name for name in names if ours.get(name) != header.made_by.get(name)]
         if differing:
             raise InputError(

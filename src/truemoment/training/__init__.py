@@ -3,11 +3,11 @@
 Modules in the order in which a run uses them:
 
 ==============  =====================================================================
-recipes         what a run is asked for
+recipes         the settings of a run
 vocabulary      words and their vectors
 examples        annotations and features as tensors
 network         words and model together
-epoch_data      the pairs of an epoch: whole videos, or windows drawn anew every epoch
+epoch_data      the pairs of an epoch: whole videos, or windows drawn again every epoch
 loop            epochs, the measure on the validation split, early stopping
 checkpoints     the files of a run's folder
 grounder        the trained method, a Grounder like any other

@@ -1,4 +1,4 @@
-"""What lies in a run's folder, written so that a run that is cut off goes on where its last whole epoch ended.
+"""What lies in a run's folder, written so that a run that was interrupted resumes after its last complete epoch.
 
 ::
 
@@ -103,7 +103,7 @@ class Run(msgspec.Struct, frozen=True):
 
     @property
     def made_by(self) -> dict[str, Any]:
-        """What a prediction file says of how it was made."""
+        """Metadata of a prediction file: how it was made."""
         entries: dict[str, Any] = {
             "recipe": self.recipe.hash,
             "model": self.recipe.model,
@@ -131,7 +131,7 @@ class Epoch:
     best
         Whether it was the best so far.
     watched
-        Means of what the model tells of itself beside its scores, by name.
+        Means of what the model reports of itself beside its scores, by name.
     seconds
         Of training.
     waited

@@ -1,4 +1,4 @@
-"""What a network learns from in each epoch, and what validates it: whole videos, or windows drawn anew every epoch."""
+"""What a network learns from in each epoch, and what validates it: whole videos, or windows drawn again every epoch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from truemoment.training.examples import (
     read_sentences,
 )
 from truemoment.training.network import Network
-from truemoment.training.progress import Follow
+from truemoment.training.progress import Track
 from truemoment.training.recipes import Recipe, Windowing
 from truemoment.training.scoring import score
 from truemoment.training.validation import Validation
@@ -90,7 +90,7 @@ def queries_kept(annotations: Annotations) -> Bools:
     return np.asarray(usable(annotations)[annotations.offsets[:-1]])
 
 
-def make_epoch_data(data: TrainingData, network: Network, follow: Follow) -> EpochData:
+def make_epoch_data(data: TrainingData, network: Network, track: Track) -> EpochData:
     """Prepare the pairs of a recipe: windows if it has a block ``windows``, else whole videos."""
     kept = data.train.select_queries(queries_kept(data.train))
     if not kept.n_queries:
@@ -98,8 +98,8 @@ def make_epoch_data(data: TrainingData, network: Network, follow: Follow) -> Epo
     first = kept.select_rows(kept.offsets[:-1])
     windowing = data.recipe.windows
     if windowing is UNSET:
-        return WholeVideos.of(data, first, network, follow)
-    return VideoWindows.of(data, windowing, first, network, follow=follow)
+        return WholeVideos.of(data, first, network, track)
+    return VideoWindows.of(data, windowing, first, network, track=track)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class WholeVideos:
         What a run learns from.
     video_ids
         The video of each pair.
-    pairs, chosen_by
+    pairs, val_pairs
         What is learned from, and what the epoch is chosen by.
     watch
         Measures answers to the validation split.
@@ -121,23 +121,23 @@ class WholeVideos:
     data: TrainingData
     video_ids: list[str]
     pairs: Pairs
-    chosen_by: Pairs
+    val_pairs: Pairs
     watch: Validation
 
     @classmethod
-    def of(cls, data: TrainingData, first: Annotations, network: Network, follow: Follow) -> WholeVideos:
+    def of(cls, data: TrainingData, first: Annotations, network: Network, track: Track) -> WholeVideos:
         """Prepare the pairs of `first`, a usable row a query."""
         recipe, needs = data.recipe, network.model.needs
         table: ClipTable | None = None
         if data.store is not None:
             wanted = [*first.video_id, *data.val.video_id]
-            table = make_table(data.store, wanted, recipe, lambda ids: follow(ids, "features"))
+            table = make_table(data.store, wanted, recipe, lambda ids: track(ids, "features"))
         video_ids = first.video_id.tolist()
         number: Ints = np.array([0 if table is None else table.number[name] for name in video_ids], dtype=np.int64)
         sentences = read_sentences(first.sentence.tolist(), data.vocabulary, recipe, needs)
         pairs = Pairs(sentences, number, table, iou=cell_ious(first, network.model.proposals))
-        chosen_by = make_pairs(data.val.queries, data.vocabulary, recipe, needs, table)
-        return cls(data, video_ids, pairs, chosen_by, Validation(data.val, recipe.select.measure))
+        val_pairs = make_pairs(data.val.queries, data.vocabulary, recipe, needs, table)
+        return cls(data, video_ids, pairs, val_pairs, Validation(data.val, recipe.select.measure))
 
     def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
         """Return the same pairs in every epoch."""
@@ -147,7 +147,7 @@ class WholeVideos:
     def validate(self, network: Network) -> dict[str, float]:
         """Return the figures of a network on the validation split."""
         recipe = self.data.recipe
-        scores = score(network, self.chosen_by, recipe.train.batch, next(network.parameters()).device)
+        scores = score(network, self.val_pairs, recipe.train.batch, next(network.parameters()).device)
         return self.watch.of_scores(scores, network.model.proposals, nms=recipe.decode.nms, top=recipe.decode.top)
 
 
@@ -171,7 +171,7 @@ class VideoWindows:
         Whose candidates the targets are of.
     watch
         Measures answers to the validation split.
-    follow
+    track
         Shows how far validation is.
     """
 
@@ -182,11 +182,11 @@ class VideoWindows:
     table: LongVideoTable | None
     network: Network
     watch: Validation
-    follow: Follow
+    track: Track
 
     @classmethod
     def of(
-        cls, data: TrainingData, windowing: Windowing, first: Annotations, network: Network, *, follow: Follow
+        cls, data: TrainingData, windowing: Windowing, first: Annotations, network: Network, *, track: Track
     ) -> VideoWindows:
         """Prepare the draws for `first`, a usable row a query."""
         recipe = data.recipe
@@ -199,10 +199,10 @@ class VideoWindows:
         )
         table: LongVideoTable | None = None
         if data.store is not None:
-            table = make_long_video_table(data.store, draws.videos, recipe, lambda videos: follow(videos, "features"))
+            table = make_long_video_table(data.store, draws.videos, recipe, lambda videos: track(videos, "features"))
         sentences = read_sentences(first.sentence.tolist(), data.vocabulary, recipe, network.model.needs)
         watch = Validation(data.val, recipe.select.measure)
-        return cls(data, windowing, draws, sentences, table, network, watch, follow)
+        return cls(data, windowing, draws, sentences, table, network, watch, track)
 
     @property
     def video_ids(self) -> list[str]:
@@ -210,7 +210,7 @@ class VideoWindows:
         return [video.video_id for video in self.draws.videos]
 
     def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
-        """Draw a window for each query; a run that goes on draws what it would have drawn."""
+        """Draw a window for each query; a resumed run draws the same windows."""
         drawn = self.draws.draw(np.random.default_rng([self.data.seed, number, STREAM_OF_WINDOWS]))
         table = None
         if self.table is not None:
@@ -226,5 +226,5 @@ class VideoWindows:
         """Return the figures of a network on whole videos of the validation split."""
         data = self.data
         method = AllCandidates(data.recipe.model, network, data.vocabulary, data.recipe, data.store)
-        videos = in_windows(method, self.windowing, follow=self.follow)
+        videos = in_windows(method, self.windowing, track=self.track)
         return self.watch.of_predictions(videos.ground(data.val.queries, data.recipe.decode.top))

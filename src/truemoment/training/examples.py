@@ -66,7 +66,7 @@ class ClipTable:
 
 @dataclass(frozen=True, eq=False)
 class LongVideoTable:
-    """Features of whole videos, one behind the other.
+    """Features of whole videos, one after the other.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def make_table(
     store: FeatureStore,
     video_ids: Iterable[str],
     recipe: Recipe,
-    follow: Callable[[Sequence[str]], Iterable[str]] = lambda ids: ids,
+    track: Callable[[Sequence[str]], Iterable[str]] = lambda ids: ids,
 ) -> ClipTable:
     """Resample the features of videos to the recipe's number of rows.
 
@@ -132,13 +132,13 @@ def make_table(
         Which videos, each once or more.
     recipe
         `rows` and `normalise` of it.
-    follow
+    track
         Wraps the list of videos, e.g. in a progress bar.
     """
     wanted = list(dict.fromkeys(video_ids))
     shape = (len(wanted), recipe.rows, store.n_dimensions)
     rows = _room(shape)
-    for at, video_id in enumerate(follow(wanted)):
+    for at, video_id in enumerate(track(wanted)):
         rows[at] = video_rows(store, video_id, recipe)
     return ClipTable(rows, {video_id: at for at, video_id in enumerate(wanted)})
 
@@ -147,9 +147,9 @@ def make_long_video_table(
     store: FeatureStore,
     videos: Iterable[LongVideo],
     recipe: Recipe,
-    follow: Callable[[Sequence[LongVideo]], Iterable[LongVideo]] = lambda videos: videos,
+    track: Callable[[Sequence[LongVideo]], Iterable[LongVideo]] = lambda videos: videos,
 ) -> LongVideoTable:
-    """Put the features of whole videos one behind the other.
+    """Put the features of whole videos one after the other.
 
     They are as many numbers as the files hold: 67 MB for a video of 110 minutes at 5 rows a second and 512 dimensions,
     and beyond :data:`MOST_BYTES` a temporary file.
@@ -162,13 +162,13 @@ def make_long_video_table(
         Which videos, each once or more.
     recipe
         `normalise` of it.
-    follow
+    track
         Wraps the list of videos, e.g. in a progress bar.
     """
     wanted = list(dict.fromkeys(videos))
     ends = np.cumsum([video.n_rows for video in wanted])
     rows = _room((int(ends[-1]) if len(ends) else 0, store.n_dimensions))
-    for video, end in zip(follow(wanted), ends.tolist(), strict=True):
+    for video, end in zip(track(wanted), ends.tolist(), strict=True):
         rows[end - video.n_rows : end] = _frames(store, video.video_id, recipe)[: video.n_rows]
     begins = (end - video.n_rows for video, end in zip(wanted, ends.tolist(), strict=True))
     return LongVideoTable(rows, {video.video_id: begin for video, begin in zip(wanted, begins, strict=True)})

@@ -21,7 +21,7 @@ from truemoment.records import Annotations, Predictions, Queries
 from truemoment.training import checkpoints
 from truemoment.training.examples import make_pairs, make_table
 from truemoment.training.network import Network
-from truemoment.training.progress import Follow, unseen
+from truemoment.training.progress import Track, unseen
 from truemoment.training.recipes import naming, resolve
 from truemoment.training.scoring import score
 from truemoment.training.vocabulary import UNKNOWN, TokenVocabulary, word_numbers
@@ -42,7 +42,7 @@ class TrainedGrounder:
         The words it knows.
     features
         What it sees of videos; None for a model that sees none.
-    follow
+    track
         Shows how far it is.
     """
 
@@ -50,7 +50,7 @@ class TrainedGrounder:
     network: Network
     vocabulary: TokenVocabulary
     features: FeatureStore | None
-    follow: Follow = unseen
+    track: Track = unseen
 
     @property
     def name(self) -> str:
@@ -84,7 +84,7 @@ class TrainedGrounder:
             )
         if recipe.windows is not UNSET:
             method = AllCandidates(self.name, self.network, self.vocabulary, recipe, self.features)
-            return in_windows(method, recipe.windows, follow=self.follow).ground(queries, top)
+            return in_windows(method, recipe.windows, track=self.track).ground(queries, top)
         unknown = ~(queries.duration_s > 0)
         if unknown.any():
             raise InputError(
@@ -93,7 +93,7 @@ class TrainedGrounder:
             )
         needs, table = self.network.model.needs, None
         if self.features is not None:
-            table = make_table(self.features, queries.video_id, recipe, lambda ids: self.follow(ids, "features"))
+            table = make_table(self.features, queries.video_id, recipe, lambda ids: self.track(ids, "features"))
         pairs = make_pairs(queries, self.vocabulary, recipe, needs, table)
         device = next(self.network.parameters()).device
         scores = score(self.network, pairs, recipe.train.batch, device)
@@ -124,7 +124,7 @@ def load_grounder(
     features: str | None = None,
     store: FeatureStore | None = None,
     data_dir: Path | None = None,
-    follow: Follow = unseen,
+    track: Track = unseen,
 ) -> TrainedGrounder:
     """Load a trained method from a run's folder.
 
@@ -138,7 +138,7 @@ def load_grounder(
         Features that are open already, in place of these.
     data_dir
         Folder of the data, for features that are made from annotations.
-    follow
+    track
         Shows how far answering is.
     """
     run = checkpoints.read_run(folder)
@@ -164,4 +164,4 @@ def load_grounder(
     elif store is None:
         source = run.features if features is None else features
         store = open_features(source, data_dir=data_dir, seed=run.seed)
-    return TrainedGrounder(run, network, vocabulary, store, follow)
+    return TrainedGrounder(run, network, vocabulary, store, track)

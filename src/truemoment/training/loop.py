@@ -30,7 +30,7 @@ from truemoment.training.checkpoints import Epoch
 from truemoment.training.epoch_data import TrainingData, make_epoch_data, queries_kept
 from truemoment.training.examples import Pairs, other_videos
 from truemoment.training.network import Network, TokenBatch
-from truemoment.training.progress import Follow, unseen
+from truemoment.training.progress import Track, unseen
 from truemoment.training.recipes import Recipe
 from truemoment.training.vocabulary import UNKNOWN, TokenVocabulary
 
@@ -60,7 +60,7 @@ def train(
     data: TrainingData,
     folder: Path,
     *,
-    follow: Follow = unseen,
+    track: Track = unseen,
     on_epoch: Callable[[Epoch], None] = lambda _: None,
 ) -> list[Epoch]:
     """Train until the recipe's last epoch, or until none was better for its `patience`.
@@ -71,7 +71,7 @@ def train(
         What to learn from.
     folder
         The run's folder. A run in it is resumed.
-    follow
+    track
         Shows how far it is.
     on_epoch
         Called with each epoch that ends.
@@ -91,7 +91,7 @@ def train(
     history = _go_on(folder, network, optimiser)
     if _is_done(history, recipe):
         return history
-    epochs = make_epoch_data(data, network, follow)
+    epochs = make_epoch_data(data, network, track)
     video_ids, measure = epochs.video_ids if "other video" in network.model.needs else [], epochs.watch.measure
     # Accelerate replaces `forward` in place, by one in mixed precision. The container takes that for training, and the
     # network inside stays as it is: it is judged and saved in float32, as it will answer.
@@ -103,7 +103,7 @@ def train(
         loader = accelerator.prepare_data_loader(_loader(pairs, video_ids, recipe, data.seed, epoch))
         torch.manual_seed(int(np.random.SeedSequence([data.seed, epoch]).generate_state(1)[0]))
         learner.train()
-        steps = follow(loader, f"epoch {epoch}")
+        steps = track(loader, f"epoch {epoch}")
         loss, watched, waited = _one_epoch(learner, optimiser, accelerator, steps, recipe.train.clip)
         seconds = time.perf_counter() - started
         val = epochs.validate(network)

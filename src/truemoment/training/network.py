@@ -19,7 +19,7 @@ class TokenBatch:
     Parameters
     ----------
     numbers : (B, L) int64
-        Numbers of words, 0 behind a sentence's end.
+        Numbers of words, 0 after a sentence's end.
     """
 
     numbers: Tensor

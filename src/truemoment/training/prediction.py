@@ -8,11 +8,11 @@ from typing import Any
 
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
-from truemoment.features.changed import WAYS, ChangedFeatures
+from truemoment.features.changed import CHANGES, ChangedFeatures
 from truemoment.io import write_predictions
 from truemoment.records import Annotations
 from truemoment.training.grounder import load_grounder
-from truemoment.training.progress import Follow, unseen
+from truemoment.training.progress import Track, unseen
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ def predict_with_run(
     change: str | None = None,
     seed: int = 0,
     limit: int | None = None,
-    follow: Follow = unseen,
+    track: Track = unseen,
 ) -> RunPrediction:
     """Predict the queries of a split with a trained run, and write the predictions.
 
@@ -73,12 +73,12 @@ def predict_with_run(
         How the videos are changed, and the seed of the change; None for not at all.
     limit
         Number of queries to predict; None for all.
-    follow
+    track
         Shows progress.
     """
-    if change is not None and change not in WAYS:
-        raise UsageError(f"--change: unknown {change!r}, expected one of {', '.join(WAYS)}")
-    method = load_grounder(run, features=features, data_dir=source.data_dir, follow=follow)
+    if change is not None and change not in CHANGES:
+        raise UsageError(f"--change: unknown {change!r}, expected one of {', '.join(CHANGES)}")
+    method = load_grounder(run, features=features, data_dir=source.data_dir, track=track)
     made_by = method.run.made_by
     if change is not None and change != "original":
         if method.features is None:

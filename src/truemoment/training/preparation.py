@@ -98,8 +98,8 @@ def prepare(
         shared = len(learned & set(of.query_id))
         if shared and not data.force:
             raise UsageError(
-                f"--test {name}: {shared:,} of its queries are among those learned from or chosen by (lines without a "
-                "split belong to all); name another split, or give --force, and every result says so"
+                f"--test {name}: {shared:,} of its queries are also in the training or validation data (lines without "
+                "a split belong to all); name another split, or give --force, and every result says so"
             )
         is_forced = is_forced or bool(shared)
     store = None

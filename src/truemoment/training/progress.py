@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-Follow = Callable[[Any, str], Any]
-"""Wraps an iterable, for example in a progress bar: ``follow(items, "what they are")``."""
+Track = Callable[[Any, str], Any]
+"""Wraps an iterable, for example in a progress bar: ``track(items, "what they are")``."""
 
 
 def unseen(items: Any, what: str) -> Any:  # noqa: ANN401 - any iterable, returned as it came

@@ -13,7 +13,7 @@
     windows: {seconds: 25.6, negatives: 0.7}    # only for hours-long video: a window of a video is the video
 
 Unknown keys and wrong kinds are refused with the key's name. A recipe's `hash` covers every value, defaults included,
-so two runs of one hash were asked for the same.
+so two runs of one hash have the same settings.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
     size
         Numbers a learned vector.
     least_count
-        Training sentences that a word must stand in to be learned; rarer ones share the vector of unknown words.
+        Training sentences that a word must occur in to be learned; rarer ones share the vector of unknown words.
     tokens
         ``words``: punctuation split off and dropped; ``blanks-no-stop``: the full stop at the end cut, then split at
         blanks, as 2D-TAN's code does on Charades-STA; ``blanks``: split at blanks alone, as 2D-TAN's code does on
@@ -193,7 +193,7 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def hash(self) -> str:
-        """Twelve hexadecimal digits that stand for every value but `about`."""
+        """Twelve hexadecimal digits that represent every value but `about`."""
         values = msgspec.to_builtins(msgspec.structs.replace(self, about=""))
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -308,7 +308,7 @@ def _parse(data: bytes, path: Path) -> Any:  # noqa: ANN401 - checked by the cal
 def _refuse_traps(data: bytes, path: Path) -> None:
     """Refuse YAML that is too large, nested too deeply (which ends the process), or refers to a value by an alias.
 
-    A few aliases of aliases stand for more values than fit into any memory.
+    A few aliases of aliases represent more values than fit into any memory.
     """
     import yaml  # noqa: PLC0415 - optional
 

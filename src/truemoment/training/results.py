@@ -1,6 +1,6 @@
 """Figures kept: one CSV file, a row a figure, written by the command and by nothing else.
 
-A row says what was asked for (recipe's hash, seed, data, features), what was chosen by, on what code and machine it was
+A row has the settings (recipe's hash, seed, data, features), what was chosen by, on what code and machine it was
 made, and one figure as a fraction. Rows of the same run and split replace each other, so that a run that is repeated
 leaves one set of rows.
 """
@@ -35,7 +35,7 @@ class ResultRow(msgspec.Struct, frozen=True):
     measure, value
         The figure, a fraction; "" where it is undefined.
     n_queries
-        Queries it stands on.
+        Number of queries.
     chosen_on
         What the epoch was chosen by.
     epoch

@@ -29,7 +29,7 @@ from truemoment.training.epochs import epoch_folders
 from truemoment.training.grounder import TrainedGrounder, load_grounder, read_vocabulary, write_vocabulary
 from truemoment.training.hardware import commit, hardware
 from truemoment.training.loop import source_of, train
-from truemoment.training.progress import Follow, unseen
+from truemoment.training.progress import Track, unseen
 from truemoment.training.recipes import Recipe
 from truemoment.training.results import ResultRow
 from truemoment.training.vocabulary import TokenVocabulary, make_vocabulary, text_encoder_of, with_commit
@@ -167,7 +167,7 @@ def perform(
     tests: Mapping[str, Annotations],
     *,
     measures: str = MEASURES,
-    follow: Follow = unseen,
+    track: Track = unseen,
     on_epoch: Callable[[Epoch], None] = lambda _: None,
 ) -> TrainingResult:
     """Train, predict the test splits with the best epoch, measure, and save all of it in the run's folder.
@@ -184,7 +184,7 @@ def perform(
         Test splits by name; answers go to ``FOLDER/SPLIT.jsonl``.
     measures
         What is measured on them.
-    follow, on_epoch
+    track, on_epoch
         As for :func:`truemoment.training.loop.train`.
     """
     refuse_names((task.val.split, *tests))
@@ -198,10 +198,10 @@ def perform(
         with processes.main_process_first():
             _claim(folder, run, vocabulary, tests)
         data = TrainingData(task.recipe, task.train, task.val, task.store, vocabulary, task.seed)
-        history = train(data, folder, follow=follow, on_epoch=on_epoch)
+        history = train(data, folder, track=track, on_epoch=on_epoch)
         if not processes.is_main_process:
             return TrainingResult(folder, run, history, 0)
-        grounder = dataclasses.replace(load_grounder(folder, store=task.store), follow=follow)
+        grounder = dataclasses.replace(load_grounder(folder, store=task.store), track=track)
         rows = tuple(
             row
             for split, of in tests.items()

@@ -48,7 +48,7 @@ DIALS = MappingProxyType({"perception": "perception", "location-prior": "locatio
 """What can be turned, and the setting of a world that it is."""
 
 ANY = "any"
-"""What stands for the value in the folder of a method that the dial does not reach."""
+"""Placeholder of the value in the folder of a method that the dial does not reach."""
 
 _FIT_FOR_A_FOLDER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,79}")
 
@@ -147,7 +147,7 @@ def read_methods(recipes: Sequence[str], changes: Sequence[str] = ()) -> tuple[M
         if not _FIT_FOR_A_FOLDER.fullmatch(name):
             raise UsageError(f"recipe {text!r}: its name becomes a folder's, expected letters, digits, '.', '_', '-'")
         if any(name.lower() == other.name.lower() for other in methods):
-            raise UsageError(f"recipe {name!r} stands twice, expected each name once; give the file another name")
+            raise UsageError(f"recipe {name!r} occurs twice, expected each name once; give the file another name")
         if is_test(recipe.select.split):
             raise UsageError(f"recipe {name!r} chooses its epoch on {recipe.select.split}, expected no test split")
         methods.append(Method(name, recipe))
@@ -260,7 +260,7 @@ def read_finished(
     learned: Mapping[tuple[str, str], str],
     wanted: Collection[tuple[str, str, str]],
 ) -> tuple[ResultRow, ...] | None:
-    """Read the figures of a cell that is finished; None if it is not, or lacks some that are wanted.
+    """Read the figures of a cell that is finished; None if it is not, or if some are missing.
 
     Parameters
     ----------
@@ -280,7 +280,9 @@ def read_finished(
     run = checkpoints.read_run(folder)
     there = {"recipe": run.recipe, "seed": run.seed, "features": run.features}
     differing = [
-        name for name, asked in {"recipe": recipe, "seed": seed, "features": features}.items() if there[name] != asked
+        name
+        for name, expected in {"recipe": recipe, "seed": seed, "features": features}.items()
+        if there[name] != expected
     ]
     known = {"train": run.train, "val": run.val}
     differing += [name for name, of in known.items() if learned.get((of.dataset, of.split), of.sha256) != of.sha256]
@@ -303,7 +305,7 @@ Prepare = Callable[[SweepCell], "tuple[TrainingTask, Mapping[str, Annotations]]"
 def train_cells(
     cells: Sequence[SweepCell], grid: SweepGrid, prepare: Prepare, *, measures: str, jobs: int, threads: int
 ) -> Iterator[CellOutcome]:
-    """Train cells and yield what comes of each, as they are done.
+    """Train cells and yield the result of each as it ends.
 
     Parameters
     ----------
@@ -326,13 +328,13 @@ def train_cells(
                 yield _checked(_train(cell, grid, prepare, measures))
         return
     with processes(min(jobs, len(cells)), _begin, threads) as pool:
-        running = [pool.submit(_train_apart, cell, grid, prepare, measures) for cell in cells]
+        running = [pool.submit(_train_in_process, cell, grid, prepare, measures) for cell in cells]
         try:
             for one in as_completed(running):
                 yield _checked(one.result())
         except BrokenProcessPool:
             raise TrueMomentError(
-                "a process was killed, perhaps for memory; finished cells stay: go on with fewer --jobs"
+                "a process was killed, perhaps for memory; finished cells are kept: resume with fewer --jobs"
             ) from None
 
 
@@ -372,7 +374,7 @@ def _threads(threads: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _train_apart(cell: SweepCell, grid: SweepGrid, prepare: Prepare, measures: str) -> CellOutcome:
+def _train_in_process(cell: SweepCell, grid: SweepGrid, prepare: Prepare, measures: str) -> CellOutcome:
     """Train one cell in a process of its own pool, which a signal ends: the pool would else hand it the next cell."""
     try:
         return _train(cell, grid, prepare, measures)

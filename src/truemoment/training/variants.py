@@ -3,7 +3,7 @@
 The AxIoU paper (Togashi et al. 2022, sections 6.1 and 6.6) chose among 640 variants of 2D-TAN that differ in learning
 rate, suppression, and whether the videos' segments are put in another order ("rand", after Otani et al. 2020). Here a
 variant is a learning rate, an epoch, original or shuffled videos, and a threshold of suppression. Each network scores
-each split once; a threshold only decodes anew.
+each split once; a threshold only decodes again.
 
 ::
 
@@ -36,7 +36,7 @@ from truemoment.training.checkpoints import Epoch
 from truemoment.training.epochs import epoch_folder
 from truemoment.training.examples import Pairs, make_pairs, make_table
 from truemoment.training.grounder import TrainedGrounder, load_grounder
-from truemoment.training.progress import Follow, unseen
+from truemoment.training.progress import Track, unseen
 from truemoment.training.runs import TrainingTask, perform, refuse_names
 from truemoment.training.scoring import score
 
@@ -76,12 +76,12 @@ def make_variants(
     tests: Mapping[str, Annotations],
     *,
     measures: str,
-    follow: Follow = unseen,
+    track: Track = unseen,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> int:
     """Train, and save the scores of every variant on the validation split and on the test splits.
 
-    What is there already is kept, so that a grid that was broken off goes on.
+    Existing results are kept, so that a grid that was interrupted can be resumed.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def make_variants(
         Test splits by name.
     measures
         What is measured.
-    follow, on_status
+    track, on_status
         Shows progress; receives what is being done.
 
     Returns
@@ -112,7 +112,7 @@ def make_variants(
         for split in splits:
             (folder / split).mkdir(exist_ok=True)
         return sum(
-            _make_of_rate(task, rate, grid, folder, splits, measures=measures, follow=follow, on_status=on_status)
+            _make_of_rate(task, rate, grid, folder, splits, measures=measures, track=track, on_status=on_status)
             for rate in grid.learning_rates
         )
 
@@ -125,13 +125,13 @@ def _make_of_rate(
     splits: Mapping[str, Annotations],
     *,
     measures: str,
-    follow: Follow,
+    track: Track,
     on_status: Callable[[str], None],
 ) -> int:
     """Make the variants of a learning rate; return how many there are."""
     run = folder / "runs" / f"lr{rate:g}"
     on_status(f"learning rate {rate:g}: training")
-    _train(task, rate, run, follow)
+    _train(task, rate, run, track)
     weights = _kept(run)
     n_variants = len(weights) * len(list(grid.of_network(rate, 0)))
     missing = [
@@ -144,7 +144,7 @@ def _make_of_rate(
     if not missing:
         return n_variants
     on_status(f"learning rate {rate:g}: answering")
-    method = dataclasses.replace(load_grounder(run, store=task.store), follow=follow)
+    method = dataclasses.replace(load_grounder(run, store=task.store), track=track)
     pairs = {
         (split, shuffled): _pairs(method, of, shuffled=shuffled, seed=task.seed)
         for split, of in splits.items()
@@ -159,7 +159,7 @@ def _make_of_rate(
     return n_variants
 
 
-def _train(task: TrainingTask, rate: float, run: Path, follow: Follow) -> None:
+def _train(task: TrainingTask, rate: float, run: Path, track: Track) -> None:
     """Train at a learning rate to the last epoch, and keep the weights of each epoch."""
     recipe = msgspec.structs.replace(
         task.recipe,
@@ -173,7 +173,7 @@ def _train(task: TrainingTask, rate: float, run: Path, follow: Follow) -> None:
     newest = checkpoints.newest_epoch(run)
     if newest is not None:  # a run that was cut off between its epoch's end and the copy
         _keep(run, int(newest.name.removeprefix("epoch-")))
-    perform(dataclasses.replace(task, recipe=recipe), run, {}, follow=follow, on_epoch=keep)
+    perform(dataclasses.replace(task, recipe=recipe), run, {}, track=track, on_epoch=keep)
 
 
 def _keep(run: Path, epoch: int) -> None:
@@ -198,7 +198,7 @@ def _pairs(method: TrainedGrounder, of: Annotations, *, shuffled: bool, seed: in
     recipe, table = method.run.recipe, None
     if method.features is not None:
         store = ChangedFeatures(method.features, SHUFFLED, seed) if shuffled else method.features
-        table = make_table(store, of.queries.video_id, recipe, lambda ids: method.follow(ids, "features"))
+        table = make_table(store, of.queries.video_id, recipe, lambda ids: method.track(ids, "features"))
     return make_pairs(of.queries, method.vocabulary, recipe, method.network.model.needs, table)
 
 
@@ -215,7 +215,9 @@ def _save(
     recipe = method.run.recipe
     device = next(method.network.parameters()).device
     parsed = parse_measures(measures)
-    scored = {shuffled: score(method.network, of_way, recipe.train.batch, device) for shuffled, of_way in pairs.items()}
+    scored = {
+        shuffled: score(method.network, of_change, recipe.train.batch, device) for shuffled, of_change in pairs.items()
+    }
     for name, shuffled, nms in variants:
         answers = as_predictions(
             of.queries.query_id,

@@ -137,7 +137,7 @@ def word_numbers(sentences: Iterable[str], vocabulary: TokenVocabulary, tokens: 
     Returns
     -------
     numbers : (Q, L)
-        Padded behind each sentence's end with 0.
+        Padded after each sentence's end with 0.
     n_words : (Q,)
         1 or more: a sentence without words counts as one unknown word.
     """

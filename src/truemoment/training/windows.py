@@ -1,6 +1,6 @@
 """Long videos answered window by window by a network that is being trained, or was.
 
-What the network says of every candidate of every window goes into one ranked list a video, as VLG-Net's does on MAD
+The score of the network for every candidate of every window goes into one ranked list a video, as VLG-Net's does on MAD
 (Soldan et al. 2022, appendix A.2): nothing is left out within a window, all suppression is over the video.
 """
 
@@ -107,9 +107,9 @@ class AllCandidates:
 
 
 def in_windows(
-    method: AllCandidates, windowing: Windowing, *, follow: Callable[[Any, str], Any] = lambda items, _: items
+    method: AllCandidates, windowing: Windowing, *, track: Callable[[Any, str], Any] = lambda items, _: items
 ) -> Windowed:
     """Return a method as one for long videos, as a recipe's block `windows` says; `decode` is of whole videos."""
     windows = Windows(windowing.seconds, windowing.stride * windowing.seconds, windowing.tail)
     n_candidates = len(method.network.model.proposals.cells[0])
-    return Windowed(method, windows, method.recipe.decode.nms, method.features, each=n_candidates, follow=follow)
+    return Windowed(method, windows, method.recipe.decode.nms, method.features, each=n_candidates, track=track)

@@ -47,7 +47,7 @@ LEAST_RATE = 1000
 """Samples a second below which there is no sound to be heard, and much to be made of little."""
 
 BT709, LIMITED, UNKNOWN = 1, 1, 2
-"""Numbers of H.273 for how a clip's colours are coded: the matrix, the range 16 to 235, and what is not told."""
+"""Numbers of H.273 for how a clip's colours are coded: the matrix, the range 16 to 235, and "unspecified"."""
 
 SOUND_BLOCK = 1024
 """Samples that are encoded at a time: what AAC puts into one packet."""
@@ -183,7 +183,7 @@ def _encode_pictures(
             stream.pix_fmt = "yuv420p"
             stream.codec_context.time_base = Fraction(1, TICKS_A_SECOND)
             stream.codec_context.options = {"preset": "veryfast", "crf": "20", "bf": "0"}
-            _tell_colours(stream, frame)
+            _set_colours(stream, frame)
         lasts[tick] = next_tick - tick
         coded = av.VideoFrame.from_ndarray(picture, format="rgb24").reformat(
             width=stream.width,  # a video may change its size on the way
@@ -197,12 +197,12 @@ def _encode_pictures(
     _mux(container, stream.encode(), lasts)
 
 
-def _tell_colours(stream: VideoStream, frame: VideoFrame) -> None:
-    """Write how colours are coded: where nothing is told, players guess by the picture's size."""
+def _set_colours(stream: VideoStream, frame: VideoFrame) -> None:
+    """Write how colours are coded: where nothing is stated, players guess by the picture's size."""
     context = stream.codec_context
     context.colorspace, context.color_range = BT709, LIMITED
     context.color_primaries = getattr(frame, "color_primaries", UNKNOWN)  # as the video's: its colours are not changed
-    context.color_trc = getattr(frame, "color_trc", UNKNOWN)  # older PyAV tells neither
+    context.color_trc = getattr(frame, "color_trc", UNKNOWN)  # older PyAV has neither
 
 
 def _mux(container: OutputContainer, packets: list[Packet[Any]], lasts: dict[int | None, int]) -> None:

@@ -62,7 +62,7 @@ NEEDED = (
 """What a whole model has besides its weights: of each of these lines one of the sets of files."""
 
 LAYER_BYTES = 1000
-"""Of the names of a layer's 16 tensors, with their shapes and places, as they stand in a file of weights."""
+"""Names of a layer's 16 tensors, with their shapes and places, as in a file of weights."""
 
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}", re.ASCII)
 
@@ -154,7 +154,7 @@ class _TowerFile(msgspec.Struct, frozen=True):
 
 
 class _ConfigFile(msgspec.Struct, frozen=True):
-    """What is looked at in ``config.json`` before a model is made of it."""
+    """What is examined in ``config.json`` before a model is made of it."""
 
     model_type: Literal["clip", "siglip"]
     text_config: _TowerFile | None = None
@@ -166,7 +166,7 @@ class _ConfigFile(msgspec.Struct, frozen=True):
 
 
 class _TokenizerConfigFile(msgspec.Struct, frozen=True):
-    """What is looked at in ``tokenizer_config.json`` besides what transformers reads there."""
+    """What is examined in ``tokenizer_config.json`` besides what transformers reads there."""
 
     tokenizer_class: str | None = None
     do_lower_case: bool | None = None
@@ -212,20 +212,20 @@ class Preparation:
         """Read ``preprocessor_config.json`` of a model's folder, or ``processor_config.json`` of newer ones."""
         path = folder / "processor_config.json"
         if path.is_file() and not (folder / "preprocessor_config.json").is_file():
-            said = decode_json(read_bytes(path), _ProcessorFile, path=path).image_processor
+            settings = decode_json(read_bytes(path), _ProcessorFile, path=path).image_processor
         else:
             path = folder / "preprocessor_config.json"
-            said = decode_json(read_bytes(path), _PreparationFile, path=path)
-        size = said.size if isinstance(said.size, _Size) else _Size(shortest_edge=said.size)
-        if not said.do_resize:
+            settings = decode_json(read_bytes(path), _PreparationFile, path=path)
+        size = settings.size if isinstance(settings.size, _Size) else _Size(shortest_edge=settings.size)
+        if not settings.do_resize:
             raise InputError("got a model whose pictures are not resized, expected one of a fixed size", path=path)
-        if size.height and size.width and not said.do_center_crop:
+        if size.height and size.width and not settings.do_center_crop:
             height, width, shortest = size.height, size.width, None
-        elif size.shortest_edge and said.do_center_crop:
+        elif size.shortest_edge and settings.do_center_crop:
             crop = (
-                said.crop_size
-                if isinstance(said.crop_size, _Size)
-                else _Size(height=said.crop_size, width=said.crop_size)
+                settings.crop_size
+                if isinstance(settings.crop_size, _Size)
+                else _Size(height=settings.crop_size, width=settings.crop_size)
             )
             height, width, shortest = crop.height or 0, crop.width or 0, size.shortest_edge
             if not 0 < max(height, width) <= shortest or not min(height, width):
@@ -234,17 +234,17 @@ class Preparation:
                 )
         else:
             raise InputError("got no fixed size of pictures, expected height and width, or a crop", path=path)
-        if said.do_normalize and not all(0 < std < np.inf for std in said.image_std):
-            raise InputError(f"got {said.image_std}, expected numbers above 0", path=path, field="image_std")
-        scaled = said.do_normalize
+        if settings.do_normalize and not all(0 < std < np.inf for std in settings.image_std):
+            raise InputError(f"got {settings.image_std}, expected numbers above 0", path=path, field="image_std")
+        scaled = settings.do_normalize
         return cls(
             height,
             width,
             shortest,
-            said.image_mean if scaled else (0.0, 0.0, 0.0),
-            said.image_std if scaled else (1.0, 1.0, 1.0),
-            said.rescale_factor if said.do_rescale else 1.0,
-            said.resample,
+            settings.image_mean if scaled else (0.0, 0.0, 0.0),
+            settings.image_std if scaled else (1.0, 1.0, 1.0),
+            settings.rescale_factor if settings.do_rescale else 1.0,
+            settings.resample,
         )
 
     def as_file(self) -> dict[str, object]:
@@ -462,8 +462,8 @@ class TwoTowers:
             came = f"{preparation.height} x {preparation.width}"
             raise InputError(f"makes pictures of {came}, but its model takes {side} x {side}", path=folder)
         if len(tokenizer) > text.vocab_size:
-            told = f"its words have {len(tokenizer)} numbers, but its model knows {text.vocab_size}"
-            raise InputError(told, path=folder)
+            problem = f"its words have {len(tokenizer)} numbers, but its model knows {text.vocab_size}"
+            raise InputError(problem, path=folder)
         with _enough_memory(name, on):
             model = model.to(on).eval()
         encoder = cls(name, folder, preparation, model, tokenizer, text.max_position_embeddings, on)
@@ -481,8 +481,8 @@ class TwoTowers:
         except Exception as error:
             raise InputError(f"cannot be used as a model ({_first_line(error)})", path=self.folder) from None
         if widths != (self.n_dimensions, self.n_dimensions):
-            told = f"gives {widths[0]} numbers a picture and {widths[1]} a sentence"
-            raise InputError(f"{told}, expected {self.n_dimensions} of both", path=self.folder)
+            problem = f"gives {widths[0]} numbers a picture and {widths[1]} a sentence"
+            raise InputError(f"{problem}, expected {self.n_dimensions} of both", path=self.folder)
 
     @functools.cached_property
     def fingerprint(self) -> str:
@@ -557,7 +557,7 @@ def _vectors(output: Any) -> Frames:  # noqa: ANN401 - of transformers 4 a tenso
 
 
 def _device_of(device: str | None) -> torch.device:
-    """Return the device asked for, or the best there is."""
+    """Return the device requested, or the best there is."""
     import torch  # noqa: PLC0415 - importing it takes seconds
 
     if device is None:
@@ -614,8 +614,8 @@ def _config_of(folder: Path, kind: str) -> Any:  # noqa: ANN401 - transformers t
         raise InputError(f"is not how a model is built ({_first_line(error)})", path=path) from None
     n_bytes = sum(weights.stat().st_size for weights in folder.glob(WEIGHTS[0]))
     if least > n_bytes:
-        told = f"{path.name} is of one of {least:,} bytes or more, its weights have {n_bytes:,}: cut off?"
-        raise InputError(f"cannot be loaded as a model ({told})", path=folder)
+        problem = f"{path.name} is of one of {least:,} bytes or more, its weights have {n_bytes:,}: cut off?"
+        raise InputError(f"cannot be loaded as a model ({problem})", path=folder)
     return config
 
 
@@ -640,7 +640,7 @@ def _model_of(folder: Path, kind: str, config: Any) -> Any:  # noqa: ANN401 - tr
 
     family: Any = CLIPModel if kind == "clip" else SiglipModel
     try:
-        model, told = family.from_pretrained(
+        model, loading = family.from_pretrained(
             folder,
             config=config,
             use_safetensors=True,
@@ -651,7 +651,7 @@ def _model_of(folder: Path, kind: str, config: Any) -> Any:  # noqa: ANN401 - tr
         )
     except Exception as error:
         raise InputError(f"cannot be loaded as a model ({_first_line(error)})", path=folder) from None
-    missing = sorted(told["missing_keys"])
+    missing = sorted(loading["missing_keys"])
     if missing:
         more = f" and {len(missing) - 1} others" if len(missing) > 1 else ""
         raise InputError(f"has no weights {missing[0]}{more}", path=folder)
@@ -695,9 +695,11 @@ def _write_as_in_training(tokenizer: Any, folder: Path) -> None:  # noqa: ANN401
     from tokenizers import Regex, normalizers  # noqa: PLC0415 - comes with transformers
 
     path = folder / "tokenizer_config.json"
-    said = decode_json(read_bytes(path), _TokenizerConfigFile, path=path) if path.is_file() else _TokenizerConfigFile()
-    steps: list[Any] = [] if said.do_lower_case is False else [normalizers.Lowercase()]
-    if said.tokenizer_class == "SiglipTokenizer" or (folder / "spiece.model").is_file():
+    settings = (
+        decode_json(read_bytes(path), _TokenizerConfigFile, path=path) if path.is_file() else _TokenizerConfigFile()
+    )
+    steps: list[Any] = [] if settings.do_lower_case is False else [normalizers.Lowercase()]
+    if settings.tokenizer_class == "SiglipTokenizer" or (folder / "spiece.model").is_file():
         punctuation = normalizers.Replace(Regex(f"[{re.escape(string.punctuation)}]"), "")
         steps += [punctuation, normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()]
     backend = tokenizer.backend_tokenizer

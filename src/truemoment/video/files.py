@@ -67,7 +67,7 @@ def identity_of(path: Path) -> str:
 
 
 def _looked_at(size: int) -> Iterator[tuple[int, int]]:
-    """Where a file of a size is looked at, and how many bytes there."""
+    """Where a file of a size is examined, and how many bytes there."""
     between = size - 2 * END_BYTES
     if between <= BLOCKS * BLOCK_BYTES:
         yield 0, size

@@ -293,7 +293,7 @@ def opened(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
     with reading_video(path):
         if not path.exists():
             raise MissingFileError(f"{path}: no such file")
-        # A full path cannot be taken for an address.
+        # A full path cannot be read as an address.
         with av.open(str(reading(path).resolve()), options=options, metadata_errors="replace") as container:
             cover = av.stream.Disposition.attached_pic
             stream = next((of for of in container.streams.video if not of.disposition & cover), None)
@@ -375,7 +375,7 @@ def outline_of(path: Path, *, partial: bool = False) -> Outline:
         aspect = float(stream.sample_aspect_ratio or 1)
     end_s = stamps.end * tick_s if stamps.end > max(stamps.pts) or not rate else float(shown_s[-1]) + 1 / rate
     if stated_s is not None and end_s - start_s < stated_s - max(1.0, 0.05 * stated_s):
-        fault = f"ends at {end_s - start_s:.1f} s of the {stated_s:.1f} s it says it has: cut off?"
+        fault = f"ends at {end_s - start_s:.1f} s of the {stated_s:.1f} s that it states: truncated?"
         if not partial:
             raise InputError(fault, path=path)
     too_still = _too_still(start_s, shown_s, end_s)
@@ -438,8 +438,8 @@ def _too_still(start_s: float, shown_s: Floats, end_s: float) -> str:
     low_s, high_s = parts_s[np.argmax(parts_s[:, 1] - parts_s[:, 0])]
     if high_s - low_s <= LONGEST_STILL_S:
         return ""
-    told = f"shows one picture from {low_s:.1f} to {high_s:.1f} s"
-    return f"{told}, expected up to {LONGEST_STILL_S:g} s of one: a broken clock?"
+    finding = f"shows one picture from {low_s:.1f} to {high_s:.1f} s"
+    return f"{finding}, expected up to {LONGEST_STILL_S:g} s of one: a broken clock?"
 
 
 def _longest_run(shown_s: Floats) -> Floats:
@@ -462,15 +462,15 @@ def _origin_s(container: InputContainer, first_s: float) -> float:
 
 
 def _stated_s(container: InputContainer, stream: VideoStream, origin_s: float) -> float | None:
-    """Duration that the file's head tells of its pictures; None where it tells none of them alone."""
+    """Duration that the file's head states for its pictures; None where it states none for them alone."""
     stated_s = _stated_by_head_s(container, stream)
     if stated_s is not None and "matroska" in container.format.name and stated_s > origin_s:
-        return stated_s - origin_s  # what Matroska tells may count from 0, wherever its clock starts
+        return stated_s - origin_s  # the duration of Matroska may count from 0, wherever its clock starts
     return stated_s
 
 
 def _stated_by_head_s(container: InputContainer, stream: VideoStream) -> float | None:
-    """Duration, or where the clock starts late the end, of the pictures; None where none is told of them alone."""
+    """Duration, or where the clock starts late the end, of the pictures; None where none is stated for them alone."""
     if container.format.name == "avi" and stream.frames and stream.average_rate:  # its duration follows the file's size
         return float(stream.frames / stream.average_rate)
     if stream.duration is not None:
@@ -515,7 +515,7 @@ def frames_between(path: Path, outline: Outline, start_s: float, end_s: float) -
             yield start_s, shown
 
 
-def shown_at(path: Path, outline: Outline, asked_s: Iterable[float]) -> Iterator[tuple[float, VideoFrame]]:
+def shown_at(path: Path, outline: Outline, wanted_s: Iterable[float]) -> Iterator[tuple[float, VideoFrame]]:
     """Yield rising times, and the frame shown at each."""
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
@@ -523,7 +523,7 @@ def shown_at(path: Path, outline: Outline, asked_s: Iterable[float]) -> Iterator
         shown: tuple[float, VideoFrame] | None = None
         ahead = next(frames, None)
         seeks = True
-        for time_s in asked_s:
+        for time_s in wanted_s:
             at = outline.keyframe_before(time_s)
             if seeks and ahead and at >= 0 and outline.keyframes_s[at] > ahead[0] + WORTH_SEEKING_S:
                 landed = _seek(container, stream, path, outline, at)
@@ -547,7 +547,7 @@ def _falling(path: Path, stream: VideoStream, before_s: float, time_s: float) ->
     fault = f"has time stamps that fall, from {before_s:.3f} to {time_s:.3f} s"
     evenly = f"-r {stream.average_rate} " if stream.average_rate else ""
     return InputError(
-        fault, path=path, hint=f"encode it anew, e.g. `ffmpeg {evenly}-i {shlex.quote(path.name)} whole.mp4`"
+        fault, path=path, hint=f"encode it again, e.g. `ffmpeg {evenly}-i {shlex.quote(path.name)} whole.mp4`"
     )
 
 
@@ -561,8 +561,8 @@ def _timed(
     for frame in decoded:
         width, height = _shown_size(frame, outline.pixel_aspect)
         if width * height > MOST_PIXELS:
-            told = f"has pictures of {width:,.0f} x {height:,.0f} pixels, expected up to {MOST_PIXELS:,} in all"
-            raise InputError(told, path=path)
+            finding = f"has pictures of {width:,.0f} x {height:,.0f} pixels, expected up to {MOST_PIXELS:,} in all"
+            raise InputError(finding, path=path)
         time_s = None if frame.pts is None else frame.pts * tick_s - outline.origin_s
         if outline.fault:
             if time_s is None or not before_s < time_s < outline.duration_s:
@@ -598,7 +598,7 @@ def _whole_frames(container: InputContainer, stream: VideoStream) -> Iterator[Vi
 
 
 def _from_start(path: Path, outline: Outline) -> Iterator[tuple[float, VideoFrame]]:
-    """Decode from the start of a file opened anew: one whose index leads elsewhere need not find its start either."""
+    """Decode from the start of a file opened again: one whose index leads elsewhere need not find its start either."""
     with opened(path) as (container, stream):
         stream.thread_type = "AUTO"
         yield from _timed(container, stream, path, outline)

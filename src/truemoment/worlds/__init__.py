@@ -2,7 +2,7 @@
 
 A world answers what no real dataset can: does a check find a method that guesses, and does it
 keep silent where a method sees? Three dials from 0 to 1 set how much there is to guess and to see:
-`location_prior` (how uneven locations are overall), `query_prior` (how much the verb tells about the
+`location_prior` (how uneven locations are overall), `query_prior` (how far the verb predicts the
 location) and `perception` (how clear the frame features are). :class:`ToyGrounder` is a method that learns
 from both.
 

@@ -68,7 +68,7 @@ GROUND_WORDS = {
 }
 MOVING = ("moves", "drifts", "slides", "glides", "floats", "rolls")
 STILL = ("is", "stands", "rests", "stays")
-"""What a sentence may say that a thing does. One picture does not show it: no sentence is told from another by it."""
+"""What a sentence may say that a thing does. One picture does not show it: it distinguishes no two sentences."""
 
 
 @dataclass(frozen=True)
@@ -219,8 +219,8 @@ def _fits(scenes: SceneCodes, nouns: Sequence[Noun | None]) -> Bools:
     colour = np.array([ANY if noun.colour is None else COLOURS.index(noun.colour) for noun in known], np.int8)
     large = np.array([ANY if noun.large is None else noun.large for noun in known], np.int8)
     fits = scenes.shape[:, None] != ANY
-    for said, has in ((shape, scenes.shape), (colour, scenes.colour), (large, scenes.large)):
-        fits = fits & ((said[:, None] == ANY) | (has[:, None] == said[:, None]))
+    for wanted, has in ((shape, scenes.shape), (colour, scenes.colour), (large, scenes.large)):
+        fits = fits & ((wanted[:, None] == ANY) | (has[:, None] == wanted[:, None]))
     return np.asarray(fits)
 
 
@@ -355,15 +355,15 @@ def in_words(
         return where.split(" ", 1)[1] if where.startswith("on ") and rng.random() < 0.5 else where
     start = "" if plain or rng.random() < 0.7 else one_of(("there is ", "we see ", "here is "))
     article = "a" if plain or start or rng.random() < 0.7 else "the"
-    said = start + named(description.subject, article)
+    phrase = start + named(description.subject, article)
     if verbs and not start and (plain or rng.random() < 0.4):
-        said += f" {verbs[int(rng.integers(len(verbs)))]}"
+        phrase += f" {verbs[int(rng.integers(len(verbs)))]}"
     if description.other is not None:
         article = "a" if plain or rng.random() < 0.7 else "the"
-        said += f" {one_of(RELATION_WORDS[description.relation])} {named(description.other, article)}"
+        phrase += f" {one_of(RELATION_WORDS[description.relation])} {named(description.other, article)}"
     if where and not plain and rng.random() < 0.15:
-        return f"{where}, {said}"
-    return f"{said} {where}".strip()
+        return f"{where}, {phrase}"
+    return f"{phrase} {where}".strip()
 
 
 def swapped(rng: np.random.Generator, scene: Scene) -> Scene:

@@ -259,13 +259,13 @@ class SimulatedFilms:
         """Return the embeddings of the sentences of a film, (M, D)."""
         film = self._film(film_id)
         setting = self._setting(film)
-        told = self._events(film)
+        embedding = self._events(film)
         for row, (first, end) in enumerate(zip(*film.frames_of_events, strict=True)):
-            told[row] += setting[film.shot_of_frame[first:end]].mean(axis=0)
-        told /= np.linalg.norm(told, axis=1, keepdims=True)
-        noise = prototypes(len(told), self.n_dimensions, np.random.default_rng([film.seed, 2])).astype(np.float32)
+            embedding[row] += setting[film.shot_of_frame[first:end]].mean(axis=0)
+        embedding /= np.linalg.norm(embedding, axis=1, keepdims=True)
+        noise = prototypes(len(embedding), self.n_dimensions, np.random.default_rng([film.seed, 2])).astype(np.float32)
         nearness = np.float32(self.settings.nearness)
-        return np.asarray(np.float32(SCALE) * (nearness * told + (1 - nearness) * noise), dtype=np.float32)
+        return np.asarray(np.float32(SCALE) * (nearness * embedding + (1 - nearness) * noise), dtype=np.float32)
 
     def _film(self, film_id: str) -> SimulatedFilm:
         try:

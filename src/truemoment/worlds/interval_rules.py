@@ -160,8 +160,8 @@ def interval_share(annotations: Annotations, intervals: Intervals, within_s: flo
         annotations.video_id.tolist(), annotations.start_s.tolist(), annotations.end_s.tolist(), strict=True
     ):
         found = intervals(video_id)
-        apart_s = np.maximum(np.abs(found.start_s - start_s), np.abs(found.end_s - end_s))
-        n_alike += bool((apart_s <= within_s).any())
+        distance_s = np.maximum(np.abs(found.start_s - start_s), np.abs(found.end_s - end_s))
+        n_alike += bool((distance_s <= within_s).any())
     return n_alike / len(annotations)
 
 

@@ -5,8 +5,8 @@ place is mapped to a start and a length (fractions of the video).
 
 **Place (query_prior q).** The square is cut into one cell an action, as large as the action is frequent
 (:func:`cells`). With probability q the place is uniform in the action's cell, else uniform in the whole
-square. Over all actions the place is therefore uniform whatever q is: q says how much the verb tells
-about the location and leaves the overall distribution as it is. Verb and location are independent at 0;
+square. Over all actions the place is therefore uniform whatever q is: q says how far the verb predicts
+the location and leaves the overall distribution as it is. Verb and location are independent at 0;
 at 1 the cells do not overlap, so the verb leaves one cell of 32.
 
 **Map (location_prior p).** :func:`locate` moves each location along a straight line, from its spot in an

@@ -232,7 +232,7 @@ class Perception:
         name = f"{SIMULATED}{quality:g}, seed={seed}"
         return Perception(self.actions, self.habits, detector, n_classes=self.n_dimensions, seed=seed, name=name)
 
-    def edges_s(self, video_id: str, duration_s: float) -> Floats:  # noqa: ARG002 - Charades itself tells the duration
+    def edges_s(self, video_id: str, duration_s: float) -> Floats:  # noqa: ARG002 - Charades itself has the duration
         """Return the edges of the rows of a video in seconds, (T + 1,); `duration_s` is not used."""
         return row_edges_s(self._actions_of(video_id).duration_s)
 

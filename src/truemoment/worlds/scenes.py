@@ -229,7 +229,7 @@ def plan_video(
 ) -> SceneVideo:
     """Draw the content of a video: shots of 4 to 9 s, about a third of them events.
 
-    Each sentence is true of its own moments and of no other. A quarter of the events are shown twice, drawn anew; half
+    Each sentence is true of its own moments and of no other. A quarter of the events are shown twice, drawn again; half
     of the distractors differ from an event in one respect.
 
     Parameters
@@ -295,8 +295,8 @@ def _draw_events(rng: np.random.Generator, n_events: int) -> list[tuple[Scene, D
 
 def _subject_of(scene: Scene, description: Description) -> Thing:
     """Return the thing that a sentence is about."""
-    said = description.subject
-    return next(of for of in scene.things if said and (of.shape, of.colour) == (said.shape, said.colour))
+    named = description.subject
+    return next(of for of in scene.things if named and (of.shape, of.colour) == (named.shape, named.colour))
 
 
 def _shown_anew(rng: np.random.Generator, scene: Scene, event: int, descriptions: Sequence[Description]) -> Scene:
@@ -305,8 +305,8 @@ def _shown_anew(rng: np.random.Generator, scene: Scene, event: int, descriptions
     expected = np.arange(len(descriptions)) == event
     while True:
         anew = draw_scene(rng, [Noun(of.shape, of.colour, of.large) for of in scene.things], scene.ground)
-        said = np.array_equal(truth(codes_of([anew]), descriptions)[0], expected)
-        if said and _subject_of(anew, descriptions[event]).moves == moves:
+        is_as_expected = np.array_equal(truth(codes_of([anew]), descriptions)[0], expected)
+        if is_as_expected and _subject_of(anew, descriptions[event]).moves == moves:
             return anew
 
 

@@ -25,7 +25,7 @@ from truemoment.worlds.grammar import ACTIONS, FREQUENCY, OBJECTS
 MOST_EVENTS = 9
 MOST_QUERIES = 4
 SAME_ACTION, SAME_OBJECT, REPEATED = 0.35, 0.30, 0.15
-"""Shares of the kinds of event that are not asked for; the rest are drawn as they come."""
+"""Shares of the kinds of event that are not queries; the rest are drawn as they come."""
 
 _OBJECTS_OF = tuple(tuple(OBJECTS.index(name) for name in action.objects) for action in ACTIONS)
 _ACTIONS_OF = tuple(
@@ -47,7 +47,7 @@ class Events:
         Number of the video, from 0.
     action, thing : (E,)
         Positions in :data:`~truemoment.worlds.grammar.ACTIONS` and :data:`~truemoment.worlds.grammar.OBJECTS`.
-    asked : (E,)
+    queried : (E,)
         Whether a query describes the event.
     start_s, end_s : (E,) seconds
         Times within the video; the end is after the start.
@@ -56,7 +56,7 @@ class Events:
     video: Ints
     action: Ints
     thing: Ints
-    asked: Bools
+    queried: Bools
     start_s: Floats
     end_s: Floats
 
@@ -75,18 +75,18 @@ def compose(numbers: Floats) -> tuple[Ints, Ints, Ints, Bools]:
     rows: list[tuple[int, int, int, bool]] = []
     for video, table in enumerate(numbers.tolist()):
         n_events = 4 + int(table[0][0] * (MOST_EVENTS - 3))
-        n_asked = 2 + int(table[0][1] * (MOST_QUERIES - 1))
-        asked: list[_Pair] = []
-        for of_action, of_object, _, _ in table[1 : 1 + n_asked]:
-            asked.append(_fresh(of_action, of_object, asked))
+        n_queried = 2 + int(table[0][1] * (MOST_QUERIES - 1))
+        queried: list[_Pair] = []
+        for of_action, of_object, _, _ in table[1 : 1 + n_queried]:
+            queried.append(_fresh(of_action, of_object, queried))
         others: list[_Pair] = []
-        for draw in table[1 + n_asked : 1 + n_events]:
-            others.append(_other(draw, asked, others))
-        rows.extend((video, *pair, True) for pair in asked)
+        for draw in table[1 + n_queried : 1 + n_events]:
+            others.append(_other(draw, queried, others))
+        rows.extend((video, *pair, True) for pair in queried)
         rows.extend((video, *pair, False) for pair in others)
     table_of_events = np.array(rows, dtype=np.int64).reshape(-1, 4)
-    video_of, action, thing, is_asked = table_of_events.T
-    return video_of, action, thing, is_asked.astype(bool)
+    video_of, action, thing, is_queried = table_of_events.T
+    return video_of, action, thing, is_queried.astype(bool)
 
 
 def _fresh(of_action: float, of_object: float, taken: list[_Pair]) -> _Pair:
@@ -100,16 +100,16 @@ def _with_object(action: int, of_object: float, taken: list[_Pair]) -> _Pair:
     return action, left[int(of_object * len(left))]
 
 
-def _other(draw: list[float], asked: list[_Pair], others: list[_Pair]) -> _Pair:
-    """Draw an event that is not asked for; four random numbers decide."""
+def _other(draw: list[float], queried: list[_Pair], others: list[_Pair]) -> _Pair:
+    """Draw an event that is not a query; four random numbers decide."""
     of_action, of_object, of_kind, of_model = draw
-    action, thing = asked[int(of_model * len(asked))]
+    action, thing = queried[int(of_model * len(queried))]
     if of_kind < SAME_ACTION:
-        return _with_object(action, of_object, asked)
+        return _with_object(action, of_object, queried)
     if of_kind < SAME_ACTION + SAME_OBJECT:
-        left = [(other, thing) for other in _ACTIONS_OF[thing] if (other, thing) not in asked]
+        left = [(other, thing) for other in _ACTIONS_OF[thing] if (other, thing) not in queried]
         if left:
             return left[int(of_action * len(left))]
     elif of_kind < SAME_ACTION + SAME_OBJECT + REPEATED and others:
         return others[int(of_model * len(others))]
-    return _fresh(of_action, of_object, asked)
+    return _fresh(of_action, of_object, queried)

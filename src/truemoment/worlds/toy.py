@@ -39,7 +39,7 @@ N_STEPS = 32
 """Candidates start and end on a grid of one part in so many of the video."""
 
 EVIDENCE_WEIGHTS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.0)
-"""Weights of what the video says to choose from."""
+"""Weights of the evidence of the video to choose from."""
 
 WORD_WEIGHTS = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0)
 """Weights of what words say of the location to choose from."""
@@ -185,17 +185,17 @@ class ToyGrounder:
             Validation annotations. Without any moment, every fifth video of `train` is used; below five videos both
             weights are 1.
         """
-        learned = _Examples.of(train, self.features)
-        chosen = None if val is None else _Examples.of(val, self.features)
+        learned = _DrawnSentences.of(train, self.features)
+        validation = None if val is None else _DrawnSentences.of(val, self.features)
         if len(learned) == 0:
             raise InputError("has no moments of positive length, expected at least one", field="train")
-        if chosen is None or len(chosen) == 0:
-            number = {video_id: at for at, video_id in enumerate(dict.fromkeys(learned.said.video_id))}
-            kept = np.array([number[video_id] % 5 == 4 for video_id in learned.said.video_id])
-            learned, chosen = learned.select(~kept), learned.select(kept)
+        if validation is None or len(validation) == 0:
+            number = {video_id: at for at, video_id in enumerate(dict.fromkeys(learned.sentences.video_id))}
+            kept = np.array([number[video_id] % 5 == 4 for video_id in learned.sentences.video_id])
+            learned, validation = learned.select(~kept), learned.select(kept)
         model = _learn(learned, self.features)
-        if len(chosen):
-            model = _choose(model, self.features, chosen)
+        if len(validation):
+            model = _choose(model, self.features, validation)
         return dataclasses.replace(self, model=model)
 
     def with_features(self, features: Features) -> ToyGrounder:
@@ -212,13 +212,15 @@ class ToyGrounder:
         columns: list[tuple[Ints, Floats, Floats, Floats]] = []
         for low in range(0, len(queries), BLOCK_QUERIES):
             block = slice(low, low + BLOCK_QUERIES)
-            said = _Said.of(queries.video_id[block], queries.sentence[block], queries.duration_s[block], self.features)
-            worth = _worth(*_evidence(self.model, self.features, said), self.model.evidence_weight)
+            sentences = _QuerySentences.of(
+                queries.video_id[block], queries.sentence[block], queries.duration_s[block], self.features
+            )
+            worth = _worth(*_evidence(self.model, self.features, sentences), self.model.evidence_weight)
             answer = ranked(worth, top)
             query, rank = np.nonzero(answer >= 0)
-            chosen = answer[query, rank]
-            step_s = said.duration_s[query] / N_STEPS
-            moments = (grid.first[chosen] * step_s, grid.last[chosen] * step_s, worth[query, chosen])
+            validation = answer[query, rank]
+            step_s = sentences.duration_s[query] / N_STEPS
+            moments = (grid.first[validation] * step_s, grid.last[validation] * step_s, worth[query, validation])
             columns.append(((answer >= 0).sum(axis=1), *moments))
         if not columns:
             return Predictions.from_lists({}, name=self.name)
@@ -270,7 +272,7 @@ def _stems(sentence: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Said:
+class _QuerySentences:
     """Q sentences about videos whose features are there: the words of each, and the duration."""
 
     video_id: Strings
@@ -278,7 +280,7 @@ class _Said:
     duration_s: Floats
 
     @classmethod
-    def of(cls, video_id: Strings, sentence: Strings, duration_s: Floats, features: Features) -> _Said:
+    def of(cls, video_id: Strings, sentence: Strings, duration_s: Floats, features: Features) -> _QuerySentences:
         seen_s = np.array([len(features[name]) / features.fps for name in video_id], dtype=np.float64)
         return cls(video_id, tuple(map(_stems, sentence)), np.where(duration_s > 0, duration_s, seen_s))
 
@@ -295,36 +297,36 @@ class _Said:
 
 
 @dataclass(frozen=True, eq=False)
-class _Examples:
+class _DrawnSentences:
     """Sentences with their moments as fractions of the video, 0 <= start < end <= 1."""
 
-    said: _Said
+    sentences: _QuerySentences
     start_norm: Floats
     end_norm: Floats
 
     @classmethod
-    def of(cls, annotations: Annotations, features: Features) -> _Examples:
-        said = _Said.of(annotations.video_id, annotations.sentence, annotations.duration_s, features)
-        start, end = (np.clip(at / said.duration_s, 0, 1) for at in (annotations.start_s, annotations.end_s))
-        return cls(said, start, end).select(end > start)
+    def of(cls, annotations: Annotations, features: Features) -> _DrawnSentences:
+        sentences = _QuerySentences.of(annotations.video_id, annotations.sentence, annotations.duration_s, features)
+        start, end = (np.clip(at / sentences.duration_s, 0, 1) for at in (annotations.start_s, annotations.end_s))
+        return cls(sentences, start, end).select(end > start)
 
     def __len__(self) -> int:
         return len(self.start_norm)
 
-    def select(self, keep: Bools) -> _Examples:
+    def select(self, keep: Bools) -> _DrawnSentences:
         rows = np.flatnonzero(keep)
-        words = tuple(self.said.words[row] for row in rows)
-        said = _Said(self.said.video_id[rows], words, self.said.duration_s[rows])
-        return _Examples(said, self.start_norm[rows], self.end_norm[rows])
+        words = tuple(self.sentences.words[row] for row in rows)
+        sentences = _QuerySentences(self.sentences.video_id[rows], words, self.sentences.duration_s[rows])
+        return _DrawnSentences(sentences, self.start_norm[rows], self.end_norm[rows])
 
 
-def _learn(examples: _Examples, features: Features) -> ToyModel:
+def _learn(examples: _DrawnSentences, features: Features) -> ToyModel:
     """Fit both regressions; both weights are left at 1."""
-    said, grid = examples.said, candidates()
-    count = Counter(word for words in said.words for word in words)
+    sentences, grid = examples.sentences, candidates()
+    count = Counter(word for words in sentences.words for word in words)
     known = sorted(word for word, times in count.items() if times >= LEAST_COUNT)
     column = {word: at for at, word in enumerate(known)}
-    words = said.indicators(column)
+    words = sentences.indicators(column)
     inverse = np.linalg.inv(words.T @ words + RIDGE * np.eye(len(known)))
 
     contrast, covariance = _contrasts(examples, features)
@@ -346,20 +348,20 @@ def _learn(examples: _Examples, features: Features) -> ToyModel:
     )
 
 
-def _contrasts(examples: _Examples, features: Features) -> tuple[Floats, Floats]:
+def _contrasts(examples: _DrawnSentences, features: Features) -> tuple[Floats, Floats]:
     """Mean feature inside each moment less the mean outside (N, D), and the covariance of all frames (D, D)."""
     n_dimensions, fps = features.n_dimensions, features.fps
     contrast = np.zeros((len(examples), n_dimensions))
     scatter, n_frames = np.zeros((n_dimensions, n_dimensions)), 0
     rows_of: dict[str, list[int]] = {}
-    for row, video_id in enumerate(examples.said.video_id):
+    for row, video_id in enumerate(examples.sentences.video_id):
         rows_of.setdefault(video_id, []).append(row)
     for video_id, rows in rows_of.items():
         frames = features[video_id].astype(np.float64)
         frames -= frames.mean(axis=0)
         scatter += frames.T @ frames
         n_frames += len(frames)
-        duration_s = examples.said.duration_s[rows]
+        duration_s = examples.sentences.duration_s[rows]
         cover = coverage(examples.start_norm[rows] * duration_s, examples.end_norm[rows] * duration_s, len(frames), fps)
         inside = cover.sum(axis=1, keepdims=True)
         outside = len(frames) - inside
@@ -370,15 +372,15 @@ def _contrasts(examples: _Examples, features: Features) -> tuple[Floats, Floats]
     return contrast, covariance + (0.01 * np.trace(covariance) / n_dimensions + 1e-12) * np.eye(n_dimensions)
 
 
-def _evidence(model: ToyModel, features: Features, said: _Said) -> tuple[Floats, Floats]:
-    """What the video says of each candidate, and the logarithm of its prior; both (Q, C)."""
-    words = said.indicators(model.column)
+def _evidence(model: ToyModel, features: Features, sentences: _QuerySentences) -> tuple[Floats, Floats]:
+    """The evidence of the video for each candidate, and the logarithm of its prior; both (Q, C)."""
+    words = sentences.indicators(model.column)
     direction = words @ model.concepts
     log_prior = _log_prior(model, words)
     steps = np.arange(N_STEPS + 1) / N_STEPS
-    sums = np.empty((len(said), N_STEPS + 1))
-    variance, n_frames = np.empty(len(said)), np.empty(len(said))
-    for row, (video_id, duration_s) in enumerate(zip(said.video_id, said.duration_s, strict=True)):
+    sums = np.empty((len(sentences), N_STEPS + 1))
+    variance, n_frames = np.empty(len(sentences)), np.empty(len(sentences))
+    for row, (video_id, duration_s) in enumerate(zip(sentences.video_id, sentences.duration_s, strict=True)):
         frames = features[video_id]
         relevance = frames @ direction[row]
         relevance -= relevance.mean()
@@ -417,19 +419,19 @@ def _worth(gain: Floats, log_prior: Floats, weight: float) -> Floats:
     return np.asarray(posterior @ candidates().utility)
 
 
-def _choose(model: ToyModel, features: Features, examples: _Examples) -> ToyModel:
+def _choose(model: ToyModel, features: Features, examples: _DrawnSentences) -> ToyModel:
     """Choose both weights by what the first answers score: the words' without the video, then the video's."""
-    words = examples.said.indicators(model.column)
+    words = examples.sentences.indicators(model.column)
     heard = [dataclasses.replace(model, word_weight=weight) for weight in WORD_WEIGHTS]
     blind = np.zeros((len(examples), len(candidates())))
     reached = [_reached(_worth(blind, _log_prior(one, words), 0.0), examples) for one in heard]
     model = heard[_least_good(np.array(reached))]
-    gain, log_prior = _evidence(model, features, examples.said)
+    gain, log_prior = _evidence(model, features, examples.sentences)
     reached = [_reached(_worth(gain, log_prior, weight), examples) for weight in EVIDENCE_WEIGHTS]
     return dataclasses.replace(model, evidence_weight=EVIDENCE_WEIGHTS[_least_good(np.array(reached))])
 
 
-def _reached(worth: Floats, examples: _Examples) -> Floats:
+def _reached(worth: Floats, examples: _DrawnSentences) -> Floats:
     """Share of the thresholds that each example's first answer exceeds, shape (N,)."""
     grid = candidates()
     best = np.argmax(worth, axis=1)

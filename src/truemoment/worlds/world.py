@@ -122,7 +122,7 @@ class World:
     features
         Frame features of all videos.
     events
-        Events of all videos. The queries are those that are asked for, in this order.
+        Events of all videos. The queries are the requested ones, in this order.
     video_ids
         Ids of the videos in order of their numbers.
     """
@@ -199,7 +199,7 @@ def world_of(settings: WorldSettings) -> World:
     video_ids = tuple(f"world{number:05d}" for number in range(n_videos))
     annotations = _annotations(events, duration_s, video_ids, rng["sentences"])
     marked = _marked(annotations, settings, rng["annotators"])
-    split_of_query = split_of_video[events.video[events.asked]]
+    split_of_query = split_of_video[events.video[events.queried]]
     rows = {name: np.asarray(split_of_query == at) for at, name in enumerate(SPLITS)}
     return World(
         settings=settings,
@@ -235,7 +235,7 @@ def _events(
 ) -> Events:
     """Draw all events; in videos marked `shifted` (V,) the centres of the priors have moved."""
     numbers = rng["time lines"].random((len(duration_s), 1 + MOST_EVENTS, 4))
-    video, action, thing, asked = compose(numbers)
+    video, action, thing, queried = compose(numbers)
     order = rng["cells"].permutation(len(ACTIONS))
     within = rng["places"].random((len(video), 2))
     bound = rng["bound"].random(len(video)) < settings.query_prior
@@ -249,14 +249,14 @@ def _events(
         place = places(within[rows], cell[action[rows]], bound[rows])
         start_norm[rows], end_norm[rows] = locate(place, settings.location_prior, clump)
     duration = duration_s[video]
-    return Events(video, action, thing, asked, np.round(start_norm * duration, 2), np.round(end_norm * duration, 2))
+    return Events(video, action, thing, queried, np.round(start_norm * duration, 2), np.round(end_norm * duration, 2))
 
 
 def _annotations(
     events: Events, duration_s: Floats, video_ids: tuple[str, ...], rng: np.random.Generator
 ) -> Annotations:
-    """One query for each event asked for."""
-    rows = np.flatnonzero(events.asked)
+    """One query for each event requested."""
+    rows = np.flatnonzero(events.queried)
     video = events.video[rows]
     names = [video_ids[number] for number in video.tolist()]
     choices = rng.random((len(rows), N_CHOICES))

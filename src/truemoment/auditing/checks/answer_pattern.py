@@ -91,7 +91,7 @@ def _same_text(results: Results) -> tuple[str, ...]:
 def document(results: Results) -> dict[str, Any]:
     """Return what the first answers have in common, and how answers in words were read."""
     found = results.cached(pattern)
-    no_pair = "no video is asked two sentences"
+    no_pair = "no video has two queries"
     return {
         "answers": {
             "n_queries": found.n_queries,

@@ -61,7 +61,7 @@ class BelowFloor(NamedTuple):
     Parameters
     ----------
     n_items, n_comparisons
-        How many items and comparisons were looked at.
+        How many items and comparisons were examined.
     found
         The comparisons that are kept, one an item: with the floor that is furthest above; and those of measures whose
         verdict is "worse". Largest difference first.

@@ -132,11 +132,11 @@ def _validated(results: Results) -> str:
     values = [np.nan if of.validated is None else of.validated.value(results.measure) for of in results.floors]
     if setup.splits.validation is None or not np.isfinite(values).any():
         return "no floor has a figure on the validation split"
-    chosen = int(np.nanargmax(values))
+    strongest = int(np.nanargmax(values))
     return (
-        f"the strongest floor on {setup.splits.validation.split} is {results.floors[chosen].called(m)} "
-        f"({setup.protocol.percent(values[chosen])} there): the method is "
-        f"{points(results.verdict.against[chosen, m], sign='+')} points from it here"
+        f"the strongest floor on {setup.splits.validation.split} is {results.floors[strongest].called(m)} "
+        f"({setup.protocol.percent(values[strongest])} there): the method is "
+        f"{points(results.verdict.against[strongest, m], sign='+')} points from it here"
     )
 
 

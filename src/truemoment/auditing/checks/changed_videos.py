@@ -26,7 +26,7 @@ SAME_PLACE_NORM = 0.001
 MAY_DIFFER = 0.01
 """Share of the first answers that may differ while the answers are still called a model's."""
 
-WAYS_IN_WORDS: Mapping[str, str] = MappingProxyType(
+CHANGE_NAMES: Mapping[str, str] = MappingProxyType(
     {
         "shuffled": "segments shuffled",
         "reversed": "played backwards",
@@ -43,7 +43,7 @@ class Control(NamedTuple):
     Parameters
     ----------
     change
-        Kind of change, as :data:`truemoment.features.changed.WAYS` calls it.
+        Kind of change, as :data:`truemoment.features.changed.CHANGES` calls it.
     answers, scores
         Of the model on these videos.
     ci95 : (M, 2)
@@ -67,7 +67,7 @@ class Control(NamedTuple):
     @property
     def words(self) -> str:
         """How videos are changed, in words."""
-        return WAYS_IN_WORDS.get(self.change, self.change)
+        return CHANGE_NAMES.get(self.change, self.change)
 
 
 class Changed(NamedTuple):

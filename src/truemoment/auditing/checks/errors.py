@@ -29,7 +29,7 @@ ERRORS = {
     "hidden": "of the queries have a right prediction that is not ranked first",
     "hidden by duplicates": "of the queries have a right prediction behind repetitions of a wrong one",
 }
-"""What kinds of error are, in words behind a share."""
+"""What kinds of error are, in words after a share."""
 
 
 def errors(results: Results) -> ErrorKinds:

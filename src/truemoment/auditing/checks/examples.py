@@ -89,11 +89,11 @@ def _by_rule(results: Results, errors: ErrorKinds) -> dict[int, str]:
         ("a hit", N_EXAMPLES, hit),
     ]
     order = _order_by_hash(results)
-    chosen: dict[int, str] = {}
+    selected: dict[int, str] = {}
     for why, many, marked in candidates:
-        free = (query for query in order[marked[order]].tolist() if query not in chosen)
-        chosen |= {query: why for query, _ in zip(free, range(min(many, N_EXAMPLES - len(chosen))), strict=False)}
-    return chosen
+        free = (query for query in order[marked[order]].tolist() if query not in selected)
+        selected |= {query: why for query, _ in zip(free, range(min(many, N_EXAMPLES - len(selected))), strict=False)}
+    return selected
 
 
 def _order_by_hash(results: Results) -> Ints:

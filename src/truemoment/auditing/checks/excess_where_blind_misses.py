@@ -27,7 +27,7 @@ from truemoment.baselines.sentence_network import SentenceNetwork, Training, fol
 from truemoment.documents import Measured
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import InputError
-from truemoment.floors import NETWORK, BaselineResult, pack_answers, unpack_answers
+from truemoment.floors import NETWORK, FloorResult, pack_answers, unpack_answers
 from truemoment.intervals import Floats, Ints
 from truemoment.measures import Measure, Recall
 from truemoment.network_row import count_hits, hit_of, hits_beside, shares_of_hits
@@ -156,7 +156,7 @@ def _hits(results: Results, predictions: Predictions, measure: Recall) -> Scores
 
 
 def _beside_floor(
-    results: Results, floor: BaselineResult, measure: Recall, beside: tuple[Scores, Scores]
+    results: Results, floor: FloorResult, measure: Recall, beside: tuple[Scores, Scores]
 ) -> FloorWhereBlindMisses:
     """Put a floor in the place of the second network; `beside` are the method and the first network."""
     (of_method, first), own = beside, _hits(results, floor.predictions, measure)

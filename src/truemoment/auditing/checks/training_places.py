@@ -38,7 +38,7 @@ N_STEPS = 20
 """Steps of a video: moments are gathered in cells of 5 % of it."""
 
 
-class Places(NamedTuple):
+class PlaceDistances(NamedTuple):
     """Energy distances of the first answers, fractions of the video.
 
     Parameters
@@ -58,7 +58,7 @@ class Places(NamedTuple):
     between: float
 
 
-def places(results: Results) -> Places | None:
+def places(results: Results) -> PlaceDistances | None:
     """Measure the distances; None without training moments, or without an answer in a video."""
     setup = results.setup
     if setup.splits.train is None:
@@ -87,7 +87,7 @@ def places(results: Results) -> Places | None:
     moments = np.concatenate([answers[known], references[0], training])
     ours = [energy_distances(whole[0], other, moments, N_STEPS) for other in (whole[1], of_training)]
     resampled = [energy_distances(of_answers, other, moments, N_STEPS) for other in (of_references, of_training)]
-    return Places(
+    return PlaceDistances(
         float(ours[0][0]),
         float(ours[1][0]),
         interval95(resampled[0]),
@@ -172,7 +172,7 @@ def document(results: Results) -> dict[str, Any]:
 
 CHECK = Check(
     name=NAME,
-    title="Places of the answers",
+    title="PlaceDistances of the answers",
     looks_at="whether the first answers are distributed like the training moments or like the references",
     look=look,
     passes="they are not shown to be nearer to the training moments",

@@ -8,7 +8,7 @@ import numpy as np
 
 from truemoment.auditing.charts import draw_dots, draw_interval, percent_axis, write_undefined
 from truemoment.auditing.results import Results
-from truemoment.floors import BaselineResult
+from truemoment.floors import FloorResult
 from truemoment.reports.drawing import (
     CEILING,
     CEILING_FAINT,
@@ -62,7 +62,7 @@ def floors_figure(results: Results) -> Figure:
     return figure
 
 
-def _bar_look(baseline: BaselineResult | None, strongest: BaselineResult) -> tuple[str, str, str | None]:
+def _bar_look(baseline: FloorResult | None, strongest: FloorResult) -> tuple[str, str, str | None]:
     """Face, edge and hatch of a bar; None is the method."""
     if baseline is None:
         return METHOD, METHOD, None

@@ -13,9 +13,9 @@ STUDIES = MappingProxyType(
         "report": "All studies of some systems on one page, with an answer in words.",
         "axioms": "Does a measure ignore redundant answers, and reward better ones? With counterexamples.",
         "agreement": "Rank systems by every measure: which measures agree (Kendall's tau-b)?",
-        "stability": "Does a measure rank alike on other queries, and on fewer?",
-        "ambiguity": "What do figures and rankings become where annotators disagree?",
-        "ties": "On how many queries does a measure tell no two systems apart?",
+        "stability": "Does a measure give the same ranking on other or fewer queries?",
+        "ambiguity": "How do label errors change figures and rankings?",
+        "ties": "On how many queries does a measure give all systems the same value?",
         "theory": "Bias and variance of R@1 and AxIoU@1 under noise of the IoU, and beyond.",
         "selection": "Which validation measure selects variants that test well?",
         "power": "Which differences can be shown with how many queries?",
@@ -29,7 +29,7 @@ def command() -> None:
     """Study measures: which agree, which are stable, which to select by.
 
     A SYSTEM is a prediction file of any format, scores saved by 'truemoment evaluate
-    --save-scores' (.npz), or a folder of such; NAME=SYSTEM gives it a name.
+    --save-scores' (.npz), or a folder of these files; NAME=SYSTEM gives it a name.
 
     \b
     truemoment meta report runs/*.jsonl --dataset charades-sta --split test --html measures.html

@@ -12,13 +12,13 @@ import click
 from truemoment.cli import options
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, PageOutput, bound, data_options
-from truemoment.cli.options import MOST_RESAMPLES, followed, refuse_outputs, told_path
+from truemoment.cli.options import MOST_RESAMPLES, refuse_outputs, shown_path, status_line
 from truemoment.exceptions import UsageError
 from truemoment.metaevaluation.loading import LoadedSystems, SystemSource
 
 if TYPE_CHECKING:
     from truemoment.reports.metaevaluation import StudyReport
-    from truemoment.reports.metaevaluation.verdict import Verdict
+    from truemoment.reports.metaevaluation.verdict import StudySummary
 
 system_options = bound(
     "source",
@@ -86,11 +86,11 @@ def refuse(output: Output, page: PageOutput, inputs: Sequence[Path | None] = (),
         if path is None or path == options.STANDARD_OUTPUT:
             continue
         if path != page.figures and path.is_dir():
-            raise UsageError(f"{told_path(path)}: is a folder, expected a file to write to")
+            raise UsageError(f"{shown_path(path)}: is a folder, expected a file to write to")
         above = {os.path.realpath(one) for one in (path, *path.absolute().parents)}
         if inside := next((one for one in folders if os.path.realpath(one) in above), None):
             raise UsageError(
-                f"{told_path(path)}: lies in {told_path(inside)}, where every file is read as a system; expected "
+                f"{shown_path(path)}: lies in {shown_path(inside)}, where every file is read as a system; expected "
                 "another place"
             )
 
@@ -100,7 +100,7 @@ def load(
 ) -> LoadedSystems:
     """Load the systems, after outputs were checked."""
     refuse(output, page, source.inputs, source.folders)
-    with followed(show=output.progress) as on_status:
+    with status_line(show=output.progress) as on_status:
         return source.load(seed, on_status=on_status, need_predictions=need_predictions)
 
 
@@ -111,7 +111,7 @@ def finish(
     *,
     seed: int,
     systems: LoadedSystems | None = None,
-    verdict: Verdict | None = None,
+    verdict: StudySummary | None = None,
 ) -> None:
     """Deliver the report of some studies."""
     from truemoment.reports.metaevaluation import document, report

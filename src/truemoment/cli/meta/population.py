@@ -8,7 +8,7 @@ import click
 
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Measuring, Output, data_options, measuring_options, output_options
-from truemoment.cli.options import refuse_folder, refuse_outputs, seed_option, told_path
+from truemoment.cli.options import refuse_folder, refuse_outputs, seed_option, shown_path
 from truemoment.datasets.source import AnnotationSource
 from truemoment.files import atomic_folder
 
@@ -94,5 +94,5 @@ def command(
             write_predictions(folder / f"{name}.jsonl", predictions, references, made_by=made_by)
             scores[name] = evaluate(references, predictions, measures, protocol)
     fitted_on = "" if train is None else f"{train.dataset}/{train.split}"
-    run = PopulationRun(recipes, Systems(scores), fitted_on, seed, top, told_path(out))
+    run = PopulationRun(recipes, Systems(scores), fitted_on, seed, top, shown_path(out))
     deliver(report(run), lambda: document(run), output)

@@ -18,7 +18,7 @@ from truemoment.cli.meta.options import (
     trials_option,
     workers_option,
 )
-from truemoment.cli.options import followed, seed_option
+from truemoment.cli.options import seed_option, status_line
 from truemoment.metaevaluation.all_studies import Effort, all_studies
 from truemoment.metaevaluation.label_noise import NoiseSource
 from truemoment.metaevaluation.loading import SystemSource
@@ -73,7 +73,7 @@ def command(
     models = noise.models(data_dir)
     validation = None if validation_split is None else source.data.read(validation_split)
     systems = load(source, seed, output, page)
-    with followed(show=output.progress) as on_status:
+    with status_line(show=output.progress) as on_status:
         studies = all_studies(
             source, systems, models, validation=validation, seed=seed, effort=effort, on_status=on_status
         )

@@ -8,7 +8,7 @@ import click
 
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
 from truemoment.cli.meta.options import finish, refuse, resamples_option
-from truemoment.cli.options import data_dir_option, dataset_option, followed, reading_options, seed_option
+from truemoment.cli.options import data_dir_option, dataset_option, reading_options, seed_option, status_line
 from truemoment.metaevaluation.loading import VariantSource
 
 variant_options = bound(
@@ -76,7 +76,7 @@ def command(source: VariantSource, resamples: int, seed: int, page: PageOutput, 
     from truemoment.uncertainty import stream
 
     refuse(output, page, source.inputs, source.folders)
-    with followed(show=output.progress) as on_status:
+    with status_line(show=output.progress) as on_status:
         validation, test = source.load(on_status)
     rng = stream(seed, "selection")
     found = select(validation, test.systems, rng, resamples=resamples, progress=output.progress)

@@ -121,10 +121,10 @@ class CellConvolutions(_Stack):
         super().__init__(proposals, scales, hidden=hidden, kernel=kernel, paddings=paddings)
 
     def start_level(self) -> None:
-        r"""Draw weights anew so that a layer keeps the size of what it is given, and set biases to 0.
+        r"""Draw new weights so that a layer keeps the size of what it is given, and set biases to 0.
 
         PyTorch's own start (standard deviation :math:`1 / \sqrt{3 k^2 H}`) followed by the division by up to
-        :math:`k^2` makes what passes a layer about :math:`2.4 k^2` times smaller: behind 4 layers of kernel 5 the
+        :math:`k^2` makes what passes a layer about :math:`2.4 k^2` times smaller: after 4 layers of kernel 5 the
         scores of a fresh network are its biases, and the first thousands of steps go into growing weights. Here the
         standard deviation is :math:`k^2 \sqrt{2 / (k^2 H)}` (He et al. 2015, times the division).
         """

@@ -73,8 +73,8 @@ def sentences(found: Mapping[str, Mapping[Axiom, bool | None]]) -> Iterable[str]
     for measure, of_measure in found.items():
         groups.setdefault(tuple(of_measure.get(axiom) for axiom in AXIOMS), []).append(measure)
     for group, measures in sorted(groups.items(), key=lambda item: (item[0].count(False), -item[0].count(True))):
-        said = [f"{axiom} {OUTCOMES[outcome]}" for axiom, outcome in zip(AXIOMS, group, strict=True)]
-        yield f"{few(measures)}: {' and '.join(said)}."
+        outcomes = [f"{axiom} {OUTCOMES[outcome]}" for axiom, outcome in zip(AXIOMS, group, strict=True)]
+        yield f"{few(measures)}: {' and '.join(outcomes)}."
 
 
 def _notes(results: Sequence[AxiomResult]) -> Iterable[str]:
@@ -192,12 +192,12 @@ def _of_case(case: _Case) -> Table:
         )
         for k in range(len(pair.before))
     )
-    said = tuple(
+    cells = tuple(
         (Cell(str(one.measure)), Cell(before), Cell(""), Cell(after), Cell(""))
         for one, (before, after) in ((one, _shown(one.counterexample)) for one in case.results)
     )
     headings = ("rank", "before", "IoU", "after", "IoU")
-    return Table(caption, headings, (("", (*moments, *said)),), text_columns=(0, 1, 3))
+    return Table(caption, headings, (("", (*moments, *cells)),), text_columns=(0, 1, 3))
 
 
 def _moment(moment: Floats) -> str:
@@ -205,7 +205,7 @@ def _moment(moment: Floats) -> str:
 
 
 def _shown(pair: MinimalPair | None) -> tuple[str, str]:
-    """Both values with as many decimals as tell them apart, three at least."""
+    """Both values with as many decimals as distinguish them, three at least."""
     if pair is None:
         return "", ""
     both = (pair.value_before, pair.value_after)

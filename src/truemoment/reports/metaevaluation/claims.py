@@ -15,7 +15,7 @@ def section(claims: Sequence[Claim]) -> Section:
     """Return each claim beside what was found."""
     counts = Counter(claim.outcome for claim in claims)
     checked = counted(len(claims) - counts["not looked at"], "checked claim")
-    rows = tuple(tuple(map(Cell, (claim.section, claim.said, claim.outcome, claim.found))) for claim in claims)
+    rows = tuple(tuple(map(Cell, (claim.section, claim.statement, claim.outcome, claim.found))) for claim in claims)
     return Section(
         "claims",
         "Do the AxIoU paper's findings hold here?",
@@ -40,7 +40,7 @@ def document(claims: Sequence[Claim]) -> dict[str, Any]:
     """Return what programs read."""
     return {
         "claims": [
-            {"section": claim.section, "claim": claim.said, "outcome": claim.outcome, "found": claim.found}
+            {"section": claim.section, "claim": claim.statement, "outcome": claim.outcome, "found": claim.found}
             for claim in claims
         ]
     }

@@ -209,7 +209,7 @@ def lines_figure(
 
 
 def _high(limits: tuple[float | None, float | None], y: Floats) -> float | None:
-    """High end of y: the one asked for, or 1 above the low end where no value is."""
+    """High end of y: the one requested, or 1 above the low end where no value is."""
     low, high = limits
     is_flat = low is not None and high is None and not (y > low).any()
     return low + 1 if is_flat and low is not None else high

@@ -164,7 +164,7 @@ def most_real_noise(found: Sequence[Ambiguity]) -> tuple[Ambiguity, NoiseLevel] 
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class MeasureRanking:
     """The measures ranked by all criteria.
 
     Parameters
@@ -188,7 +188,7 @@ class Ranking:
     order: Ints
 
     @classmethod
-    def of(cls, studies: Studies) -> Ranking:
+    def of(cls, studies: Studies) -> MeasureRanking:
         """Rank the measures of some studies."""
         names = [str(measure) for measure in studies.systems.measures]
         criteria = criteria_of(studies)

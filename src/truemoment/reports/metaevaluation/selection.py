@@ -115,7 +115,7 @@ def _choices(result: Selection) -> Table:
         rows.append(
             (
                 Cell(str(result.validation[at])),
-                Cell(result.variants[result.chosen[at]], tied),
+                Cell(result.variants[result.selected[at]], tied),
                 Cell(points(lost[at], 2), low_to_high(interval[at], 2, times=100)),
                 Cell(points(result.regret[at].mean(), 2)),
                 Cell(points(result.regret[at, worst], 2), short_label(result.test[worst])),
@@ -169,18 +169,18 @@ def document(result: Selection) -> dict[str, Any]:
             {"measure": str(measure), "regret": value, "unit": "fraction"}
             for measure, value in zip(result.test, result.by_lot, strict=True)
         ],
-        "validation": [_chosen_by(result, at) for at in range(len(result.validation))],
+        "validation": [_selected_by(result, at) for at in range(len(result.validation))],
     }
 
 
-def _chosen_by(result: Selection, at: int) -> dict[str, Any]:
+def _selected_by(result: Selection, at: int) -> dict[str, Any]:
     lost = float(result.mean_lost[at])
     return {
         "measure": str(result.validation[at]),
-        "chosen": result.variants[result.chosen[at]],
+        "chosen": result.variants[result.selected[at]],
         "tied": result.tied[at],
         "chosen_again": result.stays[at],
-        "validation_value": result.validation_figures[result.chosen[at], at],
+        "validation_value": result.validation_figures[result.selected[at], at],
         "mean_regret": {
             "value": result.regret[at].mean(),
             "over_resamples": lost,
@@ -193,7 +193,7 @@ def _chosen_by(result: Selection, at: int) -> dict[str, Any]:
         "test": [
             {
                 "measure": str(result.test[row]),
-                "value": result.chosen_figures[at, row],
+                "value": result.selected_figures[at, row],
                 "z": result.z[at, row],
                 "regret": result.regret[at, row],
                 "regret_over_resamples": result.regret_mean[at, row],

@@ -33,7 +33,7 @@ def section(result: Stability) -> Section:
     subsets = "without shared queries" if not result.overlapping else "which may share queries"
     return Section(
         "stability",
-        "Does a measure rank alike on other queries, and on fewer?",
+        "Does a measure give the same ranking on other or fewer queries?",
         (
             Finding(tuple(sentences(result))),
             Drawing(

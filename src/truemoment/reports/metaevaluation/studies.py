@@ -19,7 +19,7 @@ from truemoment.version import __version__ as version
 if TYPE_CHECKING:
     from truemoment.metaevaluation.loading import LoadedSystems
     from truemoment.metaevaluation.studies import Studies
-    from truemoment.reports.metaevaluation.verdict import Verdict
+    from truemoment.reports.metaevaluation.verdict import StudySummary
 
 SCHEMA = "truemoment/meta/1"
 
@@ -69,7 +69,7 @@ def report(
     systems: LoadedSystems | None = None,
     *,
     seed: int = 0,
-    verdict: Verdict | None = None,
+    verdict: StudySummary | None = None,
 ) -> Report:
     """Return what people read of one or several studies.
 
@@ -140,7 +140,7 @@ def document(
     systems: LoadedSystems | None = None,
     *,
     seed: int = 0,
-    verdict: Verdict | None = None,
+    verdict: StudySummary | None = None,
 ) -> dict[str, Any]:
     """Return what programs read of one or several studies; the parameters are those of :func:`report`.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truemoment.reports.metaevaluation import agreement, ambiguity, axioms, power, selection, stability, ties
-from truemoment.reports.metaevaluation.ranking import Ranking, most_real_noise
+from truemoment.reports.metaevaluation.ranking import MeasureRanking, most_real_noise
 from truemoment.reports.model import Cell, Finding, Section, Table
 from truemoment.reports.words import listed
 from truemoment.text import one_line
@@ -22,7 +22,7 @@ _OUTCOMES = {True: "holds", False: "broken", None: "-"}
 
 
 @dataclass(frozen=True)
-class Verdict:
+class StudySummary:
     """What the studies find together.
 
     Parameters
@@ -54,14 +54,14 @@ class Verdict:
         return tuple(found)
 
 
-def verdict(studies: Studies) -> Verdict:
+def verdict(studies: Studies) -> StudySummary:
     """Return what some studies find together; those that are missing are left out."""
-    ranking = Ranking.of(studies)
+    ranking = MeasureRanking.of(studies)
     headline, notes = _headline(ranking), _notes(studies, ranking)
     answers = tuple(
         Finding(tuple(sentences), title=question) for question, sentences in _answers(studies, ranking) if sentences
     )
-    return Verdict(
+    return StudySummary(
         headline=headline,
         answers=answers,
         glance=_glance(studies, ranking),
@@ -77,7 +77,7 @@ def verdict(studies: Studies) -> Verdict:
     )
 
 
-def _headline(ranking: Ranking) -> str:
+def _headline(ranking: MeasureRanking) -> str:
     if ranking.recommended:
         are = "is" if len(ranking.recommended) == 1 else "are"
         return f"{listed(ranking.recommended)} {are} in the best third by all {len(ranking.criteria)} criteria"
@@ -86,7 +86,7 @@ def _headline(ranking: Ranking) -> str:
     return f"No measure is in the best third by every criterion; {ranking.names[ranking.order[0]]} comes closest"
 
 
-def _answers(studies: Studies, ranking: Ranking) -> Iterable[tuple[str, list[str]]]:
+def _answers(studies: Studies, ranking: MeasureRanking) -> Iterable[tuple[str, list[str]]]:
     yield "Which measure to select by", _to_select_by(studies, ranking)
     yield "Which measures agree", [] if studies.agreement is None else agreement.sentences(studies.agreement)
     stable = [] if studies.stability is None else stability.sentences(studies.stability)[:1]
@@ -98,7 +98,7 @@ def _answers(studies: Studies, ranking: Ranking) -> Iterable[tuple[str, list[str
     yield "What they reward", list(axioms.sentences(axioms.outcomes(studies.axioms)))
 
 
-def _to_select_by(studies: Studies, ranking: Ranking) -> list[str]:
+def _to_select_by(studies: Studies, ranking: MeasureRanking) -> list[str]:
     found = []
     if ranking.recommended:
         are = "is" if len(ranking.recommended) == 1 else "are"
@@ -119,7 +119,7 @@ def _to_select_by(studies: Studies, ranking: Ranking) -> list[str]:
     return found
 
 
-def _notes(studies: Studies, ranking: Ranking) -> tuple[str, ...]:
+def _notes(studies: Studies, ranking: MeasureRanking) -> tuple[str, ...]:
     scores = studies.systems.first
     notes = [
         *map(one_line, studies.notes),
@@ -141,7 +141,7 @@ def _notes(studies: Studies, ranking: Ranking) -> tuple[str, ...]:
 # --------------------------------------------------------------------------------- at a glance, and JSON
 
 
-def _glance(studies: Studies, ranking: Ranking) -> Table | None:
+def _glance(studies: Studies, ranking: MeasureRanking) -> Table | None:
     """Return a row per measure, the best first; the best value of each criterion is marked."""
     outcomes = axioms.outcomes(studies.axioms)
     shown = [axiom for axiom in axioms.AXIOMS if any(of.get(axiom) is not None for of in outcomes.values())]
@@ -167,7 +167,7 @@ def _glance(studies: Studies, ranking: Ranking) -> Table | None:
     )
 
 
-def _entry(ranking: Ranking, at: int) -> dict[str, Any]:
+def _entry(ranking: MeasureRanking, at: int) -> dict[str, Any]:
     thirds = ranking.in_best_third[:, at]
     return {
         "measure": ranking.names[at],

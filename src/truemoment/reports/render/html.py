@@ -115,7 +115,7 @@ def _split(finding: Finding | None) -> tuple[str, str]:
 # --------------------------------------------------------------------------------------------- blocks
 
 
-class _Run(NamedTuple):
+class _BlockGroup(NamedTuple):
     """Blocks of one kind that follow each other, as the template shows them together."""
 
     kind: str
@@ -123,11 +123,11 @@ class _Run(NamedTuple):
     blocks: list[Any]
 
 
-def _runs(blocks: Iterable[Block], name: str) -> Iterable[_Run]:
+def _runs(blocks: Iterable[Block], name: str) -> Iterable[_BlockGroup]:
     """Put neighbours of one kind together: figures into columns, findings of a level under its title."""
     numbered = list(enumerate(blocks, start=1))
     for (kind, level), of_kind in groupby(numbered, key=lambda pair: _kind(pair[1])):
-        yield _Run(kind, level, [_shown(block, f"{name}-{number}") for number, block in of_kind])
+        yield _BlockGroup(kind, level, [_shown(block, f"{name}-{number}") for number, block in of_kind])
 
 
 def _kind(block: Block) -> tuple[str, Level | None]:
@@ -174,7 +174,7 @@ def _first_words(caption: str) -> str:
 # ----------------------------------------------------------------------------------------- time lines
 
 
-class _Bar(NamedTuple):
+class _PlacedBar(NamedTuple):
     """A moment on a time line, in percent of the line.
 
     Parameters
@@ -202,7 +202,7 @@ class _TimeLine(NamedTuple):
 
     example: Example
     end_of_video: float
-    bars: list[_Bar]
+    bars: list[_PlacedBar]
 
 
 def _time_line(example: Example) -> _TimeLine:
@@ -212,7 +212,7 @@ def _time_line(example: Example) -> _TimeLine:
     return _TimeLine(example, 100 * example.duration_s / line_s, bars)
 
 
-def _bar(bar: Bar, duration_s: float, line_s: float) -> _Bar:
+def _bar(bar: Bar, duration_s: float, line_s: float) -> _PlacedBar:
     """Lay a moment out on a line of `line_s` seconds; a swapped one lies between its ends, with a remark."""
     low, high = min(bar.start_s, bar.end_s), max(bar.start_s, bar.end_s)
     past_end = high > duration_s + 1e-6
@@ -230,7 +230,7 @@ def _bar(bar: Bar, duration_s: float, line_s: float) -> _Bar:
     left, right, end_of_video = place(low), place(high), place(duration_s)
     past_left = max(left, end_of_video)
     is_beyond = low > line_s
-    return _Bar(
+    return _PlacedBar(
         kind=bar.kind,
         label=bar.label,
         times=f"{bar.start_s:,.1f}\u2013{bar.end_s:,.1f} s".replace("-", "\u2212"),

@@ -58,7 +58,7 @@ def _section(section: Section, *, titled: bool) -> list[str]:
 
 
 def block_title(block: Block) -> str:
-    """Return the title of a finding without a level, which stands on a line of its own; else ""."""
+    """Return the title of a finding without a level, which is on a line of its own; else ""."""
     return block.title if isinstance(block, Finding) and block.level is None else ""
 
 

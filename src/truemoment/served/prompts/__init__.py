@@ -1,4 +1,4 @@
-"""A prompt is data: what a model is told about a video, and how its answer is to be read.
+"""A prompt is data: what the model gets about a video, and how its answer is to be read.
 
 A prompt is a TOML file::
 
@@ -50,7 +50,7 @@ _PLACEHOLDER = re.compile(r"\{(\{[a-z_]+\})\}|\{([a-z_]+)\}")
 
 
 class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
-    """What a model is told, and how its answer is read; see the module for the fields.
+    """The text of a prompt, and how its answer is read; see the module for the fields.
 
     Parameters
     ----------
@@ -129,16 +129,16 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
             raise InputError(str(error), path=path) from None
 
     def fill(self, sentence: str, duration_s: float, frames: Frames | None = None) -> list[str | bytes]:
-        """Return what the user says: texts, and frames as JPEG files, in order.
+        """Return the content of the user message: texts, and frames as JPEG files, in order.
 
         Parameters
         ----------
         sentence
             The query.
         duration_s
-            What is told of the video, seconds.
+            Duration that the prompt states, seconds.
         frames
-            Frames of the video; not looked at if the prompt shows none.
+            Frames of the video; not read if the prompt shows none.
 
         Raises
         ------
@@ -172,7 +172,7 @@ def messages(prompt: Prompt, parts: Sequence[str | bytes]) -> list[dict[str, Any
     prompt
         Whose system text goes first.
     parts
-        What the user says, as :meth:`Prompt.fill` returns it.
+        The content of the user message, as :meth:`Prompt.fill` returns it.
     """
     import base64  # noqa: PLC0415 - only asking needs it
 
