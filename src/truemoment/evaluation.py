@@ -61,8 +61,6 @@ def evaluate(
         A name, a name with changed fields, or a value. Default: ``moment-detr`` for QVHighlights, else ``default``.
     on_unknown
         ``"refuse"`` or ``"ignore"`` predictions for queries that are not in the annotations.
-    progress
-        Show a progress bar on standard error.
 
     Raises
     ------
@@ -247,11 +245,6 @@ def values_of_constants(
 ) -> Floats:
     """Return the value of each constant answer on each query: what :func:`evaluate_constants` sums.
 
-    Parameters
-    ----------
-    annotations, start_norm, end_norm, measures, protocol
-        As for :func:`evaluate_constants`: Q queries, C constants, M measures.
-
     Returns
     -------
     array, shape (M, C, Q)
@@ -335,8 +328,6 @@ def evaluate_relabelled(
     ----------
     annotations
         Queries, videos, and the number of references per query.
-    predictions
-        Predictions by query id.
     start_s, end_s : (N, A)
         References of each set, one per row of the annotations; NaN where that row has no moment.
     measures

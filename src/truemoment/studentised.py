@@ -58,8 +58,6 @@ class Ratios:
 
         Parameters
         ----------
-        level
-            In (0, 1); 0.05 for a 95 % interval.
         spread : (C,)
             Further standard deviation besides that of the videos, such as that of a floor over seeds.
 
@@ -112,15 +110,6 @@ def resample_ratios(
     ----------
     numerator, denominator : (V, C)
         Sums by video.
-    rng
-        Generator of the draws, which all ratios share.
-    resamples
-        How many draws, 2 or more.
-
-    Raises
-    ------
-    UsageError
-        If `resamples` is less than 2.
 
     Examples
     --------

@@ -63,11 +63,6 @@ def stream(seed: int, name: str) -> np.random.Generator:
 def sums_by_video(scores: Scores) -> tuple[Floats, Floats]:
     """Sums of numerators and of weights over the queries of each video.
 
-    Parameters
-    ----------
-    scores
-        Per-query statistics of M measures.
-
     Returns
     -------
     numerator, weight : (V, M)
@@ -82,18 +77,7 @@ def sums_by_video(scores: Scores) -> tuple[Floats, Floats]:
 
 
 def check_paired(scores: Sequence[Scores]) -> None:
-    """Refuse scores that are not of the same queries, measures and convention.
-
-    Parameters
-    ----------
-    scores
-        One or more.
-
-    Raises
-    ------
-    UsageError
-        If there is none, or naming the first that differs from the first of all, and in what.
-    """
+    """Refuse scores that are not of the same queries, measures and convention."""
     if not scores:
         raise UsageError("got no scores, expected one or more")
     expected = _identity(scores[0])
@@ -130,22 +114,13 @@ def bootstrap(scores: Scores, rng: np.random.Generator, *, resamples: int = 1000
 
     Parameters
     ----------
-    scores
-        Per-query statistics.
     rng
         Generator of the draws; the same seed gives the same figures.
-    resamples
-        How many resamples, at least 2.
 
     Returns
     -------
     array, shape (resamples, M)
         Fractions; NaN where a resample leaves a measure without weight.
-
-    Raises
-    ------
-    UsageError
-        If `resamples` is less than 2.
     """
     return np.asarray(resample_figures([scores], rng, resamples=resamples)[:, 0])
 
@@ -160,24 +135,13 @@ def resample_figures(
 
     Parameters
     ----------
-    scores
-        S systems over the same queries.
     rng
         Generator of the draws; the same seed gives the same figures, whatever S.
-    resamples
-        How many resamples, at least 2.
-    progress
-        Show a progress bar on standard error when there is much to do.
 
     Returns
     -------
     array, shape (resamples, S, M)
         Fractions; NaN where a resample leaves a measure without weight.
-
-    Raises
-    ------
-    UsageError
-        If `resamples` is less than 2, or the scores are not of the same queries, measures and convention.
 
     Examples
     --------
@@ -209,20 +173,11 @@ def resample_sums(sums: Floats, rng: np.random.Generator, *, resamples: int = 10
     ----------
     sums : (V, C)
         A row a video.
-    rng
-        Generator of the draws.
-    resamples
-        How many resamples, at least 2.
 
     Returns
     -------
     array, shape (resamples, C)
         In the unit of each column.
-
-    Raises
-    ------
-    UsageError
-        If `resamples` is less than 2.
 
     Examples
     --------
@@ -277,25 +232,11 @@ def paired_permutation(a: Scores, b: Scores, rng: np.random.Generator, *, permut
     When the videos on which the systems differ are so few that all their swaps are no more than N, all
     are looked at instead of drawn, and p is the share with :math:`|d^*| \ge |d|`.
 
-    Parameters
-    ----------
-    a, b
-        Two systems over the same queries.
-    rng
-        Generator of the swaps.
-    permutations
-        N, 1 or more.
-
     Returns
     -------
     array, shape (M,)
         p of each measure in (0, 1]; 1 where the systems score alike on every video; NaN where either
         figure, or that of any permutation, is undefined.
-
-    Raises
-    ------
-    UsageError
-        If the scores are not of the same queries, measures and convention, or `permutations` is below 1.
 
     Examples
     --------
@@ -382,17 +323,8 @@ def permutation_tests(
         Sums by video of S systems, see :func:`sums_by_video`.
     pairs
         P pairs of systems, by number, one or more.
-    rng
-        Generator of the swaps.
     permutations
         1 or more; all swaps are looked at where they are no more than that.
-    progress
-        Show a progress bar on standard error when there is much to do.
-
-    Raises
-    ------
-    UsageError
-        If `permutations` is below 1.
     """
     if permutations < 1:
         raise UsageError(f"got {permutations} permutations, expected 1 or more")
@@ -470,8 +402,6 @@ def smallest_p(n_videos: int, permutations: int) -> float:
     ----------
     n_videos
         Videos that carry weight.
-    permutations
-        As handed to :func:`paired_permutation`.
 
     Examples
     --------
@@ -574,10 +504,6 @@ def false_discoveries(p: Floats, rate: float) -> Bools:
     rate
         In (0, 1).
 
-    Returns
-    -------
-    array, shape (K,)
-
     Examples
     --------
     >>> false_discoveries(np.array([0.04, 0.001, 0.5, 0.02]), 0.05).tolist()
@@ -592,23 +518,7 @@ def false_discoveries(p: Floats, rate: float) -> Bools:
 
 
 def videos_that_differ(a: Scores, b: Scores) -> Ints:
-    """How many videos two systems score differently.
-
-    Parameters
-    ----------
-    a, b
-        Two systems over the same queries.
-
-    Returns
-    -------
-    int array, shape (M,)
-        For each measure.
-
-    Raises
-    ------
-    UsageError
-        If the scores are not of the same queries, measures and convention.
-    """
+    """How many videos two systems score differently."""
     check_paired([a, b])
     pairs = zip(sums_by_video(a), sums_by_video(b), strict=True)
     return np.asarray(np.logical_or.reduce([one != other for one, other in pairs]).sum(axis=0), dtype=np.int64)
@@ -647,11 +557,6 @@ def minimum_detectable_difference(
         vary (two systems that score alike on every video, or a single video), since nothing is then
         known of how much they could and 0 would claim that the split resolves everything; and where
         `n_differing` is below 10.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than 2 resamples, or `level` or `power` is not between 0 and 1.
 
     Examples
     --------

@@ -51,8 +51,6 @@ class Grid:
     ----------
     step
         Step in seconds, or as a share of the video.
-    unit
-        Unit of the step.
     to_the_end
         Whether moments also end with the video, between two steps.
 
@@ -78,8 +76,6 @@ class GridMoments:
 
     Parameters
     ----------
-    grid
-        The grid.
     first, last : (N,)
         First and last step of each moment, from 0.
     n_steps : (N,)
@@ -205,12 +201,8 @@ def draw_distinct(owner: Ints, n_places: Ints, rng: np.random.Generator) -> Ints
 
     Parameters
     ----------
-    owner : (M,)
-        Owner of each item.
     n_places : (M,)
         Number of places, the same for all items of an owner, and at least their number.
-    rng
-        Generator of the draw.
 
     Returns
     -------

@@ -42,8 +42,6 @@ class Promise:
         ``less-to-guess``.
     kept
         Whether it is kept; None if unknown.
-    finding
-        A sentence with the figures.
     """
 
     name: str
@@ -57,12 +55,8 @@ class Inspection:
 
     Parameters
     ----------
-    promises
-        Its guarantees.
     distances
         (split, split) -> distance of their moments; None if one has no moment with a location.
-    warnings
-        What a user of the split should know.
     """
 
     promises: tuple[Promise, ...]
@@ -77,24 +71,7 @@ def inspect_split(
     permutations: int = 1000,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> Inspection:
-    """Inspect the guarantees of a split.
-
-    Parameters
-    ----------
-    found
-        The split.
-    rng
-        Generator of the permutations.
-    permutations
-        Number of permutations of each test.
-    on_status
-        Called with the name of each step.
-
-    Raises
-    ------
-    UsageError
-        If `permutations` is less than 1.
-    """
+    """Inspect the guarantees of a split."""
     parts = {name: found.part(name) for name in SPLITS if found.members[name].any()}
     where = {name: _locations(part) for name, part in parts.items()}
     pairs = list(combinations(parts, 2))
@@ -247,10 +224,6 @@ def with_guessing(inspection: Inspection, guessing: Sequence[Guessing], plan: Pl
 
     Parameters
     ----------
-    inspection
-        What was found in the split.
-    guessing
-        What floors reach on its tests.
     plan
         How it was made; a split by words alone does not guarantee anything about guessing.
     """

@@ -49,8 +49,6 @@ class Guessing:
     ----------
     test
         The split, without queries whose moment or duration is unknown.
-    train
-        The split that the floors were fitted on.
     original
         Whether both are original splits of the dataset.
     floors
@@ -108,20 +106,10 @@ def guess(
 
     Parameters
     ----------
-    train
-        Split to fit on.
     tests
         Test splits. Queries whose moment or duration is unknown are left out, also of `train`.
     original
         Whether these are original splits of the dataset.
-    engine
-        Language engine that finds verbs.
-    seed
-        Seed of all draws.
-    cache
-        Cache of fitted floors and their predictions.
-    on_status
-        Called with the name of each step.
 
     Returns
     -------
@@ -213,12 +201,8 @@ def guess_on_split(
 
     Parameters
     ----------
-    found
-        The split.
     original
         Original training split and test splits; None if there are none.
-    engine, seed, cache, on_status
-        As for :func:`guess`.
     """
     tests = [found.part(name) for name in TESTS if found.members[name].any()]
     new = guess(found.part("train"), tests, engine=engine, seed=seed, cache=cache, on_status=on_status)

@@ -37,18 +37,12 @@ class VerbDivergence:
 
     Parameters
     ----------
-    verb
-        Lemma of the verb.
-    n_queries
-        Number of queries with this label.
     bits
         Jensen-Shannon divergence between its shares in the location cells and those of all other queries, minus the
         mean by chance; at most 1. (Kullback-Leibler would be infinite if the others leave a cell empty. Both sides have
         equal weight, so the value does not depend on the frequency of the verb.)
     raw_bits
         Divergence without that correction, from 0 to 1.
-    by_chance_bits
-        Mean by chance.
     p_value
         p value of `raw_bits`; not corrected for the number of verbs.
     """
@@ -71,16 +65,12 @@ class VerbInformation:
         Mutual information of verb and location cell, minus the mean by chance; 0 is none (below 0: by chance).
     raw_bits
         Mutual information without that correction.
-    by_chance_bits
-        Mean by chance.
     share_of_location
         `bits` as a share of the entropy of the location cells, its maximum. NaN if all moments are in one cell.
     p_value
         p value of `raw_bits`.
     n_verbs
         Number of verbs with their own label.
-    n_cells
-        Number of location cells.
     by_verb
         Divergence of each verb, the most frequent first.
     """
@@ -113,18 +103,9 @@ def verb_information(
         Verbs of each query of the annotations, see :func:`truemoment.language.verbs_of`.
     locations
         Locations of the same annotations.
-    rng
-        Generator of the permutations.
     n_verbs
         Number of frequent verbs with their own label, 1 or more; other queries have the label :data:`OTHER_VERB`, or
         :data:`NO_VERB`.
-    permutations
-        Number of permutations, 1 or more.
-
-    Raises
-    ------
-    UsageError
-        If `n_verbs` or `permutations` is less than 1, or a location's query has no entry among the verbs.
     """
     check_draws(permutations, "permutations")
     if n_verbs < 1:
@@ -257,10 +238,6 @@ class _Exchange:
 
     Parameters
     ----------
-    video : (M,)
-        Video of each distinct moment.
-    size : (V,)
-        Number of distinct moments of each video.
     order : (M,)
         The moments by the size of their video, then by video.
     """

@@ -37,11 +37,6 @@ class Locations:
     duration_s : (N,)
         Duration of the video, in seconds; None if unknown.
 
-    Raises
-    ------
-    InputError
-        If there is no location, columns differ in length, or a location is invalid.
-
     Examples
     --------
     >>> from truemoment import Annotations
@@ -114,11 +109,6 @@ class Locations:
         ----------
         keep
             Mask, shape (N,), or indices.
-
-        Raises
-        ------
-        InputError
-            If none is left.
         """
         video, moment = (np.unique(numbers[keep], return_inverse=True)[1] for numbers in (self.video, self.moment))
         duration_s = None if self.duration_s is None else self.duration_s[keep]
@@ -130,15 +120,8 @@ def length_shares(locations: Locations, over: Sequence[float] = (0.3, 0.5, 0.7))
 
     Parameters
     ----------
-    locations
-        N locations.
     over
         T lengths, as fractions of the video, with a tolerance of 1e-9.
-
-    Returns
-    -------
-    array, shape (T,)
-        Fractions of the N locations.
     """
     length = np.diff(locations.start_end_norm, axis=1)
     return np.asarray((length > np.asarray(over, dtype=np.float64) + TIE).mean(axis=0))

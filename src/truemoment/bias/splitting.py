@@ -56,11 +56,6 @@ class Plan:
     ties
         Where videos with exactly half of their queries marked go; None for ``rest``, or for ``ood`` with new terms (the
         other queries of the video are then put aside).
-
-    Raises
-    ------
-    UsageError
-        If a share is not between 0 and 1, they leave less than a tenth for train, or shifts do not go together.
     """
 
     ood: float = 0.2
@@ -129,16 +124,10 @@ class Resplit:
 
     Parameters
     ----------
-    annotations
-        All queries.
-    plan
-        How they were split.
     members
         Name of a split -> mask of its queries, (Q,); also :data:`ASIDE` if queries were put aside.
     marked : (Q,)
         Queries that were marked for test-ood.
-    ranking
-        Their ranking.
     terms
         New words or compositions, in the order in which they were drawn; none for a shift of location alone.
     """
@@ -151,13 +140,7 @@ class Resplit:
     terms: tuple[str, ...] = ()
 
     def part(self, name: str) -> Annotations:
-        """Return a split.
-
-        Raises
-        ------
-        UsageError
-            If it is unknown.
-        """
+        """Return a split."""
         if name not in self.members:
             raise UsageError(f"got split {name!r}, expected one of {', '.join(self.members)}")
         return replace(self.annotations.select_queries(self.members[name]), split=name)
@@ -174,10 +157,6 @@ def resplit(
         All queries of the dataset; those without a moment or of unknown duration are never marked by location.
     rng
         Generator of the draws: new words, and the videos of val and test-iid.
-    plan
-        How to split; by default :class:`Plan` with its defaults.
-    engine
-        Language engine that finds words; by default the lexicon.
 
     Raises
     ------

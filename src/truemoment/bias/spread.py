@@ -69,8 +69,6 @@ class Evenness:
         p value of the uncorrected divergence.
     shortest_norm
         L, as a fraction of the video; on a grid, length of the shortest moment of the grid.
-    n_moments, n_distinct
-        Number of locations, and of distinct moments.
     grid
         Grid of the moments and of the even spread; None if there is none.
     """
@@ -139,20 +137,12 @@ def evenness(
 
     Parameters
     ----------
-    locations
-        N locations.
-    rng
-        Generator of the draws.
-    draws
-        Number of even samples, 1 or more.
     shortest_norm
         Shortest length of the even spread, as a fraction of the video; by default the length of the shortest moment, or
         one step of the grid.
 
     Raises
     ------
-    UsageError
-        If `draws` is less than 1, or a moment is shorter than `shortest_norm`.
     InputError
         If every moment is a whole video, or nearly all moments are on a grid and some are not.
     """
@@ -260,19 +250,11 @@ def constant_bias(
 
     Parameters
     ----------
-    locations
-        N locations.
-    rng
-        Generator of the draws.
     threshold
         IoU, more than 0 and less than 1.
-    draws
-        Number of samples, 1 or more.
 
     Raises
     ------
-    UsageError, MeasureError
-        If `draws` is less than 1, or the threshold is invalid.
     InputError
         If nearly all moments are on a grid and some are not.
     """

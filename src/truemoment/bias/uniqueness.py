@@ -64,8 +64,6 @@ class Uniqueness:
         Sentences whose words, in their order, are those of another sentence of the video.
     n_verbatim_unique
         Those of them that count as unique, because they are so short.
-    pairs
-        Pairs of sentences of one video.
     pairs_scored
         Pairs that had to be scored, for all thresholds together; the others are settled by a bound, or are verbatim.
     """
@@ -112,11 +110,6 @@ def uniqueness(
     on_progress
         Called with the number of sentences that are done, and of all.
 
-    Returns
-    -------
-    tuple of Uniqueness
-        One for each threshold.
-
     Examples
     --------
     >>> sentences = ["a man opens the door", "A man opens the door.", "a dog barks", "she opens a door and leaves"]
@@ -141,15 +134,7 @@ def uniqueness_of(
     *,
     on_progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> tuple[Uniqueness, ...]:
-    """Find which sentences are unique within their video; :func:`uniqueness` for columns.
-
-    Parameters
-    ----------
-    video_id, sentences
-        The video of each sentence, and the sentence.
-    thresholds, on_progress
-        See :func:`uniqueness`.
-    """
+    """Find which sentences are unique within their video; :func:`uniqueness` for columns."""
     if len(video_id) != len(sentences):
         raise UsageError(f"got {len(video_id)} videos for {len(sentences)} sentences, expected one each")
     if not thresholds or not all(0 < threshold <= 1 for threshold in thresholds):

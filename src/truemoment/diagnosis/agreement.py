@@ -192,14 +192,10 @@ class PairwiseIoU:
 
     Parameters
     ----------
-    mean
-        Mean IoU of two annotators.
     at_least_half, disjoint
         Share of pairs with an IoU of 0.5 or more, and of pairs that do not overlap at all.
     mean_ci95, at_least_half_ci95, disjoint_ci95
         By resampling videos; NaN where there is one video.
-    n_pairs
-        Unordered pairs of annotators.
     """
 
     mean: float
@@ -221,17 +217,7 @@ def agreement_by_query(annotators: Annotators) -> Floats:
 
 
 def pairwise_iou(annotators: Annotators, rng: np.random.Generator, *, resamples: int = 1000) -> PairwiseIoU:
-    """Overlap of annotators over all queries.
-
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    rng
-        Generator of the resamples.
-    resamples
-        How many, 2 or more.
-    """
+    """Overlap of annotators over all queries."""
     by_query = agreement_by_query(annotators)
     video = annotators.video
     sums = np.stack([np.bincount(video, column) for column in by_query.T], axis=1)
@@ -283,15 +269,6 @@ def moment_alpha(annotators: Annotators, rng: np.random.Generator, *, resamples:
     Moments that are the same have distance 0, also where they are empty; an empty or swapped moment has distance 1
     from any other.
 
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    rng
-        Generator of the resamples, and of the sample where not all pairs are looked at.
-    resamples
-        How many, 2 or more.
-
     Examples
     --------
     >>> import numpy as np
@@ -311,17 +288,7 @@ def moment_alpha(annotators: Annotators, rng: np.random.Generator, *, resamples:
 
 
 def boundary_alpha(annotators: Annotators, rng: np.random.Generator, *, resamples: int = 1000) -> tuple[Alpha, Alpha]:
-    """Krippendorff's alpha of starts and of ends, by the squared difference of shares of the video.
-
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    rng
-        Generator of the resamples.
-    resamples
-        How many, 2 or more.
-    """
+    """Krippendorff's alpha of starts and of ends, by the squared difference of shares of the video."""
     found = []
     for share, child in zip(_shares(annotators), rng.spawn(2), strict=True):
         within = (share[:, :, None] - share[:, None]) ** 2

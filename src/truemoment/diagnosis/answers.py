@@ -97,10 +97,6 @@ def first_answers(annotations: Annotations, predictions: Predictions, *, ranking
 
     Parameters
     ----------
-    annotations
-        The queries.
-    predictions
-        Answers by query id.
     ranking
         Answers rank by falling ``"score"``, or in the order of the ``"file"``.
 
@@ -131,12 +127,8 @@ def answer_pattern(
     ----------
     annotations
         The queries, and the references for comparison; queries without a reference moment are left out.
-    predictions
-        Answers by query id; the first of each list is looked at.
     ranking
         Answers rank by falling ``"score"``, or in the order of the ``"file"``.
-    n_common
-        How many of the most frequent answers to return.
 
     Examples
     --------

@@ -75,8 +75,6 @@ def system_scores(
 
     Parameters
     ----------
-    annotators
-        Queries with two or more.
     predictions
         Predictions; those of other queries are ignored.
     measures, protocol, official
@@ -149,8 +147,6 @@ class Conclusion:
 
     Parameters
     ----------
-    measure, first, second
-        What is compared.
     differences
         The difference against each kind of references; the conclusion is drawn from the first.
     drawn : (D,)
@@ -200,16 +196,10 @@ def conclusions(
 
     Parameters
     ----------
-    annotators
-        Queries with two or more.
     systems
         Two or more by name, see :func:`system_scores`.
-    rng
-        Generator of draws and swaps.
     draws
         Draws of one annotator a query.
-    permutations
-        Swaps of each test.
 
     Returns
     -------

@@ -36,14 +36,10 @@ class Curves:
     ----------
     thresholds : (T,)
         m.
-    ranks
-        The N values of n.
     recall : (N, T)
         R@n,IoU=m, fractions; never rising with m.
     discounted : (N, T)
         dR@n,IoU=m, never above `recall`; NaN where it is undefined.
-    why
-        Why dR is undefined, else "".
     """
 
     thresholds: Floats
@@ -80,8 +76,6 @@ class SuccessByLength:
 
     Parameters
     ----------
-    measure
-        The measure's text.
     norm
         By share of the video; references longer than the video stand in the last class.
     seconds
@@ -142,14 +136,8 @@ def success_by_length(
 
     Parameters
     ----------
-    scores
-        Per-query statistics.
-    annotations
-        What they were computed on. Lengths are of each query's representative reference, as annotated.
     measure
         A recall among the scores' measures.
-    bins
-        How many classes, 1 or more.
 
     Examples
     --------

@@ -79,8 +79,6 @@ class ErrorKind(NamedTuple):
     ----------
     kind
         One of :data:`KINDS`, ``hidden`` or ``hidden by duplicates`` (which are of other kinds too).
-    n_queries, share
-        How many queries, and which share of those that count.
     mended : (3,)
         R@1, mIoU and AxIoU if this kind were mended; fractions.
     gain : (3,)
@@ -156,11 +154,6 @@ def error_kinds(
         m in [0, 1].
     depth
         K: how far down a hit is looked for, 1 or more.
-
-    Returns
-    -------
-    ErrorKinds
-        Definitions stand at the top of this module.
 
     Examples
     --------

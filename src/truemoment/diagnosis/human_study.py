@@ -50,8 +50,6 @@ class Performance:
 
     Parameters
     ----------
-    reference
-        The references.
     person, rank
         Who answers: a ``random`` annotator or the ``consensus`` of the others (rank 0), or the k-th ``by agreement`` or
         ``best`` for the reference.
@@ -77,16 +75,10 @@ class HumanStudy:
 
     Parameters
     ----------
-    annotators
-        The queries.
     official
         The dataset's own references of the same queries; None where there are none.
-    protocol, measures
-        How everybody was measured.
     performances
         Scores of people: one annotator against all references, and the consensus of the others against one annotator.
-    systems
-        Scores of systems, by name.
     conclusions
         Differences between systems, and whether annotators confirm them.
     duplicates
@@ -127,18 +119,8 @@ def study_humans(
 
     Parameters
     ----------
-    annotators
-        Queries with two or more.
-    rng
-        Generator of all draws.
     measures, protocol, official, duplicates
         As for :func:`human_scores`.
-    systems
-        Predictions by name, if any.
-    draws
-        Draws of a random annotator.
-    resamples, permutations
-        Resamples of intervals, permutations of tests between systems.
     """
     protocol = chosen_protocol(protocol, annotators.annotations)
     asked = measures_of_one_answer(measures, protocol)
@@ -217,14 +199,10 @@ class AnnotatedFiles:
 
     Parameters
     ----------
-    study, agreement
-        Scores of everybody, and how well annotators agree.
     predictions
         By name of the system: the file's path and hash, and how its rows matched queries.
     n_without_official
         Number of queries of several annotators that the official references do not contain; they are left out.
-    draws, resamples, permutations, seed
-        Draws of a random annotator, resamples of intervals, permutations of tests, and the seed of all.
     """
 
     study: HumanStudy
@@ -269,12 +247,6 @@ def study_files(
         The dataset's own references of these queries; None for none.
     measures, protocol, duplicates, draws, resamples, permutations
         As for :func:`study_humans`.
-    seed
-        Seed of all draws.
-    read
-        Reads a prediction file.
-    progress
-        Whether progress bars are shown.
     """
     annotators = Annotators.of(annotations)
     given = {name: read(path, official or annotations, progress=progress) for name, path in files.items()}

@@ -101,8 +101,6 @@ class HumanScores:
 
     Parameters
     ----------
-    reference
-        The references.
     scores
         Expected scores of a random annotator: for each query the mean over its annotators.
     numerator, weight : (A, M, Q)
@@ -139,10 +137,6 @@ def draw_annotators(eligible: Bools, rng: np.random.Generator, draws: int) -> In
     Parameters
     ----------
     eligible : (A, Q)
-    rng
-        Generator of the draws.
-    draws
-        Number of draws, 1 or more.
 
     Returns
     -------
@@ -176,8 +170,6 @@ def human_scores(
 
     Parameters
     ----------
-    annotators
-        Queries with two or more.
     reference
         Kind of references, see the top of this module.
     measures, protocol
@@ -220,8 +212,6 @@ def against_the_others(annotators: Annotators, measures: Sequence[Measure], prot
 
     Parameters
     ----------
-    annotators
-        Queries with two or more.
     measures, protocol
         M measures of moments, and how they are measured.
     """
@@ -234,8 +224,6 @@ def against_another(annotators: Annotators, measures: Sequence[Measure], protoco
 
     Parameters
     ----------
-    annotators
-        Queries with two or more.
     measures, protocol
         M measures of ranked moments, and how they are measured.
     """
@@ -266,8 +254,6 @@ def consensus_scores(
 
     Parameters
     ----------
-    annotators
-        Queries with two or more.
     measures, protocol
         As for :func:`human_scores`.
     duplicates
@@ -298,8 +284,6 @@ def consensus_against_another(annotators: Annotators, measures: Sequence[Measure
 
     Parameters
     ----------
-    annotators
-        Queries with two or more.
     measures, protocol
         M measures of ranked moments, and how they are measured.
     """

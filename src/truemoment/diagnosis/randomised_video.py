@@ -53,18 +53,10 @@ def randomised(
 
     Parameters
     ----------
-    grounder
-        The method, fitted.
-    queries
-        What is asked of which video.
-    top
-        Most answers a query.
     seed
         Of what is drawn to change a video; its id does the rest, so that a video changes in one way in all runs.
     ways
         Which changes, any of :data:`~truemoment.features.changed.WAYS`.
-    tell
-        Told what is being done.
 
     Returns
     -------

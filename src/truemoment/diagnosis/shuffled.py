@@ -100,13 +100,7 @@ class Displacement:
         return _mean((self.d_start + self.d_end)[self.compared] < bound)
 
     def density(self, bins: int = 50) -> DisplacementDensity:
-        """Joint density of the displacements of start and end, on a grid (Fig. F).
-
-        Parameters
-        ----------
-        bins
-            Cells an axis, 1 or more.
-        """
+        """Joint density of the displacements of start and end, on a grid (Fig. F)."""
         if bins < 1:
             raise UsageError(f"got {bins} cells, expected 1 or more")
         start, end = (np.minimum(d[self.compared], 1) for d in (self.d_start, self.d_end))
@@ -148,10 +142,6 @@ def compare_shuffled(
         Answers of the same method to the same queries.
     ranking
         Answers rank by falling ``"score"``, or in the order of the ``"file"``.
-
-    Returns
-    -------
-    Displacement
 
     Examples
     --------

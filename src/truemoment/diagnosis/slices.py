@@ -75,10 +75,6 @@ class Slice:
 
     Parameters
     ----------
-    family, label
-        The class.
-    n_queries, n_videos
-        Its queries and their videos.
     value : (M,)
         Figure of each measure of the scores, a fraction; NaN where it is undefined.
     ci95 : (M, 2)
@@ -245,21 +241,8 @@ def slices(
 
     Parameters
     ----------
-    scores
-        Per-query statistics.
-    annotations
-        What they were computed on.
-    rng
-        Generator of the draws.
     members
         The classes, as :func:`membership` returns them.
-    resamples
-        How many, at least 2.
-
-    Returns
-    -------
-    list of Slice
-        Class by class, family by family.
 
     Examples
     --------

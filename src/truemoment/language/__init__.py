@@ -53,13 +53,6 @@ def get_engine(name: str = "lexicon") -> Engine:
     ----------
     name
         ``lexicon``, ``spacy`` or ``spacy:MODEL``.
-
-    Raises
-    ------
-    UsageError
-        Naming the engines there are; or if spaCy's model is not installed.
-    MissingPackageError
-        If spaCy is not installed.
     """
     kind, _, model = name.partition(":")
     if name == "lexicon":

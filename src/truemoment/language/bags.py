@@ -67,15 +67,6 @@ def terms_of(sentence: str) -> set[str]:
 def frequent_terms(sentences: Sequence[str], fewest: int, largest_share: float = 1.0) -> tuple[str, ...]:
     """Return the terms that `fewest` sentences or more contain, in alphabetical order.
 
-    Parameters
-    ----------
-    sentences
-        N sentences.
-    fewest
-        Sentences that must contain a term.
-    largest_share
-        Share of the sentences that may contain it.
-
     Examples
     --------
     >>> frequent_terms(["a door opens", "the door closes"], 2)

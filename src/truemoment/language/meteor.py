@@ -115,16 +115,6 @@ def score(n_aligned: int, n_chunks: int, n_hypothesis: int, n_reference: int) ->
 def align(hypothesis: Sequence[str], reference: Sequence[str]) -> list[tuple[int, int]]:
     """Align equal words, then what is left by equal stems.
 
-    Parameters
-    ----------
-    hypothesis, reference
-        Words.
-
-    Returns
-    -------
-    list of (position in the hypothesis, position in the reference)
-        By rising position in the hypothesis.
-
     Examples
     --------
     >>> align("the dog chases the cat".split(), "the cat is chased".split())

@@ -45,8 +45,6 @@ class PhraseTree:
         Positions of V verbs, rising.
     nouns
         For each verb the positions of its nouns, rising; maybe none.
-    engine
-        Name of what found the parts of speech.
     """
 
     verbs: tuple[int, ...]
@@ -59,17 +57,8 @@ def phrase_trees(sentences: Sequence[str], engine: Engine, how: How = "words") -
 
     Parameters
     ----------
-    sentences
-        Any text.
-    engine
-        Language engine for parts of speech, see :func:`truemoment.language.get_engine`.
     how
         How tokens are made: positions are among those of ``tokenise(sentence, how)``.
-
-    Raises
-    ------
-    UsageError
-        If tokens cannot be made so.
 
     Examples
     --------

@@ -15,11 +15,6 @@ class Remembered:
     It forgets nothing, and remembers nothing but the sentences it was given: drop it with the study. Tokens that are
     alike are kept once.
 
-    Parameters
-    ----------
-    engine
-        What reads.
-
     Examples
     --------
     >>> from truemoment.language import get_engine

@@ -48,8 +48,6 @@ class Reading:
 
     Parameters
     ----------
-    words
-        The sentence.
     i
         Position of the word to decide about.
     context

@@ -34,8 +34,6 @@ class Coverage:
 
     Parameters
     ----------
-    n_tokens, n_unknown
-        Number of tokens, and of those without a vector.
     unknown
         Number of occurrences of each token without a vector, the most frequent first.
     """
@@ -60,13 +58,6 @@ class WordVectors:
         Each once, as :func:`~truemoment.language.tokens.tokenise` writes them.
     vectors : (W, E) float32
         Theirs.
-    name
-        What to call them in signatures.
-
-    Raises
-    ------
-    InputError
-        If a word occurs twice, or does not have a vector of finite numbers.
 
     Examples
     --------
@@ -125,13 +116,6 @@ class WordVectors:
     def coverage(self, sentences: Iterable[str], how: How = "words") -> Coverage:
         """Tell how many of the tokens of sentences have a vector.
 
-        Parameters
-        ----------
-        sentences
-            Any text.
-        how
-            How tokens are made, see :func:`~truemoment.language.tokens.tokenise`.
-
         Examples
         --------
         >>> vectors = WordVectors(("opens", "door"), np.eye(2, dtype=np.float32), "two words")
@@ -162,13 +146,6 @@ def read_glove(path: Path | str, keep: Collection[str] | None = None) -> WordVec
     -------
     WordVectors
         In the order of the file. The name holds a fingerprint of what was kept.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the line that has another number of numbers, one that is not finite, or no word.
     """
     path = Path(path)
     kept = None if keep is None else {word.encode("utf-8", "surrogatepass") for word in keep}

@@ -28,10 +28,6 @@ def verbs_of(sentences: Iterable[str], engine: Engine, *, keep_stop_words: bool 
 
     Parameters
     ----------
-    sentences
-        Any text.
-    engine
-        What finds the verbs, see :func:`truemoment.language.get_engine`.
     keep_stop_words
         Keep verbs in a form that is a stop word as well (*put*, *take*, *show*, *have*...).
 
@@ -78,22 +74,10 @@ def verb_counts(verbs_per_sentence: Iterable[Sequence[str]]) -> Counter[str]:
 def coverage(counts: Counter[str], n: int = 30) -> float:
     """Share of all occurrences of verbs that the n most frequent verbs cover.
 
-    Parameters
-    ----------
-    counts
-        Occurrences of each verb.
-    n
-        How many verbs, 1 or more.
-
     Returns
     -------
     float
         From 0 to 1; NaN if no verb occurs.
-
-    Raises
-    ------
-    UsageError
-        If `n` is less than 1.
 
     Examples
     --------

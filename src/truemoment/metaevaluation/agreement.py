@@ -32,8 +32,6 @@ class Agreement:
 
     Parameters
     ----------
-    systems
-        The systems.
     tau : (M, M)
         Kendall's tau-b between the rankings by each pair of measures; 1 on the diagonal, NaN where a measure ties
         all systems.
@@ -47,8 +45,6 @@ class Agreement:
     highest : (M,)
         Share of the resamples in which its mean tau with the others is the highest of all; measures that share the
         highest share the resample. 1 in sum, if any is defined.
-    resamples
-        How many.
     """
 
     systems: Systems
@@ -69,17 +65,6 @@ def agreement(
     systems: Systems, rng: np.random.Generator, *, resamples: int = 1000, progress: bool = False
 ) -> Agreement:
     """Rank systems by every measure, and say how far the rankings agree.
-
-    Parameters
-    ----------
-    systems
-        Per-query statistics of S systems by M measures.
-    rng
-        Generator of the resamples.
-    resamples
-        How many, at least 2.
-    progress
-        Show a progress bar on standard error when there is much to do.
 
     Examples
     --------

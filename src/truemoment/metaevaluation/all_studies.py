@@ -48,8 +48,6 @@ class Effort:
         Resamples of the videos, for intervals.
     variants
         Selection: number of simulated variants.
-    workers
-        Number of threads; None for all cores.
     """
 
     trials: int = 5000
@@ -74,18 +72,10 @@ def all_studies(
 
     Parameters
     ----------
-    source, loaded
-        The systems, and where they come from.
     noise
         Levels of each model of label noise.
     validation
         Split on which simulated variants are selected; None for no study of selection.
-    seed
-        Each study has its own generator of this seed.
-    effort
-        How much is drawn; None for the defaults.
-    on_status
-        Called with the name of each study.
     """
     effort = Effort() if effort is None else effort
     systems = loaded.systems

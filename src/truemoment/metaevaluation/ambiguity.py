@@ -119,16 +119,10 @@ class Ambiguity:
 
     Parameters
     ----------
-    names
-        The systems.
-    measures
-        The measures.
     levels
         From little noise to much.
     source
         Where the model was learned, or "".
-    dataset
-        Name of the dataset.
     """
 
     names: tuple[str, ...]
@@ -172,20 +166,12 @@ def ambiguity(
     ----------
     annotations
         Labels as they are; every one is drawn anew.
-    answers
-        Of S systems, by name, two or more.
     models
         One kind of noise at rising levels; a set has the same seed at every level, so that levels can be compared.
     rng
         Generator; each set has one of its own, so that the result does not depend on `workers`.
     measures, protocol, on_unknown
         As for :func:`truemoment.evaluate`.
-    sets
-        N, 2 or more.
-    workers
-        Threads; None for one a core.
-    progress
-        Show a progress bar on standard error.
     """
     if len(answers) < 2 or not models:
         raise UsageError(

@@ -79,8 +79,6 @@ class AxiomResult:
 
     Parameters
     ----------
-    measure, axiom
-        Which.
     rank : (K,)
         Ranks at which lists were changed; none for INV and a measure that looks at one answer.
     pairs : (K,)
@@ -91,10 +89,6 @@ class AxiomResult:
         Pairs, among these, on which it says that the better list is the worse one.
     counterexample
         The smallest one found, None where none was: one of the `worse` where there are any and the axiom is MON.
-    references
-        How many references each query has.
-    protocol
-        The convention.
     """
 
     measure: Measure
@@ -145,15 +139,9 @@ def check_axioms(
         In words (``"R@1,IoU=0.5; mIoU"``) or as values, of your own too.
     rng
         Source of chance. From the same one a measure has the same result whatever others are asked for.
-    pairs
-        Pairs tried of each measure and axiom, spread evenly over the ranks; 1 or more.
     length
         Lists hold up to this many moments for measures that look at all of them, 1 to 100; for others, as many as they
         look at.
-    references
-        How many references a query has, 1 or more.
-    protocol
-        A name, or a value; ``default`` if None.
 
     Returns
     -------

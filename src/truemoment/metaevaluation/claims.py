@@ -29,14 +29,10 @@ class Claim:
 
     Parameters
     ----------
-    section
-        Where it stands.
     said
         What the paper says, in our words.
     outcome
         Whether it holds here; in part where it holds for some of the cases it is about.
-    found
-        The figures that decide it here.
     """
 
     section: str

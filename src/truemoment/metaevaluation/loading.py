@@ -42,8 +42,6 @@ class LoadedSystems:
 
     Parameters
     ----------
-    systems
-        Their per-query statistics.
     predictions
         Predictions by name of system; saved scores have none.
     annotations
@@ -54,8 +52,6 @@ class LoadedSystems:
         ``name``, ``path`` and ``sha256`` of each file.
     incomplete
         A note for each file with unanswered queries.
-    simulated, baselines
-        Names of the simulated systems and of the baselines.
     """
 
     systems: Systems
@@ -83,18 +79,12 @@ class SystemSource:
     ----------
     systems
         Prediction files of any format, saved scores (.npz), or folders of these; ``NAME=FILE`` names a system.
-    data
-        The annotations.
     protocol, measures
         As text; None for the dataset's protocol and the measures of all studies.
-    how
-        How prediction files are read.
     population, baselines
         Whether the simulated systems and the blind baselines are added.
     fit_split, fit_annotations
         Split or file that these are fitted on; None for the training split.
-    engine
-        Engine that finds verbs, for baselines.
 
     Examples
     --------
@@ -141,10 +131,6 @@ class SystemSource:
 
         Parameters
         ----------
-        seed
-            Seed of simulated systems and baselines; each of the two has its own generator.
-        on_status
-            Called with a line about each step.
         need_predictions
             Refuse saved scores.
         """
@@ -225,18 +211,8 @@ class VariantSource:
     ----------
     validation, test
         Files or folders of the variants on either split; equal names are one variant.
-    dataset, data_dir
-        Dataset of both splits; None with annotations of your own.
-    validation_split, split
-        Names of the splits.
-    validation_annotations, annotations
-        Your own annotations of either split, in place of a dataset.
     measures, test_measures
         Measures that select and measures that judge, as text; None for the defaults.
-    protocol
-        As text; None for the dataset's own.
-    how
-        How prediction files are read.
     """
 
     validation: tuple[str, ...]

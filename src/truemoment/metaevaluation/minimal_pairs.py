@@ -147,23 +147,10 @@ def draw_pairs(
 
     Parameters
     ----------
-    axiom
-        Whose conditions.
     rank : (P,)
         The rank at which each pair is to differ: from 1 to `length`, for INV from 2.
-    rng
-        Source of chance.
     length
         Lists hold from `rank` to this many moments.
-    references
-        How many references a query has, 1 or more.
-    protocol
-        How relevance is computed.
-
-    Returns
-    -------
-    MinimalPairs
-        P pairs.
     """
     n_pairs = len(rank)
     pairs = MinimalPairs(

@@ -232,8 +232,6 @@ def nearest_rows(points: Floats, places: Floats, k: int) -> Ints:
     ----------
     points : (D, 2)
     places : (N, 2)
-    k
-        At most D.
 
     Returns
     -------

@@ -92,13 +92,6 @@ def variants(n: int, rng: np.random.Generator) -> tuple[SimulatedSystem, ...]:
 
     The AxIoU paper selects among 640 variants of 2D-TAN (section 6.6), by learning rate and threshold of suppression
     among others.
-
-    Parameters
-    ----------
-    n
-        How many.
-    rng
-        Draws the hyper-parameters.
     """
     if n < 1:
         raise UsageError(f"got {n} variants, expected 1 or more")
@@ -143,13 +136,6 @@ def correlations(systems: Systems, measure: str | Measure = "mIoU") -> Floats:
 
     Of systems a and b a query counts by the root of the product of its weights for the two, which is its weight where
     it has one for both, and 0 where it has none for either.
-
-    Parameters
-    ----------
-    systems
-        The systems.
-    measure
-        By what; one of theirs.
 
     Returns
     -------

@@ -95,16 +95,12 @@ class Power:
 
     Parameters
     ----------
-    systems
-        The systems.
     unit
         What is drawn and what is independent in the test: videos, or single queries.
     sizes : (N,)
         Queries asked for, rising; the last is the whole split.
     queries, units : (N,)
         Mean numbers of queries and of units in the subsets.
-    repetitions
-        Subsets of each size; there is one of the whole split.
     separated : (N, M)
         Share of the pairs whose corrected p is at most `level`, mean over the subsets; NaN for a measure that is
         undefined for every system.
@@ -251,29 +247,17 @@ def power(
 
     Parameters
     ----------
-    systems
-        The systems.
     rng
         Generator of the subsets. One shuffle of the units serves all sizes: the smaller are the first of the larger.
     sizes
         Queries of a subset, about: as many units are drawn, without replacement, as come closest. None for steps of 1,
         2 and 5 from 100 upwards that are 30 units or more. The whole split is always added.
-    repetitions
-        Subsets of each size, 2 or more.
     unit
         Draw videos with all of their queries, or single queries taken for independent.
     level
         Corrected p values at or below it separate a pair.
     power
         Share of test sets in which a planned difference is found.
-    comparisons
-        How many comparisons are planned for.
-    progress
-        Show a progress bar on standard error when there is much to do.
-
-    Returns
-    -------
-    Power
     """
     if repetitions < 2:
         raise UsageError(f"got {repetitions} repetitions, expected 2 or more")

@@ -48,10 +48,6 @@ class Selection:
     ----------
     variants
         Names of the variants.
-    validation, test
-        The measures of either side.
-    validation_systems, test_systems
-        The variants on either side.
     validation_figures : (N, Mv)
     test_figures : (N, Mt)
     chosen : (Mv,)
@@ -73,8 +69,6 @@ class Selection:
     stays : (Mv,)
         How often a resample chooses the same variant as the whole split, where either chooses by lot among those that
         tie; mean over the resamples.
-    resamples
-        How many were drawn.
     """
 
     validation_systems: Systems
@@ -143,16 +137,6 @@ def select(
     ----------
     validation, test
         The same variants in the same order on either split, by measures that may differ.
-    rng
-        Generator of the resamples of validation videos.
-    resamples
-        How many, at least 2.
-    progress
-        Show a progress bar on standard error when there is much to do.
-
-    Returns
-    -------
-    Selection
 
     Examples
     --------

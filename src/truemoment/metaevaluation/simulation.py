@@ -87,10 +87,6 @@ class SimulatedSystem:
 
     Parameters
     ----------
-    name
-        What it is called; unique in a population.
-    family
-        What it stands for.
     found
         Share of queries of which the moment is among the candidates, 0 to 1.
     boundary_error
@@ -181,20 +177,14 @@ def simulate_each(
 
     Parameters
     ----------
-    systems
-        Their recipes.
     references
         Who asks, and what is true. A query without a moment, or with none of it within the video, is answered with
         wrong places alone: like the field's systems, none of these abstains.
     rng
         One number is drawn from it, the seed of the population: from generators seeded alike a system answers the same
         whether it is simulated alone or among others.
-    fit
-        Training annotations that biased systems lean on.
     top
         Most answers a query; there are fewer where suppression leaves fewer.
-    progress
-        Show on standard error how far it is.
 
     Returns
     -------

@@ -52,20 +52,12 @@ class Stability:
 
     Parameters
     ----------
-    measures
-        The measures.
-    n_systems
-        How many systems were ranked.
-    unit
-        What was drawn.
     overlapping
         Whether two subsets may share queries.
     sizes : (N,)
         Units of a subset, rising.
     queries : (N,)
         Queries of a subset, on average.
-    trials
-        Pairs of subsets of each size.
     mean, variance : (N, M)
         Of Kendall's tau-b over the trials.
     undefined : (N, M)
@@ -118,22 +110,14 @@ def stability(
 
     Parameters
     ----------
-    systems
-        Per-query statistics of S systems by M measures.
     rng
         Generator; blocks of trials take children of it, so that the result does not depend on `workers`.
     sizes
         Units of a subset; None for :func:`default_sizes`.
-    trials
-        Pairs of subsets of each size, 2 or more.
     unit
         Draw single queries, or videos with all of their queries.
     overlapping
         Draw the two subsets each for itself; by default they share nothing.
-    workers
-        Threads; None for one a core.
-    progress
-        Show a progress bar on standard error.
     """
     if trials < 2:
         raise UsageError(f"got {trials} trials, expected 2 or more")

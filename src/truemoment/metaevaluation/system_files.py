@@ -86,18 +86,12 @@ def measured_files(
 
     Parameters
     ----------
-    files
-        The files.
     annotations
         References of prediction files; None where all files are saved scores.
-    how
-        How prediction files are read.
     measures
         None for those of the saved scores, or those of all studies where there are none.
     protocol
         None for the dataset's own.
-    on_status
-        Called with a line before each file.
     keep
         Where predictions are put that are needed later; None to drop them.
     """

@@ -184,8 +184,6 @@ class Theory:
         Standard deviations of the noise.
     thresholds : (T,)
         Of R@1 and dR@1.
-    draws
-        Of each simulation.
     recall, axiou
         R@1, (G, T), and AxIoU@1, (G,), in closed form.
     simulated_recall, simulated_axiou
@@ -221,20 +219,10 @@ def theory(
 
     Parameters
     ----------
-    rng
-        Draws the noise of the simulations.
-    iou
-        True IoU of the answer, 0 to 1.
-    gammas
-        Standard deviations of the noise, above 0.
-    thresholds
-        Of R@1 and dR@1, 0 to 1.
     ious
         True IoUs of a list, by rank; or its length K, of a list that begins with `iou` and falls evenly, to `iou` / K.
     length_norm
         Length of prediction and reference in the geometry of dR, as a share of the video.
-    draws
-        Of each simulation, 2 or more.
     """
     if not (ious if isinstance(ious, int) else len(ious)) >= 1:
         raise UsageError("got an empty list of IoUs, expected one or more")
@@ -326,10 +314,6 @@ def noisy_lists(
 
     Parameters
     ----------
-    ious : (K,)
-        True IoUs, by rank.
-    gammas : (G,)
-        Standard deviations of the noise.
     rng
         Draws the noise: the same for all `gammas` and correlations, so that their differences are not chance.
     correlations, thresholds, draws

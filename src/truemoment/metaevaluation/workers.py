@@ -20,21 +20,7 @@ Result = TypeVar("Result")
 def done_in_order(
     work: Callable[[Piece], Result], pieces: Sequence[Piece], *, workers: int | None, what: str, progress: bool
 ) -> Iterator[Result]:
-    """Do every piece of work and yield the results in the order of the pieces.
-
-    Parameters
-    ----------
-    work
-        Does a piece.
-    pieces
-        What there is to do.
-    workers
-        Threads; None for one a core.
-    what
-        What is being done, for the progress bar.
-    progress
-        Show it on standard error when there is much to do.
-    """
+    """Do every piece of work and yield the results in the order of the pieces."""
     workers = available_cores() if workers is None else workers
     if workers < 1:
         raise UsageError(f"got {workers} workers, expected 1 or more")

@@ -50,13 +50,7 @@ TABLES: Mapping[str, PublishedTable] = MappingProxyType(
 
 
 def get_table(name: str) -> PublishedTable:
-    """Return a table by name.
-
-    Raises
-    ------
-    UsageError
-        Naming the tables there are.
-    """
+    """Return a table by name."""
     if name not in TABLES:
         raise UsageError(f"unknown table {name!r}, expected one of {', '.join(TABLES)}")
     return TABLES[name]
@@ -76,30 +70,13 @@ def reproduce(
 
     Parameters
     ----------
-    table
-        The table, or its name.
     data_dir
         Folder that holds one folder a dataset; by default the variable ``TRUEMOMENT_DATA``.
-    rng
-        Generator of what is drawn; by default one of seed 0.
     runs
         Runs of a baseline whose published figure is a mean over runs.
-    engine
-        What finds verbs, see :func:`truemoment.language.get_engine`.
-    on_status
-        Called with a line on what takes time.
-    cache
-        Keeps what learned floors learned and answered.
-
-    Returns
-    -------
-    list of Reproduced
-        In the order of the table.
 
     Raises
     ------
-    UsageError
-        If the table or the engine is not known, or the folder is none.
     MissingFileError, InputError
         If a dataset is not there, or is not as it must be.
     """
@@ -124,10 +101,6 @@ def reproduce_tables(
     ----------
     tables
         Their names; by default all, without those whose datasets are missing.
-    seed
-        Seed of every table.
-    data_dir, runs, engine, cache, on_status
-        As for :func:`reproduce`.
 
     Raises
     ------

@@ -150,15 +150,7 @@ WHOLE = MappingProxyType(
 
 @dataclass(frozen=True)
 class OnlyVerbs:
-    """An engine that finds none but some verbs.
-
-    Parameters
-    ----------
-    engine
-        What finds them.
-    lemmas
-        The verbs.
-    """
+    """An engine that finds none but some verbs."""
 
     engine: Engine
     lemmas: Collection[str]

@@ -78,13 +78,7 @@ OURS: Mapping[str, Callable[[Statistics], float]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Judged:
-    """How a figure is judged.
-
-    Parameters
-    ----------
-    tolerance, reason
-        As for :func:`~truemoment.reproduction.base.beside`.
-    """
+    """How a figure is judged."""
 
     tolerance: str | None
     reason: str = ""
@@ -196,11 +190,6 @@ class PublishedGrid:
 
     What overlaps by exactly 0.3, which many do, is suppressed there or not as float32 rounds the seconds (Soldelli/MAD,
     baselines/0ShotCLIP/utils.py); in a film of 117 minutes that moves R@100 at an IoU of 0.5 by a point.
-
-    Parameters
-    ----------
-    grid
-        The windows.
 
     Examples
     --------

@@ -33,16 +33,12 @@ class PaperReading(NamedTuple):
 
     Parameters
     ----------
-    name
-        In words.
     plan
         How queries are marked.
     sizes
         Tolerance of the numbers of videos and queries; None where they are not judged.
     not_in_common
         Most of the queries, in percent, that may be ours or theirs alone; None where it is not judged.
-    reason
-        What there is to know.
     """
 
     name: str

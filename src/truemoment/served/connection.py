@@ -53,17 +53,7 @@ class BadReplyError(OSError):
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer as it came.
-
-    Parameters
-    ----------
-    status
-        200 and so on.
-    headers
-        Its headers.
-    body
-        All of it.
-    """
+    """An answer as it came."""
 
     status: int
     headers: Message
@@ -99,19 +89,7 @@ class Connection:
         self._http.close()
 
     def post(self, path: str, body: bytes, headers: Mapping[str, str], timeout_s: float) -> Reply:
-        """Make one request and read the whole answer; redirects are not followed.
-
-        Parameters
-        ----------
-        path
-            Path below the address.
-        body
-            JSON.
-        headers
-            Headers besides :data:`HEADERS`.
-        timeout_s
-            Seconds for all of it.
-        """
+        """Make one request and read the whole answer; redirects are not followed."""
         deadline = time.monotonic() + timeout_s
         try:
             sock = cast("_Socket | None", self._http.sock)

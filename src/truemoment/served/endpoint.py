@@ -106,8 +106,6 @@ class Completion:
         Why it stopped, as the endpoint tells; ``length`` where it was cut off.
     prompt_tokens, completion_tokens
         As the endpoint counts them; None where it does not.
-    took_s
-        Seconds of the request that was answered.
     tries
         Requests made, 1 or more.
     """
@@ -128,25 +126,16 @@ class Endpoint:
     ----------
     url
         Address without ``/chat/completions``, e.g. ``http://localhost:8000/v1``.
-    model
-        The model's name there.
     key
         None if the endpoint needs none.
     key_variable
         Where the key comes from, for messages.
     timeout_s
         Seconds for a request, from finding the host to the last byte of the answer.
-    retries
-        Times a request is made again.
     options
         Further fields of the request: ``temperature``, ``max_tokens``, ``seed``, and what a server takes besides.
     first_wait_s
         Seconds before the first retry; twice as long before each next one.
-
-    Raises
-    ------
-    UsageError
-        If the address is none, the key cannot be sent or stands in what results tell, or an option is not to be set.
     """
 
     url: str
@@ -192,10 +181,6 @@ class Endpoint:
 
         Parameters
         ----------
-        connection
-            As :meth:`connect` returns it.
-        messages
-            As the interface has them.
         stop
             When set, no request is made again, and no wait goes on.
 
@@ -203,10 +188,6 @@ class Endpoint:
         ------
         EndpointError
             If no answer could be had.
-        MissingPackageError
-            If tenacity is not installed.
-        UsageError
-            If the proxy of the environment is of a kind that is not supported.
         """
         try:
             import tenacity  # noqa: PLC0415 - only asking needs it
@@ -325,16 +306,8 @@ def key_from_environment(url: str, variable: str | None = None) -> tuple[str | N
 
     Parameters
     ----------
-    url
-        The endpoint's address.
     variable
         The variable that holds the key; None for :data:`KEY_VARIABLE`, which need not be set.
-
-    Raises
-    ------
-    UsageError
-        If a variable was named and is not set, or one that was not named would be sent unencrypted to another
-        machine.
     """
     name = variable or KEY_VARIABLE
     key = os.environ.get(name, "").strip() or None

@@ -44,15 +44,7 @@ GRACE_S = 5.0
 
 @dataclass(frozen=True)
 class Unanswered:
-    """A query that could not be asked, and why.
-
-    Parameters
-    ----------
-    query_id, video_id
-        The query.
-    why
-        In words.
-    """
+    """A query that could not be asked, and why."""
 
     query_id: str
     video_id: str
@@ -65,18 +57,10 @@ class CollectedAnswers:
 
     Parameters
     ----------
-    queries
-        What was to be asked.
-    answers
-        By query id, in the order of the queries; from the raw file or new.
     new
         Ids of the queries that were asked now.
-    unanswered
-        Queries that could not be asked.
     n_requests
         Requests of the new answers, those that were made again included.
-    took_s
-        Seconds in all.
     dropped_bytes
         Length of a line that a kill had cut off in the raw file.
     odd_durations
@@ -99,10 +83,6 @@ class ServedModel:
 
     Parameters
     ----------
-    endpoint
-        The endpoint.
-    prompt
-        The prompt.
     raw
         The file of raw answers; queries that are answered there are not asked again.
     videos
@@ -114,15 +94,6 @@ class ServedModel:
         were: the randomised-video check. None shows them as they are.
     workers
         Queries asked at a time, 1 or more.
-    progress
-        Show a bar on standard error.
-    dataset, split
-        What is asked, for the first line of the raw file.
-
-    Raises
-    ------
-    UsageError
-        If frames are to be shown and none are sampled, or shuffled and none are shown.
     """
 
     endpoint: Endpoint
@@ -189,24 +160,11 @@ class ServedModel:
         return self
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Ask what is not answered yet, and read all answers.
-
-        Raises
-        ------
-        InputError, MissingPackageError
-            As for :meth:`ask`.
-        """
+        """Ask what is not answered yet, and read all answers."""
         return self.read(self.ask(queries), top)[0]
 
     def read(self, collected: CollectedAnswers, top: int = 1) -> tuple[Predictions, Parsing | None]:
         """Read answers as moments, as the prompt says they are to be read.
-
-        Parameters
-        ----------
-        collected
-            The answers.
-        top
-            Most moments a query, 1 or more.
 
         Returns
         -------
@@ -244,17 +202,11 @@ class ServedModel:
         queries
             What is asked of which video; durations in seconds, NaN where not known (the file's is told then).
 
-        Returns
-        -------
-        CollectedAnswers
-
         Raises
         ------
         InputError
             If the raw file cannot be used, a duration is needed and not known, the endpoint takes nothing of ours or
             has gone, or nothing could be asked.
-        MissingPackageError
-            If a package is not installed.
         """
         began = time.monotonic()
         self._refuse_unknown_durations(queries)
@@ -318,13 +270,7 @@ class ServedModel:
         return keys
 
     def frames_of(self, video_id: str) -> Frames:
-        """Return the frames that are shown of a video, in the order in which they are shown.
-
-        Raises
-        ------
-        MissingFileError, InputError, MissingPackageError
-            As for :func:`truemoment.video.sample_frames`.
-        """
+        """Return the frames that are shown of a video, in the order in which they are shown."""
         assert self.sampling is not None  # noqa: S101 - asked for by prompts that show frames only
         frames = sample_frames(self.videos[video_id], self.sampling)
         if self.shuffle_seed is None:

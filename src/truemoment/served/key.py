@@ -41,13 +41,7 @@ _AS_ONE = str.maketrans("-_", "+/")
 
 @dataclass(frozen=True)
 class Key:
-    """A key that no text may show.
-
-    Parameters
-    ----------
-    text
-        The key.
-    """
+    """A key that no text may show."""
 
     text: str = field(repr=False)
 

@@ -44,16 +44,8 @@ class ServedPrediction:
 
     Parameters
     ----------
-    name
-        Name of the method.
-    annotations
-        The split that was asked about.
     answers
         All answers, of this run and of earlier ones.
-    parsing
-        How answers were read; None where there are none.
-    made_by
-        Settings of the model.
     out, raw
         Files of predictions and of raw answers.
     """
@@ -109,12 +101,8 @@ def predict_with_endpoint(
 
     Parameters
     ----------
-    model
-        The model, with its raw file.
     annotations, queries
         A split, and those of its queries to ask about.
-    out
-        File of predictions.
     """
     answers = model.ask(queries)
     predictions, parsing = model.read(answers, ALL_MOMENTS)

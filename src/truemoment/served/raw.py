@@ -57,16 +57,8 @@ class RawAnswer(msgspec.Struct, frozen=True):
     ----------
     key
         Hash of everything that decides the answer; :func:`key_of` makes it.
-    query_id, video_id, sentence
-        The query.
     duration_s
         What the model was told, seconds.
-    answer
-        What it said.
-    finish_reason, usage
-        As the endpoint tells.
-    took_s
-        Seconds of the request.
     asked_at
         When, in UTC.
     """
@@ -163,13 +155,7 @@ class RawAnswers:
         self._stream.close()
 
     def find(self, query_id: str, key: str) -> RawAnswer | None:
-        """Return the answer to a query, None if it was not asked.
-
-        Raises
-        ------
-        InputError
-            If it was asked of another video, or with another sentence or duration.
-        """
+        """Return the answer to a query, None if it was not asked."""
         found = self.answers.get(query_id)
         if found is not None and found.key != key:
             raise InputError(
@@ -180,13 +166,7 @@ class RawAnswers:
         return found
 
     def add(self, answer: RawAnswer) -> None:
-        """Write an answer, whole and at once.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written.
-        """
+        """Write an answer, whole and at once."""
         self._write(msgspec.json.encode(answer))
         self.answers[answer.query_id] = answer
 

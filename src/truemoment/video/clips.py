@@ -58,14 +58,10 @@ def thumbnail(path: Path, time_s: float, longest_side: int = 320, *, outline: Ou
 
     Parameters
     ----------
-    path
-        A video file.
     time_s
         Seconds from its start, clipped to the video.
     longest_side
         Pixels; a smaller picture is not enlarged.
-    outline
-        Its :func:`~truemoment.video.frames.outline_of`, if already known.
     """
     if not 16 <= longest_side <= 8192:
         raise UsageError(f"got a longest side of {longest_side}, expected 16 to 8192 pixels")
@@ -87,14 +83,8 @@ def cut_clip(path: Path, out: Path, start_s: float, end_s: float, *, outline: Ou
 
     Parameters
     ----------
-    path
-        A video file.
-    out
-        File to write, whose name ends in ``.mp4``.
     start_s, end_s
         The part in seconds, clipped to the video.
-    outline
-        Its :func:`~truemoment.video.frames.outline_of`, if already known.
     """
     if out.suffix.lower() != ".mp4":
         raise UsageError(f"got {out.name} to write a clip to, expected a name that ends in .mp4")

@@ -417,23 +417,7 @@ def _is_whole(folder: Path) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class TwoTowers:
-    """A CLIP or SigLIP model of transformers.
-
-    Parameters
-    ----------
-    name
-        Name in signatures.
-    folder
-        Folder of its files.
-    preparation
-        Preparation of its pictures.
-    model, tokenizer
-        As transformers loads them.
-    n_words
-        Maximum number of tokens of a sentence.
-    device
-        PyTorch device.
-    """
+    """A CLIP or SigLIP model of transformers."""
 
     name: str
     folder: Path

@@ -252,12 +252,8 @@ def draw_scene(rng: np.random.Generator, things: Sequence[Noun] | None = None, g
 
     Parameters
     ----------
-    rng
-        Random generator.
     things
         Things that the scene must have; open attributes are drawn. None draws one or two.
-    ground
-        The ground; None draws it.
     """
     ground = ground or GROUNDS[int(rng.integers(len(GROUNDS)))]
     nouns = things if things is not None else [Noun(None, None)] * (1, 2, 2)[int(rng.integers(3))]
@@ -291,10 +287,6 @@ def describe(rng: np.random.Generator, scene: Scene, *, fully: bool = False) -> 
 
     Parameters
     ----------
-    rng
-        Random generator.
-    scene
-        The scene.
     fully
         Name both things with shape and colour, their relation and the ground; else any of these may be left out.
     """
@@ -330,10 +322,6 @@ def in_words(
 
     Parameters
     ----------
-    rng
-        Random generator, for synonyms and word order.
-    description
-        The content.
     verbs
         Verbs that may be used; none for a sentence without.
     plain

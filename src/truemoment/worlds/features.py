@@ -49,8 +49,6 @@ def frame_features(
     duration_s : (V,) seconds
     of_action, of_object : (concepts, D)
         Prototypes.
-    fps
-        Frames per second.
     perception
         From 0 (noise) to 1 (clean).
     rng
@@ -77,10 +75,6 @@ def coverage(start_s: Floats, end_s: Floats, n_frames: int, fps: float) -> Float
     Parameters
     ----------
     start_s, end_s : (N,) seconds
-    n_frames
-        Number of frames of the video.
-    fps
-        Frames per second.
 
     Examples
     --------

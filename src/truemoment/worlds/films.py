@@ -182,10 +182,6 @@ class SimulatedFilms:
 
     Parameters
     ----------
-    settings
-        Settings of the films.
-    films
-        Films in order of their queries.
     shared : (1 + actions + objects, D)
         The common vector, then prototypes of actions and of objects.
     """
@@ -315,10 +311,6 @@ def make_films(n_films: Mapping[str, int], settings: FilmSettings, rng: np.rando
     ----------
     n_films
         Number of films in each split: train, val, test.
-    settings
-        Settings of the films.
-    rng
-        Random generator.
 
     Examples
     --------
@@ -413,8 +405,6 @@ def write_films(
         Data folder, made if it does not exist; ``mad`` in it must be new or empty.
     films
         The films.
-    dtype
-        Type of all embeddings.
     progress
         Wraps the film ids, e.g. in a progress bar.
 

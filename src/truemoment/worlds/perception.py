@@ -167,14 +167,8 @@ class Perception:
         Annotated intervals by video id.
     habits
         What false positives are drawn from.
-    detector
-        The errors of the detector.
     n_classes
         Dimensions of a row.
-    seed
-        Seed of all draws, together with the id of the video.
-    name
-        Name in signatures.
     """
 
     fps = FPS
@@ -252,8 +246,6 @@ def perception_features(folder: Path, *, quality: float, seed: int) -> Perceptio
         Folder of Charades-STA with ``Charades_v1_train.csv``, ``Charades_v1_test.csv`` and ``Charades_v1_classes.txt``.
     quality
         Frame mAP on the training videos, from that of noise to 1; 0 for noise.
-    seed
-        Seed of all draws, 0 or above.
 
     Returns
     -------

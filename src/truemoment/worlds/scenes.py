@@ -234,12 +234,8 @@ def plan_video(
 
     Parameters
     ----------
-    rng
-        Random generator.
     minutes
         Duration, exact to the frame.
-    fps
-        Frames per second.
     n_events
         Number of sentences; None for one per about four shots.
     """

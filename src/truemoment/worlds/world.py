@@ -58,10 +58,6 @@ class WorldSettings:
     annotator_noise
         Standard deviation of an annotator's boundaries, as a fraction of the event's length, 0 to 1; a boundary moves
         by at most 45 % of the length.
-    fps
-        Frames per second.
-    n_dimensions
-        Dimensions of a frame, 1 or more.
     seed
         0 or more; the same settings give the same world.
     """
@@ -112,19 +108,13 @@ class World:
 
     Parameters
     ----------
-    settings
-        Its settings.
     splits
         Annotations of ``train``, ``val``, ``test-iid`` and ``test-ood``: one reference per query, the event itself. In
         ``test-ood`` the centres of both priors have moved.
     humans
         ``test-iid`` and ``test-ood`` as several annotators mark them: a row per annotator (``annotator-1`` ...).
-    features
-        Frame features of all videos.
     events
         Events of all videos. The queries are those that are asked for, in this order.
-    video_ids
-        Ids of the videos in order of their numbers.
     """
 
     settings: WorldSettings
@@ -148,11 +138,6 @@ def make_world(
     seed: int = 0,
 ) -> World:
     """Make a world; the parameters are those of :class:`WorldSettings`.
-
-    Raises
-    ------
-    UsageError
-        If a setting is outside its range.
 
     Examples
     --------
