@@ -721,7 +721,6 @@ def _slack(margin: Floats) -> float:
 
 
 def _saliency_pair(annotations: Annotations, pairing: _Pairing) -> SaliencyPair:
-    """Return predicted and reference clip ratings as tables."""
     predictions = pairing.predictions
     reference = annotations.saliency
     if reference is None or predictions.saliency is None or predictions.saliency_offsets is None:

@@ -50,7 +50,6 @@ class Ratios:
     t: Floats
 
     def __getitem__(self, columns: slice) -> Ratios:
-        """Return some of the ratios."""
         return Ratios(self.value[columns], self.error[columns], self.drawn[:, columns], self.t[:, columns])
 
     def bounds(self, level: float, spread: Floats | float = 0.0) -> tuple[Floats, Floats]:

@@ -177,7 +177,6 @@ def _ood_differs(distances: Mapping[tuple[str, str], SplitDistance | None], n_vi
 
 
 def _new_terms(found: Resplit) -> Promise:
-    """Check that every query of test-ood has a new term, and no query of another split."""
     terms, new = found.ranking.terms or (), set(found.terms)
     has_new = np.array([not new.isdisjoint(of) for of in terms], dtype=bool)
     ood = found.members["test-ood"]
@@ -253,7 +252,6 @@ def _less_to_guess(guessing: Sequence[Guessing]) -> Promise:
 
 
 def _floor_warnings(guessing: Sequence[Guessing]) -> list[str]:
-    """Name floors that could not be fitted, and those that score higher on test-ood than on test-iid."""
     left_out = list(dict.fromkeys(f"{why}." for of in guessing for why in of.left_out))
     tests = new_tests(guessing)
     higher = [] if tests is None else rising(*tests)

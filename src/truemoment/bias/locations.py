@@ -54,7 +54,6 @@ class Locations:
     duration_s: Floats | None = None
 
     def __post_init__(self) -> None:
-        """Refuse invalid locations."""
         n = len(self.start_end_norm)
         if n == 0:
             raise InputError("got no location, expected one or more")

@@ -113,7 +113,6 @@ class LocationShift:
     width: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse invalid values."""
         if self.place not in get_args(Place):
             raise UsageError(f"got place {self.place!r}, expected one of {', '.join(get_args(Place))}")
         if self.width is not None and not NARROWEST <= self.width <= WIDEST:
@@ -172,7 +171,6 @@ class WordShift:
     new: New = "words"
 
     def __post_init__(self) -> None:
-        """Refuse invalid values."""
         if self.new not in get_args(New):
             raise UsageError(f"got {self.new!r}, expected one of {', '.join(get_args(New))}")
 

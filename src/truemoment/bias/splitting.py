@@ -67,7 +67,6 @@ class Plan:
     ties: Ties | None = None
 
     def __post_init__(self) -> None:
-        """Refuse invalid values."""
         for name in ("ood", "val", "iid", "marked", "longest_norm"):
             share = getattr(self, name)
             if share is not None and not 0 < share < 1:

@@ -194,7 +194,6 @@ class _Even:
 
 
 def _even_anywhere(locations: Locations, shortest_norm: float) -> _Even:
-    """Return the even spread over all moments no shorter than the shortest."""
     return _Even(
         region_of(locations.start_end_norm, shortest_norm, N_STEPS),
         EVEN,
@@ -306,7 +305,6 @@ def _triangle(n: Ints | Floats) -> Ints:
 
 
 def _shortest(locations: Locations, given: float | None) -> float:
-    """Return the shortest length of the even spread; refuse an invalid one."""
     found = float(np.diff(locations.start_end_norm, axis=1).min())
     if given is not None and not 0 <= given <= found + TIE:
         raise UsageError(

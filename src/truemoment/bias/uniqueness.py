@@ -253,7 +253,6 @@ def _bound(m: Ints, shorter: Ints, longer: Ints) -> Floats:
 
 
 def _meetings(corpus: _Corpus, threshold: float) -> Iterator[tuple[Ints, Ints, int]]:
-    """Pairs of texts (shorter, longer) that may share enough, each once, in blocks; and how many texts are done."""
     n, offsets = corpus.n_words, corpus.offsets
     owner = np.repeat(np.arange(len(n)), n)
     order = np.argsort(corpus.key, kind="stable")

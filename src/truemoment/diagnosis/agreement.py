@@ -174,7 +174,6 @@ def _why_left_out(annotations: Annotations, low: int, high: int) -> str:
 
 
 def _why_none(left_out: Mapping[str, int]) -> str:
-    """Say why there is nothing to compare."""
     if set(left_out) <= {NO_NAME, NO_MOMENT}:
         return "no annotators are named, expected two or more a query"
     if set(left_out) <= {NO_NAME, NO_MOMENT, ONE}:

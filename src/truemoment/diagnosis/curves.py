@@ -169,7 +169,6 @@ def _bounds_s(length_s: Floats, bins: int) -> Floats:
 
 
 def _counted(length: Floats, bounds: Floats, hits: Floats, weight: Floats) -> LengthCounts:
-    """Sum hits and misses, (Q,), over classes of length."""
     counts: Bools = ~np.isnan(length) & (weight > 0)
     at = class_of(length[counts], bounds[:-1])
     n_classes = len(bounds) - 1

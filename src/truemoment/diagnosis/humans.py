@@ -293,7 +293,6 @@ def consensus_against_another(annotators: Annotators, measures: Sequence[Measure
 def _of_consensus(
     annotators: Annotators, measures: tuple[Measure, ...], protocol: Protocol, duplicates: Duplicates
 ) -> HumanScores:
-    """Measure the median of the others against each annotator."""
     present, others = _who_counts(annotators, "others-representative", duplicates)
     own = present[:, :, None] & np.eye(present.shape[1], dtype=bool)
     start_s, end_s = (_median_of_others(times_s, others) for times_s in annotators.moments)
@@ -319,7 +318,6 @@ def _against_people(
     protocol: Protocol,
     duplicates: Duplicates,
 ) -> HumanScores:
-    """Measure every annotator against references that are not ``official``."""
     by_rule = dataclasses.replace(protocol, references=_RULES[reference])
     trial = _Trial.of_people(annotators, *_who_counts(annotators, reference, duplicates), by_rule)
     numerator, weight = trial.judged(measures)

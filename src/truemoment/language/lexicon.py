@@ -82,7 +82,6 @@ def read(words: Sequence[Word]) -> list[Tag]:
 
 
 def _settle(r: Reading) -> str:
-    """Return the role of a word that has several."""
     word, role = r.word, r.word.role
     if role in ("EITHER", "VERB"):
         return _verb_or_not(r)
@@ -140,7 +139,6 @@ def _adjective_or_noun(r: Reading) -> str:
 
 
 def _advance(r: Reading, role: str) -> None:
-    """Note what a word leaves for the next."""
     word = r.word
     if role == "VERB":
         _note_verb(r)

@@ -103,7 +103,6 @@ def _placed(sentence: str, tokens: Sequence[Token], how: How) -> Iterator[_Place
 
 
 def _tree(tokens: Sequence[_Placed], engine: str) -> PhraseTree:
-    """Apply the rule at the top of this module."""
     at_verb = [k for k, token in enumerate(tokens) if token.tag == "VERB" and token.position >= 0]
     subjects: list[int] = []
     objects: list[list[int]] = []

@@ -35,7 +35,6 @@ class Remembered:
         return self.engine.name
 
     def __len__(self) -> int:
-        """How many distinct sentences it remembers."""
         return len(self._readings)
 
     def analyse(self, sentences: Sequence[str]) -> list[list[Token]]:

@@ -74,7 +74,6 @@ class WordVectors:
     name: str
 
     def __post_init__(self) -> None:
-        """Check that words and vectors belong together."""
         shape = self.vectors.shape
         if len(shape) != 2 or shape[0] != len(self.words) or self.vectors.dtype != np.float32:
             raise InputError(

@@ -119,7 +119,6 @@ def all_studies(
 
 
 def _check_validation(loaded: LoadedSystems, validation: Annotations | None) -> None:
-    """Refuse a validation split that contains test queries, and one without test annotations."""
     if validation is None:
         return
     if loaded.annotations is None:

@@ -189,7 +189,6 @@ def _checked(measures: str | Sequence[Measure | str]) -> tuple[Measure, ...]:
 
 
 def _by_depth(measures: Sequence[Measure], length: int) -> dict[int, list[Measure]]:
-    """Group measures by how many answers they look at; all of them are taken as `length`."""
     groups: dict[int, list[Measure]] = {}
     for measure in measures:
         depth = length if measure.depth is None else min(measure.depth, DEEPEST)
@@ -200,7 +199,6 @@ def _by_depth(measures: Sequence[Measure], length: int) -> dict[int, list[Measur
 def _judged(
     measures: Sequence[Measure], axiom: Axiom, ranks: Ints, drawn: MinimalPairs, protocol: Protocol
 ) -> list[AxiomResult]:
-    """Judge measures that look at equally many answers."""
     n_references = drawn.references.shape[1]
     if not len(drawn):
         nothing = np.zeros(0, dtype=np.int64)
@@ -228,7 +226,6 @@ def _judged(
 
 
 def _smallest(measure: Measure, axiom: Axiom, drawn: MinimalPairs, rise: Floats, protocol: Protocol) -> MinimalPair:
-    """Return the smallest counterexample; for MON one on which the measure falls, if there is any."""
     falls = axiom == "MON" and bool((rise < 0).any())
 
     def sought(of_pairs: Floats) -> Bools:

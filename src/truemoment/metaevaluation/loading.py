@@ -178,7 +178,6 @@ class SystemSource:
     def _made(
         self, annotations: Annotations, train: Annotations | None, seed: int, on_status: Callable[[str], None]
     ) -> tuple[dict[str, Predictions], dict[str, Predictions]]:
-        """Return the predictions of simulated systems and of baselines, as far as they are wanted."""
         from truemoment.baselines import (  # noqa: PLC0415 - only these systems need it, and importing takes time
             BASELINES,
             Choices,

@@ -178,7 +178,6 @@ def draw_pairs(
 def _draw(
     axiom: Axiom, rank: Ints, rng: np.random.Generator, *, length: int, references: int, protocol: Protocol
 ) -> MinimalPairs:
-    """Draw pairs most of which fulfil the conditions."""
     n_pairs, n_ends = len(rank), 2 * references
     shortest, longest = DURATION_S
     duration_s = rng.integers(shortest, longest + 1, n_pairs) + (n_ends - 2)

@@ -84,13 +84,10 @@ class NoiseModel(Protocol):
 
 @dataclass(frozen=True)
 class _OfVariance:
-    """Noise of a stated variance, which is its level."""
-
     variance_s2: float
     source = ""
 
     def __post_init__(self) -> None:
-        """Refuse impossible values."""
         if not 0 <= self.variance_s2 < np.inf:
             raise UsageError(f"got a variance of {self.variance_s2:g} s², expected 0 or more")
 

@@ -349,8 +349,6 @@ class _Sums:
 
 @dataclass(frozen=True, eq=False)
 class _Products:
-    """Sums over units: of numerators (M, S) and weights (M, S or 1), and of all their products by two systems."""
-
     x: Floats
     w: Floats
     xx: Floats

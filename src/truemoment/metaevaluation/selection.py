@@ -279,7 +279,6 @@ def z_scores(figures: Floats) -> Floats:
 
 
 def _check_same(validation: tuple[str, ...], test: tuple[str, ...]) -> None:
-    """Refuse variants that are not the same, in the same order, on either side."""
     for side, ours, theirs in (("validation", validation, set(test)), ("test", test, set(validation))):
         if alone := [name for name in ours if name not in theirs]:
             more = f" and {len(alone) - 3} more" if len(alone) > 3 else ""
@@ -295,7 +294,6 @@ def _check_same(validation: tuple[str, ...], test: tuple[str, ...]) -> None:
 
 
 def _check_defined(figures: Floats, measures: tuple[Measure, ...], side: str) -> None:
-    """Refuse a measure that is defined for no variant."""
     undefined: Bools = np.asarray(np.isnan(figures).all(axis=0))
     for measure, nowhere in zip(measures, undefined, strict=True):
         if nowhere:

@@ -53,7 +53,6 @@ def shrink(pairs: MinimalPairs, allowed: Judge, breaks: Judge) -> MinimalPairs:
 
 
 def _smaller(pair: MinimalPairs, allowed: Judge, breaks: Judge) -> MinimalPairs | None:
-    """Return the smallest pair that is one change away and still breaks the axiom; None if there is none."""
     changed = _one_change_away(pair)
     changed = changed.take(well_formed(changed) & (cost(changed) < cost(pair)))
     changed = changed.take(allowed(changed))
@@ -106,7 +105,6 @@ def _of_flat(times: Floats, like: MinimalPairs) -> MinimalPairs:
 
 
 def _one_change_away(pair: MinimalPairs) -> MinimalPairs:
-    """All pairs that one change makes of a pair, sound ones and others."""
     parts = [*_without_one(pair), _mirrored(pair), _of_flat(_retimed(_flat(pair)[0]), pair)]
     tables = ("duration_s", "references", "before", "changed", "rank")
     return MinimalPairs(*(np.concatenate([getattr(part, name) for part in parts]) for name in tables))
@@ -124,7 +122,6 @@ def _without_one(pair: MinimalPairs) -> Iterator[MinimalPairs]:
 
 
 def _mirrored(pair: MinimalPairs) -> MinimalPairs:
-    """The pair as seen when the video runs backwards."""
     references, before, changed = (
         pair.duration_s - table[..., ::-1] for table in (pair.references, pair.before, pair.changed)
     )

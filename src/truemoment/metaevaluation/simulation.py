@@ -122,7 +122,6 @@ class SimulatedSystem:
     alike: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse dials beyond their ends."""
         for dial in ("found", "ranking", "bias", "alike"):
             if not 0 <= getattr(self, dial) <= 1:
                 raise UsageError(f"{self.name}: got {dial} {getattr(self, dial):g}, expected 0 to 1")
@@ -341,8 +340,6 @@ class _Chance:
 
 
 def _chance(system: SimulatedSystem, stage: _Stage, block: int, n: int) -> _Chance:
-    """What a block of n queries holds for a system."""
-
     def stream(of: str, name: str) -> np.random.Generator:
         return np.random.default_rng([*stage.seed, 1, _number(f"{of}:{name}"), block])
 
@@ -355,7 +352,6 @@ def _chance(system: SimulatedSystem, stage: _Stage, block: int, n: int) -> _Chan
 
 
 def _answers(system: SimulatedSystem, stage: _Stage, top: int) -> Predictions:
-    """Simulate a system block by block."""
     queries = stage.references.queries
     parts = []
     for block, first in enumerate(range(0, len(queries), BLOCK)):

@@ -46,7 +46,6 @@ class Systems:
     scores: Mapping[str, Scores]
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be compared."""
         if len(self.scores) < 2:
             came = f"one system ({next(iter(self.scores))})" if self.scores else "no system"
             raise UsageError(f"got {came}, expected two or more")

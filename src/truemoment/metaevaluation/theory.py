@@ -370,7 +370,6 @@ def _discounted(iou: float, gammas: Floats, thresholds: Floats, length_norm: flo
 
 
 def _check_ious(ious: Sequence[float], thresholds: Sequence[float]) -> None:
-    """Refuse IoUs and thresholds that are none."""
     for what, several, values in (("an IoU", "IoUs", ious), ("a threshold", "thresholds", thresholds)):
         wrong = [value for value in values if not 0 <= value <= 1]
         if wrong or not values:
@@ -379,7 +378,6 @@ def _check_ious(ious: Sequence[float], thresholds: Sequence[float]) -> None:
 
 
 def _check_noise(gammas: Sequence[float], length_norm: float, draws: int, n_ranks: int) -> None:
-    """Refuse noise, lengths and draws out of their range."""
     wrong = [gamma for gamma in gammas if not LEAST_NOISE <= gamma <= MOST_NOISE]
     if wrong or not gammas:
         got = f"noise of {wrong[0]:g}" if wrong else "no noise"

@@ -262,7 +262,6 @@ class AnnotatedAgain:
 
 
 def _marked(dataset: str, inputs: TableInputs) -> AnnotatedAgain | None:
-    """Read the re-annotations of a dataset; None where those of ActivityNet Captions are not at hand."""
     try:
         marked = Annotators.of(inputs.load(REANNOTATED[dataset], TEST[dataset]))
     except MissingFileError:

@@ -326,7 +326,6 @@ def _clip(
 
 
 def _feature_files(folder: Path) -> tuple[FeatureStore, SentenceFile]:
-    """Open the features of frames and of sentences, in the folder or in ``features`` in it."""
     frames, sentences = (
         required_file(folder, *names, *(f"features/{name}" for name in names), dataset="mad")
         for names in (FRAME_FILES, SENTENCE_FILES)

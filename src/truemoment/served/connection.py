@@ -107,7 +107,6 @@ class Connection:
             raise
 
     def _connected(self, deadline: float) -> _Socket:
-        """Connect to the host, through its proxy where it has one, with TLS where it is asked for."""
         proxy = _proxy_of(self._url)
         sock = _dialled(proxy.host, proxy.port, deadline) if proxy else _dialled(self._host, self._port, deadline)
         try:
@@ -214,7 +213,6 @@ def _tls() -> ssl.SSLContext:
 
 
 def _left(deadline: float) -> float:
-    """Return the seconds that are left."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError
@@ -268,7 +266,6 @@ def _is_idle(sock: socket.socket) -> bool:
 
 
 def _body_of(response: http.client.HTTPResponse) -> bytes:
-    """Read an answer up to a size."""
     packed = response.headers.get("Content-Encoding", "identity").strip().lower()
     if packed not in ("", "identity"):
         raise BadReplyError("packs its answer, which was not asked for")

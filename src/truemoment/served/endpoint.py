@@ -148,7 +148,6 @@ class Endpoint:
     first_wait_s: float = FIRST_WAIT_S
 
     def __post_init__(self) -> None:
-        """Check everything before anything is sent."""
         object.__setattr__(self, "url", checked_url(self.url))
         if not self.model.strip():
             raise UsageError("got no model, expected its name at the endpoint")
@@ -216,7 +215,6 @@ class Endpoint:
         raise EndpointError("was not asked", "transient")
 
     def _once(self, connection: Connection, body: bytes, tries: int) -> Completion:
-        """Make one request."""
         began = time.monotonic()
         headers = {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
         try:
@@ -323,7 +321,6 @@ def key_from_environment(url: str, variable: str | None = None) -> tuple[str | N
 
 
 def _message_in(data: bytes) -> str:
-    """Return what an error says of itself: of JSON its message, of a page nothing."""
     try:
         error = msgspec.json.decode(data)
         error = error.get("error", error) if isinstance(error, dict) else error
@@ -334,7 +331,6 @@ def _message_in(data: bytes) -> str:
 
 
 def _count(tokens: int | None) -> int | None:
-    """Return a number of tokens, None for what is no count."""
     return tokens if tokens is not None and 0 <= tokens < MOST_TOKENS else None
 
 

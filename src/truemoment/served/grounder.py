@@ -108,7 +108,6 @@ class ServedModel:
     split: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what does not go together."""
         if self.prompt.shows_frames != (self.sampling is not None):
             shows = "shows frames: expected" if self.prompt.shows_frames else "shows no frames: got"
             raise UsageError(f"prompt {self.prompt.name} {shows} which ones to take")
@@ -410,7 +409,6 @@ class _Requests:
             )
 
     def _work(self) -> None:
-        """Ask query after query until there is none."""
         with self.model.endpoint.connect() as connection:
             while not self._stop.is_set():
                 try:

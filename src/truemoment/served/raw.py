@@ -188,7 +188,6 @@ class RawAnswers:
             raise InputError(f"cannot be written ({error.strerror})", path=self.path) from None
 
     def _read(self) -> bool:
-        """Read what is there; return whether it has a first line."""
         try:
             self._stream.seek(0)
             data = self._stream.read()
@@ -219,7 +218,6 @@ class RawAnswers:
             raise InputError("is there, and holds no raw answers", path=self.path, hint="give another --raw")
 
     def _check(self, header: RawHeader) -> None:
-        """Refuse answers by other settings, saying which differ."""
         if header.truemoment_answers != FORMAT_VERSION:
             came = f"got version {header.truemoment_answers}, expected {FORMAT_VERSION}"
             raise InputError(came, path=self.path, line=1, field="truemoment_answers")

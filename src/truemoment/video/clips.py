@@ -101,7 +101,6 @@ def cut_clip(path: Path, out: Path, start_s: float, end_s: float, *, outline: Ou
 
 
 def _write_clip(stream: IO[bytes], path: Path, outline: Outline, start_s: float, end_s: float) -> None:
-    """Encode the pictures of a part, then its sound."""
     import av  # noqa: PLC0415 - only videos need it
 
     shown = frames_between(path, outline, start_s, end_s)
@@ -157,7 +156,6 @@ def _encode_pictures(
     pixel_aspect: float,
     part_s: tuple[float, float],
 ) -> None:
-    """Encode frames, each from its time until the next one's."""
     import av  # noqa: PLC0415 - only videos need it
 
     start_s, end_s = part_s
@@ -219,7 +217,6 @@ def _sound_form(path: Path) -> tuple[int, str] | None:
 
 
 def _sound_of(container: InputContainer) -> AudioStream | None:
-    """Find the first stream of sound that can be decoded."""
     for stream in container.streams.audio:
         if has_decoder(stream) and stream.rate >= LEAST_RATE and stream.channels:
             return stream
@@ -259,7 +256,6 @@ def _sound_between(
 
 
 def _encode_sound(container: OutputContainer, stream: AudioStream, parts: Iterator[tuple[int, Samples]]) -> None:
-    """Encode sound; gaps between its parts are silent."""
     import av  # noqa: PLC0415 - only videos need it
 
     done = 0

@@ -101,7 +101,6 @@ class Sampling:
     longest_side: int = 448
 
     def __post_init__(self) -> None:
-        """Refuse impossible numbers."""
         if (self.fps is None) == (self.n_frames is None):
             raise UsageError("which frames? expected frames a second or a number of frames, one of the two")
         if self.fps is not None and not 0 < self.fps <= MOST_FPS:
@@ -560,7 +559,6 @@ def _timed(
 
 
 def _all_frames(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
-    """Decode every frame."""
     for packet in packets_of(container, stream):
         yield from packet.decode()
 

@@ -385,7 +385,6 @@ def _changed(rng: np.random.Generator, scene: Scene) -> Scene:
 
 
 def _moved_to(thing: Thing, other: Thing) -> Thing:
-    """Return a thing at the place of another, wholly within the picture."""
     places = [
         (float(np.clip(x, thing.radius, ASPECT - thing.radius)), float(np.clip(y, thing.radius, 1 - thing.radius)))
         for x, y in (other.start, other.end)

@@ -109,7 +109,6 @@ class FilmSettings:
     n_dimensions: int = 512
 
     def __post_init__(self) -> None:
-        """Check all settings."""
         if not 0 <= self.nearness <= 1:
             raise UsageError(f"nearness: got {self.nearness}, expected a number from 0 to 1")
         for name, least, most in (
@@ -452,14 +451,12 @@ def _hdf5() -> Any:  # noqa: ANN401 - h5py ships no types
 
 
 def _write_vectors(hdf5: Any, path: Path, vectors: Iterable[tuple[str, Frames]], dtype: str) -> None:  # noqa: ANN401 - as above
-    """Write an HDF5 file with a dataset for each name."""
     with hdf5.File(path, "w") as file:
         for name, vector in vectors:
             file[name] = vector.astype(dtype, copy=False)
 
 
 def _entries(films: Iterable[SimulatedFilm]) -> dict[str, dict[str, object]]:
-    """Annotations as MAD's files have them."""
     entries: dict[str, dict[str, object]] = {}
     for film in films:
         for k, sentence in enumerate(film.sentence):

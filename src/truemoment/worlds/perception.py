@@ -214,7 +214,6 @@ class Perception:
         return self._perceived(video_id)[0]
 
     def _perceived(self, video_id: str) -> tuple[AnnotatedActions, np.random.Generator]:
-        """Return what the detector finds in a video, and the generator of the noise of its scores."""
         actions = self._actions_of(video_id)
         seeds = np.random.SeedSequence([self.seed, *_words(video_id)]).spawn(2)
         of_hits, rng = map(np.random.default_rng, seeds)  # apart: noise does not depend on the number of actions
@@ -377,7 +376,6 @@ def _read_interval(text: str, n_classes: int) -> tuple[int, float, float] | None
 
 
 def _joined(duration_s: float, intervals: list[tuple[int, float, float]]) -> AnnotatedActions:
-    """Join overlapping intervals of one class."""
     joined: list[tuple[int, float, float]] = []
     for klass, start_s, end_s in sorted(intervals):
         if not end_s > start_s:

@@ -290,7 +290,6 @@ def _draw_events(rng: np.random.Generator, n_events: int) -> list[tuple[Scene, D
 
 
 def _subject_of(scene: Scene, description: Description) -> Thing:
-    """Return the thing that a sentence is about."""
     said = description.subject
     return next(of for of in scene.things if said and (of.shape, of.colour) == (said.shape, said.colour))
 

@@ -315,7 +315,6 @@ class _Examples:
 
 
 def _learn(examples: _Examples, features: Features) -> ToyModel:
-    """Fit both regressions; both weights are left at 1."""
     said, grid = examples.said, candidates()
     count = Counter(word for words in said.words for word in words)
     known = sorted(word for word, times in count.items() if times >= LEAST_COUNT)

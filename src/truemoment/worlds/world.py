@@ -73,7 +73,6 @@ class WorldSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check all settings."""
         for name in ("location_prior", "query_prior", "perception", "annotator_noise"):
             if not 0 <= getattr(self, name) <= 1:
                 raise UsageError(f"{name}: got {getattr(self, name)}, expected a number from 0 to 1")
@@ -218,7 +217,6 @@ def videos_by_split(n_videos: int) -> Ints:
 def _events(
     settings: WorldSettings, duration_s: Floats, shifted: Bools, rng: Mapping[str, np.random.Generator]
 ) -> Events:
-    """Draw all events; in videos marked `shifted` (V,) the centres of the priors have moved."""
     numbers = rng["time lines"].random((len(duration_s), 1 + MOST_EVENTS, 4))
     video, action, thing, asked = compose(numbers)
     order = rng["cells"].permutation(len(ACTIONS))
