@@ -1,19 +1,16 @@
-"""How sure a figure is, and whether two figures differ: resampling and permuting videos.
+"""Uncertainty of figures and of differences: resampling and permuting videos.
 
-Queries of one video share its difficulties, so they are not independent draws; videos are. All
-functions start from the sums of numerators and weights by video and never match again. Videos are the
-only chance here: what another training of the same model would give is another question, which several
-runs answer (see :mod:`truemoment.comparison`).
+Queries of one video are not independent; videos are. All functions start from sums of numerators and weights by video.
+Several runs of one model are the subject of :mod:`truemoment.comparison`.
 
 References
 ----------
-Bootstrap of whole clusters: C. A. Field and A. H. Welsh, Bootstrapping clustered data, JRSS B 69 (2007).
-Permutation test of two systems: M. D. Smucker, J. Allan and B. Carterette, A comparison of statistical
-significance tests for information retrieval evaluation, CIKM 2007; a p value that is never 0:
-B. Phipson and G. K. Smyth, Permutation p-values should never be zero, SAGMB 9 (2010). Correction:
-S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6 (1979); of many
-comparisons at once: P. H. Westfall and S. S. Young, Resampling-based multiple testing (1993). Detectable
-difference: H. S. Bloom, Minimum detectable effects, Evaluation Review 19 (1995).
+Bootstrap of whole clusters: C. A. Field and A. H. Welsh, Bootstrapping clustered data, JRSS B 69 (2007). Permutation
+test of two systems: M. D. Smucker, J. Allan and B. Carterette, A comparison of statistical significance tests for
+information retrieval evaluation, CIKM 2007; a p value that is never 0: B. Phipson and G. K. Smyth, Permutation p-values
+should never be zero, SAGMB 9 (2010). Correction: S. Holm, A simple sequentially rejective multiple test procedure,
+Scand. J. Statist. 6 (1979); of many comparisons at once: P. H. Westfall and S. S. Young, Resampling-based multiple
+testing (1993). Detectable difference: H. S. Bloom, Minimum detectable effects, Evaluation Review 19 (1995).
 """
 
 from __future__ import annotations

@@ -1,20 +1,15 @@
-r"""Split a dataset again, so that guessing where moments usually are helps less.
+"""Split a dataset again, so that guessing where moments usually are helps less.
 
 The procedure of Closer Look (Yuan et al. 2021, section 4.1), with settings for what the paper leaves open:
 
 1. All queries are ranked by the density of their moments (:mod:`truemoment.bias.shifts`).
 2. The queries of the lowest ranks are *marked* for test-ood: the smallest number that fills it, or a given share.
-3. Videos with more than half of their queries marked go to test-ood. Videos with exactly half do not, by default,
-   because half of their moments are at common locations. (The paper does not say; its files have them in test-ood.)
-4. Videos with a long moment (by default at least half of the video) stay out of test-ood, as in ActivityNet-CD: else
-   the prediction "the whole video" gains there.
+3. Videos with more than half of their queries marked go to test-ood; those with exactly half only by `ties`.
+4. Videos with a long moment (by default at least half of the video) stay out of test-ood: else the prediction "the
+   whole video" gains there.
 5. The other videos are assigned at random to val, test-iid and train.
 
-More marked queries bring more videos to test-ood, so bisection finds the smallest number that fills it.
-
-The published files show the settings of the paper: Charades-CD and ActivityNet-CD are reproduced query by query with
-kernels of width 0.034 and 0.0013 of the video in all directions, 20 % and 40 % of the queries marked, ties in test-ood,
-and, in ActivityNet-CD, step 4 (the tables ``closer-look-resplit`` of :mod:`truemoment.reproduction`).
+``docs/resplit.md`` has the settings that reproduce Charades-CD and ActivityNet-CD query by query.
 """
 
 from __future__ import annotations

@@ -1,18 +1,12 @@
-r"""Unevenness of locations, in bits, and the best constant prediction.
+"""Unevenness of locations, in bits, and the best constant prediction.
 
 Unevenness is relative to an *even* spread: all moments of the video no shorter than the shortest one are equally
-likely. The best constant is compared with moments of the *same lengths* at even starts: a constant hits long moments
-more easily than short ones anywhere, so compared with the even spread, with its many long moments, every dataset of
-short moments would seem unbiased. (Equal lengths do help a constant; unevenness shows them.)
-
-If moments are on a grid (:mod:`truemoment.bias.grids`), both are relative to what is even *on the grid*: all pairs of a
-start and a later end are equally likely, or all starts for moments with the same number of steps. So even moments have
-0 bits and no excess, with or without a grid.
+likely. The best constant is compared with moments of the *same lengths* at even starts, because a constant hits long
+moments more easily anywhere. On a grid (:mod:`truemoment.bias.grids`), all pairs of a start and a later end on the grid
+are equally likely, or all starts for moments of the same number of steps.
 
 Small samples are uneven by chance, so the same value is computed for even samples of the same size. Sentences about the
-same moment are drawn together, with one location. (Moments of one video are drawn independently, and so are different
-moments of several annotators for one query; on a grid they never get the same location, because they would then be one
-moment.)
+same moment are drawn together. Different moments of one video are drawn independently, but never equal on a grid.
 
 References
 ----------

@@ -1,26 +1,16 @@
-r"""How far annotators agree: overlap of their moments pair by pair, and Krippendorff's alpha.
+r"""Agreement of annotators: overlap of their moments pair by pair, and Krippendorff's alpha.
 
-*Pairwise IoU* is that of two annotators' moments of one query. A query's figure is the mean over its pairs, and every
-query counts once, however many marked it.
+*Pairwise IoU* of a query is the mean over its pairs of annotators; every query has the same weight.
 
-*Krippendorff's alpha* sets the disagreement within queries against the disagreement that chance would give, were
-moments dealt out to queries at random:
+*Krippendorff's alpha* compares the disagreement within queries with the disagreement by chance:
 
 .. math:: \alpha = 1 - \frac{D_o}{D_e}, \quad
           D_o = \frac{1}{n} \sum_u \frac{1}{m_u - 1} \sum_{i \ne j} \delta(c_{ui}, c_{uj}), \quad
           D_e = \frac{1}{n (n - 1)} \sum_{k \ne l} \delta(c_k, c_l)
 
-with :math:`m_u` moments of query u, :math:`n = \sum_u m_u`, and ordered pairs. It is 1 where all agree, about 0 where
-annotators agree no more than moments drawn at random, below 0 where they avoid each other. Queries may have different
-numbers of annotators. Any difference function will do that is 0 between equals; ours is the Jaccard distance
-:math:`1 - \mathrm{IoU}` of moments as shares of the video: a metric on intervals, so it has the properties that the
-coefficient asks of a difference, and it speaks the language of the field's measures. As shares, because moments of
-different videos are compared, where seconds would not mean the same. Unlike pairwise IoU, alpha does not reward a
-dataset whose moments all lie in one place: two annotators who mark nearly the whole of every video overlap well and
-tell nothing. Start and end alone are compared by the squared difference (the coefficient's interval metric).
-
-Krippendorff's coefficients for *unitising* are for annotators who cut a recording into any number of units; here each
-marks one moment a query, so that the general coefficient fits, with queries as units.
+with :math:`m_u` moments of query u, :math:`n = \sum_u m_u`, and ordered pairs. The difference of two moments is the
+Jaccard distance :math:`1 - \mathrm{IoU}` as shares of the video; that of two starts or ends is squared. Guide:
+``docs/humans.md``.
 
 References
 ----------

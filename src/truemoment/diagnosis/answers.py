@@ -1,9 +1,7 @@
-"""First answers, and the pattern they make: a coarse grid, one answer for all, one answer a video.
+"""First answers, and their pattern: a coarse grid, one answer for all queries, or one answer for each video.
 
-A method that looks at the video answers different sentences differently and stops where the moment
-stops. Answers that all lie on multiples of 5 s, or are the same whatever is asked, were not found in
-the video. Closer Look (Yuan et al. 2021, section 5.2) saw it in a published method, whose answers came
-down to (0, 1), (0, 0.5) and (0.5, 1); TimeChat's issue 33 reports multiples of 5.
+Such answers were not found in the video. Closer Look (Yuan et al. 2021, section 5.2) reports a published method with
+the answers (0, 1), (0, 0.5) and (0.5, 1); TimeChat's issue 33 reports multiples of 5 s.
 """
 
 from __future__ import annotations

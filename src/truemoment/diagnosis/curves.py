@@ -1,11 +1,7 @@
-r"""Curves: R@n and dR@n against the threshold m, and success and failure by the length of the reference.
+"""Curves: R@n and dR@n against the threshold m, and success and failure by the length of the reference.
 
-Sources
-    R and dR against m: Closer Look (Yuan et al. 2021), section 5.3, Fig. 8 (Fig. 12 of the journal version):
-    at small m the two lie far apart, since hits with ends far off count for R.
-    Success and failure: Hidden Challenges (Otani et al. 2020), section 4, Fig. 6: hits at IoU > 0.5 stacked on
-    misses, by the reference's share of the video in 20 classes. A method that answers long moments whatever is
-    asked succeeds on long references and nowhere else.
+Sources: R and dR, Closer Look (Yuan et al. 2021), section 5.3, Fig. 8 (Fig. 12 of the journal version); success and
+failure, Hidden Challenges (Otani et al. 2020), section 4, Fig. 6.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Errors: in which way a first answer is wrong, and what mending each way would give.
+"""Errors: the kind of error of each first answer, and the gain from correcting each kind.
 
 Every query with a reference is of exactly one kind. With r the reference, a the first answer and m the threshold::
 
@@ -12,24 +12,17 @@ Every query with a reference is of exactly one kind. With r the reference, a the
     no answer                                      an empty list, or none
     faulty reference                               every reference is empty or swapped: nothing can be right
 
-Queries without a reference moment are left out, whatever the protocol says of them: no moment can be wrong there.
+Queries without a reference moment are left out. The first kind that applies counts, in the order: hit, faulty
+reference, no answer, empty or swapped, wrong place, too long, too short, shifted. Of several references, the one with
+the largest IoU decides. If a protocol merges or pools references, or makes each a query of its own, the nearest one
+does.
 
-The kinds are asked in the order: hit, faulty reference, no answer, empty or swapped, wrong place, too long,
-too short, shifted. Of several references the one with the largest IoU tells the kind.
+A query whose first answer is wrong may also be *hidden*: a hit is at a rank 2..K. It is *hidden by duplicates* if the
+hit is at rank 3 or below and all answers between the first and it repeat the first (IoU > 0.45, the NMS threshold of
+Hidden Challenges).
 
-Beside its kind, a query whose first answer is wrong may be *hidden*: a hit stands at a rank 2..K. It is *hidden
-by duplicates* when it stands at rank 3 or below and all answers between the first and it repeat the first
-(IoU > 0.45 with it, the threshold at which Hidden Challenges suppresses).
-
-What mending gives
-    The figures if the queries of one kind had the reference as their first answer (IoU 1), all else as it is;
-    for hidden hits, if the hit were brought to rank 1. Kinds are mended one at a time, each alone, as in TIDE
-    (Bolya et al., ECCV 2020), whose idea this is. For R@1 the gains of the kinds add up to what is missing to 1
-    (faulty references apart).
-
-The protocol's order of answers, suppression, clipping, unit and comparison all hold, since the kinds are computed
-inside :func:`~truemoment.evaluation.evaluate`. Where the protocol merges or pools references, or makes each a
-query of its own, each answer is held against its nearest one instead.
+The gain is computed with IoU 1 for the queries of one kind (for hidden hits, with the hit at rank 1), as in TIDE (Bolya
+et al., ECCV 2020). The gains in R@1 add up to 1 - R@1, except for faulty references.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What annotators score against references, and against each other.
+"""Scores of annotators against references, and against each other.
 
 The references of an annotator are one of these:
 
@@ -10,37 +10,20 @@ The references of an annotator are one of these:
 ``another``                   one other annotator; the mean over all of them
 ============================  =============================================================================
 
-One annotator is not the best that people can do. The *consensus* of all annotators but one is compared with that one:
-see :func:`consensus_scores`.
+Identical moments of two annotators count by ``duplicates``:
 
-*Identical moments.* Hidden Challenges compares a person with what others marked. Whether identical moments of others
-count is a choice, ``duplicates``:
-
-* ``"out"``: moments identical to the person's own are removed first: from the references (``nearest``,
-  ``others-representative``), or from the answers (``representative``: annotators who marked the representative moment
-  do not answer). Where all marked the same moment, everybody scores as that moment does.
+* ``"out"``: moments identical to the person's own are removed from the references, or from the answers
+  (``representative``), unless all are. ``another`` never removes them; the consensus does before the median.
 * ``"kept"``: only the person's own moment is removed.
-* ``"published"``: as the authors' notebook does: kept for ``nearest`` and ``others-representative``, out for
-  ``representative``. This yields the published figures of both datasets but for one query (:func:`by_agreement`), see
-  :mod:`truemoment.reproduction`.
+* ``"published"``: as the authors' notebook: kept for ``nearest`` and ``others-representative``, out for
+  ``representative``.
 
-On a coarse grid (DiDeMo: 5-second segments) identical moments are agreement; without them, people are compared only
-with those who disagree. ``another`` never removes them; with ``"out"`` the consensus removes them before the median.
+A person is ``random`` (one drawn for each query), the k-th by agreement (mean IoU with the others; the first is the
+*representative* human), or the k-th ``best`` by IoU with the official references. A moment may begin before 0 s; only a
+protocol that clips times clips it. Guide: ``docs/humans.md``.
 
-*Moments before the video.* A moment may begin before 0 s. It is measured as it was marked; only a protocol that clips
-times clips it. (A prediction of a method may not begin before 0 s.)
-
-*Which person.* ``random``: one drawn for each query; mean and deviation over many draws. By agreement: the k-th by mean
-IoU with the others; the first is the *representative* human. ``best``: the k-th by IoU with the official references.
-
-Read in the paper and in the authors' notebooks (mayu-ot/hidden-challenges-MR at e0c4546, notebooks/report):
-"[Human performance]" draws and ranks people, the k-th best by IoU with the official moment; "Multi-ref metric" compares
-them with each other, in whole per cent, so that an IoU of exactly 0.5 is no hit: plain float64 on seconds (the
-protocol ``hidden-challenges``) makes hits of some of these ties, the default protocol of none.
-
-References
-----------
-Hidden Challenges (Otani et al. 2020), sections 5 and 6, Tables 1 and 2.
+Sources: Hidden Challenges (Otani et al. 2020), sections 5 and 6, Tables 1 and 2; the authors' notebooks "[Human
+performance]" and "Multi-ref metric" (mayu-ot/hidden-challenges-MR at e0c4546, notebooks/report).
 """
 
 from __future__ import annotations

@@ -1,9 +1,7 @@
-"""The randomised-video check on a model: the same questions about the same videos, changed in several ways.
+"""The randomised-video check on a model: the same queries on videos that are changed in several ways.
 
-Whatever answers from frame features can be run on changed ones (:class:`~truemoment.features.changed.ChangedFeatures`):
-segments of the video in another order, the video backwards, one moment of it frozen, another video in its place. If the
-model looks at the video, its figures must fall and its answers must move (Hidden Challenges, Otani et al. 2020,
-section 4 and Fig. 5, which shuffles segments). References stay where they are.
+:class:`~truemoment.features.changed.ChangedFeatures` lists the changes. References are not moved. Source: Hidden
+Challenges (Otani et al. 2020), section 4 and Fig. 5, which shuffles segments.
 """
 
 from __future__ import annotations

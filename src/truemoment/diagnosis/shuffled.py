@@ -1,19 +1,14 @@
-r"""The randomised-video check: do the answers stay the same when the video is shuffled.
+"""The randomised-video check: the change of the answers if the video is shuffled.
 
-A video is cut into short segments which are put in another order, and the same method answers the same queries
-on it. If it looks at the video, its figures must fall and its answers must move; if they stay, it did not need
-the video (Hidden Challenges, Otani et al. 2020, section 4). References stay where they are: after the shuffle
-nothing is at its place.
+If a method uses the video, its figures fall and its answers move on shuffled segments. References are not moved.
 
-Definitions
-    :math:`d^s = |s - s'|` and :math:`d^e = |e - e'|` between the first answers to the original and to the shuffled
-    video, as fractions of the video's duration (section 4; supplement, Fig. F). An answer is *unchanged* when both
-    are exactly 0, and at most *slightly changed* when :math:`d^s + d^e` is below a bound: 0.1 by default, as in the
-    authors' notebook "How randomization change the output" for SCDM (mayu-ot/hidden-challenges-MR at e0c4546; it
-    takes 0.05 for 2D-TAN). Unchanged answers are slightly changed ones too.
+With :math:`d^s = |s - s'|` and :math:`d^e = |e - e'|` between the first answers to the original and to the shuffled
+video, as fractions of the duration, an answer is *unchanged* if both are exactly 0. It is at most *slightly changed* if
+:math:`d^s + d^e` is below a bound (0.1, as in the authors' notebook for SCDM; 0.05 for 2D-TAN). Source: Hidden
+Challenges (Otani et al. 2020), section 4; supplement, Fig. F; mayu-ot/hidden-challenges-MR at e0c4546.
 
-To make the shuffled run, :func:`~truemoment.features.shuffling.shuffle_features` reorders frame features, and
-:func:`segment_order` says in which order to join the segments of a real video.
+:func:`~truemoment.features.shuffling.shuffle_features` shuffles features; :func:`segment_order` gives the order in
+which to join the segments of a real video.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
 """Slices: the same measures on classes of queries, each with its count and interval.
 
-Every family divides the queries: each query is in exactly one of its classes, so the classes' weights and
-numerators add up to the whole. A slice is a mask on the queries of :class:`~truemoment.scores.Scores`;
-nothing is matched again.
-
-A query with several references is placed by its representative one (largest mean IoU with the others,
-Hidden Challenges, section 6; the first where they do not overlap). References are taken as annotated. Classes
-hold what is more than their lower and up to their upper bound; a value within 1e-9 of a bound is on it.
+In every family of classes, each query is in exactly one class. A query with several references is placed by its
+representative one (largest mean IoU with the others, Hidden Challenges, section 6; the first if none overlap), as
+annotated. A class has values above its lower bound and up to its upper bound; a value within 1e-9 of a bound is on it.
 """
 
 from __future__ import annotations

@@ -1,13 +1,7 @@
 """Effectiveness and agreement: the systems by every measure, and how far each pair of measures ranks them alike.
 
-Each measure ranks the systems by their figures; the agreement of two measures is Kendall's tau-b of the two rankings
-(:mod:`truemoment.metaevaluation.rankings`). Intervals come from resamples of videos, the same for all systems and
-measures, so that what two measures share in a resample stays shared.
-
-References
-----------
-R. Togashi et al., AxIoU: An Axiomatically Justified Measure for Video Moment Retrieval (2022), section 6.2, Figures 4
-and 5; the intervals are ours.
+The agreement of two measures is Kendall's tau-b (:mod:`truemoment.metaevaluation.rankings`). All systems and measures
+use the same resamples of videos. Guide: ``docs/meta.md``. Source: AxIoU (Togashi et al. 2022), section 6.2, Fig. 4, 5.
 """
 
 from __future__ import annotations

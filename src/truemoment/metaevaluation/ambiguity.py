@@ -1,17 +1,12 @@
-r"""Label ambiguity: what figures and rankings become when somebody else had marked the moments.
+r"""Label ambiguity: the change of figures and rankings under noisy labels.
 
-N sets of noisy labels are drawn (:mod:`~truemoment.metaevaluation.noise`) and every system's answers are held against
-each. Of a measure :math:`\mu` and a system :math:`\sigma` with :math:`\mu_0` on the labels as they are,
+For a measure :math:`\mu` and a system :math:`\sigma`, with :math:`\mu_0` on the labels as they are and :math:`\mu_n` on
+N sets of noisy labels (:mod:`~truemoment.metaevaluation.noise`),
 
 .. math:: \mathrm{RMSE} = \sqrt{\frac{1}{N} \sum_{n=1}^N (\mu_n(\sigma) - \mu_0(\sigma))^2}
 
-A low RMSE is no merit by itself: a measure that says the same of everything has none. So it is set against how far the
-systems lie apart by that measure (their standard deviation), and beside it stands what a user cares for: how often two
-systems change places.
-
-References
-----------
-AxIoU (Togashi et al. 2022), section 6.4 and Fig. 7 (mean RMSE over the systems).
+A low RMSE alone is no merit, so it is also given relative to the spread of the systems, with the share of pairs of
+systems that change places. Guide: ``docs/meta.md``. Source: AxIoU (Togashi et al. 2022), section 6.4, Fig. 7.
 """
 
 from __future__ import annotations

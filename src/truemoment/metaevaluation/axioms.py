@@ -1,16 +1,9 @@
-r"""Axioms of a measure as executable checks: INV-k and MON-k, for any measure.
+"""Axioms of a measure as executable checks: INV-k and MON-k, for any measure.
 
-On a minimal pair (:mod:`~truemoment.metaevaluation.minimal_pairs`) that fulfils A.1 and A.2 a measure that holds to
-INV-k must not change. On one that fulfils A.1 and A.3 a measure that holds to MON-k must strictly rise, or fall where
-less is better. Lists are judged by :func:`truemoment.evaluation.evaluate` as any other answers, each as that of a query
-of its own. Ranks k are those a measure looks at.
-
-A check finds counterexamples, and proves nothing where it finds none. The proofs for R@K, AP@K (eq. 12), DCG@K and
-AxIoU@K stand in the paper.
-
-References
-----------
-AxIoU (Togashi et al. 2022), section 5 and appendix A.
+On a minimal pair (:mod:`~truemoment.metaevaluation.minimal_pairs`) that fulfils A.1 and A.2, INV-k requires the same
+value. On one that fulfils A.1 and A.3, MON-k requires a strict rise (a fall, where less is better). k covers the ranks
+that a measure uses. A check finds counterexamples and proves nothing. Guide: ``docs/meta.md``. Source: AxIoU (Togashi
+et al. 2022), section 5 and appendix A.
 """
 
 from __future__ import annotations

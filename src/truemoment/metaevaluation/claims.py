@@ -1,8 +1,7 @@
-"""What the AxIoU paper found of measures, held against what the same studies find here.
+"""Claims of the AxIoU paper (Togashi et al. 2022) about measures, compared with the same studies here.
 
-Each claim is a sentence of Togashi et al. 2022 made into a comparison that figures can decide, by the paper's own
-twelve measures. The paper ranked six systems of 2020; what holds of these need not hold of others, which is why it is
-asked anew. A claim is not looked at where its study or one of its measures is missing.
+Each claim is a comparison that figures decide, by the paper's twelve measures. A claim is not examined if its study or
+one of its measures is missing.
 """
 
 from __future__ import annotations

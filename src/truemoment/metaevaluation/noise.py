@@ -1,25 +1,16 @@
-r"""Label noise: what other annotators would have marked, by three models.
+r"""Label noise: moments that other annotators would mark, by three models.
 
 ==============  =======================================================================================================
-``published``   the AxIoU paper's model as it is written: of five raters, each marks a start
-                :math:`s \sim N(s^*, \beta^2)` and a length :math:`l \sim \mathrm{Exp}(e^* - s^*)` (its mean); the
-                label is the median of s and the median of s + l
-``shift``       the other reading, which yields nearly the IoUs that the paper quotes: the moment keeps its length and
-                moves by the median of five draws of :math:`N(0, \beta^2)`
-``annotators``  learned from queries that several people marked: a label is moved as one annotator's moment lies off
-                another's, taken from moments that lie alike in their videos; the median of several such raters
+``published``   the model of the AxIoU paper: each of five raters marks a start :math:`s \sim N(s^*, \beta^2)` and a
+                length :math:`l \sim \mathrm{Exp}(e^* - s^*)` (its mean); the label is the median of s and of s + l
+``shift``       another reading: the moment keeps its length and moves by the median of five draws of
+                :math:`N(0, \beta^2)`
+``annotators``  learned from queries with several annotators: a label moves like one annotator's moment relative to
+                another's, among moments with similar locations; the median of several such raters
 ==============  =======================================================================================================
 
-The paper quotes mean IoUs of 0.906, 0.870, 0.835 and 0.802 (Charades-STA) and 0.846, 0.778, 0.712 and 0.650
-(ActivityNet Captions) for :math:`\beta^2` = 1, 2, 3 and 4. Its model as written cannot yield them: the median of five
-exponential lengths alone is far from the length (mean IoU 0.575 at :math:`\beta^2 = 1` on Charades-STA). The shift
-comes near the first four and not near the others. What is measured is told with every level.
-
-Times are left as they are drawn by the first two models, which know no video: a noisy moment may begin before it.
-
-References
-----------
-AxIoU (Togashi et al. 2022), section 6.4.
+The first two models do not know the video: a noisy moment may begin before it. ``docs/meta.md`` compares the models
+with the IoUs of the paper. Source: AxIoU (Togashi et al. 2022), section 6.4.
 """
 
 from __future__ import annotations

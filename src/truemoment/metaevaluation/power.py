@@ -1,38 +1,27 @@
-r"""Discriminative power: how many pairs of systems a measure tells apart, and how many queries that takes.
+r"""Discriminative power: the pairs of systems that a measure separates, and the number of queries this needs.
 
-*Test.* A paired test of two systems' figures whose independent units are videos (or single queries). With
-:math:`d_v` the difference of the two systems' sums over video v and W the sum of weights, the difference of the
-figures is :math:`D = \sum_v d_v / W`. If it makes no difference which system gave an answer, the sign of each
-:math:`d_v` is the toss of a coin, and D has mean 0 and variance :math:`\sum_v d_v^2 / W^2`: the test is the normal
-approximation to the permutation test of :func:`truemoment.uncertainty.permutation_p_values`,
+*Test*: the normal approximation of :func:`truemoment.uncertainty.permutation_p_values`. With :math:`d_v` the difference
+of the two systems' sums over video v, W the sum of weights and :math:`D = \sum_v d_v / W`,
 
 .. math:: p = 2 \, \Phi\!\left(- \max(|D| \, W - c, 0) / \sqrt{\textstyle\sum_v d_v^2}\right)
 
-c is 1 for measures that count (R@K): swaps move their sums in steps of 2, and the permutation test counts those that
-come exactly as far, which half a step stands for; it is 0 for all others.
+with c = 1 for measures that count (R@K), whose sums change in steps of 2, and 0 for all others. Where systems have
+different weights, :math:`d_v` is the difference of :math:`(x_{sv} - \bar F w_{sv}) / W_s`, with :math:`\bar F` the mean
+of the two figures. Holm's correction covers all pairs of a measure.
 
-Pairs are *separated* whose p, corrected by Holm's method over all pairs of one measure, is at most `level`. Where
-systems have weights of their own (queries left out), :math:`d_v` is the difference of
-:math:`(x_{sv} - \bar F w_{sv}) / W_s`, to first order what swapping moves, with :math:`\bar F` the mean of the two
-figures. The sums of squares of all pairs come from one matrix of cross-products of the systems a measure.
+*Planning*: with :math:`e_v = d_v - D w_v`, a true difference :math:`\Delta` is found in a share `power` of test sets of
+n queries (for K comparisons, :math:`\alpha` is level / K):
 
-*Planning.* The variance of the difference as it is, not as it would be without one, is that of a ratio of sums over
-clusters: with :math:`e_v = d_v - D w_v`,
+.. math:: \mathrm{Var}(D) = \frac{V}{V - 1} \frac{\sum_v e_v^2}{W^2}, \qquad \sigma^2 = Q \, \mathrm{Var}(D), \qquad
+          n = (z_{1 - \alpha / 2} + z_{power})^2 \, \sigma^2 / \Delta^2
 
-.. math:: \mathrm{Var}(D) = \frac{V}{V - 1} \frac{\sum_v e_v^2}{W^2}, \qquad \sigma^2 = Q \, \mathrm{Var}(D)
-
-so that :math:`\sigma^2` is a variance a query with the clustering of the queries by video in it. A true difference
-:math:`\Delta` is found in a share `power` of test sets with as many queries a video as these, of
-
-.. math:: n = (z_{1 - \alpha / 2} + z_{power})^2 \, \sigma^2 / \Delta^2
-
-queries. For K comparisons :math:`\alpha` is level / K (Bonferroni's correction, which Holm's begins with).
+Guide: ``docs/meta.md``.
 
 References
 ----------
 Discriminative power: T. Sakai, Evaluating evaluation metrics based on the bootstrap, SIGIR 2006. Variance of a ratio
 over clusters: W. G. Cochran, Sampling techniques (1977), chapters 6 and 9; numbers of queries: T. Sakai, Topic set size
-design, Information Retrieval Journal 19 (2016). See also :mod:`truemoment.uncertainty`.
+design, Information Retrieval Journal 19 (2016).
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
-r"""How far two rankings of the same systems agree: Kendall's tau-b.
+r"""Kendall's tau-b: how far two rankings of the same systems agree.
 
-Of :math:`P = S (S - 1) / 2` pairs of systems a measure says which of the two is better, or that they tie. With
-:math:`a_p, b_p \in \{-1, 0, 1\}` what two rankings say of pair p,
+With :math:`a_p, b_p \in \{-1, 0, 1\}` the order of each of :math:`P = S (S - 1) / 2` pairs of systems in two rankings,
 
 .. math:: \tau_b = \frac{\sum_p a_p b_p}{\sqrt{\sum_p a_p^2 \; \sum_p b_p^2}}
 
-It is 1 for equal rankings, -1 for reversed ones, and undefined where one ranking ties all systems. Systems tie whose
-figures differ by no more than 1e-12: sums in floating point leave as much between equal ones.
+It is undefined where one ranking ties all systems. Figures within 1e-12 tie.
 
 References
 ----------

@@ -1,27 +1,12 @@
-r"""Which measure to select by: what its choice on a validation split is worth on a test split.
+r"""Model selection: the test figures of the variants that validation measures choose.
 
-Of N variants of a method (hyper-parameters, checkpoints), each validation measure chooses the one with the best figure
-on the validation split. Two things are asked of the choices, by each test measure t:
+Of N variants of a method, each validation measure j chooses the best one on the validation split. Each test measure t
+judges the choices. Ties (within 1e-12) are broken by lot: figures are means over the tied variants.
 
-*Z-score* (Fig. 8 of the paper): with :math:`x_{j t}` the figure of the variant that validation measure j chose,
-:math:`z_{j t} = (x_{j t} - \bar x_t) / s_t`, mean and standard deviation (ddof 0) over the choices of all validation
-measures, so that they average zero. It is 0 where all choices score alike. It says which choices are better than
-others, not by how much, nor whether any of them is good.
-
-*Regret*: the best of all N figures under t less that of the chosen variant, in the unit of t. It is 0 for a perfect
-choice, and has a scale: what a variant drawn by lot would lose (``by_lot``).
-
-Both are turned round for measures of which less is better, so that a higher z and a lower regret are always the better.
-Variants tie whose figures differ by no more than 1e-12; one of them is chosen by lot, so that what is told is the mean
-over them: R@1 cannot see what suppression does behind the first answer, and should gain nothing by the order of files.
-
-Another validation split would have led to other choices. How much that matters is seen by choosing anew on resamples of
-the validation videos, the same for every variant and measure, while the test split stays as it is.
-
-References
-----------
-R. Togashi, M. Otani, Y. Nakashima, E. Rahtu, J. Heikkilä and T. Sakai, AxIoU: an axiomatically justified measure for
-video moment retrieval, CVPR 2022: section 6.6 and Fig. 8.
+*Z-score* (Fig. 8 of the paper): :math:`z_{j t} = (x_{j t} - \bar x_t) / s_t` over the choices (ddof 0), 0 where all are
+equal. *Regret*: the best of all N figures minus that of the choice. For measures where less is better, both have the
+opposite sign. The choices are repeated on resamples of the validation videos. Guide: ``docs/meta.md``. Source: AxIoU
+(Togashi et al. 2022), section 6.6.
 """
 
 from __future__ import annotations

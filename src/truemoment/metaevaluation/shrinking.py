@@ -1,9 +1,8 @@
 """Shrinking: from a minimal pair that breaks an axiom to the smallest one that still does.
 
-Greedy: of all changes that make a pair smaller the one is taken that makes it smallest, among those after which the
-conditions still hold and the axiom is still broken, until there is none. A change drops a moment or a reference, puts
-one time or all times of a value to a simpler one, or rounds, halves, shifts or mirrors all times. Nothing is left to
-chance.
+Greedy and without chance: of all changes after which the axiom is still broken, the one with the smallest pair is made,
+until there is none. A change drops a moment or a reference, simplifies one time or all times of a value, or rounds,
+halves, shifts or mirrors all times.
 """
 
 from __future__ import annotations

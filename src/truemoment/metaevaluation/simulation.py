@@ -1,32 +1,24 @@
-r"""Simulated systems: answers of known quality, to study measures on without waiting for trained models.
+"""Simulated systems: predictions of known quality, to study measures without trained models.
 
-A simulated system is no method: like the oracle it is handed the references, by name, and stands in for a trained
-model only where measures are under study. Its recipe says what it does to a query, all in shares of the video:
+Like the oracle, a simulated system reads the references. A recipe (:class:`SimulatedSystem`) processes a query, with
+times as shares of the video:
 
-1. *Places.* It considers :data:`PLACES` places of the video. With probability ``found`` one of them is the moment
-   (where several references are marked, one of them by chance), each end off by a normal error of standard deviation
-   ``boundary_error`` times the moment's length. The other places are wrong ones: with probability ``bias`` each is
-   drawn from the density fitted to training moments (as Prior-Only Blind draws), else evenly from all moments of the
-   video.
-2. *Near-duplicates.* Each place is proposed :data:`COPIES` times, each further copy with both ends moved by a normal
-   of standard deviation :data:`COPY_SPREAD` times its length, as the neighbouring cells of a proposal map are.
-3. *Score.* ``ranking`` · IoU + (1 - ``ranking``) · (``bias`` · prior + (1 - ``bias``) · chance), each of the three in
-   [0, 1]: the IoU with the nearest reference, the share of training moments that lie in no denser a place, and
-   chance, most of it common to the copies of a place. At ``ranking`` 1 candidates are ranked by their IoU, at 0 the
-   score says nothing of it. ``found`` 0, ``ranking`` 0 and ``bias`` 1 is a guesser that never saw the video.
-4. *List.* Candidates are ranked, those that overlap a better one by more than ``nms_threshold`` left out (None leaves
-   all in: a list full of near-duplicates), and the first ``top`` answered.
+1. *Places.* :data:`PLACES` places; with probability ``found`` one is the moment, each end with a normal error of
+   ``boundary_error`` times its length. Each other place comes from the density of training moments with probability
+   ``bias``, else it is uniform over all moments of the video.
+2. *Near-duplicates.* :data:`COPIES` proposals for each place; a copy's ends move by a normal of :data:`COPY_SPREAD`
+   times its length.
+3. *Score.* ``ranking`` · IoU + (1 - ``ranking``) · (``bias`` · prior + (1 - ``bias``) · chance), each in [0, 1]. The
+   prior is the share of training moments at no denser place; most of the chance is common to the copies of a place.
+4. *List.* NMS at ``nms_threshold`` (None: no NMS), then the first ``top``.
 
-Queries that are hard for one system are hard for the others. A query has a difficulty z, standard normal, drawn once
-for the population, :data:`VIDEO_SHARE` of its variance common to the queries of a video. It decides
-:data:`DIFFICULTY_IN_FOUND` of the variance of what is found (through a Gaussian copula, so that the share found over
-all queries stays ``found``), multiplies the boundary error by :math:`e^{sz - s^2/2}`, whose mean is 1, and raises
-``ranking`` to the power :math:`e^{sz}`, which leaves 0 and 1 as they are; s is :data:`DIFFICULTY_SPREAD`.
+A query has a difficulty z, standard normal, the same for all systems; :data:`VIDEO_SHARE` of its variance is common to
+the video. It decides :data:`DIFFICULTY_IN_FOUND` of the variance of what is found (a Gaussian copula), multiplies the
+boundary error by :math:`e^{sz - s^2/2}`, and raises ``ranking`` to the power :math:`e^{sz}`; s is
+:data:`DIFFICULTY_SPREAD`.
 
-Whatever is drawn for a system hangs on the population's seed, its model's name and the queries (their ids and videos)
-alone, not on the other systems, and not on the training moments either, but for the places drawn from their density:
-these have a stream of their own. Systems of one ``model`` share all draws, so that they differ by their dials alone:
-with and without suppression, for example, the first answer is the same.
+Draws depend only on the population's seed, the model's name and the queries (ids and videos); places from the training
+density have a stream of their own. Systems of one ``model`` share all draws. Guide: ``docs/meta.md``.
 """
 
 from __future__ import annotations

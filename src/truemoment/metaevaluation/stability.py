@@ -1,21 +1,8 @@
-"""Stability: whether a measure ranks the systems alike on other queries, and on fewer.
+"""Stability: self-agreement of the ranking by a measure on pairs of subsets of the queries.
 
-Two subsets of n queries are drawn, the systems are ranked on each, and Kendall's tau-b between the two rankings is the
-*self-agreement* of the measure. Its mean over many trials says how far a ranking by this measure on n queries
-generalises to other n queries; its variance, how much that is a matter of luck.
-
-*Which subsets.* ``disjoint``: no query is in both. ``overlapping``: each is drawn for itself, without replacement
-within it, so that they share the more queries the larger they are, and at full size are the same; self-agreement then
-rises to 1 by construction. The AxIoU paper (section 6.3) speaks of "conjoint query set pairs" and does not say which.
-
-*What is drawn.* Single queries, as in the paper, or videos with all of their queries: queries of one video share its
-difficulties, and a new test set has new videos.
-
-*A subset on which all systems tie* ranks nobody. It agrees with nothing: its self-agreement counts as 0, and how often
-that happens is told.
-
-The sizes of one trial are nested: the subset of 100 holds that of 50. One permutation and one pass of running sums
-serve all sizes, which are each drawn as evenly as if alone; curves are smoother for it.
+Two subsets of n queries are drawn, and the systems are ranked on each. The *self-agreement* is Kendall's tau-b between
+the two rankings. Subsets are disjoint, or drawn independently; they have single queries, or whole videos. A subset
+that ties all systems has a self-agreement of 0. The sizes of one trial are nested. Guide: ``docs/meta.md``.
 
 References
 ----------

@@ -1,25 +1,10 @@
-r"""How much noise in the IoU harms a measure: bias, variance and mean squared error, in closed form and simulated.
+r"""Bias, variance and mean squared error of measures under noise in the IoU, in closed form and simulated.
 
-The AxIoU paper (Togashi et al. 2022, appendix C, Fig. 10) asks what R@1 and AxIoU@1 of one answer become where
-annotations are noisy. The true IoU r is observed as :math:`\hat r = r + \epsilon`, :math:`\epsilon \sim N(0,
-\gamma^2)`. With :math:`p = P(\hat r \ge \theta) = \Phi((r - \theta) / \gamma)`
+The true IoU r is observed as :math:`\hat r = r + \epsilon`, :math:`\epsilon \sim N(0, \gamma^2)`. ``docs/meta.md`` has
+the closed forms for R@1 and AxIoU@1 (AxIoU, Togashi et al. 2022, appendix C, Fig. 10). Beyond the paper:
 
-=================  ==================================================  =================
-..                 R@1,IoU=θ                                           AxIoU@1
-=================  ==================================================  =================
-bias               :math:`p - 1\{r \ge \theta\}`                       0
-variance           :math:`p (1 - p)`                                   :math:`\gamma^2`
-mean squ. error    the probability that the hit flips                  :math:`\gamma^2`
-=================  ==================================================  =================
-
-The last line follows from the others: squared bias and variance of an observation of 0 or 1 add up to p where the
-truth is 0 and to 1 - p where it is 1. The paper draws squared bias, variance and their sum for r = 0.5, and counts a
-hit where the IoU is at least θ, as this module does.
-
-Beyond the paper:
-
-* *Noise cut to [0, 1]*, where every IoU lies. R@1 stays as it is for 0 < θ <= 1; AxIoU@1 is then biased towards the
-  middle. With :math:`a = -r/\gamma`, :math:`b = (1 - r)/\gamma`, :math:`\Phi_{ab} = \Phi(b) - \Phi(a)`,
+* *Noise clipped to [0, 1].* With :math:`a = -r/\gamma`, :math:`b = (1 - r)/\gamma`,
+  :math:`\Phi_{ab} = \Phi(b) - \Phi(a)`,
 
   .. math::
 
@@ -27,11 +12,10 @@ Beyond the paper:
      E[\hat r^2] &= (r^2 + \gamma^2)\,\Phi_{ab} + 2 r \gamma\,(\varphi(a) - \varphi(b))
                     + \gamma^2 (a\varphi(a) - b\varphi(b)) + 1 - \Phi(b)
 
-* *Lists.* True IoUs :math:`r_1 .. r_K`, noise of one standard deviation at all ranks that correlates by :math:`\rho`
-  between any two: :math:`\epsilon_k = \gamma (\sqrt\rho\, z_0 + \sqrt{1 - \rho}\, z_k)`. Simulated.
-* *Discounted recall.* Prediction and reference of one length L (a share of the video), the one d after the other,
-  overlap by r = (L - d) / (L + d), so that d = L (1 - r) / (1 + r); dR@1,IoU=θ is then
-  :math:`1\{r \ge \theta\} (1 - d)^2`. Simulated, with the noise cut: an IoU beyond 1 has no geometry.
+* *Lists.* Noise that correlates by :math:`\rho` between ranks:
+  :math:`\epsilon_k = \gamma (\sqrt\rho\, z_0 + \sqrt{1 - \rho}\, z_k)`. Simulated.
+* *Discounted recall.* Prediction and reference of one length L, shifted by d = L (1 - r) / (1 + r): dR@1,IoU=θ is
+  :math:`1\{r \ge \theta\} (1 - d)^2`. Simulated, with clipped noise.
 """
 
 from __future__ import annotations

@@ -1,21 +1,10 @@
-r"""On how many queries a measure says nothing: all systems score the same.
-
-The all-tied query ratio of a measure is the share of queries on which every system has exactly the same value,
+r"""All-tied query ratio: the share of queries on which all systems have the same value.
 
 .. math:: \frac{\#\{q : x_{1 q} = x_{2 q} = ... = x_{S q}\}}{Q}
 
-with :math:`x_{s q}` the numerator over the weight of system s on query q. Such a query tells no system from any other,
-whatever their figures are. It is tied for one of two reasons, which call for opposite cures: all systems fail (the
-measure demands too much), or all are fully right (it demands too little). Beside it stands the mean share of *pairs* of
-systems that tie on a query, which does not fall by itself as systems are added.
-
-Values tie that differ by no more than 1e-12. Queries on which no system has weight do not count; a system without
-weight on a query that others have weight on ties with none.
-
-References
-----------
-R. Togashi, M. Otani, Y. Nakashima, E. Rahtu, J. Heikkilä and T. Sakai, AxIoU: an axiomatically justified measure for
-video moment retrieval, CVPR 2022: appendix B and Fig. 9.
+with :math:`x_{s q}` the numerator over the weight of system s on query q. Values within 1e-12 tie. Queries on which no
+system has weight do not count; a system without weight on a query that others have weight on ties with none. Guide:
+``docs/meta.md``. Source: AxIoU (Togashi et al. 2022), appendix B and Fig. 9.
 """
 
 from __future__ import annotations

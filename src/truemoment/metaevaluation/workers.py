@@ -1,7 +1,6 @@
-"""Work in pieces by several workers, with the same result for any number of them.
+"""Work in pieces by several threads, with the same result for any number of them.
 
-Workers are threads: nearly all time goes into NumPy, which lets other threads run meanwhile, and nothing has to be
-copied to another process. A piece takes its draws from a generator of its own, so that who does it does not matter.
+Threads suffice, because nearly all time is spent in NumPy. Each piece draws from its own generator.
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
-"""MAD (Soldan et al. 2022): what the field's datasets consist of, and search in whole films.
+"""MAD (Soldan et al. 2022): the contents of datasets (Table 1), and search in whole films (Tables 2 and 3).
 
-Of Table 1 it says neither how words were counted nor in whose files. What its figures tell: words a query include
-punctuation; the vocabulary tells words apart as written, *The* from *the*; moments are cut off at the end of the video;
-videos annotated twice count once. Counted so, all totals, queries and vocabularies come out on the files at hand but
-for the hours of Charades-STA. Parts of speech depend on the tagger and are not judged.
+The conventions of Table 1 are inferred from its figures: words include punctuation; the vocabulary distinguishes *The*
+from *the*; moments are clipped to the video; videos annotated twice count once. All totals then agree with the files
+but for the hours of Charades-STA. Parts of speech depend on the tagger and are not judged.
 
-Tables 2 and 3 are three methods on the same proposals, in whole films and in chunks of three minutes: Oracle, Random
-Chance and CLIP, from files in the authors' form in ``mad/`` of the data folder. They need an agreement, so that nobody
-has compared these figures here; what the paper leaves open is told with each figure, and simulated films
-(:mod:`truemoment.worlds.films`) are told from MAD.
+Tables 2 and 3 compare Oracle, Random Chance and CLIP in whole films and in chunks of three minutes, from files in the
+authors' format in ``mad/`` of the data folder. The files need an agreement, so these figures were never compared.
 """
 
 from __future__ import annotations

@@ -1,32 +1,25 @@
 r"""Where events lie: the dials `location_prior` and `query_prior`, each with a meaning of its own.
 
-A location is drawn in two steps. First a *place* :math:`(u, v)` in the unit square is drawn, then the
-place is mapped to a start and a length (fractions of the video).
+A *place* :math:`(u, v)` in the unit square is drawn, then mapped to a start and a length (fractions of the video).
 
-**Place (query_prior q).** The square is cut into one cell an action, as large as the action is frequent
-(:func:`cells`). With probability q the place is uniform in the action's cell, else uniform in the whole
-square. Over all actions the place is therefore uniform whatever q is: q says how much the verb tells
-about the location and leaves the overall distribution as it is. Verb and location are independent at 0;
-at 1 the cells do not overlap, so the verb leaves one cell of 32.
+**Place (query_prior q).** The square has one cell for each action, as large as the action is frequent (:func:`cells`).
+With probability q the place is uniform in the action's cell, else uniform in the square. So the overall distribution
+does not depend on q. Verb and location are independent at 0; at 1 the verb leaves one cell of 32.
 
-**Map (location_prior p).** :func:`locate` moves each location along a straight line, from its spot in an
-even world to its spot in a clumped one:
+**Map (location_prior p).** :func:`locate` moves each location along a straight line, from its spot in an even world to
+its spot in a clumped one:
 
 .. math::
 
    \ell &= (1 - p)\,\ell_0 + p\,\ell_1, & \ell_0 &= 0.05 + 0.95\,(1 - \sqrt{1 - v}), & \ell_1 &= 0.15 + 0.1\,v \\
    s &= (1 - p)\,s_0 + p\,s_1, & s_0 &= u\,(1 - \ell_0), & s_1 &= 0.2\,u^2
 
-At 0, (start, end) is uniform over all valid moments of at least 5 % of the video: no distribution there is
-more even. At 1, lengths are 15 to 25 % and starts crowd at 0. Every step of the map rises in its own
-variable, so (i) places and locations correspond one to one, and the information that the verb carries does
-not depend on p; (ii) the entropy of the location is :math:`E[\log \partial_u s + \log \partial_v \ell]`, a
-concave function of p with its maximum at 0, so it falls as p rises.
+At 0, (start, end) is uniform over all moments of at least 5 % of the video. At 1, lengths are 15 to 25 % and starts
+crowd at 0. The map is one to one, so the information of the verb does not depend on p. The entropy of the location
+falls as p rises.
 
-**Out of distribution.** The centres of both priors move: cells are laid out from half the square further
-on, and the clump lies at the end of the video instead of its beginning
-(:math:`s_1 = 1 - \ell_1 - 0.2\,(1 - u)^2`). With both dials at 0 nothing changes, as there is no prior to
-shift.
+**Out of distribution.** Cells start half the square further on, and the clump lies at the end of the video
+(:math:`s_1 = 1 - \ell_1 - 0.2\,(1 - u)^2`). With both dials at 0 nothing changes.
 """
 
 from __future__ import annotations

@@ -1,17 +1,12 @@
-r"""Simulated perception for Charades: the frame features a detector of actions of a stated quality would give.
+"""Simulated perception for Charades: frame features of a simulated action detector of a given quality.
 
-Reference moments *are* such annotations: 16,124 of the 16,128 moments of Charades-CD are an action interval of their
-video in these files, both ends within 0.15 s. Overlapping intervals of one class are joined here; 97.5 to 98.5 % of the
-moments are still an interval then (:func:`~truemoment.worlds.interval_rules.interval_share`). So these features test
-grounding machinery and the use of shortcuts, not perception, and every result that uses them must say so
-(:data:`CAUTION`). :mod:`truemoment.worlds.interval_rules` has the rules that such a result has to be compared with.
+A video's features are the scores of the detector: a row each second, a number for each of the 157 action classes,
+simulated from the annotated action intervals (column ``actions`` of ``Charades_v1_*.csv``). Reference moments *are*
+such intervals: 16,124 of the 16,128 moments of Charades-CD (97.5 to 98.5 % after overlapping intervals of one class are
+joined). So these features test grounding machinery and the use of shortcuts, not perception (:data:`CAUTION`); compare
+with the rules of :mod:`truemoment.worlds.interval_rules`.
 
-The annotators of Charades marked when each of 157 actions happens in each video (column ``actions`` of
-``Charades_v1_*.csv``). From these intervals a detector is simulated that finds some, misses some, adds some that are
-not there, and gets their ends a little wrong. A video's features are its scores: a row each second, a number each
-class.
-
-A detector is four settings (:class:`Detector`), all monotone functions of one dial q from 0 to 1::
+A detector is four settings (:class:`Detector`), all functions of one dial q from 0 (noise) to 1 (oracle)::
 
     detection rate              q           each interval is found with this probability
     false positives a minute    12 (1 - q)  Poisson, anywhere in the video; classes and lengths as in training videos
@@ -20,11 +15,9 @@ A detector is four settings (:class:`Detector`), all monotone functions of one d
 
     score(row, class) = share of the row that found intervals of the class cover + noise.
 
-At 1 the detector is an oracle; at 0 it is noise that knows nothing of a video but its duration. What the dial means is
-*measured*: the mean over classes of the average precision over all rows of the training videos (frame mAP, Sigurdsson
-et al. 2016, section 6; :func:`frame_map`). ``perception:0.3`` asks for a frame mAP of 0.3: the dial is looked up in
-:data:`CALIBRATION`, and what was reached is measured again and told. A video's draws depend on the seed and its id
-alone, and are the same for every quality: better perception is the same detector made better.
+The quality is *measured*: the mean over classes of the average precision over all rows of the training videos (frame
+mAP, Sigurdsson et al. 2016, section 6; :func:`frame_map`). :data:`CALIBRATION` gives the dial of a frame mAP. The draws
+of a video depend only on the seed and its id.
 """
 
 from __future__ import annotations
