@@ -178,12 +178,6 @@ def equal_cells(start_end_norm: Floats, n_cells: int = N_CELLS) -> Ints:
     -------
     array, shape (N,)
         Number of the cell, from 0, without gaps.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> equal_cells(np.array([[0.0, 0.2], [0.0, 0.4], [0.6, 0.7], [0.5, 0.9]]), 4).tolist()
-    [0, 1, 2, 3]
     """
     start, length = start_end_norm[:, 0], np.diff(start_end_norm, axis=1)[:, 0]
     part = _quantile_parts(start, max(1, round(n_cells**0.5)))

@@ -62,13 +62,6 @@ def even_on_steps(n_steps: Ints, fewest: Ints, shortest_norm: float) -> Floats:
     Returns
     -------
     array, shape (256,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> share = even_on_steps(np.array([6]), np.array([1]), 1 / 6)  # the 21 moments of six segments lie in 21 regions
-    >>> int(np.count_nonzero(share)), round(21 * float(share.max()), 9)
-    (21, 1.0)
     """
     kinds, counts = np.unique(np.stack([n_steps, fewest], axis=1), axis=0, return_counts=True)
     of_kinds = [_of_one_video(n, least, shortest_norm) for n, least in kinds.tolist()]

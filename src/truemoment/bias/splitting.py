@@ -246,14 +246,7 @@ def _overlong(annotations: Annotations, video: Ints, longest_norm: float | None)
 
 
 def by_majority(video: Ints, marked: Bools, *, ties_count: bool) -> Bools:
-    """Return videos with more than half of their queries marked, (V,); with exactly half too if `ties_count`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> by_majority(np.array([0, 0, 1, 1, 1]), np.array([True, False, True, False, False]), ties_count=True)
-    array([ True, False])
-    """
+    """Return videos with more than half of their queries marked, (V,); with exactly half too if `ties_count`."""
     size, n_marked = np.bincount(video), np.bincount(video, weights=marked)
     return np.asarray((2 * n_marked > size) | (ties_count & (2 * n_marked == size)))
 

@@ -183,13 +183,7 @@ def same_moment(video: Ints, start_s: Floats, end_s: Floats) -> Ints:
 
 
 def is_shared(group: Ints, member: Ints) -> Bools:
-    """Which of N rows share their group with a row of another member, shape (N,).
-
-    Examples
-    --------
-    >>> is_shared(np.array([0, 0, 1, 1]), np.array([7, 8, 9, 9]))
-    array([ True,  True, False, False])
-    """
+    """Which of N rows share their group with a row of another member, shape (N,)."""
     pairs = np.unique(np.stack([group, member]), axis=1)
     return np.asarray(np.bincount(pairs[0], minlength=1)[group] > 1)
 

@@ -182,11 +182,6 @@ def segment_order(duration_s: float, segment_s: float, rng: np.random.Generator)
     -------
     list of (start_s, end_s)
         Every segment once, in the order of the shuffled video; the original order only where there is one.
-
-    Examples
-    --------
-    >>> segment_order(12.0, 8.0, np.random.default_rng(0))
-    [(8.0, 12.0), (0.0, 8.0)]
     """
     if not (0 < duration_s < math.inf and 0 < segment_s < math.inf):
         raise UsageError(f"got {duration_s} s and {segment_s} s a segment, expected seconds above 0")

@@ -106,14 +106,7 @@ class ReferenceLengths(NamedTuple):
 
 
 def reference_lengths(annotations: Annotations) -> ReferenceLengths:
-    """Return length and place of each query's representative reference.
-
-    Examples
-    --------
-    >>> a = Annotations.from_rows([("v#0", "v", 40.0, "a door opens", 10.0, 30.0)])
-    >>> reference_lengths(a)
-    ReferenceLengths(length_s=array([20.]), length_norm=array([0.5]), middle_norm=array([0.5]))
-    """
+    """Return length and place of each query's representative reference."""
     start, end = (pad(annotations.offsets, column) for column in (annotations.start_s, annotations.end_s))
     chosen = representative(start, end)[:, None]
     start_s, end_s = (np.take_along_axis(table, chosen, axis=1)[:, 0] for table in (start, end))
@@ -131,11 +124,6 @@ def class_of(value: Floats, bounds: Sequence[float] | Floats) -> Ints:
 
     Class k lies between ``bounds[k]`` and ``bounds[k + 1]``; the first holds its lower bound too, and the last
     is what lies above all bounds. A value within 1e-9 of a bound is on it.
-
-    Examples
-    --------
-    >>> class_of(np.array([0.0, 5.0, 5.1, 99.0]), (0, 5, 10))
-    array([0, 0, 1, 2])
     """
     number = np.searchsorted(np.asarray(bounds, dtype=np.float64)[1:] + TIE, value, side="left")
     return np.asarray(number, dtype=np.int64)

@@ -98,11 +98,6 @@ def mean_with_others(tau: Floats) -> Floats:
     -------
     array, shape (..., M)
         NaN where none is defined.
-
-    Examples
-    --------
-    >>> mean_with_others(np.array([[1.0, 0.5, 0.1], [0.5, 1.0, np.nan], [0.1, np.nan, 1.0]])).round(2).tolist()
-    [0.3, 0.5, 0.1]
     """
     counts = ~np.isnan(tau) & ~np.eye(tau.shape[-1], dtype=bool)
     number = counts.sum(axis=-1)

@@ -183,11 +183,6 @@ def best_of(figures: Floats) -> Bools:
     Returns
     -------
     bool array, shape (N, ...)
-
-    Examples
-    --------
-    >>> best_of(np.array([[0.1, 0.3], [np.nan, 0.3], [0.2, 0.2]])).T.tolist()
-    [[False, False, True], [True, True, False]]
     """
     return np.asarray(figures >= np.fmax.reduce(figures, axis=0) - ROUNDING)  # NaN is in no order
 
@@ -206,11 +201,6 @@ def mean_over(among: Bools, figures: Floats) -> Floats:
     -------
     array, shape (..., Mt)
         NaN where one of them is undefined, or none shares the place.
-
-    Examples
-    --------
-    >>> mean_over(np.array([True, False, True]), np.array([[0.25], [0.9], [0.75]])).tolist()
-    [0.5]
     """
     share = np.moveaxis(among, 0, -1).astype(np.float64)
     total, undefined = share @ np.nan_to_num(figures, nan=0.0), share @ np.isnan(figures)
@@ -251,11 +241,6 @@ def z_scores(figures: Floats) -> Floats:
     -------
     array, shape (Mv, Mt)
         Means over a column are 0. NaN down a column that holds one.
-
-    Examples
-    --------
-    >>> z_scores(np.array([[0.25, 0.5], [0.75, 0.5]])).tolist()
-    [[-1.0, 0.0], [1.0, 0.0]]
     """
     away = figures - figures.mean(axis=0)
     spread = figures.std(axis=0)

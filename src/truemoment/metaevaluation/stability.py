@@ -71,13 +71,7 @@ class Stability:
 
 
 def default_sizes(n_units: int, *, overlapping: bool = False) -> Ints:
-    """Sizes of subsets in equal steps of their logarithm, up to half of the units, or all where they may overlap.
-
-    Examples
-    --------
-    >>> default_sizes(3720).tolist()
-    [50, 75, 112, 167, 249, 373, 557, 833, 1245, 1860]
-    """
+    """Sizes of subsets in equal steps of their logarithm, up to half of the units, or all where they may overlap."""
     largest = n_units if overlapping else n_units // 2
     return np.unique(np.geomspace(min(SMALLEST, largest), largest, N_SIZES).round().astype(np.int64))
 
@@ -179,11 +173,6 @@ def running_sums(table: Floats, rows: Ints, sizes: Ints) -> Floats:
     Returns
     -------
     array, shape (N, C)
-
-    Examples
-    --------
-    >>> running_sums(np.array([[1.0], [10.0], [100.0]]), np.array([2, 0, 1]), np.array([1, 3])).tolist()
-    [[100.0], [111.0]]
     """
     taken = np.take(table, rows[: sizes[-1]], axis=0)
     return np.asarray(np.cumsum(np.add.reduceat(taken, np.append(0, sizes[:-1]), axis=0), axis=0))

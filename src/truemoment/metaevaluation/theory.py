@@ -257,11 +257,6 @@ def recall_errors(iou: float, gamma: Floats, threshold: Floats) -> Errors:
         True IoU r.
     gamma, threshold
         Broadcast together; `gamma` above 0.
-
-    Examples
-    --------
-    >>> float(recall_errors(0.5, np.array(0.1), np.array(0.5)).mse)
-    0.5
     """
     lower, upper = normal_cdf((threshold - iou) / gamma), normal_cdf((iou - threshold) / gamma)  # 1 - p and p
     truth = is_hit(iou, threshold)
@@ -333,13 +328,7 @@ def _mean_so_far(best: Floats) -> Floats:
 
 
 def discounted_recall(iou: Floats, threshold: Floats, length_norm: float) -> Floats:
-    """dR@1 of a prediction shifted so far that its IoU is `iou`, 0 to 1; shapes broadcast.
-
-    Examples
-    --------
-    >>> float(discounted_recall(np.array(0.5), np.array(0.3), 0.3).round(4))  # off by 0.1 of the video at both ends
-    0.81
-    """
+    """dR@1 of a prediction shifted so far that its IoU is `iou`, 0 to 1; shapes broadcast."""
     shift_norm = length_norm * (1 - iou) / (1 + iou)
     return np.asarray(is_hit(iou, threshold) * (1 - shift_norm) ** 2)
 

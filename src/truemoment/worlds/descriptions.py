@@ -183,13 +183,7 @@ def codes_of(scenes: Sequence[Scene], at: Sequence[float] | None = None) -> Scen
 
 
 def relation_of(place: tuple[float, float], other: tuple[float, float]) -> int:
-    """Return the position in :data:`RELATIONS` of one place to another, along the axis of larger distance.
-
-    Examples
-    --------
-    >>> RELATIONS[relation_of((0.5, 0.2), (0.6, 0.8))]
-    'above'
-    """
+    """Return the position in :data:`RELATIONS` of one place to another, along the axis of larger distance."""
     right, down = place[0] - other[0], place[1] - other[1]
     if abs(down) > abs(right):
         return 0 if down < 0 else 1

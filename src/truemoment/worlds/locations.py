@@ -49,14 +49,6 @@ def cells(frequency: Floats, order: Ints) -> Floats:
         Areas of the cells, which sum to 1.
     order : (A,)
         Order in which the actions fill the square, row by row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> cells(np.full(8, 1 / 8), np.arange(8))[[0, 1, 7]]
-    array([[0.  , 0.5 , 0.  , 0.25],
-           [0.5 , 1.  , 0.  , 0.25],
-           [0.5 , 1.  , 0.75, 1.  ]])
     """
     table = np.zeros((len(frequency), 4))
     low = 0.0
@@ -69,14 +61,7 @@ def cells(frequency: Floats, order: Ints) -> Floats:
 
 
 def moved(order: Ints) -> Ints:
-    """Order of the actions in which each cell lies about half the square away, in u and in v.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> moved(np.arange(8))
-    array([5, 4, 7, 6, 1, 0, 3, 2])
-    """
+    """Order of the actions in which each cell lies about half the square away, in u and in v."""
     rows = np.array_split(order, N_ROWS)
     half = N_ROWS // 2
     return np.concatenate([np.roll(row, len(row) // 2) for row in rows[half:] + rows[:half]])
@@ -114,13 +99,6 @@ def locate(place: Floats, location_prior: float, clump: Clump = "beginning") -> 
     -------
     start_norm, end_norm : (N,)
         Fractions of the video, 0 <= start < end <= 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> middle = np.array([[0.5, 0.75]])
-    >>> [np.round(np.concatenate(locate(middle, prior)), 2).tolist() for prior in (0.0, 1.0)]
-    [[0.24, 0.76], [0.05, 0.28]]
     """
     u, v = place[:, 0], place[:, 1]
     even_length = SHORTEST_NORM + (1 - SHORTEST_NORM) * (1 - np.sqrt(1 - v))

@@ -427,26 +427,14 @@ def _detected(
 
 
 def row_edges_s(duration_s: float) -> Floats:
-    """Return the edges of the rows of a video in seconds, (T + 1,).
-
-    Examples
-    --------
-    >>> row_edges_s(1.25).tolist()
-    [0.0, 1.0, 1.25]
-    """
+    """Return the edges of the rows of a video in seconds, (T + 1,)."""
     edges = np.arange(_n_rows(duration_s) + 1) / FPS
     edges[-1] = duration_s
     return np.asarray(edges)
 
 
 def row_coverage(actions: AnnotatedActions, n_classes: int) -> Frames:
-    """Return the share of each row that intervals of each class cover, (T, classes), float32.
-
-    Examples
-    --------
-    >>> row_coverage(AnnotatedActions(1.25, np.array([1]), np.array([0.25]), np.array([9.0])), 2).tolist()
-    [[0.0, 0.75], [0.0, 1.0]]
-    """
+    """Return the share of each row that intervals of each class cover, (T, classes), float32."""
     n_rows = _n_rows(actions.duration_s)
     covered = coverage(actions.start_s, np.minimum(actions.end_s, actions.duration_s), n_rows, FPS)
     covered[:, -1] /= actions.duration_s * FPS - (n_rows - 1)
@@ -492,11 +480,6 @@ def average_precision(scores: npt.NDArray[np.float32], active: Bools) -> float:
         Score of each row.
     active : (R,)
         Positives, P; at least one.
-
-    Examples
-    --------
-    >>> average_precision(np.array([0.9, 0.8, 0.7, 0.7], dtype=np.float32), np.array([True, False, True, False]))
-    0.75
     """
     every, positive = np.sort(scores), np.sort(scores[active])
     above = len(every) - np.searchsorted(every, positive, side="left")
