@@ -158,8 +158,7 @@ def resample_figures(
     numerator, weight = (np.concatenate([pair[part] for pair in sums], axis=1) for part in (0, 1))
     figures = np.empty((resamples, numerator.shape[1]))
     for block, times_drawn in _draws_of_videos(len(numerator), rng, resamples, show=progress):
-        total = times_drawn @ weight
-        figures[block] = np.where(total > 0, times_drawn @ numerator / np.where(total > 0, total, 1), np.nan)
+        figures[block] = ratio(times_drawn @ numerator, times_drawn @ weight)
     return figures.reshape(resamples, len(scores), -1)
 
 
@@ -328,7 +327,7 @@ def permutation_tests(
     a, b = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     sum_a, sum_b = numerator.sum(axis=1)[a], numerator.sum(axis=1)[b]
     weight_a, weight_b = weight.sum(axis=1)[a], weight.sum(axis=1)[b]
-    difference = _ratio(sum_a, weight_a) - _ratio(sum_b, weight_b)
+    difference = ratio(sum_a, weight_a) - ratio(sum_b, weight_b)
     squares = np.stack([_squares(numerator, weight, i, j) for i, j in pairs], axis=1)
     scale = np.sqrt(_at(squares, difference))
     per_scale = np.divide(1, scale, out=np.zeros_like(scale), where=scale > ROUNDING)
@@ -345,9 +344,7 @@ def permutation_tests(
         swap = _all_swaps(block, n_videos) if exact else _drawn_swaps(block, n_videos, rng)
         moved = _moved(swap, by_video, numerator.shape, a, b)
         moved_weight = 0.0 if weight_by_video is None else _moved(swap, weight_by_video, weight.shape, a, b)
-        permuted = np.abs(
-            _ratio(sum_a + moved, weight_a + moved_weight) - _ratio(sum_b - moved, weight_b - moved_weight)
-        )
+        permuted = np.abs(ratio(sum_a + moved, weight_a + moved_weight) - ratio(sum_b - moved, weight_b - moved_weight))
         undefined |= np.isnan(permuted).any(axis=0)
         as_far += (permuted >= np.abs(difference) - ROUNDING).sum(axis=0)
         largest[block] = np.where(undefined, 0, permuted * per_scale).max(axis=(1, 2), initial=0)
@@ -368,7 +365,7 @@ def _squares(numerator: Floats, weight: Floats, i: int, j: int) -> Floats:
     influence, share = np.zeros((2, *numerator.shape[1:]))
     for system, sign in ((i, 1), (j, -1)):
         total = weight[system].sum(axis=0)
-        figure = _ratio(numerator[system].sum(axis=0), total)
+        figure = ratio(numerator[system].sum(axis=0), total)
         share += weight[system] / np.where(total > NO_WEIGHT, 2 * total, np.nan)
         influence += sign * (numerator[system] - figure * weight[system]) / np.where(total > NO_WEIGHT, total, np.nan)
     return np.stack([(influence**2).sum(axis=0), (influence * share).sum(axis=0), (share**2).sum(axis=0)])
@@ -410,7 +407,7 @@ def smallest_p(n_videos: int, permutations: int) -> float:
     return 1 / (1 + permutations)
 
 
-def _ratio(numerator: Floats, weight: Floats) -> Floats:
+def ratio(numerator: Floats, weight: Floats) -> Floats:
     """Figures; NaN where there is no weight."""
     defined = weight > NO_WEIGHT
     return np.asarray(np.where(defined, numerator / np.where(defined, weight, 1), np.nan))

@@ -31,7 +31,7 @@ from truemoment.measures import Measure
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
 from truemoment.scores import Scores
-from truemoment.uncertainty import LEVEL, holm, permutation_p_values, sums_by_video
+from truemoment.uncertainty import LEVEL, holm, permutation_p_values, ratio, sums_by_video
 
 ENOUGH_DRAWS = 0.95
 """Share of draws of one annotator a query in which a conclusion must be significant."""
@@ -275,7 +275,6 @@ def _compared_in_draws(
 
 def _differences(numerator: Floats, weight: Floats, pairs: Sequence[tuple[int, int]]) -> Floats:
     """Differences of pairs of systems, given sums by video (S, V, M); shape (P, M)."""
-    total = weight.sum(axis=1)
-    figure = np.where(total > 0, numerator.sum(axis=1) / np.where(total > 0, total, 1), np.nan)
+    figure = ratio(numerator.sum(axis=1), weight.sum(axis=1))
     first, second = np.array(pairs).T
     return np.asarray(figure[first] - figure[second])

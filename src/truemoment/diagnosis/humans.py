@@ -45,6 +45,7 @@ from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions, as_strings
 from truemoment.references import ReferenceRule, pad, representative
 from truemoment.scores import Scores
+from truemoment.uncertainty import ratio
 
 Reference = Literal["official", "nearest", "representative", "others-representative", "another"]
 REFERENCES: tuple[Reference, ...] = get_args(Reference)
@@ -101,7 +102,7 @@ class HumanScores:
     def drawn(self, rng: np.random.Generator, draws: int = 100) -> Floats:
         """Figures of a random annotator: in each draw one annotator answers each query; (draws, M), fractions."""
         picks = draw_annotators(self.eligible, rng, draws)
-        return np.stack([_figures(*self._of(pick)) for pick in picks])
+        return np.stack([ratio(*(table.sum(axis=1) for table in self._of(pick))) for pick in picks])
 
     def picked(self, annotator: Ints) -> Scores:
         """Scores if `annotator` (Q,) answered each query; queries with -1 carry no weight."""
@@ -132,12 +133,6 @@ def draw_annotators(eligible: Bools, rng: np.random.Generator, draws: int) -> In
     place = (rng.random((draws, eligible.shape[1])) * n_eligible).astype(np.int64)
     drawn = np.take_along_axis(first, np.minimum(place, np.maximum(n_eligible - 1, 0)), axis=0)
     return np.where(n_eligible > 0, drawn, -1)
-
-
-def _figures(numerator: Floats, weight: Floats) -> Floats:
-    """Figure of each measure of (M, Q) tables, shape (M,)."""
-    total = weight.sum(axis=1)
-    return np.asarray(np.where(total > 0, numerator.sum(axis=1) / np.where(total > 0, total, 1), np.nan))
 
 
 def human_scores(

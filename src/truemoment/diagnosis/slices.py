@@ -23,7 +23,7 @@ from truemoment.intervals import TIE, Bools, Floats, Ints
 from truemoment.records import Annotations
 from truemoment.references import pad, representative
 from truemoment.scores import Scores
-from truemoment.uncertainty import bootstrap, interval95
+from truemoment.uncertainty import bootstrap, interval95, ratio
 
 # Bounds of the classes; what lies above the last one is a class of its own.
 LENGTH_BOUNDS_NORM = (0.0, 0.1, 0.2, 0.3, 0.5)
@@ -256,7 +256,7 @@ def slices(
     )
     intervals = interval95(bootstrap(of_slices, rng, resamples=resamples)).reshape(n_slices, n_measures, 2)
     total, weight = (table.sum(axis=2) for table in tables)
-    value = np.where(weight > 0, total / np.where(weight > 0, weight, 1), np.nan)
+    value = ratio(total, weight)
     n_videos_of = np.concatenate([pair[2] for pair in by_video])
     intervals[n_videos_of < 2] = np.nan
     labels = [(member, c) for member in members for c in range(len(member.labels))]

@@ -27,6 +27,7 @@ from truemoment.metaevaluation.systems import Systems
 from truemoment.metaevaluation.theory import theory
 from truemoment.metaevaluation.ties import ties
 from truemoment.records import Annotations
+from truemoment.reports.words import few
 from truemoment.uncertainty import stream
 
 Result = TypeVar("Result")
@@ -130,8 +131,7 @@ def _check_validation(loaded: LoadedSystems, validation: Annotations | None) -> 
 
 def _without_predictions(loaded: LoadedSystems) -> str:
     names = [name for name in loaded.systems.names if name not in loaded.predictions]
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"no predictions in the saved scores {', '.join(names[:3])}{more}" if names else ""
+    return f"no predictions in the saved scores {few(names)}" if names else ""
 
 
 def _selection(

@@ -29,6 +29,7 @@ from truemoment.metaevaluation.system_files import (
 from truemoment.metaevaluation.systems import Systems
 from truemoment.protocols import get_protocol
 from truemoment.records import Annotations, Predictions
+from truemoment.reports.words import few
 from truemoment.text import printable
 
 
@@ -234,9 +235,8 @@ class VariantSource:
         for option, ours, theirs in (("--validation", validation, test), ("--test", test, validation)):
             known = {file.name for file in theirs}
             if alone := [file.name for file in ours if file.name not in known]:
-                more = f" and {len(alone) - 3} more" if len(alone) > 3 else ""
                 raise UsageError(
-                    f"{option}: {', '.join(alone[:3])}{more} {'is' if len(alone) == 1 else 'are'} on this side only, "
+                    f"{option}: {few(alone)} {'is' if len(alone) == 1 else 'are'} on this side only, "
                     "expected files of the same names on both"
                 )
         known_files = files_of(self.dataset, self.data_dir)

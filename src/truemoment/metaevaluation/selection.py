@@ -19,6 +19,7 @@ from truemoment.exceptions import UsageError
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.measures import Measure
 from truemoment.metaevaluation.systems import Systems
+from truemoment.reports.words import few
 from truemoment.uncertainty import ROUNDING, interval95, resample_figures
 
 SATURATED = "R@10,IoU=0.3"
@@ -251,10 +252,7 @@ def z_scores(figures: Floats) -> Floats:
 def _check_same(validation: tuple[str, ...], test: tuple[str, ...]) -> None:
     for side, ours, theirs in (("validation", validation, set(test)), ("test", test, set(validation))):
         if alone := [name for name in ours if name not in theirs]:
-            more = f" and {len(alone) - 3} more" if len(alone) > 3 else ""
-            raise UsageError(
-                f"got {', '.join(alone[:3])}{more} on the {side} side only, expected the same variants on both"
-            )
+            raise UsageError(f"got {few(alone)} on the {side} side only, expected the same variants on both")
     if validation != test:
         at = next(at for at, (ours, theirs) in enumerate(zip(validation, test, strict=True)) if ours != theirs)
         raise UsageError(
