@@ -196,23 +196,9 @@ def evaluate_constants(
     measures: Sequence[Measure | str],
     protocol: str | Protocol | None = None,
 ) -> Floats:
-    """Evaluate answers that are the same fraction of the video for every query.
+    """Evaluate C answers that are the same fraction of the video for every query, by M measures: (C, M).
 
-    Parameters
-    ----------
-    annotations
-        References; every duration is known.
-    start_norm, end_norm : (C,)
-        C constant answers, as fractions of the video; each is the only answer of its list.
-    measures
-        M measures of moments, as texts or values.
-    protocol
-        As for :func:`evaluate`.
-
-    Returns
-    -------
-    array, shape (C, M)
-        Fractions; NaN where a measure is undefined. A constant never abstains.
+    Every duration is known. NaN where a measure is undefined. A constant never abstains.
 
     Examples
     --------
@@ -243,12 +229,9 @@ def values_of_constants(
     measures: Sequence[Measure | str],
     protocol: str | Protocol | None = None,
 ) -> Floats:
-    """Return the value of each constant answer on each query: what :func:`evaluate_constants` sums.
+    """Return the value of each constant answer on each query, (M, C, Q), which :func:`evaluate_constants` sums.
 
-    Returns
-    -------
-    array, shape (M, C, Q)
-        Numerators; 0 where a query has no weight.
+    0 where a query has no weight.
 
     Examples
     --------
@@ -322,23 +305,10 @@ def evaluate_relabelled(
     protocol: str | Protocol | None = None,
     on_unknown: OnUnknown = "refuse",
 ) -> Floats:
-    """Evaluate the same predictions against N other sets of references, faster than one by one.
+    """Evaluate the same predictions against N other sets of references: (N, M), NaN if undefined.
 
-    Parameters
-    ----------
-    annotations
-        Queries, videos, and the number of references per query.
-    start_s, end_s : (N, A)
-        References of each set, one per row of the annotations; NaN where that row has no moment.
-    measures
-        M measures of moments, as texts or values.
-    protocol, on_unknown
-        As for :func:`evaluate`.
-
-    Returns
-    -------
-    array, shape (N, M)
-        Fractions, as :func:`evaluate` returns them; NaN where a measure is undefined.
+    `start_s` and `end_s`, (N, A), have one reference per row of the annotations; NaN where that row has no moment.
+    Other parameters are as for :func:`evaluate`.
 
     Examples
     --------

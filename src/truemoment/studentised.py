@@ -131,25 +131,11 @@ def resample_ratios(
 
 
 def interval_of_least(ratios: Ratios, n: int, spread: Floats | float = 0.0) -> Floats:
-    """Return the 95 % interval of the least of `n` ratios, which is chosen on the very data they are computed on.
+    """Return the 95 % interval, (M, 2), of the least of `n` ratios, which is selected on the same data; NaN if any is.
 
-    The lower end is the lowest of their lower ends at level 0.05: it is above 0 if all are, an intersection-union test
-    that needs no correction (Berger 1982). The upper end is the lowest of their upper ends at level 0.05 / n,
-    Bonferroni's correction: it is below 0 if any is.
-
-    Parameters
-    ----------
-    ratios
-        C = n x M ratios: those of M measures, n times.
-    n
-        Among how many the least is chosen.
-    spread : (C,)
-        As for :meth:`Ratios.bounds`.
-
-    Returns
-    -------
-    array, shape (M, 2)
-        NaN where any of the n is.
+    `ratios` has those of M measures, n times; `spread` is as for :meth:`Ratios.bounds`. The lower end is the lowest of
+    their lower ends at level 0.05 (an intersection-union test, Berger 1982). The upper end is the lowest of their upper
+    ends at level 0.05 / n (Bonferroni).
     """
     lower, upper = ratios.bounds(LEVEL, spread)
     stricter = np.maximum(upper, ratios.bounds(LEVEL / n, spread)[1])  # where that is a percentile, it may be lower

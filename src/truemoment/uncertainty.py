@@ -58,13 +58,7 @@ def stream(seed: int, name: str) -> np.random.Generator:
 
 
 def sums_by_video(scores: Scores) -> tuple[Floats, Floats]:
-    """Sums of numerators and of weights over the queries of each video.
-
-    Returns
-    -------
-    numerator, weight : (V, M)
-        One row a video, in the order in which the videos first occur.
-    """
+    """Sums of numerators and of weights over the queries of each video, (V, M) each, in order of first occurrence."""
     video = numbers_of(scores.video_id)
     numerator, weight = (
         np.stack([np.bincount(video, values).astype(np.float64) for values in table], axis=1)
@@ -107,38 +101,17 @@ def _identity(scores: Scores) -> list[tuple[str, str]]:
 
 
 def bootstrap(scores: Scores, rng: np.random.Generator, *, resamples: int = 1000) -> Floats:
-    """Figures of each measure under resampling of videos with replacement.
-
-    Parameters
-    ----------
-    rng
-        Generator of the draws; the same seed gives the same figures.
-
-    Returns
-    -------
-    array, shape (resamples, M)
-        Fractions; NaN where a resample leaves a measure without weight.
-    """
+    """Figures of each measure in resamples of the videos, (resamples, M); NaN where a resample has no weight."""
     return np.asarray(resample_figures([scores], rng, resamples=resamples)[:, 0])
 
 
 def resample_figures(
     scores: Sequence[Scores], rng: np.random.Generator, *, resamples: int = 1000, progress: bool = False
 ) -> Floats:
-    """Figures of several systems under the *same* resamples of videos: the paired bootstrap.
+    """Figures of S systems in the *same* resamples of the videos (the paired bootstrap), (resamples, S, M).
 
-    A resample draws as many videos as there are, with replacement, and every system is measured on it,
-    so a difference of two systems varies as the difference does, not as two independent figures.
-
-    Parameters
-    ----------
-    rng
-        Generator of the draws; the same seed gives the same figures, whatever S.
-
-    Returns
-    -------
-    array, shape (resamples, S, M)
-        Fractions; NaN where a resample leaves a measure without weight.
+    A resample draws as many videos as there are, with replacement. NaN where it leaves a measure without weight. The
+    same seed gives the same figures, whatever S.
 
     Examples
     --------
@@ -163,17 +136,7 @@ def resample_figures(
 
 
 def resample_sums(sums: Floats, rng: np.random.Generator, *, resamples: int = 1000) -> Floats:
-    """Totals of sums by video in resamples of the videos, of which any figure can be made.
-
-    Parameters
-    ----------
-    sums : (V, C)
-        A row a video.
-
-    Returns
-    -------
-    array, shape (resamples, C)
-        In the unit of each column.
+    """Totals of sums by video, (V, C), in resamples of the videos: (resamples, C).
 
     Examples
     --------
@@ -200,39 +163,20 @@ def _draws_of_videos(
 
 
 def interval95(figures: Floats) -> Floats:
-    """95 % percentile interval of resampled figures.
-
-    Parameters
-    ----------
-    figures : (N, ...)
-        Figures in N resamples, as :func:`bootstrap` or :func:`resample_figures` return them, or
-        differences of such.
-
-    Returns
-    -------
-    array, shape (..., 2)
-        The 2.5 % and 97.5 % quantiles, in the unit of the figures; NaN where any figure is undefined.
-    """
+    """95 % percentile interval of resampled figures or differences, (N, ...): (..., 2); NaN where any is undefined."""
     return np.stack([np.quantile(figures, 0.025, axis=0), np.quantile(figures, 0.975, axis=0)], axis=-1)
 
 
 def paired_permutation(a: Scores, b: Scores, rng: np.random.Generator, *, permutations: int = 10_000) -> Floats:
-    r"""Two-sided p values of the difference between two systems: labels swapped by video.
+    r"""Two-sided p values of the difference between two systems, (M,): labels swapped by video.
 
-    If it makes no difference which system gave an answer, the two may be swapped on any video. With
-    :math:`d` the difference of the two figures and :math:`d^*_1, ..., d^*_N` the same after each video's
-    two answers (numerators and weights) were swapped or not by the toss of a coin,
+    With :math:`d` the difference of the two figures and :math:`d^*_1, ..., d^*_N` the same after the numerators and
+    weights of each video were swapped at random,
 
     .. math:: p = \frac{1 + \#\{i : |d^*_i| \ge |d|\}}{1 + N}
 
-    When the videos on which the systems differ are so few that all their swaps are no more than N, all
-    are looked at instead of drawn, and p is the share with :math:`|d^*| \ge |d|`.
-
-    Returns
-    -------
-    array, shape (M,)
-        p of each measure in (0, 1]; 1 where the systems score alike on every video; NaN where either
-        figure, or that of any permutation, is undefined.
+    If there are at most N different swaps, all are used instead, and p is the share with :math:`|d^*| \ge |d|`. p is
+    NaN where either figure, or that of any permutation, is undefined.
 
     Examples
     --------
@@ -390,12 +334,7 @@ def _inverted(difference: Floats, squares: Floats, critical: float) -> Floats:
 
 
 def smallest_p(n_videos: int, permutations: int) -> float:
-    """Smallest p value that a paired permutation test can give.
-
-    Parameters
-    ----------
-    n_videos
-        Videos that carry weight.
+    """Smallest p value of a paired permutation test on videos that have weight.
 
     Examples
     --------
@@ -451,22 +390,11 @@ def normal_tail(z: Floats) -> Floats:
 
 
 def holm(p: Floats) -> Floats:
-    r"""Adjust p values of one family of comparisons, Holm's step-down method.
+    r"""Adjust p values, (K, ...), of families along the first axis, Holm's step-down method; NaN is in no family.
 
-    With :math:`p_{(1)} \le ... \le p_{(K)}` in order,
-    :math:`\tilde p_{(i)} = \max_{j \le i} \min(1, (K - j + 1) \, p_{(j)})`. Calling those significant
-    whose adjusted value is at most 0.05 keeps the chance of any false claim in the family at 5 % or
-    less, whatever the comparisons have to do with each other.
-
-    Parameters
-    ----------
-    p : (K, ...)
-        p values; families along the first axis. NaN is not a comparison and is not in a family.
-
-    Returns
-    -------
-    array, shape (K, ...)
-        Adjusted p values, never below those given; NaN where there was none.
+    With :math:`p_{(1)} \le ... \le p_{(K)}` in order, :math:`\tilde p_{(i)} = \max_{j \le i} \min(1, (K - j + 1) \,
+    p_{(j)})`. The chance of any false claim in a family is at most 5 % if adjusted values of at most 0.05 are
+    significant.
 
     Examples
     --------
@@ -485,18 +413,11 @@ def holm(p: Floats) -> Floats:
 
 
 def false_discoveries(p: Floats, rate: float) -> Bools:
-    r"""Mark the comparisons that Benjamini and Hochberg's procedure keeps.
+    r"""Mark the comparisons, (K,), that Benjamini and Hochberg's procedure keeps; NaN is never kept.
 
-    With :math:`p_{(1)} \le ... \le p_{(K)}` in order, those up to the last i with :math:`p_{(i)} \le i \, rate / K`: of
-    what is kept, a share of `rate` at most is expected to be false (Y. Benjamini and Y. Hochberg, Controlling the false
-    discovery rate, JRSS B 57, 1995; also for the positively dependent comparisons of one method).
-
-    Parameters
-    ----------
-    p : (K,)
-        p values; NaN is never kept.
-    rate
-        In (0, 1).
+    With :math:`p_{(1)} \le ... \le p_{(K)}` in order, those up to the last i with :math:`p_{(i)} \le i \, rate / K`: at
+    most a share of `rate` of them is expected to be false (Y. Benjamini and Y. Hochberg, Controlling the false
+    discovery rate, JRSS B 57, 1995).
 
     Examples
     --------
@@ -521,35 +442,25 @@ def videos_that_differ(a: Scores, b: Scores) -> Ints:
 def minimum_detectable_difference(
     difference_figures: Floats, *, level: float = LEVEL, power: float = 0.8, n_differing: Ints | None = None
 ) -> Floats:
-    r"""Smallest true difference that a test on such a split would mostly find.
+    r"""Smallest true difference that is significant at `level` in a share `power` of test sets like this one.
 
     .. math:: (z_{1 - \alpha / 2} + z_{power}) \cdot \mathrm{SE}
 
-    where SE is the standard deviation of the difference over the paired resamples. A true difference
-    this large would be found significant at `level` in `power` (80 %) of test sets of this kind; a
-    smaller one that was not found may still be there, which is why "not significant" is never
-    "equal". The normal approximation is good where the systems differ on some 30 videos or more; with
-    fewer the value is too low (some 15 % at 10 videos: the resamples spread too little, and the error
-    itself is uncertain), and below 10 it says nothing: two systems that differ on one query of a
-    thousand would seem to resolve a difference of three.
+    where SE is the standard deviation of the difference over N paired resamples (:func:`resample_figures`). A smaller
+    difference that was not found may still exist. The normal approximation is good where the systems differ on about 30
+    videos or more; at 10 videos the value is some 15 % too low.
 
     Parameters
     ----------
     difference_figures : (N, ...)
-        Differences of two systems' figures in N paired resamples (:func:`resample_figures`).
-    level
-        Significance level of the two-sided test, in (0, 1).
-    power
-        Share of test sets in which it would be found, in (0, 1).
+        Differences of two systems' figures in N paired resamples.
     n_differing : (...)
-        On how many videos the two differ (:func:`videos_that_differ`), where that is known.
+        Number of videos on which the two differ (:func:`videos_that_differ`), if known.
 
     Returns
     -------
     array, shape (...)
-        In the unit of the figures. NaN where any difference is undefined; where the differences do not
-        vary (two systems that score alike on every video, or a single video), since nothing is then
-        known of how much they could and 0 would claim that the split resolves everything; and where
+        In the unit of the figures. NaN where a difference is undefined, where the differences do not vary, and where
         `n_differing` is below 10.
 
     Examples

@@ -106,14 +106,9 @@ def split_distance(a: Locations, b: Locations, rng: np.random.Generator, *, perm
 
 
 def energy_distances(a: Floats, b: Floats, moments: Floats, n_steps: int) -> Floats:
-    """Return energy distances between counts in cells, as in :func:`split_distance`.
+    """Return energy distances between counts in cells, (R, K) each, as in :func:`split_distance`: shape (R,).
 
-    Parameters
-    ----------
-    a, b : (R, K)
-        Number of moments of each side in each cell; a single row is compared with all rows of the other side.
-    moments : (N, 2)
-        All moments, whose means represent their cells.
+    A single row is compared with all rows of the other side. The means of `moments`, (N, 2), represent their cells.
     """
     cell = cell_of(moments, n_steps)
     place = _means(moments, cell, np.bincount(cell, minlength=n_cells(n_steps)))

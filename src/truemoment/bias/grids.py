@@ -195,19 +195,9 @@ def grid_bits(n_steps: Ints) -> float:
 
 
 def draw_distinct(owner: Ints, n_places: Ints, rng: np.random.Generator) -> Ints:
-    """Draw one of `n_places` for each item, evenly; items of one owner get different places.
+    """Draw a place from 0 to `n_places` - 1 for each item, evenly, (M,); items of one owner get different places.
 
-    Distinct moments of a video so stay distinct, as they do without a grid.
-
-    Parameters
-    ----------
-    n_places : (M,)
-        Number of places, the same for all items of an owner, and at least their number.
-
-    Returns
-    -------
-    int array, shape (M,)
-        From 0 to `n_places` - 1.
+    `n_places` is the same for all items of an owner, and at least their number.
     """
     place = rng.integers(n_places)
     left = np.arange(len(place))

@@ -221,10 +221,7 @@ def new_tests(guessing: Sequence[Guessing]) -> tuple[Guessing, Guessing] | None:
 def is_less(iid: Guessing, ood: Guessing) -> bool | None:
     """Return whether guessing gains less on test-ood than on test-iid, at the headline measure.
 
-    Returns
-    -------
-    bool or None
-        None if the intervals of the two gains overlap, or one is undefined.
+    None if the intervals of the two gains overlap, or one is undefined.
     """
     on_iid, on_ood = iid.left_ci95[0], ood.left_ci95[0]
     return True if on_ood[1] < on_iid[0] else False if on_ood[0] > on_iid[1] else None

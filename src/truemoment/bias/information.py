@@ -165,19 +165,9 @@ def _divergences(names: Sequence[str], n_queries: Ints, divergence: Floats) -> t
 
 
 def equal_cells(start_end_norm: Floats, n_cells: int = N_CELLS) -> Ints:
-    """Divide locations into cells of about equal numbers: by start, and within each part by length.
+    """Divide locations, (N, 2), into about `n_cells` cells of about equal numbers: by start, then by length.
 
-    Parameters
-    ----------
-    start_end_norm : (N, 2)
-        0 <= start < end <= 1.
-    n_cells
-        Number of cells, 1 or more; approximate, because equal locations share a cell.
-
-    Returns
-    -------
-    array, shape (N,)
-        Number of the cell, from 0, without gaps.
+    Returns the number of the cell of each location, (N,), from 0, without gaps.
     """
     start, length = start_end_norm[:, 0], np.diff(start_end_norm, axis=1)[:, 0]
     part = _quantile_parts(start, max(1, round(n_cells**0.5)))

@@ -190,21 +190,10 @@ def conclusions(
     draws: int = 100,
     permutations: int = 10_000,
 ) -> list[Conclusion]:
-    """Compare systems against the official references and against annotators.
+    """Compare systems against the official references and against annotators: measure by measure, pair by pair.
 
-    Conclusions are drawn from the official references; where there are none, from the nearest annotator.
-
-    Parameters
-    ----------
-    systems
-        Two or more by name, see :func:`system_scores`.
-    draws
-        Draws of one annotator a query.
-
-    Returns
-    -------
-    list
-        Measure by measure, pair by pair.
+    Without official references, the conclusions are those for the nearest annotator. `systems` are two or more from
+    :func:`system_scores`; `draws` draw one annotator for each query.
     """
     if len(systems) < 2:
         raise UsageError(f"got {len(systems)} system(s), expected two or more to compare")

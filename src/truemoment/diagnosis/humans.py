@@ -116,16 +116,7 @@ class HumanScores:
 
 
 def draw_annotators(eligible: Bools, rng: np.random.Generator, draws: int) -> Ints:
-    """Draw one of the eligible annotators of each query; -1 where there is none.
-
-    Parameters
-    ----------
-    eligible : (A, Q)
-
-    Returns
-    -------
-    int array, shape (draws, Q)
-    """
+    """Draw one of the eligible annotators, (A, Q), of each query: (draws, Q), -1 where there is none."""
     if draws < 1:
         raise UsageError(f"got {draws} draws, expected 1 or more")
     first = np.argsort(~eligible, axis=0, kind="stable")  # those eligible first, in file order
@@ -492,10 +483,7 @@ def by_agreement(annotators: Annotators) -> Ints:
 def by_official(official: HumanScores) -> Ints:
     """Annotators of each query by falling IoU with the official references; (A, Q), -1 behind the last.
 
-    Parameters
-    ----------
-    official
-        Scores of ``mIoU`` against the ``official`` references.
+    `official` has scores of ``mIoU`` against the ``official`` references.
     """
     iou = official.numerator[:, official.scores.row(MeanIoU()), :].T
     return _ranked(np.where(official.eligible.T, iou, -np.inf))

@@ -47,19 +47,9 @@ def randomised(
     ways: Sequence[str] = WAYS,
     tell: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Predictions]:
-    """Let a method answer the same queries on the original videos and on changed ones.
+    """Return the answers of a method to the same queries on original and on changed videos, in the order of `ways`.
 
-    Parameters
-    ----------
-    seed
-        Of what is drawn to change a video; its id does the rest, so that a video changes in one way in all runs.
-    ways
-        Which changes, any of :data:`~truemoment.features.changed.WAYS`.
-
-    Returns
-    -------
-    dict
-        Answers by way, in the order of `ways`.
+    `ways` are any of :data:`~truemoment.features.changed.WAYS`. `seed` and the id of a video determine its changes.
     """
     unknown = [way for way in ways if way not in WAYS]
     if unknown:

@@ -167,21 +167,10 @@ def compare_shuffled(
 
 
 def segment_order(duration_s: float, segment_s: float, rng: np.random.Generator) -> list[tuple[float, float]]:
-    """Draw the order in which to join the segments of a real video.
+    """Draw the order in which to join the segments of a real video: (start_s, end_s) of every segment once.
 
-    Parameters
-    ----------
-    duration_s
-        Seconds, above 0.
-    segment_s
-        Seconds a segment, above 0; the last one may be shorter.
-    rng
-        Generator of the order; :func:`~truemoment.features.shuffling.generator_of` gives one a video.
-
-    Returns
-    -------
-    list of (start_s, end_s)
-        Every segment once, in the order of the shuffled video; the original order only where there is one.
+    The last segment may be shorter. The original order is returned only if there is one segment.
+    :func:`~truemoment.features.shuffling.generator_of` gives a generator for each video.
     """
     if not (0 < duration_s < math.inf and 0 < segment_s < math.inf):
         raise UsageError(f"got {duration_s} s and {segment_s} s a segment, expected seconds above 0")

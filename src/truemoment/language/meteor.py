@@ -64,17 +64,7 @@ def stem(word: str) -> str:
 
 
 def meteor(hypothesis: Sequence[str], reference: Sequence[str]) -> float:
-    """Score how alike two sentences are, 0 to (but for rounding, below) 1.
-
-    Parameters
-    ----------
-    hypothesis, reference
-        Words, in the case that they are to be compared in; see :func:`split_words`.
-
-    Returns
-    -------
-    float
-        0 if no word is aligned, as where one of the two has none.
+    """Return the METEOR score of two lists of words (:func:`split_words`), 0 to 1; 0 if no word is aligned.
 
     Examples
     --------

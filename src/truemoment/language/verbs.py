@@ -72,12 +72,7 @@ def verb_counts(verbs_per_sentence: Iterable[Sequence[str]]) -> Counter[str]:
 
 
 def coverage(counts: Counter[str], n: int = 30) -> float:
-    """Share of all occurrences of verbs that the n most frequent verbs cover.
-
-    Returns
-    -------
-    float
-        From 0 to 1; NaN if no verb occurs.
+    """Share of all occurrences of verbs that the n most frequent verbs cover, 0 to 1; NaN if no verb occurs.
 
     Examples
     --------

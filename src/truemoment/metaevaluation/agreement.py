@@ -87,18 +87,7 @@ def agreement(
 
 
 def mean_with_others(tau: Floats) -> Floats:
-    """Mean tau of each measure with the others.
-
-    Parameters
-    ----------
-    tau : (..., M, M)
-        As :func:`~truemoment.metaevaluation.rankings.tau_matrix` returns it; an undefined one (NaN) does not count.
-
-    Returns
-    -------
-    array, shape (..., M)
-        NaN where none is defined.
-    """
+    """Mean tau of each measure with the others, (..., M, M) to (..., M); an undefined tau (NaN) does not count."""
     counts = ~np.isnan(tau) & ~np.eye(tau.shape[-1], dtype=bool)
     number = counts.sum(axis=-1)
     total = np.where(counts, tau, 0).sum(axis=-1)

@@ -214,17 +214,7 @@ class AnnotatorNoise:
 
 
 def nearest_rows(points: Floats, places: Floats, k: int) -> Ints:
-    """Numbers of the k points nearest to each place, in no order.
-
-    Parameters
-    ----------
-    points : (D, 2)
-    places : (N, 2)
-
-    Returns
-    -------
-    int array, shape (N, k)
-    """
+    """Numbers of the k points, (D, 2), nearest to each place, (N, 2), in no order: (N, k)."""
     found = np.empty((len(places), k), dtype=np.int64)
     step = max(1, BLOCK_DISTANCES // len(points))
     for low in range(0, len(places), step):

@@ -129,16 +129,10 @@ def of_two_models(recipes: Sequence[SimulatedSystem]) -> Bools:
 
 
 def correlations(systems: Systems, measure: str | Measure = "mIoU") -> Floats:
-    r"""Correlation between the values that each two systems have on single queries.
+    """Correlation between the values of each two systems on single queries, (P,); NaN where one does not vary.
 
-    Of systems a and b a query counts by the root of the product of its weights for the two, which is its weight where
-    it has one for both, and 0 where it has none for either.
-
-    Returns
-    -------
-    array, shape (P,)
-        From -1 to 1, pairs in the order of :func:`~truemoment.metaevaluation.rankings.pairs_of`; NaN where the values
-        of one do not vary.
+    Pairs are in the order of :func:`~truemoment.metaevaluation.rankings.pairs_of`. A query counts by the root of the
+    product of its weights for the two systems.
     """
     row = systems.first.row(measure)
     numerator, weight = (

@@ -153,17 +153,9 @@ class Power:
         return np.asarray(np.nanmedian(np.where(np.isnan(self.needed), np.inf, self.needed), axis=0))
 
     def planned(self, differences: Sequence[float] = DIFFERENCES) -> Floats:
-        """Queries that show a true difference, for a typical pair (median standard deviation) and a hard one (90 %).
+        """Queries that show K true differences for a typical (median deviation) and a hard pair (90 %): (K, M, 2).
 
-        Parameters
-        ----------
-        differences
-            K true differences, fractions above 0.
-
-        Returns
-        -------
-        array, shape (K, M, 2)
-            NaN for a measure by which no pair differs; never below :data:`FEWEST_UNITS` units.
+        NaN for a measure by which no pair differs; never below :data:`FEWEST_UNITS` units.
         """
         sigma = self.sigma
         spread = np.full((len(sigma[0]), len(QUANTILES)), np.nan)
@@ -184,23 +176,10 @@ class Power:
 def queries_needed(
     difference: Floats, sigma: Floats, *, level: float = LEVEL, power: float = 0.8, comparisons: int = 1
 ) -> Floats:
-    """Queries on which a true difference is found significant in a share `power` of test sets.
+    """Queries on which a true difference is significant in a share `power` of test sets; infinite where it is 0.
 
-    Parameters
-    ----------
-    difference, sigma : (...)
-        True difference, and standard deviation of the difference a query, in the same unit.
-    level
-        Of the two-sided test, divided by `comparisons`.
-    power
-        More than 0 and less than 1.
-    comparisons
-        1 or more.
-
-    Returns
-    -------
-    array, shape (...)
-        Not rounded; infinite where the difference is 0.
+    `difference` and `sigma`, the standard deviation of the difference per query, have the same unit. `level` is that of
+    the two-sided test; it is divided by `comparisons`.
 
     Examples
     --------

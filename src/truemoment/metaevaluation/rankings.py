@@ -30,17 +30,9 @@ def pairs_of(n_systems: int) -> tuple[Ints, Ints]:
 
 
 def order_of_pairs(figures: Floats) -> Signs:
-    """Which of each pair of systems has the higher figure.
+    """Return which of each pair of systems has the higher figure, (..., P): 1 the first, -1 the second, 0 a tie.
 
-    Parameters
-    ----------
-    figures : (..., S)
-        One of S systems each. An undefined one (NaN) ties with all others.
-
-    Returns
-    -------
-    int8 array, shape (..., P)
-        1 where the first of a pair is higher, -1 where the second is, 0 where they tie.
+    An undefined figure (NaN) ties with all others.
     """
     first, second = pairs_of(figures.shape[-1])
     difference = figures[..., first] - figures[..., second]
@@ -48,17 +40,9 @@ def order_of_pairs(figures: Floats) -> Signs:
 
 
 def kendall_tau_b(a: Signs, b: Signs) -> Floats:
-    """Kendall's tau-b of two rankings, from what they say of each pair.
+    """Kendall's tau-b of two rankings from the orders of pairs, (..., P), of :func:`order_of_pairs`.
 
-    Parameters
-    ----------
-    a, b : (..., P)
-        As :func:`order_of_pairs` returns it.
-
-    Returns
-    -------
-    array, shape (...)
-        From -1 to 1; NaN where either ranking ties all systems.
+    NaN where either ranking ties all systems.
 
     Examples
     --------
@@ -71,17 +55,9 @@ def kendall_tau_b(a: Signs, b: Signs) -> Floats:
 
 
 def tau_matrix(signs: Signs) -> Floats:
-    """Kendall's tau-b between each two of M rankings: one product of matrices.
+    """Kendall's tau-b between each two of M rankings, (..., M, P) to (..., M, M), in one product of matrices.
 
-    Parameters
-    ----------
-    signs : (..., M, P)
-        What each ranking says of each pair of systems, see :func:`order_of_pairs`.
-
-    Returns
-    -------
-    array, shape (..., M, M)
-        As :func:`kendall_tau_b` of each two; NaN where one ties all systems.
+    `signs` are those of :func:`order_of_pairs`; NaN where one ranking ties all systems.
 
     Examples
     --------

@@ -174,34 +174,14 @@ def select(
 
 
 def best_of(figures: Floats) -> Bools:
-    """Which variants have the highest figure, to within 1e-12.
-
-    Parameters
-    ----------
-    figures : (N, ...)
-        Of N variants; an undefined one (NaN) is never the best.
-
-    Returns
-    -------
-    bool array, shape (N, ...)
-    """
+    """Which variants have the highest figure within 1e-12, (N, ...); an undefined figure (NaN) is never the best."""
     return np.asarray(figures >= np.fmax.reduce(figures, axis=0) - ROUNDING)  # NaN is in no order
 
 
 def mean_over(among: Bools, figures: Floats) -> Floats:
-    """Mean figures over the variants that share the best place.
+    """Mean figures, (N, Mt), over the variants that share the best place, (N, ...): (..., Mt).
 
-    Parameters
-    ----------
-    among : (N, ...)
-        Which variants do.
-    figures : (N, Mt)
-        NaN where undefined.
-
-    Returns
-    -------
-    array, shape (..., Mt)
-        NaN where one of them is undefined, or none shares the place.
+    NaN where one of them is undefined, or none shares the place.
     """
     share = np.moveaxis(among, 0, -1).astype(np.float64)
     total, undefined = share @ np.nan_to_num(figures, nan=0.0), share @ np.isnan(figures)
@@ -211,19 +191,9 @@ def mean_over(among: Bools, figures: Floats) -> Floats:
 
 
 def same_by_lot(among: Bools, among_again: Bools) -> Floats:
-    """Chance that two choices are the same variant, each by lot among those that share its best place.
+    """Chance that a choice, (N, Mv), and R others, (N, R, Mv), by lot among the tied, are the same variant: (R, Mv).
 
-    Parameters
-    ----------
-    among : (N, Mv)
-        Which of N variants share it in one choice.
-    among_again : (N, R, Mv)
-        And in R others.
-
-    Returns
-    -------
-    array, shape (R, Mv)
-        0 where one of the two chooses nothing.
+    0 where one of the two has no choice.
     """
     both = (among[:, None] & among_again).sum(axis=0)
     ways = among.sum(axis=0) * among_again.sum(axis=0)
@@ -231,17 +201,9 @@ def same_by_lot(among: Bools, among_again: Bools) -> Floats:
 
 
 def z_scores(figures: Floats) -> Floats:
-    """Z-scores down each column, with the standard deviation of these very figures (ddof 0); 0 where all are equal.
+    """Z-scores down each column of figures, (Mv, Mt), with their standard deviation (ddof 0); 0 where all are equal.
 
-    Parameters
-    ----------
-    figures : (Mv, Mt)
-        Figures of the chosen variants, more is better; NaN where undefined.
-
-    Returns
-    -------
-    array, shape (Mv, Mt)
-        Means over a column are 0. NaN down a column that holds one.
+    NaN where a column contains NaN.
     """
     away = figures - figures.mean(axis=0)
     spread = figures.std(axis=0)

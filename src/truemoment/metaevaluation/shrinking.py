@@ -26,21 +26,9 @@ TRIED_AT_ONCE = 64
 
 
 def shrink(pairs: MinimalPairs, allowed: Judge, breaks: Judge) -> MinimalPairs:
-    """Return the smallest pair that is found from some.
+    """Return the smallest pair that is found from some pairs, each of which breaks an axiom.
 
-    Parameters
-    ----------
-    pairs
-        One pair or more, each of which breaks an axiom.
-    allowed
-        Says which of some pairs fulfil the conditions of the axiom.
-    breaks
-        Says which of some pairs that do break it.
-
-    Returns
-    -------
-    MinimalPairs
-        One pair.
+    `allowed` returns which pairs fulfil the conditions of the axiom, and `breaks` which of these break it.
     """
     seen: dict[bytes, MinimalPairs] = {}  # from one that was seen before, the way is known
     for start in np.argsort(cost(pairs), kind="stable")[:STARTS]:

@@ -162,25 +162,11 @@ def simulate_each(
     top: int = TOP,
     progress: bool = False,
 ) -> Iterator[tuple[str, Predictions]]:
-    """Simulate what systems answer, one at a time, so that only one's answers are held.
+    """Simulate the answers of systems one at a time: (name, predictions) for all queries, in the order of `systems`.
 
-    Systems are handed the references, as the oracle is, and are no methods.
-
-    Parameters
-    ----------
-    references
-        Who asks, and what is true. A query without a moment, or with none of it within the video, is answered with
-        wrong places alone: like the field's systems, none of these abstains.
-    rng
-        One number is drawn from it, the seed of the population: from generators seeded alike a system answers the same
-        whether it is simulated alone or among others.
-    top
-        Most answers a query; there are fewer where suppression leaves fewer.
-
-    Returns
-    -------
-    iterator of (name, Predictions)
-        In the order of `systems`; of all queries, within their videos, scores falling strictly.
+    Like the oracle, systems read the references. A query without a moment in the video gets wrong places only. Scores
+    fall strictly; NMS may leave fewer than `top` answers. One number is drawn from `rng`, the seed of the population,
+    so a system has the same answers alone or among others.
     """
     listed = list(systems)
     names = [system.name for system in listed]

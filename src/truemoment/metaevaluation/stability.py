@@ -160,19 +160,9 @@ def units_of(queries: Sequence[int], systems: Systems, unit: Unit, *, overlappin
 
 
 def running_sums(table: Floats, rows: Ints, sizes: Ints) -> Floats:
-    """Sums of the first n of some rows, for every n of `sizes`.
+    """Sums of the first n of some rows of a table, (U, C), for every n of the rising `sizes`: (N, C).
 
-    Parameters
-    ----------
-    table : (U, C)
-    rows : (at least the largest size,)
-        Numbers of rows, in the order in which they are taken.
-    sizes : (N,)
-        Rising, 1 or more.
-
-    Returns
-    -------
-    array, shape (N, C)
+    `rows` are the numbers of rows, in the order in which they are taken.
     """
     taken = np.take(table, rows[: sizes[-1]], axis=0)
     return np.asarray(np.cumsum(np.add.reduceat(taken, np.append(0, sizes[:-1]), axis=0), axis=0))

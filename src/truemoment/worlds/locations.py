@@ -43,12 +43,7 @@ Clump = Literal["beginning", "end"]
 def cells(frequency: Floats, order: Ints) -> Floats:
     """Divide the unit square into one cell per action: low u, high u, low v, high v, (A, 4).
 
-    Parameters
-    ----------
-    frequency : (A,)
-        Areas of the cells, which sum to 1.
-    order : (A,)
-        Order in which the actions fill the square, row by row.
+    `frequency`, (A,), are the areas, which sum to 1; `order`, (A,), is the order of the actions, row by row.
     """
     table = np.zeros((len(frequency), 4))
     low = 0.0
@@ -68,37 +63,18 @@ def moved(order: Ints) -> Ints:
 
 
 def places(within: Floats, cell: Floats, bound: Bools) -> Floats:
-    """Return the places (u, v) of events, (N, 2).
+    """Return the places (u, v) of events, (N, 2), from uniform random numbers in [0, 1), (N, 2).
 
-    Parameters
-    ----------
-    within : (N, 2)
-        Uniform random numbers in [0, 1).
-    cell : (N, 4)
-        Cell of each event's action.
-    bound : (N,)
-        Whether the event lies in its action's cell.
+    `cell`, (N, 4), is the cell of each event's action; `bound`, (N,), whether the event lies in it.
     """
     low, high = cell[:, [0, 2]], cell[:, [1, 3]]
     return np.where(bound[:, None], low + within * (high - low), within)
 
 
 def locate(place: Floats, location_prior: float, clump: Clump = "beginning") -> tuple[Floats, Floats]:
-    """Map places to moments.
+    """Map places (u, v), (N, 2), to start and end, (N,) each: fractions of the video, 0 <= start < end <= 1.
 
-    Parameters
-    ----------
-    place : (N, 2)
-        (u, v) in the unit square.
-    location_prior
-        From 0 (even) to 1 (clumped).
-    clump
-        Where the clump lies.
-
-    Returns
-    -------
-    start_norm, end_norm : (N,)
-        Fractions of the video, 0 <= start < end <= 1.
+    `location_prior` is from 0 (even) to 1 (clumped); `clump` is the place of the clump.
     """
     u, v = place[:, 0], place[:, 1]
     even_length = SHORTEST_NORM + (1 - SHORTEST_NORM) * (1 - np.sqrt(1 - v))

@@ -468,18 +468,9 @@ def frame_map(features: Perception, actions: Mapping[str, AnnotatedActions]) -> 
 
 
 def average_precision(scores: npt.NDArray[np.float32], active: Bools) -> float:
-    r"""Return the mean over the positives of the precision among all rows that score as high or higher.
+    r"""Return the mean over the positives P of the precision among all rows that score as high or higher.
 
     .. math:: AP = \frac{1}{|P|} \sum_{i \in P} \frac{|\{j \in P : s_j \ge s_i\}|}{|\{j : s_j \ge s_i\}|}
-
-    The order of rows of equal score has no effect.
-
-    Parameters
-    ----------
-    scores : (R,)
-        Score of each row.
-    active : (R,)
-        Positives, P; at least one.
     """
     every, positive = np.sort(scores), np.sort(scores[active])
     above = len(every) - np.searchsorted(every, positive, side="left")
