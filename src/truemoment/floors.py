@@ -229,15 +229,7 @@ class BaselineResult:
 
 
 def run_floors(setting: Setting) -> tuple[list[BaselineResult], list[str]]:
-    """Fit and run every floor.
-
-    Returns
-    -------
-    floors
-        PredictAll first.
-    left_out
-        Floors that could not be fitted, and why: training moments that have no density.
-    """
+    """Fit and run every floor, PredictAll first; also return which floors could not be fitted, and why."""
     found, left_out = [], []
     for name in FLOORS:
         if BASELINES[name].learns and setting.train is None:

@@ -93,10 +93,7 @@ class GridMoments:
     def distinct(self, video: Ints) -> tuple[Ints, Ints]:
         """Return the index of one location of each distinct moment, and its number of locations; (M,) each.
 
-        Parameters
-        ----------
-        video : (N,)
-            Number of the video of each location.
+        `video`, (N,), is the number of the video of each location.
         """
         of = np.stack([video, self.first, self.last])
         _, one, counts = np.unique(of, axis=1, return_index=True, return_counts=True)

@@ -219,12 +219,9 @@ UNKNOWN_GUESSING = "What guessing reaches is unknown: a split has too few moment
 
 
 def with_guessing(inspection: Inspection, guessing: Sequence[Guessing], plan: Plan) -> Inspection:
-    """Add the guarantee that guessing gains less on test-ood, for splits by location, and warnings about floors.
+    """Add the guarantee that guessing gains less on test-ood, and warnings about floors.
 
-    Parameters
-    ----------
-    plan
-        How it was made; a split by words alone does not guarantee anything about guessing.
+    A split by words alone does not guarantee anything about guessing.
     """
     promises = [] if plan.location is None else [_less_to_guess(guessing)]
     return replace(

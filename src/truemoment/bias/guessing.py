@@ -102,19 +102,10 @@ def guess(
     cache: Cache = NO_CACHE,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> tuple[Guessing, ...]:
-    """Run every floor on test splits.
+    """Run every floor on test splits, without queries whose moment or duration is unknown.
 
-    Parameters
-    ----------
-    tests
-        Test splits. Queries whose moment or duration is unknown are left out, also of `train`.
-    original
-        Whether these are original splits of the dataset.
-
-    Returns
-    -------
-    tuple
-        One for each test that has queries left; none if `train` has no query left.
+    Returns one result for each test that has queries left; none if `train` has no query left. `original` tells whether
+    these are original splits of the dataset.
     """
     measures, fit_on = tuple(parse_measure(measure) for measure in MEASURES), _located(train)
     located = [of for of in map(_located, tests) if of.n_queries]
@@ -228,13 +219,7 @@ def is_less(iid: Guessing, ood: Guessing) -> bool | None:
 
 
 def rising(iid: Guessing, ood: Guessing) -> list[tuple[int, int]]:
-    """Return floors that score higher on test-ood than on test-iid, beyond chance.
-
-    Returns
-    -------
-    list of (floor, measure)
-        Each floor once, with the measure at which it rises most.
-    """
+    """Return floors that score higher on test-ood than on test-iid beyond chance, with the measure that rises most."""
     rise = ood.values - iid.values
     beyond = rise > Z95 * np.hypot(ood.error, iid.error) + TIE
     return [

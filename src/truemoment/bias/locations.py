@@ -71,15 +71,10 @@ class Locations:
 
     @classmethod
     def of(cls, annotations: Annotations) -> Locations:
-        """Take the locations of annotations.
+        """Take the locations of annotations, within their videos (:func:`truemoment.baselines.base.locations`).
 
-        Rows without a known duration, without a moment, or with none within the video are left out; what lies outside
-        the video is cut off (:func:`truemoment.baselines.base.locations`).
-
-        Raises
-        ------
-        InputError
-            If nothing is left, naming the split.
+        Rows without a known duration, without a moment, or with none within the video are left out. An InputError means
+        that nothing is left.
         """
         start_end_norm, row = locations_of(annotations)
         query_of_row = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))
@@ -102,13 +97,7 @@ class Locations:
         return np.bincount(self.moment)
 
     def select(self, keep: Bools | Ints) -> Locations:
-        """Return some of the locations, in the given order; videos and distinct moments get new numbers.
-
-        Parameters
-        ----------
-        keep
-            Mask, shape (N,), or indices.
-        """
+        """Return some of the locations by mask, (N,), or indices; videos and distinct moments get new numbers."""
         video, moment = (np.unique(numbers[keep], return_inverse=True)[1] for numbers in (self.video, self.moment))
         duration_s = None if self.duration_s is None else self.duration_s[keep]
         return Locations(self.start_end_norm[keep], self.row[keep], self.query[keep], video, moment, duration_s)

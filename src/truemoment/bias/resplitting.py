@@ -41,17 +41,8 @@ def resplit_and_measure(
 ) -> MeasuredResplit:
     """Split a dataset again, inspect the split, and measure every floor on its tests.
 
-    Parameters
-    ----------
-    plan
-        How to split; by default :class:`~truemoment.bias.splitting.Plan` with its defaults.
-    original
-        Training split and test splits of the dataset, on which floors are measured too.
-
-    Raises
-    ------
-    InputError
-        See :func:`~truemoment.bias.splitting.resplit`.
+    Floors are also measured on `original`, the training split and the test splits of the dataset. Errors are those of
+    :func:`~truemoment.bias.splitting.resplit`.
     """
     plan, reader = Plan() if plan is None else plan, get_engine(engine)
     on_status("splitting")

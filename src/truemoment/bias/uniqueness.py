@@ -98,17 +98,10 @@ def uniqueness(
     *,
     on_progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> tuple[Uniqueness, ...]:
-    """Find which queries are unique within their video.
+    """Find which queries are unique within their video, among the sentences of all splits, for each threshold up to 1.
 
-    Parameters
-    ----------
-    annotations
-        One split or several. A sentence has to be unique among the sentences of all splits for its video. A query in
-        several splits (same id, video and sentence) counts once.
-    thresholds
-        Above 0 up to 1.
-    on_progress
-        Called with the number of sentences that are done, and of all.
+    A query in several splits (same id, video and sentence) counts once. `on_progress` is called with the number of
+    sentences that are done, and of all.
 
     Examples
     --------

@@ -59,12 +59,7 @@ class VerbUse:
 
 
 def verb_use(verbs_by_split: Mapping[str, Sequence[Sequence[str]]], n: int = 30) -> VerbUse:
-    """Count the verbs of each split's sentences.
-
-    Parameters
-    ----------
-    verbs_by_split
-        Verbs of each sentence of each split, see :func:`truemoment.language.verbs_of`.
+    """Count the verbs (:func:`truemoment.language.verbs_of`) of the sentences of each split, and list `n` frequent ones.
 
     Examples
     --------

@@ -91,12 +91,7 @@ class AnswerPattern:
 
 
 def first_answers(annotations: Annotations, predictions: Predictions, *, ranking: Ranking = "score") -> FirstAnswers:
-    """Return the first answer of each query.
-
-    Parameters
-    ----------
-    ranking
-        Answers rank by falling ``"score"``, or in the order of the ``"file"``.
+    """Return the first answer of each query: by falling ``"score"``, or in the order of the ``"file"``.
 
     Examples
     --------
@@ -121,12 +116,7 @@ def answer_pattern(
 ) -> AnswerPattern:
     """Look for answers that do not depend on the video or on the sentence.
 
-    Parameters
-    ----------
-    annotations
-        The queries, and the references for comparison; queries without a reference moment are left out.
-    ranking
-        Answers rank by falling ``"score"``, or in the order of the ``"file"``.
+    Queries without a reference moment are left out. `ranking` is as for :func:`first_answers`.
 
     Examples
     --------

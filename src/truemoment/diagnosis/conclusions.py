@@ -73,12 +73,7 @@ def system_scores(
 ) -> SystemScores:
     """Measure predictions of a system against the official references, and against annotators.
 
-    Parameters
-    ----------
-    predictions
-        Predictions; those of other queries are ignored.
-    measures, protocol, official
-        As for :func:`human_scores`.
+    Predictions of other queries are ignored. `measures`, `protocol` and `official` are as for :func:`human_scores`.
     """
     marked = annotators.annotations
     protocol = chosen_protocol(protocol, marked)

@@ -92,16 +92,9 @@ def recall_curves(
     thresholds: Sequence[float] | Floats = THRESHOLDS,
     ranks: Sequence[int] = (1,),
 ) -> Curves:
-    """Return R@n and dR@n against the threshold.
+    """Return R@n and dR@n, a curve for each n in `ranks`, against the threshold m in [0, 1].
 
-    Parameters
-    ----------
-    annotations, predictions, protocol
-        As for :func:`~truemoment.evaluation.evaluate`.
-    thresholds
-        m in [0, 1].
-    ranks
-        n, one curve each; 1 or more.
+    Other parameters are as for :func:`~truemoment.evaluation.evaluate`.
 
     Examples
     --------
@@ -128,12 +121,7 @@ def recall_curves(
 def success_by_length(
     scores: Scores, annotations: Annotations, measure: str | Recall = "R@1,IoU=0.5", *, bins: int = 20
 ) -> SuccessByLength:
-    """Count hits and misses by the length of the reference.
-
-    Parameters
-    ----------
-    measure
-        A recall among the scores' measures.
+    """Count hits and misses of a recall by the length of the reference.
 
     Examples
     --------

@@ -132,16 +132,10 @@ def error_kinds(
     *,
     depth: int = 10,
 ) -> ErrorKinds:
-    """Tell in which way the first answers are wrong, and what mending each way would give.
+    """Return the kind of error of each first answer, and the gain from correcting each kind.
 
-    Parameters
-    ----------
-    annotations, predictions, protocol
-        As for :func:`~truemoment.evaluation.evaluate`.
-    threshold
-        m in [0, 1].
-    depth
-        K: how far down a hit is looked for, 1 or more.
+    `threshold` is m in [0, 1]; `depth` is K, the largest rank of a hit. Other parameters are as for
+    :func:`~truemoment.evaluation.evaluate`.
 
     Examples
     --------

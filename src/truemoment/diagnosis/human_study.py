@@ -117,10 +117,7 @@ def study_humans(
 ) -> HumanStudy:
     """Measure annotators against the references and against each other, and systems beside them.
 
-    Parameters
-    ----------
-    measures, protocol, official, duplicates
-        As for :func:`human_scores`.
+    `measures`, `protocol`, `official` and `duplicates` are as for :func:`human_scores`.
     """
     protocol = chosen_protocol(protocol, annotators.annotations)
     asked = measures_of_one_answer(measures, protocol)
@@ -235,18 +232,10 @@ def study_files(
     read: Reader = read_predictions,
     progress: bool = False,
 ) -> AnnotatedFiles:
-    """Study the annotators of a split, with prediction files beside them.
+    """Study the annotators of a split, with prediction files by the name of the system.
 
-    Parameters
-    ----------
-    annotations
-        The moments of several annotators a query.
-    files
-        Prediction files by the name of the system; they may answer all queries of the official references.
-    official
-        The dataset's own references of these queries; None for none.
-    measures, protocol, duplicates, draws, resamples, permutations
-        As for :func:`study_humans`.
+    The files may answer all queries of `official`, the dataset's own references of these queries. Other parameters are
+    as for :func:`study_humans`.
     """
     annotators = Annotators.of(annotations)
     given = {name: read(path, official or annotations, progress=progress) for name, path in files.items()}

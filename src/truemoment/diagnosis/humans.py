@@ -177,25 +177,13 @@ def human_scores(
 
 
 def against_the_others(annotators: Annotators, measures: Sequence[Measure], protocol: Protocol) -> Scores:
-    """Scores of a random annotator against the others' moments; the protocol (or measure) decides which of them counts.
-
-    Parameters
-    ----------
-    measures, protocol
-        M measures of moments, and how they are measured.
-    """
+    """Scores of a random annotator against the others' moments; the protocol (or measure) decides which of them counts."""
     trial = _Trial.of_people(annotators, *_who_counts(annotators, "nearest", "kept"), protocol)
     return trial.expected(tuple(measures), *trial.judged(tuple(measures)))
 
 
 def against_another(annotators: Annotators, measures: Sequence[Measure], protocol: Protocol) -> Scores:
-    """Scores of a random annotator against one other, as expected: the mean over all ordered pairs of a query.
-
-    Parameters
-    ----------
-    measures, protocol
-        M measures of ranked moments, and how they are measured.
-    """
+    """Scores of a random annotator against one other: the mean over all ordered pairs of a query."""
     return _against_people(annotators, "another", tuple(measures), protocol, "kept").scores
 
 
@@ -208,31 +196,14 @@ def consensus_scores(
 ) -> HumanScores:
     r"""Measure the consensus of all annotators but one against that one.
 
-    For annotator a of a query the consensus of the others is the moment from their median start to their median end
-    (of an even number, the mean of the middle two), and a's moment :math:`(s_a, e_a)` is the one reference. The figure
-    of a query is the mean over its A annotators:
+    For annotator a, the consensus of the others is the moment from their median start to their median end, and a's
+    moment :math:`(s_a, e_a)` is the one reference. The figure of a query is the mean over its A annotators:
 
     .. math:: \frac{1}{A} \sum_a m\left((\operatorname{median}_{b \ne a} s_b,
               \operatorname{median}_{b \ne a} e_b), (s_a, e_a)\right)
 
-    The references are those of ``another``; the consensus is a better answer: by R@1,IoU=0.5 65.6 against 53.3 on the
-    re-annotations of Charades-STA, and 51.2 against 42.0 on those of ActivityNet Captions. It is no upper bound: of the
-    others' own moments the representative one scores 63.2 and 52.6 (``others-representative``, since the IoU is
-    symmetric), and another moment may score more than both. With two annotators a query it *is* the other's moment;
-    with three, the middle of two moments that differ may overlap with neither.
-
-    Parameters
-    ----------
-    measures, protocol
-        As for :func:`human_scores`.
-    duplicates
-        For ``"out"``, moments identical to a's own are left out of the consensus, unless all are.
-
-    Returns
-    -------
-    HumanScores
-        Scores of the consensus against each annotator; its references are ``another``, its random annotator is the one
-        that serves as the reference.
+    With ``duplicates="out"``, moments identical to a's own are left out of the consensus, unless all are. The consensus
+    is no upper bound (``docs/humans.md``). Other parameters are as for :func:`human_scores`.
 
     Examples
     --------
@@ -249,13 +220,7 @@ def consensus_scores(
 
 
 def consensus_against_another(annotators: Annotators, measures: Sequence[Measure], protocol: Protocol) -> Scores:
-    """Scores of the consensus of all annotators but one against that one, the mean over all (:func:`consensus_scores`).
-
-    Parameters
-    ----------
-    measures, protocol
-        M measures of ranked moments, and how they are measured.
-    """
+    """Scores of the consensus of all annotators but one against that one, the mean over all (:func:`consensus_scores`)."""
     return _of_consensus(annotators, tuple(measures), protocol, "kept").scores
 
 

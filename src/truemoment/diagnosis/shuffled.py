@@ -127,16 +127,9 @@ class DisplacementDensity(NamedTuple):
 def compare_shuffled(
     annotations: Annotations, original: Predictions, shuffled: Predictions, *, ranking: Ranking = "score"
 ) -> Displacement:
-    """Hold the first answers to original videos against those to shuffled ones.
+    """Compare the first answers to the original and to the shuffled videos, by one method, to the same queries.
 
-    Parameters
-    ----------
-    annotations
-        The queries and the videos' durations; references are not looked at.
-    original, shuffled
-        Answers of the same method to the same queries.
-    ranking
-        Answers rank by falling ``"score"``, or in the order of the ``"file"``.
+    References are not used. `ranking` is as for :func:`~truemoment.diagnosis.answers.first_answers`.
 
     Examples
     --------

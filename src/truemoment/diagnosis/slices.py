@@ -120,10 +120,9 @@ def reference_lengths(annotations: Annotations) -> ReferenceLengths:
 
 
 def class_of(value: Floats, bounds: Sequence[float] | Floats) -> Ints:
-    """Class of each value among rising bounds: more than one, up to the next.
+    """Class of each value among rising bounds: class k is above ``bounds[k]`` and up to ``bounds[k + 1]``.
 
-    Class k lies between ``bounds[k]`` and ``bounds[k + 1]``; the first holds its lower bound too, and the last
-    is what lies above all bounds. A value within 1e-9 of a bound is on it.
+    The first class contains its lower bound too; the last is above all bounds. A value within 1e-9 of a bound is on it.
     """
     number = np.searchsorted(np.asarray(bounds, dtype=np.float64)[1:] + TIE, value, side="left")
     return np.asarray(number, dtype=np.int64)
@@ -218,15 +217,10 @@ def slices(
     *,
     resamples: int = 1000,
 ) -> list[Slice]:
-    """Figures of every class of queries, with intervals.
+    """Figures of every class of queries (:func:`membership`), with intervals.
 
-    The videos of the whole split are resampled, the same draws for all classes, so the size of a class varies as
-    it would in another sample of videos.
-
-    Parameters
-    ----------
-    members
-        The classes, as :func:`membership` returns them.
+    The videos of the whole split are resampled, the same draws for all classes, so the size of a class varies as it
+    would in another sample of videos.
 
     Examples
     --------

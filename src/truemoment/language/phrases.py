@@ -53,12 +53,7 @@ class PhraseTree:
 
 
 def phrase_trees(sentences: Sequence[str], engine: Engine, how: How = "words") -> list[PhraseTree]:
-    """Return the phrase tree of each sentence.
-
-    Parameters
-    ----------
-    how
-        How tokens are made: positions are among those of ``tokenise(sentence, how)``.
+    """Return the phrase tree of each sentence; positions are among the tokens of ``tokenise(sentence, how)``.
 
     Examples
     --------

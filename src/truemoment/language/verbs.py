@@ -24,17 +24,9 @@ STOP_FORMS = word_set(
 
 
 def verbs_of(sentences: Iterable[str], engine: Engine, *, keep_stop_words: bool = False) -> list[tuple[str, ...]]:
-    """Lemmas of each sentence's verbs, in the order of the sentence.
+    """Lemmas of each sentence's verbs, in the order of the sentence; a verb that occurs twice counts twice.
 
-    Parameters
-    ----------
-    keep_stop_words
-        Keep verbs in a form that is a stop word as well (*put*, *take*, *show*, *have*...).
-
-    Returns
-    -------
-    list of tuples of text, one a sentence
-        A verb that occurs twice counts twice.
+    `keep_stop_words` keeps verbs in a form that is also a stop word (*put*, *take*, *show*, *have*...).
 
     Examples
     --------

@@ -155,18 +155,10 @@ def ambiguity(
     workers: int | None = 1,
     progress: bool = False,
 ) -> Ambiguity:
-    """Hold systems against noisy labels.
+    """Compare figures of systems on noisy labels with those on the labels as they are.
 
-    Parameters
-    ----------
-    annotations
-        Labels as they are; every one is drawn anew.
-    models
-        One kind of noise at rising levels; a set has the same seed at every level, so that levels can be compared.
-    rng
-        Generator; each set has one of its own, so that the result does not depend on `workers`.
-    measures, protocol, on_unknown
-        As for :func:`truemoment.evaluate`.
+    `models` are one kind of noise at rising levels. A set has a generator of its own, with the same seed at every
+    level, so the result does not depend on `workers`. Other parameters are as for :func:`truemoment.evaluate`.
     """
     if len(answers) < 2 or not models:
         raise UsageError(

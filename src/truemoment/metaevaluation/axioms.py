@@ -124,22 +124,10 @@ def check_axioms(
     references: int = 1,
     protocol: str | Protocol | None = None,
 ) -> tuple[AxiomResult, ...]:
-    """Check which axioms measures hold to.
+    """Check which axioms measures hold to: INV and MON of each measure in turn.
 
-    Parameters
-    ----------
-    measures
-        In words (``"R@1,IoU=0.5; mIoU"``) or as values, of your own too.
-    rng
-        Source of chance. From the same one a measure has the same result whatever others are asked for.
-    length
-        Lists hold up to this many moments for measures that look at all of them, 1 to 100; for others, as many as they
-        look at.
-
-    Returns
-    -------
-    tuple of AxiomResult
-        INV and MON of each measure in turn.
+    Measures are texts (``"R@1,IoU=0.5; mIoU"``) or values. The result of a measure does not depend on the others. Lists
+    have up to `length` moments, 1 to 100, for measures of whole lists; for others, as many as they use.
 
     Examples
     --------

@@ -128,13 +128,7 @@ class SystemSource:
     def load(
         self, seed: int = 0, *, on_status: Callable[[str], None] = ignore, need_predictions: bool = False
     ) -> LoadedSystems:
-        """Read, simulate and measure the systems.
-
-        Parameters
-        ----------
-        need_predictions
-            Refuse saved scores.
-        """
+        """Read, simulate and measure the systems; with `need_predictions`, refuse saved scores."""
         files = self.files
         saved = [file for file in files if not has_predictions(file)]
         if need_predictions and saved:

@@ -211,17 +211,13 @@ def power(
     comparisons: int = 1,
     progress: bool = False,
 ) -> Power:
-    """Test all pairs of systems by every measure on subsets of the queries, and plan how many queries it takes.
+    """Test all pairs of systems by every measure on subsets of the queries, and plan the number of queries.
 
     Parameters
     ----------
-    rng
-        Generator of the subsets. One shuffle of the units serves all sizes: the smaller are the first of the larger.
     sizes
-        Queries of a subset, about: as many units are drawn, without replacement, as come closest. None for steps of 1,
-        2 and 5 from 100 upwards that are 30 units or more. The whole split is always added.
-    unit
-        Draw videos with all of their queries, or single queries taken for independent.
+        Queries of a subset, approximately, because whole units are drawn. None for steps of 1, 2 and 5 from 100 upwards
+        that are 30 units or more. The whole split is always added. Smaller subsets are parts of larger ones.
     level
         Corrected p values at or below it separate a pair.
     power

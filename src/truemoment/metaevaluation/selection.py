@@ -117,12 +117,9 @@ class Selection:
 def select(
     validation: Systems, test: Systems, rng: np.random.Generator, *, resamples: int = 1000, progress: bool = False
 ) -> Selection:
-    """Let each validation measure choose a variant, and see what the choice is worth on the test split.
+    """Let each validation measure choose a variant, and judge the choices on the test split.
 
-    Parameters
-    ----------
-    validation, test
-        The same variants in the same order on either split, by measures that may differ.
+    Both sides have the same variants in the same order; their measures may differ.
 
     Examples
     --------

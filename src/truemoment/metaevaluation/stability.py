@@ -87,18 +87,10 @@ def stability(
     workers: int | None = 1,
     progress: bool = False,
 ) -> Stability:
-    """Rank the systems on pairs of subsets of the queries, and tell how far the rankings agree.
+    """Rank the systems on pairs of subsets of the queries, and measure how far the rankings agree.
 
-    Parameters
-    ----------
-    rng
-        Generator; blocks of trials take children of it, so that the result does not depend on `workers`.
-    sizes
-        Units of a subset; None for :func:`default_sizes`.
-    unit
-        Draw single queries, or videos with all of their queries.
-    overlapping
-        Draw the two subsets each for itself; by default they share nothing.
+    `sizes` are units of a subset, by default :func:`default_sizes`. With `overlapping`, the two subsets are drawn
+    independently; else they are disjoint. The result does not depend on `workers`.
     """
     if trials < 2:
         raise UsageError(f"got {trials} trials, expected 2 or more")

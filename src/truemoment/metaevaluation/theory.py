@@ -249,15 +249,7 @@ def normal_density(x: Floats) -> Floats:
 
 
 def recall_errors(iou: float, gamma: Floats, threshold: Floats) -> Errors:
-    r"""Errors of R@1,IoU=θ in closed form: bias :math:`p - 1\{r \ge \theta\}`, variance :math:`p (1 - p)`.
-
-    Parameters
-    ----------
-    iou
-        True IoU r.
-    gamma, threshold
-        Broadcast together; `gamma` above 0.
-    """
+    r"""Errors of R@1,IoU=θ in closed form: bias :math:`p - 1\{r \ge \theta\}`, variance :math:`p (1 - p)`."""
     lower, upper = normal_cdf((threshold - iou) / gamma), normal_cdf((iou - threshold) / gamma)  # 1 - p and p
     truth = is_hit(iou, threshold)
     return Errors.exact(np.where(truth, -lower, upper), lower * upper)
@@ -289,14 +281,9 @@ def noisy_lists(
     thresholds: Sequence[float] = LIST_THRESHOLDS,
     draws: int = DRAWS,
 ) -> NoisyLists:
-    """Simulate AxIoU@k and R@k of a list under noise that correlates between ranks.
+    """Simulate AxIoU@k and R@k of a list under noise that correlates between ranks (:class:`NoisyLists`).
 
-    Parameters
-    ----------
-    rng
-        Draws the noise: the same for all `gammas` and correlations, so that their differences are not chance.
-    correlations, thresholds, draws
-        See :class:`NoisyLists`.
+    All `gammas` and correlations have the same draws of noise.
     """
     at = np.array(thresholds, dtype=np.float64)
     common, own = rng.standard_normal((draws, 1)), rng.standard_normal((draws, len(ious)))

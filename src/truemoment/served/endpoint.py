@@ -176,18 +176,7 @@ class Endpoint:
     def ask(
         self, connection: Connection, messages: list[dict[str, Any]], stop: threading.Event | None = None
     ) -> Completion:
-        """Ask, again if need be.
-
-        Parameters
-        ----------
-        stop
-            When set, no request is made again, and no wait goes on.
-
-        Raises
-        ------
-        EndpointError
-            If no answer could be had.
-        """
+        """Ask, and retry transient errors until `stop` is set; EndpointError if there is no answer."""
         try:
             import tenacity  # noqa: PLC0415 - only asking needs it
         except ModuleNotFoundError:
@@ -300,13 +289,7 @@ def checked_url(text: str) -> str:
 
 
 def key_from_environment(url: str, variable: str | None = None) -> tuple[str | None, str]:
-    """Return the key for an endpoint, and the variable it stands in.
-
-    Parameters
-    ----------
-    variable
-        The variable that holds the key; None for :data:`KEY_VARIABLE`, which need not be set.
-    """
+    """Return the key for an endpoint, and its variable: by default :data:`KEY_VARIABLE`, which need not be set."""
     name = variable or KEY_VARIABLE
     key = os.environ.get(name, "").strip() or None
     if variable is not None and key is None:

@@ -163,14 +163,9 @@ class ServedModel:
         return self.read(self.ask(queries), top)[0]
 
     def read(self, collected: CollectedAnswers, top: int = 1) -> tuple[Predictions, Parsing | None]:
-        """Read answers as moments, as the prompt says they are to be read.
+        """Read answers as moments by the prompt's rules, in the order of the queries; unanswered ones are left out.
 
-        Returns
-        -------
-        predictions
-            In the order of the queries; one that could not be asked is left out.
-        parsing
-            How answers were read; None where there are none.
+        Also return how answers were read; None where there are none.
         """
         answers = list(collected.answers.values())
         rows = AnswerRows(
@@ -194,18 +189,10 @@ class ServedModel:
         ), read.parsing
 
     def ask(self, queries: Queries) -> CollectedAnswers:
-        """Ask what is not answered yet.
+        """Ask the queries that have no answer yet.
 
-        Parameters
-        ----------
-        queries
-            What is asked of which video; durations in seconds, NaN where not known (the file's is told then).
-
-        Raises
-        ------
-        InputError
-            If the raw file cannot be used, a duration is needed and not known, the endpoint takes nothing of ours or
-            has gone, or nothing could be asked.
+        Where a query's duration is NaN, the prompt has that of the file. An InputError means that the raw file cannot
+        be used, a needed duration is unknown, the endpoint accepts no request, or nothing could be asked.
         """
         began = time.monotonic()
         self._refuse_unknown_durations(queries)

@@ -78,14 +78,8 @@ class RawAnswer(msgspec.Struct, frozen=True):
 def key_of(settings: Mapping[str, Any], video: str | None, sentence: str, duration_s: float | None) -> str:
     """Return the hash of everything that decides an answer.
 
-    Parameters
-    ----------
-    settings
-        What the file's first line says; what does not decide answers is left out.
-    video
-        Identity of the video's file; None where no frames are shown.
-    sentence, duration_s
-        The query; None where the duration is not known, and the video file's is told.
+    `video` is the identity of the video's file, None if no frames are shown; `duration_s` is None if the prompt has
+    that of the file.
     """
     deciding = {name: value for name, value in settings.items() if name not in TOLD_ONLY}
     text = msgspec.json.encode([deciding, video, sentence, duration_s], order="sorted")
@@ -95,26 +89,8 @@ def key_of(settings: Mapping[str, Any], video: str | None, sentence: str, durati
 class RawAnswers:
     """A file of raw answers that is open for more; no other process may have it open.
 
-    Parameters
-    ----------
-    path
-        The file; made if it is not there.
-    settings
-        What decides the answers; a file that was made by others is refused.
-    dataset, split
-        What is asked, for the first line of a new file.
-
-    Attributes
-    ----------
-    answers : dict
-        Answers by query id.
-    dropped_bytes : int
-        Length of a last line that was cut off.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read or written, is being written, is no such file, or was made by other settings.
+    It is made if it does not exist. An InputError means that it cannot be read or written, is being written, is no such
+    file, or was made by other `settings`. `dropped_bytes` is the length of a last line that was cut off.
     """
 
     def __init__(

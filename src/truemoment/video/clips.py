@@ -54,15 +54,7 @@ SOUND_BLOCK = 1024
 
 
 def thumbnail(path: Path, time_s: float, longest_side: int = 320, *, outline: Outline | None = None) -> bytes:
-    """Return the picture that a video shows at a time, as a small JPEG file.
-
-    Parameters
-    ----------
-    time_s
-        Seconds from its start, clipped to the video.
-    longest_side
-        Pixels; a smaller picture is not enlarged.
-    """
+    """Return the picture shown at a time (clipped to the video) as a JPEG file of at most `longest_side` pixels."""
     if not 16 <= longest_side <= 8192:
         raise UsageError(f"got a longest side of {longest_side}, expected 16 to 8192 pixels")
     if np.isnan(time_s):
@@ -76,15 +68,10 @@ def thumbnail(path: Path, time_s: float, longest_side: int = 320, *, outline: Ou
 
 
 def cut_clip(path: Path, out: Path, start_s: float, end_s: float, *, outline: Outline | None = None) -> None:
-    """Write a part of a video as an MP4 file, exact to the frame, with its sound if there is any.
+    """Write a part of a video, clipped to it, as an MP4 file, exact to the frame, with its sound if there is any.
 
     The part is re-encoded (H.264 and AAC), since a copy can start at a key frame only. Frame times are kept; the first
     frame is the one shown at `start_s`.
-
-    Parameters
-    ----------
-    start_s, end_s
-        The part in seconds, clipped to the video.
     """
     if out.suffix.lower() != ".mp4":
         raise UsageError(f"got {out.name} to write a clip to, expected a name that ends in .mp4")

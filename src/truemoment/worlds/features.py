@@ -72,10 +72,6 @@ def frame_features(
 def coverage(start_s: Floats, end_s: Floats, n_frames: int, fps: float) -> Floats:
     """Return the part of each frame that lies inside each moment, (N, n_frames), from 0 to 1.
 
-    Parameters
-    ----------
-    start_s, end_s : (N,) seconds
-
     Examples
     --------
     >>> import numpy as np

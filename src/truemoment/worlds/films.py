@@ -304,12 +304,7 @@ class SimulatedFilms:
 
 
 def make_films(n_films: Mapping[str, int], settings: FilmSettings, rng: np.random.Generator) -> SimulatedFilms:
-    """Draw films; their frames are computed on demand, the same each time.
-
-    Parameters
-    ----------
-    n_films
-        Number of films in each split: train, val, test.
+    """Draw films, `n_films` in each split (train, val, test); their frames are computed on demand, the same each time.
 
     Examples
     --------
@@ -393,19 +388,10 @@ def write_films(
     dtype: Literal["float16", "float32"] = "float32",
     progress: Callable[[Iterable[str]], Iterable[str]] = lambda film_ids: film_ids,
 ) -> Path:
-    """Write films as the files of MAD into the folder ``mad`` of a data folder, and return that folder.
+    """Write films as the files of MAD into the new or empty folder ``mad`` of a data folder, and return that folder.
 
     ``ext_timestamps`` is the moment, as MAD's baselines read it; ``timestamps`` is a tenth shorter at either end, so
-    that reading the wrong ones shows.
-
-    Parameters
-    ----------
-    folder
-        Data folder, made if it does not exist; ``mad`` in it must be new or empty.
-    films
-        The films.
-    progress
-        Wraps the film ids, e.g. in a progress bar.
+    that reading the wrong ones shows. `progress` wraps the film ids, e.g. in a progress bar.
 
     Examples
     --------
