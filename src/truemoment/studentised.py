@@ -103,12 +103,7 @@ class Ratios:
 def resample_ratios(
     numerator: Floats, denominator: Floats, rng: np.random.Generator, *, resamples: int = 1000
 ) -> Ratios:
-    """Draw videos with replacement and studentise C ratios of sums.
-
-    Parameters
-    ----------
-    numerator, denominator : (V, C)
-        Sums by video.
+    """Draw videos with replacement and studentise C ratios of sums by video, (V, C).
 
     Examples
     --------

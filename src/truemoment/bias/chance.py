@@ -17,16 +17,9 @@ ROUNDING = 1e-12
 
 
 def p_value(observed: float, by_chance: Floats) -> float:
-    r"""Return the share of draws at least as large as the observed value, which counts as one draw.
+    r"""Return the share of D draws at least as large as the observed value, which counts as one draw.
 
     .. math:: p = \frac{1 + \#\{i : x^*_i \ge x\}}{1 + D}
-
-    Parameters
-    ----------
-    observed
-        The statistic x; large values are evidence against chance.
-    by_chance : (D,)
-        The same statistic of D draws.
 
     Examples
     --------

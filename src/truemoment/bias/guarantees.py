@@ -51,12 +51,9 @@ class Promise:
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """What was found in a new split.
+    """What was found in a new split, with the distances of the moments of its splits, by pair.
 
-    Parameters
-    ----------
-    distances
-        (split, split) -> distance of their moments; None if one has no moment with a location.
+    A distance is None if a split has no moment with a location.
     """
 
     promises: tuple[Promise, ...]

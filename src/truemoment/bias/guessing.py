@@ -188,12 +188,9 @@ def guess_on_split(
     cache: Cache = NO_CACHE,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> tuple[Guessing, ...]:
-    """Run every floor on test-iid and test-ood of a new split, and on the original test splits.
+    """Run every floor on test-iid and test-ood of a new split, and on `original`, a training split and test splits.
 
-    Parameters
-    ----------
-    original
-        Original training split and test splits; None if there are none.
+    Other parameters are as for :func:`guess`.
     """
     tests = [found.part(name) for name in TESTS if found.members[name].any()]
     new = guess(found.part("train"), tests, engine=engine, seed=seed, cache=cache, on_status=on_status)

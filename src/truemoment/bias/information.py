@@ -97,15 +97,8 @@ def verb_information(
 
     .. math:: I = H(\text{verb}) + H(\text{cell}) - H(\text{verb}, \text{cell})
 
-    Parameters
-    ----------
-    verbs_per_query
-        Verbs of each query of the annotations, see :func:`truemoment.language.verbs_of`.
-    locations
-        Locations of the same annotations.
-    n_verbs
-        Number of frequent verbs with their own label, 1 or more; other queries have the label :data:`OTHER_VERB`, or
-        :data:`NO_VERB`.
+    The verbs of each query are those of :func:`truemoment.language.verbs_of`, for all queries of the annotations. The
+    `n_verbs` most frequent ones have their own label; other queries have :data:`OTHER_VERB` or :data:`NO_VERB`.
     """
     check_draws(permutations, "permutations")
     if n_verbs < 1:

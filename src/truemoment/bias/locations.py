@@ -104,12 +104,6 @@ class Locations:
 
 
 def length_shares(locations: Locations, over: Sequence[float] = (0.3, 0.5, 0.7)) -> Floats:
-    """Return the share of the moments longer than each given share of their video (Closer Look, Fig. 3).
-
-    Parameters
-    ----------
-    over
-        T lengths, as fractions of the video, with a tolerance of 1e-9.
-    """
+    """Return the share of the moments longer than each of T shares of their video, (T,) (Closer Look, Fig. 3)."""
     length = np.diff(locations.start_end_norm, axis=1)
     return np.asarray((length > np.asarray(over, dtype=np.float64) + TIE).mean(axis=0))

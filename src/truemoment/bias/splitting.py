@@ -145,17 +145,8 @@ def resplit(
 ) -> Resplit:
     """Split a dataset again.
 
-    Parameters
-    ----------
-    annotations
-        All queries of the dataset; those without a moment or of unknown duration are never marked by location.
-    rng
-        Generator of the draws: new words, and the videos of val and test-iid.
-
-    Raises
-    ------
-    InputError
-        If there are too few videos, no density, no word to draw, or no video for test-ood.
+    Queries without a moment or of unknown duration are never marked by location. An InputError means that there are too
+    few videos, no density, no word to draw, or no video for test-ood.
 
     Examples
     --------

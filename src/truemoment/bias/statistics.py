@@ -140,14 +140,9 @@ def dataset_statistics(
     *,
     groups: Mapping[str, Sequence[str]] | None = None,
 ) -> DatasetStatistics:
-    """Compute the statistics of a dataset.
+    """Compute the statistics of a dataset; queries that a split repeats of another one count once in the whole.
 
-    Parameters
-    ----------
-    annotations_by_split
-        The splits by name. Queries that a split repeats of another one count once in the whole.
-    groups
-        Splits to be counted together as well, by a name for the group: ``{"val+test": ("val", "test")}``.
+    `groups` are splits that are also counted together, by a name: ``{"val+test": ("val", "test")}``.
 
     Examples
     --------

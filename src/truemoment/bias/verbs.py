@@ -59,7 +59,7 @@ class VerbUse:
 
 
 def verb_use(verbs_by_split: Mapping[str, Sequence[Sequence[str]]], n: int = 30) -> VerbUse:
-    """Count the verbs (:func:`truemoment.language.verbs_of`) of the sentences of each split, and list `n` frequent ones.
+    """Count the verbs (:func:`truemoment.language.verbs_of`) of each split, and list the `n` most frequent ones.
 
     Examples
     --------

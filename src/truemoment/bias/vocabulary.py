@@ -135,13 +135,7 @@ class Vocabulary:
 
 
 def vocabulary(readings: Iterable[Sequence[Token]], spelling: Spelling = "form") -> Vocabulary:
-    """Count the words of analysed sentences.
-
-    Parameters
-    ----------
-    readings
-        Tokens of each sentence, see ``engine.analyse``.
-    """
+    """Count the words of sentences that ``engine.analyse`` has read."""
     if spelling not in get_args(Spelling):
         raise UsageError(f"got spelling {spelling!r}, expected one of {', '.join(get_args(Spelling))}")
     uses = Counter(chain.from_iterable(readings))
@@ -182,14 +176,8 @@ def long_tail(
 ) -> LongTail:
     """Measure the long tail of words.
 
-    Parameters
-    ----------
-    at_least
-        Numbers of occurrences whose words are counted.
-    top
-        Numbers of most frequent words whose share of all occurrences is computed.
-    n_ranks
-        Maximum number of ranks.
+    `at_least` are numbers of occurrences whose words are counted; `top` are numbers of most frequent words whose share
+    of all occurrences is computed.
 
     Examples
     --------
@@ -261,14 +249,7 @@ class Overlap(NamedTuple):
 
 
 def overlap(train: Vocabulary, test: Vocabulary, *, n_frequent: int = 10) -> Overlap:
-    """Compare the words of a test with those of train.
-
-    Parameters
-    ----------
-    train, test
-        Vocabularies with the same spelling.
-    n_frequent
-        Maximum number of words that are not shared to name.
+    """Compare the words of a test with those of train, with the same spelling; list `n_frequent` that are not shared.
 
     Examples
     --------

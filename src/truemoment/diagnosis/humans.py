@@ -177,7 +177,7 @@ def human_scores(
 
 
 def against_the_others(annotators: Annotators, measures: Sequence[Measure], protocol: Protocol) -> Scores:
-    """Scores of a random annotator against the others' moments; the protocol (or measure) decides which of them counts."""
+    """Scores of a random annotator against the others' moments; the protocol (or measure) decides which counts."""
     trial = _Trial.of_people(annotators, *_who_counts(annotators, "nearest", "kept"), protocol)
     return trial.expected(tuple(measures), *trial.judged(tuple(measures)))
 
@@ -220,7 +220,7 @@ def consensus_scores(
 
 
 def consensus_against_another(annotators: Annotators, measures: Sequence[Measure], protocol: Protocol) -> Scores:
-    """Scores of the consensus of all annotators but one against that one, the mean over all (:func:`consensus_scores`)."""
+    """Scores of the consensus of all annotators but one (:func:`consensus_scores`) against that one, the mean over all."""
     return _of_consensus(annotators, tuple(measures), protocol, "kept").scores
 
 

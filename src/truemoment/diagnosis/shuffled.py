@@ -83,13 +83,7 @@ class Displacement:
         return _mean(self.unchanged[self.compared])
 
     def share_within(self, bound: float = SLIGHT_NORM) -> float:
-        """Share whose answer is the same or moved by less than `bound`, start and end together.
-
-        Parameters
-        ----------
-        bound
-            A fraction of the video, above 0.
-        """
+        """Share whose answer is the same or moved by less than `bound` of the video, start and end together."""
         if not bound > 0:
             raise UsageError(f"got {bound}, expected a fraction of the video above 0")
         return _mean((self.d_start + self.d_end)[self.compared] < bound)

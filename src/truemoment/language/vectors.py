@@ -130,21 +130,9 @@ class WordVectors:
 def read_glove(path: Path | str, keep: Collection[str] | None = None) -> WordVectors:
     """Read word vectors from a text file: on each line a word and its numbers, separated by one blank.
 
-    The first line says how many numbers there are; a line of two counts before it, as some tools write, is passed
-    over. A word may hold blanks itself, as some of GloVe 840B do ("at name@domain.com"). If a word occurs twice
-    the first vector counts.
-
-    Parameters
-    ----------
-    path
-        The file; a name ending in ``.gz`` is unpacked on the way.
-    keep
-        Words to keep; None for all of them. Lines of other words are not looked into.
-
-    Returns
-    -------
-    WordVectors
-        In the order of the file. The name holds a fingerprint of what was kept.
+    A name that ends in ``.gz`` is unpacked. Only the words in `keep` are read, by default all, in the order of the
+    file; of a word that occurs twice the first vector counts. The first line determines the number of numbers; a line
+    of two counts before it is skipped. A word may contain blanks ("at name@domain.com" in GloVe 840B).
     """
     path = Path(path)
     kept = None if keep is None else {word.encode("utf-8", "surrogatepass") for word in keep}

@@ -71,12 +71,8 @@ def all_studies(
 ) -> Studies:
     """Make every study that these systems allow; a note says why another is left out.
 
-    Parameters
-    ----------
-    noise
-        Levels of each model of label noise.
-    validation
-        Split on which simulated variants are selected; None for no study of selection.
+    `noise` has the levels of each model of label noise. Simulated variants are selected on the split `validation`, if
+    any.
     """
     effort = Effort() if effort is None else effort
     systems = loaded.systems

@@ -90,13 +90,7 @@ class _OfVariance:
 
 @dataclass(frozen=True)
 class PublishedNoise(_OfVariance):
-    r"""The paper's model as it is written: medians of starts and of ends over five raters.
-
-    Parameters
-    ----------
-    variance_s2
-        :math:`\beta^2`, of a rater's start.
-    """
+    r"""The paper's model: medians of starts and ends of five raters, :math:`\beta^2` that of a start."""
 
     name = "published"
 
@@ -113,13 +107,7 @@ class PublishedNoise(_OfVariance):
 
 @dataclass(frozen=True)
 class ShiftNoise(_OfVariance):
-    r"""The reading that comes near the paper's IoUs: a label moves as a whole, by a median of five draws.
-
-    Parameters
-    ----------
-    variance_s2
-        :math:`\beta^2`, of a rater's shift.
-    """
+    r"""Near the paper's IoUs: a label moves by the median of five draws of variance :math:`\beta^2`."""
 
     name = "shift"
 

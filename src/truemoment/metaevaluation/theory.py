@@ -201,12 +201,8 @@ def theory(
 ) -> Theory:
     """Compute the errors of measures under noise of the IoU.
 
-    Parameters
-    ----------
-    ious
-        True IoUs of a list, by rank; or its length K, of a list that begins with `iou` and falls evenly, to `iou` / K.
-    length_norm
-        Length of prediction and reference in the geometry of dR, as a share of the video.
+    `ious` are the true IoUs of a list, by rank; or its length K, of a list that falls evenly from `iou` to `iou` / K.
+    `length_norm` is the length of prediction and reference in the geometry of dR, as a share of the video.
     """
     if not (ious if isinstance(ious, int) else len(ious)) >= 1:
         raise UsageError("got an empty list of IoUs, expected one or more")

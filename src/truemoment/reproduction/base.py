@@ -218,20 +218,11 @@ def beside(
     reason: str = "",
     signature: str = "",
 ) -> Reproduced:
-    """Set our figure beside a published one.
+    """Set our figure, or one a run, of which the mean is taken, beside a published one.
 
-    Parameters
-    ----------
-    figure
-        A fraction, in percent, or an amount.
-    values
-        Ours: a fraction, a count (also where thousands or millions are published) or an amount in the unit of the
-        figure; or one a run, of which the mean is taken.
-    tolerance
-        In points of percent or the unit of the figure, as decimal text; "0" for "prints alike", None for a figure that
-        is not judged.
-    protocol
-        Rounds shares as the paper does; by default to the nearest.
+    `values` are fractions, counts (also where thousands or millions are published) or amounts in the unit of the
+    figure. `tolerance` is in points of percent or that unit, as decimal text; "0" for "prints alike", None for a figure
+    that is not judged. `protocol` rounds shares as the paper does; by default to the nearest.
 
     Examples
     --------

@@ -95,15 +95,7 @@ def tokens_of(answers: Iterable[RawAnswer]) -> dict[str, int]:
 def predict_with_endpoint(
     model: ServedModel, annotations: Annotations, queries: Queries, out: Path
 ) -> ServedPrediction:
-    """Ask a served model about queries, and write its predictions.
-
-    Answers in the raw file of the model are not asked for again.
-
-    Parameters
-    ----------
-    annotations, queries
-        A split, and those of its queries to ask about.
-    """
+    """Ask a served model about some queries of a split, and write its predictions."""
     answers = model.ask(queries)
     predictions, parsing = model.read(answers, ALL_MOMENTS)
     made_by = model.made_by

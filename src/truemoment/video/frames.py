@@ -337,10 +337,7 @@ def packets_of(container: InputContainer, stream: Decodable) -> Iterator[Packet[
 def outline_of(path: Path, *, partial: bool = False) -> Outline:
     """Return the outline of a video, which is read without being decoded.
 
-    Parameters
-    ----------
-    partial
-        Accept the readable part of a damaged or truncated file; `fault` then states what is wrong.
+    With `partial`, the readable part of a damaged or truncated file is accepted; `fault` then states what is wrong.
 
     Raises
     ------

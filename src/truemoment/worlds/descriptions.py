@@ -244,10 +244,7 @@ def draw_thing(rng: np.random.Generator, ground: str, *, shape: str | None = Non
 def draw_scene(rng: np.random.Generator, things: Sequence[Noun] | None = None, ground: str | None = None) -> Scene:
     """Draw a scene without overlaps or ambiguous relations.
 
-    Parameters
-    ----------
-    things
-        Things that the scene must have; open attributes are drawn. None draws one or two.
+    It has `things`, whose open attributes are drawn, or one or two things by default.
     """
     ground = ground or GROUNDS[int(rng.integers(len(GROUNDS)))]
     nouns = things if things is not None else [Noun(None, None)] * (1, 2, 2)[int(rng.integers(3))]
@@ -279,10 +276,7 @@ def is_clear(things: Sequence[Thing]) -> bool:
 def describe(rng: np.random.Generator, scene: Scene, *, fully: bool = False) -> Description:
     """Draw a true description of a scene.
 
-    Parameters
-    ----------
-    fully
-        Name both things with shape and colour, their relation and the ground; else any of these may be left out.
+    With `fully`, it names both things with shape and colour, their relation and the ground; else any may be left out.
     """
 
     def noun(thing: Thing) -> Noun:

@@ -114,12 +114,7 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     def fill(self, sentence: str, duration_s: float, frames: Frames | None = None) -> list[str | bytes]:
         """Return what the user says: texts, and frames as JPEG files, in order.
 
-        Parameters
-        ----------
-        duration_s
-            What is told of the video, seconds.
-        frames
-            Frames of the video; not looked at if the prompt shows none.
+        `duration_s` is the stated duration; frames are not used if the prompt shows none.
         """
         values = {
             "sentence": sentence,
@@ -171,13 +166,7 @@ def clock(time_s: float) -> str:
 
 
 def get_prompt(name: str) -> Prompt:
-    """Return a prompt that comes along, or read one from a TOML file.
-
-    Parameters
-    ----------
-    name
-        One of :data:`PROMPTS`, or the name of a file that ends in ``.toml``.
-    """
+    """Return one of :data:`PROMPTS` by name, or read a prompt from a file that ends in ``.toml``."""
     if name in PROMPTS:
         return _read(name, files(__name__).joinpath(f"{name}.toml").read_text("utf-8"), None)
     if not name.lower().endswith(".toml"):
