@@ -220,7 +220,7 @@ def consensus_scores(
 
 
 def consensus_against_another(annotators: Annotators, measures: Sequence[Measure], protocol: Protocol) -> Scores:
-    """Scores of the consensus of all annotators but one (:func:`consensus_scores`) against that one, the mean over all."""
+    """Scores of the consensus of all annotators but one against that one, as in :func:`consensus_scores`."""
     return _of_consensus(annotators, tuple(measures), protocol, "kept").scores
 
 
