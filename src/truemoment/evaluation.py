@@ -61,8 +61,6 @@ def evaluate(
         A name, a name with changed fields, or a value. Default: ``moment-detr`` for QVHighlights, else ``default``.
     on_unknown
         ``"refuse"`` or ``"ignore"`` predictions for queries that are not in the annotations.
-    progress
-        Show a progress bar on standard error.
 
     Raises
     ------
@@ -198,23 +196,9 @@ def evaluate_constants(
     measures: Sequence[Measure | str],
     protocol: str | Protocol | None = None,
 ) -> Floats:
-    """Evaluate answers that are the same fraction of the video for every query.
+    """Evaluate C answers that are the same fraction of the video for every query, by M measures: (C, M).
 
-    Parameters
-    ----------
-    annotations
-        References; every duration is known.
-    start_norm, end_norm : (C,)
-        C constant answers, as fractions of the video; each is the only answer of its list.
-    measures
-        M measures of moments, as texts or values.
-    protocol
-        As for :func:`evaluate`.
-
-    Returns
-    -------
-    array, shape (C, M)
-        Fractions; NaN where a measure is undefined. A constant never abstains.
+    Every duration is known. NaN where a measure is undefined. A constant never abstains.
 
     Examples
     --------
@@ -245,17 +229,9 @@ def values_of_constants(
     measures: Sequence[Measure | str],
     protocol: str | Protocol | None = None,
 ) -> Floats:
-    """Return the value of each constant answer on each query: what :func:`evaluate_constants` sums.
+    """Return the value of each constant answer on each query, (M, C, Q), which :func:`evaluate_constants` sums.
 
-    Parameters
-    ----------
-    annotations, start_norm, end_norm, measures, protocol
-        As for :func:`evaluate_constants`: Q queries, C constants, M measures.
-
-    Returns
-    -------
-    array, shape (M, C, Q)
-        Numerators; 0 where a query has no weight.
+    0 where a query has no weight.
 
     Examples
     --------
@@ -329,25 +305,10 @@ def evaluate_relabelled(
     protocol: str | Protocol | None = None,
     on_unknown: OnUnknown = "refuse",
 ) -> Floats:
-    """Evaluate the same predictions against N other sets of references, faster than one by one.
+    """Evaluate the same predictions against N other sets of references: (N, M), NaN if undefined.
 
-    Parameters
-    ----------
-    annotations
-        Queries, videos, and the number of references per query.
-    predictions
-        Predictions by query id.
-    start_s, end_s : (N, A)
-        References of each set, one per row of the annotations; NaN where that row has no moment.
-    measures
-        M measures of moments, as texts or values.
-    protocol, on_unknown
-        As for :func:`evaluate`.
-
-    Returns
-    -------
-    array, shape (N, M)
-        Fractions, as :func:`evaluate` returns them; NaN where a measure is undefined.
+    `start_s` and `end_s`, (N, A), have one reference per row of the annotations; NaN where that row has no moment.
+    Other parameters are as for :func:`evaluate`.
 
     Examples
     --------
@@ -730,7 +691,6 @@ def _slack(margin: Floats) -> float:
 
 
 def _saliency_pair(annotations: Annotations, pairing: _Pairing) -> SaliencyPair:
-    """Return predicted and reference clip ratings as tables."""
     predictions = pairing.predictions
     reference = annotations.saliency
     if reference is None or predictions.saliency is None or predictions.saliency_offsets is None:

@@ -50,10 +50,6 @@ class Setting:
 
     Parameters
     ----------
-    annotations
-        The audited split.
-    measures, protocol
-        M measures, and how they are measured.
     headline
         Row of the measure whose answers are returned.
     top
@@ -62,14 +58,8 @@ class Setting:
         Split to fit on; without one only the floors that learn nothing are run.
     validation
         Split on which each floor is measured too; None for none.
-    engine
-        What finds verbs.
     seed
         Of all draws: each floor's are seeded by its name.
-    cache
-        Keeps what was learned, and the answers.
-    on_status
-        Called with what is being done.
     """
 
     annotations: Annotations
@@ -97,15 +87,7 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Floor:
-    """A blind baseline that is fitted when it is first needed.
-
-    Parameters
-    ----------
-    name
-        As ``truemoment baseline`` calls it.
-    setting
-        What it is fitted on.
-    """
+    """A blind baseline that is fitted when it is first needed."""
 
     name: str
     setting: Setting
@@ -147,13 +129,7 @@ class Floor:
         return replace(grounder, model=network.unpacked(packed, train), protocol=self.setting.protocol)
 
     def answers(self, annotations: Annotations) -> list[list[Predictions]]:
-        """Answer a split: a row a draw, a column a measure.
-
-        Raises
-        ------
-        InputError
-            If it cannot be fitted, or a video's duration is not known.
-        """
+        """Answer a split: a row a draw, a column a measure."""
         of = self.setting
         key = of.key(self.name) | {
             "annotations": annotations.sha256,
@@ -208,8 +184,6 @@ class FloorResult:
 
     Parameters
     ----------
-    name, title
-        As ``truemoment baseline`` calls it, and as reports do.
     kind
         ``floor`` or ``ceiling``.
     scores
@@ -320,13 +294,7 @@ def _measured(floor: Floor, annotations: Annotations) -> FloorResult:
 
 
 def predict_each(grounders: Sequence[Grounder], queries: Queries, top: int) -> list[Predictions]:
-    """Predict with a method for each measure; each method, and each model of places, runs once.
-
-    Raises
-    ------
-    InputError
-        If a video's duration is not known.
-    """
+    """Predict with a method for each measure; each method, and each model of places, runs once."""
     of_places = [grounder for grounder in grounders if isinstance(grounder, ExpectedValue)]
     if len(of_places) == len(grounders):
         return answer_each(of_places, queries, top)
@@ -337,13 +305,7 @@ def predict_each(grounders: Sequence[Grounder], queries: Queries, top: int) -> l
 def measure_each(
     annotations: Annotations, answers: Sequence[Predictions], measures: Sequence[Measure], protocol: Protocol
 ) -> Scores:
-    """Measure answers that differ by measure, each by its own.
-
-    Raises
-    ------
-    InputError, MeasureError, ProtocolError
-        As for :func:`truemoment.evaluate`.
-    """
+    """Measure answers that differ by measure, each by its own."""
     parts: dict[int, tuple[Scores, int]] = {}
     for one in {id(answered): answered for answered in answers}.values():
         rows = [m for m, answered in enumerate(answers) if answered is one]

@@ -50,7 +50,6 @@ class Ratios:
     t: Floats
 
     def __getitem__(self, columns: slice) -> Ratios:
-        """Return some of the ratios."""
         return Ratios(self.value[columns], self.error[columns], self.drawn[:, columns], self.t[:, columns])
 
     def bounds(self, level: float, spread: Floats | float = 0.0) -> tuple[Floats, Floats]:
@@ -58,8 +57,6 @@ class Ratios:
 
         Parameters
         ----------
-        level
-            In (0, 1); 0.05 for a 95 % interval.
         spread : (C,)
             Further standard deviation besides that of the videos, such as that of a floor over seeds.
 
@@ -106,21 +103,7 @@ class Ratios:
 def resample_ratios(
     numerator: Floats, denominator: Floats, rng: np.random.Generator, *, resamples: int = 1000
 ) -> Ratios:
-    """Draw videos with replacement and studentise C ratios of sums.
-
-    Parameters
-    ----------
-    numerator, denominator : (V, C)
-        Sums by video.
-    rng
-        Generator of the draws, which all ratios share.
-    resamples
-        How many draws, 2 or more.
-
-    Raises
-    ------
-    UsageError
-        If `resamples` is less than 2.
+    """Draw videos with replacement and studentise C ratios of sums by video, (V, C).
 
     Examples
     --------
@@ -143,25 +126,11 @@ def resample_ratios(
 
 
 def interval_of_least(ratios: Ratios, n: int, spread: Floats | float = 0.0) -> Floats:
-    """Return the 95 % interval of the least of `n` ratios, which is chosen on the very data they are computed on.
+    """Return the 95 % interval, (M, 2), of the least of `n` ratios, which is selected on the same data; NaN if any is.
 
-    The lower end is the lowest of their lower ends at level 0.05: it is above 0 if all are, an intersection-union test
-    that needs no correction (Berger 1982). The upper end is the lowest of their upper ends at level 0.05 / n,
-    Bonferroni's correction: it is below 0 if any is.
-
-    Parameters
-    ----------
-    ratios
-        C = n x M ratios: those of M measures, n times.
-    n
-        Among how many the least is chosen.
-    spread : (C,)
-        As for :meth:`Ratios.bounds`.
-
-    Returns
-    -------
-    array, shape (M, 2)
-        NaN where any of the n is.
+    `ratios` has those of M measures, n times; `spread` is as for :meth:`Ratios.bounds`. The lower end is the lowest of
+    their lower ends at level 0.05 (an intersection-union test, Berger 1982). The upper end is the lowest of their upper
+    ends at level 0.05 / n (Bonferroni).
     """
     lower, upper = ratios.bounds(LEVEL, spread)
     stricter = np.maximum(upper, ratios.bounds(LEVEL / n, spread)[1])  # where that is a percentile, it may be lower

@@ -1,19 +1,16 @@
-"""How sure a figure is, and whether two figures differ: resampling and permuting videos.
+"""Uncertainty of figures and of differences: resampling and permuting videos.
 
-Queries of one video share its difficulties, so they are not independent draws; videos are. All
-functions start from the sums of numerators and weights by video and never match again. Videos are the
-only chance here: what another training of the same model would give is another question, which several
-runs answer (see :mod:`truemoment.comparison`).
+Queries of one video are not independent; videos are. All functions start from sums of numerators and weights by video.
+Several runs of one model are the subject of :mod:`truemoment.comparison`.
 
 References
 ----------
-Bootstrap of whole clusters: C. A. Field and A. H. Welsh, Bootstrapping clustered data, JRSS B 69 (2007).
-Permutation test of two systems: M. D. Smucker, J. Allan and B. Carterette, A comparison of statistical
-significance tests for information retrieval evaluation, CIKM 2007; a p value that is never 0:
-B. Phipson and G. K. Smyth, Permutation p-values should never be zero, SAGMB 9 (2010). Correction:
-S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6 (1979); of many
-comparisons at once: P. H. Westfall and S. S. Young, Resampling-based multiple testing (1993). Detectable
-difference: H. S. Bloom, Minimum detectable effects, Evaluation Review 19 (1995).
+Bootstrap of whole clusters: C. A. Field and A. H. Welsh, Bootstrapping clustered data, JRSS B 69 (2007). Permutation
+test of two systems: M. D. Smucker, J. Allan and B. Carterette, A comparison of statistical significance tests for
+information retrieval evaluation, CIKM 2007; a p value that is never 0: B. Phipson and G. K. Smyth, Permutation p-values
+should never be zero, SAGMB 9 (2010). Correction: S. Holm, A simple sequentially rejective multiple test procedure,
+Scand. J. Statist. 6 (1979); of many comparisons at once: P. H. Westfall and S. S. Young, Resampling-based multiple
+testing (1993). Detectable difference: H. S. Bloom, Minimum detectable effects, Evaluation Review 19 (1995).
 """
 
 from __future__ import annotations
@@ -61,18 +58,7 @@ def stream(seed: int, name: str) -> np.random.Generator:
 
 
 def sums_by_video(scores: Scores) -> tuple[Floats, Floats]:
-    """Sums of numerators and of weights over the queries of each video.
-
-    Parameters
-    ----------
-    scores
-        Per-query statistics of M measures.
-
-    Returns
-    -------
-    numerator, weight : (V, M)
-        One row a video, in the order in which the videos first occur.
-    """
+    """Sums of numerators and of weights over the queries of each video, (V, M) each, in order of first occurrence."""
     video = numbers_of(scores.video_id)
     numerator, weight = (
         np.stack([np.bincount(video, values).astype(np.float64) for values in table], axis=1)
@@ -82,18 +68,7 @@ def sums_by_video(scores: Scores) -> tuple[Floats, Floats]:
 
 
 def check_paired(scores: Sequence[Scores]) -> None:
-    """Refuse scores that are not of the same queries, measures and convention.
-
-    Parameters
-    ----------
-    scores
-        One or more.
-
-    Raises
-    ------
-    UsageError
-        If there is none, or naming the first that differs from the first of all, and in what.
-    """
+    """Refuse scores that are not of the same queries, measures and convention."""
     if not scores:
         raise UsageError("got no scores, expected one or more")
     expected = _identity(scores[0])
@@ -126,58 +101,17 @@ def _identity(scores: Scores) -> list[tuple[str, str]]:
 
 
 def bootstrap(scores: Scores, rng: np.random.Generator, *, resamples: int = 1000) -> Floats:
-    """Figures of each measure under resampling of videos with replacement.
-
-    Parameters
-    ----------
-    scores
-        Per-query statistics.
-    rng
-        Generator of the draws; the same seed gives the same figures.
-    resamples
-        How many resamples, at least 2.
-
-    Returns
-    -------
-    array, shape (resamples, M)
-        Fractions; NaN where a resample leaves a measure without weight.
-
-    Raises
-    ------
-    UsageError
-        If `resamples` is less than 2.
-    """
+    """Figures of each measure in resamples of the videos, (resamples, M); NaN where a resample has no weight."""
     return np.asarray(resample_figures([scores], rng, resamples=resamples)[:, 0])
 
 
 def resample_figures(
     scores: Sequence[Scores], rng: np.random.Generator, *, resamples: int = 1000, progress: bool = False
 ) -> Floats:
-    """Figures of several systems under the *same* resamples of videos: the paired bootstrap.
+    """Figures of S systems in the *same* resamples of the videos (the paired bootstrap), (resamples, S, M).
 
-    A resample draws as many videos as there are, with replacement, and every system is measured on it,
-    so a difference of two systems varies as the difference does, not as two independent figures.
-
-    Parameters
-    ----------
-    scores
-        S systems over the same queries.
-    rng
-        Generator of the draws; the same seed gives the same figures, whatever S.
-    resamples
-        How many resamples, at least 2.
-    progress
-        Show a progress bar on standard error when there is much to do.
-
-    Returns
-    -------
-    array, shape (resamples, S, M)
-        Fractions; NaN where a resample leaves a measure without weight.
-
-    Raises
-    ------
-    UsageError
-        If `resamples` is less than 2, or the scores are not of the same queries, measures and convention.
+    A resample draws as many videos as there are, with replacement. NaN where it leaves a measure without weight. The
+    same seed gives the same figures, whatever S.
 
     Examples
     --------
@@ -197,32 +131,12 @@ def resample_figures(
     numerator, weight = (np.concatenate([pair[part] for pair in sums], axis=1) for part in (0, 1))
     figures = np.empty((resamples, numerator.shape[1]))
     for block, times_drawn in _draws_of_videos(len(numerator), rng, resamples, show=progress):
-        total = times_drawn @ weight
-        figures[block] = np.where(total > 0, times_drawn @ numerator / np.where(total > 0, total, 1), np.nan)
+        figures[block] = ratio(times_drawn @ numerator, times_drawn @ weight)
     return figures.reshape(resamples, len(scores), -1)
 
 
 def resample_sums(sums: Floats, rng: np.random.Generator, *, resamples: int = 1000) -> Floats:
-    """Totals of sums by video in resamples of the videos, of which any figure can be made.
-
-    Parameters
-    ----------
-    sums : (V, C)
-        A row a video.
-    rng
-        Generator of the draws.
-    resamples
-        How many resamples, at least 2.
-
-    Returns
-    -------
-    array, shape (resamples, C)
-        In the unit of each column.
-
-    Raises
-    ------
-    UsageError
-        If `resamples` is less than 2.
+    """Totals of sums by video, (V, C), in resamples of the videos: (resamples, C).
 
     Examples
     --------
@@ -249,53 +163,20 @@ def _draws_of_videos(
 
 
 def interval95(figures: Floats) -> Floats:
-    """95 % percentile interval of resampled figures.
-
-    Parameters
-    ----------
-    figures : (N, ...)
-        Figures in N resamples, as :func:`bootstrap` or :func:`resample_figures` return them, or
-        differences of such.
-
-    Returns
-    -------
-    array, shape (..., 2)
-        The 2.5 % and 97.5 % quantiles, in the unit of the figures; NaN where any figure is undefined.
-    """
+    """95 % percentile interval of resampled figures or differences, (N, ...): (..., 2); NaN where any is undefined."""
     return np.stack([np.quantile(figures, 0.025, axis=0), np.quantile(figures, 0.975, axis=0)], axis=-1)
 
 
 def paired_permutation(a: Scores, b: Scores, rng: np.random.Generator, *, permutations: int = 10_000) -> Floats:
-    r"""Two-sided p values of the difference between two systems: labels swapped by video.
+    r"""Two-sided p values of the difference between two systems, (M,): labels swapped by video.
 
-    If it makes no difference which system gave an answer, the two may be swapped on any video. With
-    :math:`d` the difference of the two figures and :math:`d^*_1, ..., d^*_N` the same after each video's
-    two answers (numerators and weights) were swapped or not by the toss of a coin,
+    With :math:`d` the difference of the two figures and :math:`d^*_1, ..., d^*_N` the same after the numerators and
+    weights of each video were swapped at random,
 
     .. math:: p = \frac{1 + \#\{i : |d^*_i| \ge |d|\}}{1 + N}
 
-    When the videos on which the systems differ are so few that all their swaps are no more than N, all
-    are computed instead of drawn, and p is the share with :math:`|d^*| \ge |d|`.
-
-    Parameters
-    ----------
-    a, b
-        Two systems over the same queries.
-    rng
-        Generator of the swaps.
-    permutations
-        N, 1 or more.
-
-    Returns
-    -------
-    array, shape (M,)
-        p of each measure in (0, 1]; 1 where the systems score alike on every video; NaN where either
-        figure, or that of any permutation, is undefined.
-
-    Raises
-    ------
-    UsageError
-        If the scores are not of the same queries, measures and convention, or `permutations` is below 1.
+    If there are at most N different swaps, all are used instead, and p is the share with :math:`|d^*| \ge |d|`. p is
+    NaN where either figure, or that of any permutation, is undefined.
 
     Examples
     --------
@@ -382,24 +263,15 @@ def permutation_tests(
         Sums by video of S systems, see :func:`sums_by_video`.
     pairs
         P pairs of systems, by number, one or more.
-    rng
-        Generator of the swaps.
     permutations
-        1 or more; all swaps are computed where they are no more than that.
-    progress
-        Show a progress bar on standard error when there is much to do.
-
-    Raises
-    ------
-    UsageError
-        If `permutations` is below 1.
+        1 or more; all swaps are looked at where they are no more than that.
     """
     if permutations < 1:
         raise UsageError(f"got {permutations} permutations, expected 1 or more")
     a, b = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     sum_a, sum_b = numerator.sum(axis=1)[a], numerator.sum(axis=1)[b]
     weight_a, weight_b = weight.sum(axis=1)[a], weight.sum(axis=1)[b]
-    difference = _ratio(sum_a, weight_a) - _ratio(sum_b, weight_b)
+    difference = ratio(sum_a, weight_a) - ratio(sum_b, weight_b)
     squares = np.stack([_squares(numerator, weight, i, j) for i, j in pairs], axis=1)
     scale = np.sqrt(_at(squares, difference))
     per_scale = np.divide(1, scale, out=np.zeros_like(scale), where=scale > ROUNDING)
@@ -416,9 +288,7 @@ def permutation_tests(
         swap = _all_swaps(block, n_videos) if exact else _drawn_swaps(block, n_videos, rng)
         moved = _moved(swap, by_video, numerator.shape, a, b)
         moved_weight = 0.0 if weight_by_video is None else _moved(swap, weight_by_video, weight.shape, a, b)
-        permuted = np.abs(
-            _ratio(sum_a + moved, weight_a + moved_weight) - _ratio(sum_b - moved, weight_b - moved_weight)
-        )
+        permuted = np.abs(ratio(sum_a + moved, weight_a + moved_weight) - ratio(sum_b - moved, weight_b - moved_weight))
         undefined |= np.isnan(permuted).any(axis=0)
         as_far += (permuted >= np.abs(difference) - ROUNDING).sum(axis=0)
         largest[block] = np.where(undefined, 0, permuted * per_scale).max(axis=(1, 2), initial=0)
@@ -439,7 +309,7 @@ def _squares(numerator: Floats, weight: Floats, i: int, j: int) -> Floats:
     influence, share = np.zeros((2, *numerator.shape[1:]))
     for system, sign in ((i, 1), (j, -1)):
         total = weight[system].sum(axis=0)
-        figure = _ratio(numerator[system].sum(axis=0), total)
+        figure = ratio(numerator[system].sum(axis=0), total)
         share += weight[system] / np.where(total > NO_WEIGHT, 2 * total, np.nan)
         influence += sign * (numerator[system] - figure * weight[system]) / np.where(total > NO_WEIGHT, total, np.nan)
     return np.stack([(influence**2).sum(axis=0), (influence * share).sum(axis=0), (share**2).sum(axis=0)])
@@ -464,14 +334,7 @@ def _inverted(difference: Floats, squares: Floats, critical: float) -> Floats:
 
 
 def smallest_p(n_videos: int, permutations: int) -> float:
-    """Smallest p value that a paired permutation test can give.
-
-    Parameters
-    ----------
-    n_videos
-        Videos that carry weight.
-    permutations
-        As handed to :func:`paired_permutation`.
+    """Smallest p value of a paired permutation test on videos that have weight.
 
     Examples
     --------
@@ -483,7 +346,7 @@ def smallest_p(n_videos: int, permutations: int) -> float:
     return 1 / (1 + permutations)
 
 
-def _ratio(numerator: Floats, weight: Floats) -> Floats:
+def ratio(numerator: Floats, weight: Floats) -> Floats:
     """Figures; NaN where there is no weight."""
     defined = weight > NO_WEIGHT
     return np.asarray(np.where(defined, numerator / np.where(defined, weight, 1), np.nan))
@@ -527,22 +390,11 @@ def normal_tail(z: Floats) -> Floats:
 
 
 def holm(p: Floats) -> Floats:
-    r"""Adjust p values of one family of comparisons, Holm's step-down method.
+    r"""Adjust p values, (K, ...), of families along the first axis, Holm's step-down method; NaN is in no family.
 
-    With :math:`p_{(1)} \le ... \le p_{(K)}` in order,
-    :math:`\tilde p_{(i)} = \max_{j \le i} \min(1, (K - j + 1) \, p_{(j)})`. Calling those significant
-    whose adjusted value is at most 0.05 keeps the chance of any false claim in the family at 5 % or
-    less, whatever the comparisons have to do with each other.
-
-    Parameters
-    ----------
-    p : (K, ...)
-        p values; families along the first axis. NaN is not a comparison and is not in a family.
-
-    Returns
-    -------
-    array, shape (K, ...)
-        Adjusted p values, never below those given; NaN where there was none.
+    With :math:`p_{(1)} \le ... \le p_{(K)}` in order, :math:`\tilde p_{(i)} = \max_{j \le i} \min(1, (K - j + 1) \,
+    p_{(j)})`. The chance of any false claim in a family is at most 5 % if adjusted values of at most 0.05 are
+    significant.
 
     Examples
     --------
@@ -561,22 +413,11 @@ def holm(p: Floats) -> Floats:
 
 
 def false_discoveries(p: Floats, rate: float) -> Bools:
-    r"""Mark the comparisons that Benjamini and Hochberg's procedure keeps.
+    r"""Mark the comparisons, (K,), that Benjamini and Hochberg's procedure keeps; NaN is never kept.
 
-    With :math:`p_{(1)} \le ... \le p_{(K)}` in order, those up to the last i with :math:`p_{(i)} \le i \, rate / K`: of
-    what is kept, a share of `rate` at most is expected to be false (Y. Benjamini and Y. Hochberg, Controlling the false
-    discovery rate, JRSS B 57, 1995; also for the positively dependent comparisons of one method).
-
-    Parameters
-    ----------
-    p : (K,)
-        p values; NaN is never kept.
-    rate
-        In (0, 1).
-
-    Returns
-    -------
-    array, shape (K,)
+    With :math:`p_{(1)} \le ... \le p_{(K)}` in order, those up to the last i with :math:`p_{(i)} \le i \, rate / K`: at
+    most a share of `rate` of them is expected to be false (Y. Benjamini and Y. Hochberg, Controlling the false
+    discovery rate, JRSS B 57, 1995).
 
     Examples
     --------
@@ -592,23 +433,7 @@ def false_discoveries(p: Floats, rate: float) -> Bools:
 
 
 def videos_that_differ(a: Scores, b: Scores) -> Ints:
-    """How many videos two systems score differently.
-
-    Parameters
-    ----------
-    a, b
-        Two systems over the same queries.
-
-    Returns
-    -------
-    int array, shape (M,)
-        For each measure.
-
-    Raises
-    ------
-    UsageError
-        If the scores are not of the same queries, measures and convention.
-    """
+    """How many videos two systems score differently."""
     check_paired([a, b])
     pairs = zip(sums_by_video(a), sums_by_video(b), strict=True)
     return np.asarray(np.logical_or.reduce([one != other for one, other in pairs]).sum(axis=0), dtype=np.int64)
@@ -617,41 +442,26 @@ def videos_that_differ(a: Scores, b: Scores) -> Ints:
 def minimum_detectable_difference(
     difference_figures: Floats, *, level: float = LEVEL, power: float = 0.8, n_differing: Ints | None = None
 ) -> Floats:
-    r"""Smallest true difference that a test on such a split would mostly find.
+    r"""Smallest true difference that is significant at `level` in a share `power` of test sets like this one.
 
     .. math:: (z_{1 - \alpha / 2} + z_{power}) \cdot \mathrm{SE}
 
-    where SE is the standard deviation of the difference over the paired resamples. A true difference
-    this large would be found significant at `level` in `power` (80 %) of test sets of this kind; a
-    smaller one that was not found may still be there, which is why "not significant" is never
-    "equal". The normal approximation is good where the systems differ on some 30 videos or more; with
-    fewer the value is too low (some 15 % at 10 videos: the resamples spread too little, and the error
-    itself is uncertain), and below 10 it says nothing: two systems that differ on one query of a
-    thousand would seem to resolve a difference of three.
+    where SE is the standard deviation of the difference over N paired resamples (:func:`resample_figures`). A smaller
+    difference that was not found may still exist. The normal approximation is good where the systems differ on about 30
+    videos or more; at 10 videos the value is some 15 % too low.
 
     Parameters
     ----------
     difference_figures : (N, ...)
-        Differences of two systems' figures in N paired resamples (:func:`resample_figures`).
-    level
-        Significance level of the two-sided test, in (0, 1).
-    power
-        Share of test sets in which it would be found, in (0, 1).
+        Differences of two systems' figures in N paired resamples.
     n_differing : (...)
-        On how many videos the two differ (:func:`videos_that_differ`), where that is known.
+        Number of videos on which the two differ (:func:`videos_that_differ`), if known.
 
     Returns
     -------
     array, shape (...)
-        In the unit of the figures. NaN where any difference is undefined; where the differences do not
-        vary (two systems that score alike on every video, or a single video), since nothing is then
-        known of how much they could and 0 would claim that the split resolves everything; and where
+        In the unit of the figures. NaN where a difference is undefined, where the differences do not vary, and where
         `n_differing` is below 10.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than 2 resamples, or `level` or `power` is not between 0 and 1.
 
     Examples
     --------

@@ -44,7 +44,6 @@ def test_error_kinds(protocol):
     ]
     assert found.figures.tolist() == expected.figures.tolist()
     assert found.kind[found.counts].tolist() == expected.kind.tolist()
-    assert np.isnan(found.offset_norm).tolist() == [False, True, False, True, True]
 
 
 def test_answer_pattern():

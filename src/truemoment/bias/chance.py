@@ -17,16 +17,9 @@ ROUNDING = 1e-12
 
 
 def p_value(observed: float, by_chance: Floats) -> float:
-    r"""Return the share of draws at least as large as the observed value, which counts as one draw.
+    r"""Return the share of D draws at least as large as the observed value, which counts as one draw.
 
     .. math:: p = \frac{1 + \#\{i : x^*_i \ge x\}}{1 + D}
-
-    Parameters
-    ----------
-    observed
-        The statistic x; large values are evidence against chance.
-    by_chance : (D,)
-        The same statistic of D draws.
 
     Examples
     --------
@@ -44,17 +37,7 @@ def check_draws(n: int, what: str) -> None:
 
 
 def entropy_bits(counts: Floats) -> Floats:
-    r"""Return the entropy :math:`-\sum_k p_k \log_2 p_k` with :math:`p_k = c_k / \sum c`, over the last axis.
-
-    Parameters
-    ----------
-    counts : (..., K)
-        Not negative; not all 0.
-
-    Returns
-    -------
-    array, shape (...)
-        Bits, from 0 to log2 K.
+    r"""Return the entropy :math:`-\sum_k p_k \log_2 p_k` with :math:`p_k = c_k / \sum c` over the last axis, in bits.
 
     Examples
     --------
@@ -67,19 +50,11 @@ def entropy_bits(counts: Floats) -> Floats:
 
 
 def jensen_shannon_bits(a: Floats, b: Floats) -> Floats:
-    r"""Return the Jensen-Shannon divergence of two lists of shares or counts, over the last axis.
+    r"""Return the Jensen-Shannon divergence of two lists of shares or counts over the last axis: 0 (equal) to 1 bit.
 
     .. math:: JS(p, q) = H\left(\tfrac{p + q}{2}\right) - \frac{H(p) + H(q)}{2}
 
-    Parameters
-    ----------
-    a, b : (..., K)
-        Counts or shares, broadcast together; not negative, and not all 0.
-
-    Returns
-    -------
-    array, shape (...)
-        Bits, from 0 (equal) to 1 (disjoint). J. Lin, IEEE Trans. Inf. Theory 37 (1991).
+    J. Lin, IEEE Trans. Inf. Theory 37 (1991).
 
     Examples
     --------

@@ -45,10 +45,6 @@ class SplitDistance:
         Jensen-Shannon divergence of the shares in cells of 5 % of the video: 0 (equal) to 1 bit, without correction.
     jensen_shannon_by_chance, jensen_shannon_p
         Its mean over the permutations, and its p value.
-    n_a, n_b
-        Number of moments in each set.
-    permutations
-        Number of permutations.
     """
 
     energy: float
@@ -79,15 +75,8 @@ def split_distance(a: Locations, b: Locations, rng: np.random.Generator, *, perm
     ----------
     a, b
         Locations of two sets of videos; a video in both counts as two.
-    rng
-        Generator of the permutations.
     permutations
         Number of permutations of whole videos, with the number of videos on each side kept; 1 or more.
-
-    Raises
-    ------
-    UsageError
-        If `permutations` is less than 1.
     """
     check_draws(permutations, "permutations")
     pooled = np.concatenate([a.start_end_norm, b.start_end_norm])
@@ -117,21 +106,9 @@ def split_distance(a: Locations, b: Locations, rng: np.random.Generator, *, perm
 
 
 def energy_distances(a: Floats, b: Floats, moments: Floats, n_steps: int) -> Floats:
-    """Return energy distances between counts in cells, as in :func:`split_distance`.
+    """Return energy distances between counts in cells, (R, K) each, as in :func:`split_distance`: shape (R,).
 
-    Parameters
-    ----------
-    a, b : (R, K)
-        Number of moments of each side in each cell; a single row is compared with all rows of the other side.
-    moments : (N, 2)
-        All moments, whose means represent their cells.
-    n_steps
-        Steps per axis of the cells.
-
-    Returns
-    -------
-    array, shape (R,)
-        In fractions of the video.
+    A single row is compared with all rows of the other side. The means of `moments`, (N, 2), represent their cells.
     """
     cell = cell_of(moments, n_steps)
     place = _means(moments, cell, np.bincount(cell, minlength=n_cells(n_steps)))

@@ -51,8 +51,6 @@ class Grid:
     ----------
     step
         Step in seconds, or as a share of the video.
-    unit
-        Unit of the step.
     to_the_end
         Whether moments also end with the video, between two steps.
 
@@ -78,8 +76,6 @@ class GridMoments:
 
     Parameters
     ----------
-    grid
-        The grid.
     first, last : (N,)
         First and last step of each moment, from 0.
     n_steps : (N,)
@@ -97,10 +93,7 @@ class GridMoments:
     def distinct(self, video: Ints) -> tuple[Ints, Ints]:
         """Return the index of one location of each distinct moment, and its number of locations; (M,) each.
 
-        Parameters
-        ----------
-        video : (N,)
-            Number of the video of each location.
+        `video`, (N,), is the number of the video of each location.
         """
         of = np.stack([video, self.first, self.last])
         _, one, counts = np.unique(of, axis=1, return_index=True, return_counts=True)
@@ -199,23 +192,9 @@ def grid_bits(n_steps: Ints) -> float:
 
 
 def draw_distinct(owner: Ints, n_places: Ints, rng: np.random.Generator) -> Ints:
-    """Draw one of `n_places` for each item, evenly; items of one owner get different places.
+    """Draw a place from 0 to `n_places` - 1 for each item, evenly, (M,); items of one owner get different places.
 
-    Distinct moments of a video so stay distinct, as they do without a grid.
-
-    Parameters
-    ----------
-    owner : (M,)
-        Owner of each item.
-    n_places : (M,)
-        Number of places, the same for all items of an owner, and at least their number.
-    rng
-        Generator of the draw.
-
-    Returns
-    -------
-    int array, shape (M,)
-        From 0 to `n_places` - 1.
+    `n_places` is the same for all items of an owner, and at least their number.
     """
     place = rng.integers(n_places)
     left = np.arange(len(place))

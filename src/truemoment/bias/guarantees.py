@@ -42,8 +42,6 @@ class Promise:
         ``less-to-guess``.
     kept
         Whether it is kept; None if unknown.
-    finding
-        A sentence with the figures.
     """
 
     name: str
@@ -53,16 +51,9 @@ class Promise:
 
 @dataclass(frozen=True, eq=False)
 class Inspection:
-    """What was found in a new split.
+    """What was found in a new split, with the distances of the moments of its splits, by pair.
 
-    Parameters
-    ----------
-    promises
-        Its guarantees.
-    distances
-        (split, split) -> distance of their moments; None if one has no moment with a location.
-    warnings
-        What a user of the split should know.
+    A distance is None if a split has no moment with a location.
     """
 
     promises: tuple[Promise, ...]
@@ -77,24 +68,7 @@ def inspect_split(
     permutations: int = 1000,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> Inspection:
-    """Inspect the guarantees of a split.
-
-    Parameters
-    ----------
-    found
-        The split.
-    rng
-        Generator of the permutations.
-    permutations
-        Number of permutations of each test.
-    on_status
-        Called with the name of each step.
-
-    Raises
-    ------
-    UsageError
-        If `permutations` is less than 1.
-    """
+    """Inspect the guarantees of a split."""
     parts = {name: found.part(name) for name in SPLITS if found.members[name].any()}
     where = {name: _locations(part) for name, part in parts.items()}
     pairs = list(combinations(parts, 2))
@@ -200,7 +174,6 @@ def _ood_differs(distances: Mapping[tuple[str, str], SplitDistance | None], n_vi
 
 
 def _new_terms(found: Resplit) -> Promise:
-    """Check that every query of test-ood has a new term, and no query of another split."""
     terms, new = found.ranking.terms or (), set(found.terms)
     has_new = np.array([not new.isdisjoint(of) for of in terms], dtype=bool)
     ood = found.members["test-ood"]
@@ -243,16 +216,9 @@ UNKNOWN_GUESSING = "What guessing reaches is unknown: a split has too few moment
 
 
 def with_guessing(inspection: Inspection, guessing: Sequence[Guessing], plan: Plan) -> Inspection:
-    """Add the guarantee that guessing gains less on test-ood, for splits by location, and warnings about floors.
+    """Add the guarantee that guessing gains less on test-ood, and warnings about floors.
 
-    Parameters
-    ----------
-    inspection
-        What was found in the split.
-    guessing
-        What floors reach on its tests.
-    plan
-        How it was made; a split by words alone does not guarantee anything about guessing.
+    A split by words alone does not guarantee anything about guessing.
     """
     promises = [] if plan.location is None else [_less_to_guess(guessing)]
     return replace(
@@ -280,7 +246,6 @@ def _less_to_guess(guessing: Sequence[Guessing]) -> Promise:
 
 
 def _floor_warnings(guessing: Sequence[Guessing]) -> list[str]:
-    """Name floors that could not be fitted, and those that score higher on test-ood than on test-iid."""
     left_out = list(dict.fromkeys(f"{why}." for of in guessing for why in of.left_out))
     tests = new_tests(guessing)
     higher = [] if tests is None else rising(*tests)

@@ -49,8 +49,6 @@ class Guessing:
     ----------
     test
         The split, without queries whose moment or duration is unknown.
-    train
-        The split that the floors were fitted on.
     original
         Whether both are original splits of the dataset.
     floors
@@ -104,29 +102,10 @@ def guess(
     cache: Cache = NO_CACHE,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> tuple[Guessing, ...]:
-    """Run every floor on test splits.
+    """Run every floor on test splits, without queries whose moment or duration is unknown.
 
-    Parameters
-    ----------
-    train
-        Split to fit on.
-    tests
-        Test splits. Queries whose moment or duration is unknown are left out, also of `train`.
-    original
-        Whether these are original splits of the dataset.
-    engine
-        Language engine that finds verbs.
-    seed
-        Seed of all draws.
-    cache
-        Cache of fitted floors and their predictions.
-    on_status
-        Called with the name of each step.
-
-    Returns
-    -------
-    tuple
-        One for each test that has queries left; none if `train` has no query left.
+    Returns one result for each test that has queries left; none if `train` has no query left. `original` tells whether
+    these are original splits of the dataset.
     """
     measures, fit_on = tuple(parse_measure(measure) for measure in MEASURES), _located(train)
     located = [of for of in map(_located, tests) if of.n_queries]
@@ -209,16 +188,9 @@ def guess_on_split(
     cache: Cache = NO_CACHE,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> tuple[Guessing, ...]:
-    """Run every floor on test-iid and test-ood of a new split, and on the original test splits.
+    """Run every floor on test-iid and test-ood of a new split, and on `original`, a training split and test splits.
 
-    Parameters
-    ----------
-    found
-        The split.
-    original
-        Original training split and test splits; None if there are none.
-    engine, seed, cache, on_status
-        As for :func:`guess`.
+    Other parameters are as for :func:`guess`.
     """
     tests = [found.part(name) for name in TESTS if found.members[name].any()]
     new = guess(found.part("train"), tests, engine=engine, seed=seed, cache=cache, on_status=on_status)
@@ -237,23 +209,14 @@ def new_tests(guessing: Sequence[Guessing]) -> tuple[Guessing, Guessing] | None:
 def is_less(iid: Guessing, ood: Guessing) -> bool | None:
     """Return whether guessing gains less on test-ood than on test-iid, at the headline measure.
 
-    Returns
-    -------
-    bool or None
-        None if the intervals of the two gains overlap, or one is undefined.
+    None if the intervals of the two gains overlap, or one is undefined.
     """
     on_iid, on_ood = iid.left_ci95[0], ood.left_ci95[0]
     return True if on_ood[1] < on_iid[0] else False if on_ood[0] > on_iid[1] else None
 
 
 def rising(iid: Guessing, ood: Guessing) -> list[tuple[int, int]]:
-    """Return floors that score higher on test-ood than on test-iid, beyond chance.
-
-    Returns
-    -------
-    list of (floor, measure)
-        Each floor once, with the measure at which it rises most.
-    """
+    """Return floors that score higher on test-ood than on test-iid beyond chance, with the measure that rises most."""
     rise = ood.values - iid.values
     beyond = rise > Z95 * np.hypot(ood.error, iid.error) + TIE
     return [

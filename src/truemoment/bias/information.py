@@ -37,18 +37,12 @@ class VerbDivergence:
 
     Parameters
     ----------
-    verb
-        Lemma of the verb.
-    n_queries
-        Number of queries with this label.
     bits
         Jensen-Shannon divergence between its shares in the location cells and those of all other queries, minus the
         mean by chance; at most 1. (Kullback-Leibler would be infinite if the others leave a cell empty. Both sides have
         equal weight, so the value does not depend on the frequency of the verb.)
     raw_bits
         Divergence without that correction, from 0 to 1.
-    by_chance_bits
-        Mean by chance.
     p_value
         p value of `raw_bits`; not corrected for the number of verbs.
     """
@@ -71,16 +65,12 @@ class VerbInformation:
         Mutual information of verb and location cell, minus the mean by chance; 0 is none (below 0: by chance).
     raw_bits
         Mutual information without that correction.
-    by_chance_bits
-        Mean by chance.
     share_of_location
         `bits` as a share of the entropy of the location cells, its maximum. NaN if all moments are in one cell.
     p_value
         p value of `raw_bits`.
     n_verbs
         Number of verbs with their own label.
-    n_cells
-        Number of location cells.
     by_verb
         Divergence of each verb, the most frequent first.
     """
@@ -107,24 +97,8 @@ def verb_information(
 
     .. math:: I = H(\text{verb}) + H(\text{cell}) - H(\text{verb}, \text{cell})
 
-    Parameters
-    ----------
-    verbs_per_query
-        Verbs of each query of the annotations, see :func:`truemoment.language.verbs_of`.
-    locations
-        Locations of the same annotations.
-    rng
-        Generator of the permutations.
-    n_verbs
-        Number of frequent verbs with their own label, 1 or more; other queries have the label :data:`OTHER_VERB`, or
-        :data:`NO_VERB`.
-    permutations
-        Number of permutations, 1 or more.
-
-    Raises
-    ------
-    UsageError
-        If `n_verbs` or `permutations` is less than 1, or a location's query has no entry among the verbs.
+    The verbs of each query are those of :func:`truemoment.language.verbs_of`, for all queries of the annotations. The
+    `n_verbs` most frequent ones have their own label; other queries have :data:`OTHER_VERB` or :data:`NO_VERB`.
     """
     check_draws(permutations, "permutations")
     if n_verbs < 1:
@@ -184,25 +158,9 @@ def _divergences(names: Sequence[str], n_queries: Ints, divergence: Floats) -> t
 
 
 def equal_cells(start_end_norm: Floats, n_cells: int = N_CELLS) -> Ints:
-    """Divide locations into cells of about equal numbers: by start, and within each part by length.
+    """Divide locations, (N, 2), into about `n_cells` cells of about equal numbers: by start, then by length.
 
-    Parameters
-    ----------
-    start_end_norm : (N, 2)
-        0 <= start < end <= 1.
-    n_cells
-        Number of cells, 1 or more; approximate, because equal locations share a cell.
-
-    Returns
-    -------
-    array, shape (N,)
-        Number of the cell, from 0, without gaps.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> equal_cells(np.array([[0.0, 0.2], [0.0, 0.4], [0.6, 0.7], [0.5, 0.9]]), 4).tolist()
-    [0, 1, 2, 3]
+    Returns the number of the cell of each location, (N,), from 0, without gaps.
     """
     start, length = start_end_norm[:, 0], np.diff(start_end_norm, axis=1)[:, 0]
     part = _quantile_parts(start, max(1, round(n_cells**0.5)))
@@ -257,10 +215,6 @@ class _Exchange:
 
     Parameters
     ----------
-    video : (M,)
-        Video of each distinct moment.
-    size : (V,)
-        Number of distinct moments of each video.
     order : (M,)
         The moments by the size of their video, then by video.
     """

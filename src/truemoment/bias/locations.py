@@ -37,11 +37,6 @@ class Locations:
     duration_s : (N,)
         Duration of the video, in seconds; None if unknown.
 
-    Raises
-    ------
-    InputError
-        If there is no location, columns differ in length, or a location is invalid.
-
     Examples
     --------
     >>> from truemoment import Annotations
@@ -59,7 +54,6 @@ class Locations:
     duration_s: Floats | None = None
 
     def __post_init__(self) -> None:
-        """Refuse invalid locations."""
         n = len(self.start_end_norm)
         if n == 0:
             raise InputError("got no location, expected one or more")
@@ -77,15 +71,10 @@ class Locations:
 
     @classmethod
     def of(cls, annotations: Annotations) -> Locations:
-        """Take the locations of annotations.
+        """Take the locations of annotations, within their videos (:func:`truemoment.baselines.base.locations`).
 
-        Rows without a known duration, without a moment, or with none within the video are left out; what lies outside
-        the video is cut off (:func:`truemoment.baselines.base.locations`).
-
-        Raises
-        ------
-        InputError
-            If nothing is left, naming the split.
+        Rows without a known duration, without a moment, or with none within the video are left out. An InputError means
+        that nothing is left.
         """
         start_end_norm, row = locations_of(annotations)
         query_of_row = np.repeat(np.arange(annotations.n_queries), np.diff(annotations.offsets))
@@ -108,37 +97,13 @@ class Locations:
         return np.bincount(self.moment)
 
     def select(self, keep: Bools | Ints) -> Locations:
-        """Return some of the locations, in the given order; videos and distinct moments get new numbers.
-
-        Parameters
-        ----------
-        keep
-            Mask, shape (N,), or indices.
-
-        Raises
-        ------
-        InputError
-            If none is left.
-        """
+        """Return some of the locations by mask, (N,), or indices; videos and distinct moments get new numbers."""
         video, moment = (np.unique(numbers[keep], return_inverse=True)[1] for numbers in (self.video, self.moment))
         duration_s = None if self.duration_s is None else self.duration_s[keep]
         return Locations(self.start_end_norm[keep], self.row[keep], self.query[keep], video, moment, duration_s)
 
 
 def length_shares(locations: Locations, over: Sequence[float] = (0.3, 0.5, 0.7)) -> Floats:
-    """Return the share of the moments longer than each given share of their video (Closer Look, Fig. 3).
-
-    Parameters
-    ----------
-    locations
-        N locations.
-    over
-        T lengths, as fractions of the video, with a tolerance of 1e-9.
-
-    Returns
-    -------
-    array, shape (T,)
-        Fractions of the N locations.
-    """
+    """Return the share of the moments longer than each of T shares of their video, (T,) (Closer Look, Fig. 3)."""
     length = np.diff(locations.start_end_norm, axis=1)
     return np.asarray((length > np.asarray(over, dtype=np.float64) + TIE).mean(axis=0))

@@ -26,16 +26,9 @@ EVEN.flags.writeable = False
 
 
 def below_even_bits(counts: Ints | Floats, even: Floats) -> float:
-    r"""Return the Kullback-Leibler divergence of counts from an even spread, in bits.
+    r"""Return the Kullback-Leibler divergence of counts p, (K,), from an even spread q, (K,), in bits.
 
     .. math:: D = \sum_k p_k \log_2 \frac{p_k}{q_k} = - \sum_k p_k \log_2 q_k - H(p)
-
-    Parameters
-    ----------
-    counts : (K,)
-        Counts or shares p; 0 in regions without a share in the even spread.
-    even : (K,)
-        Shares q of the even spread.
 
     Examples
     --------
@@ -50,25 +43,10 @@ def below_even_bits(counts: Ints | Floats, even: Floats) -> float:
 
 
 def even_on_steps(n_steps: Ints, fewest: Ints, shortest_norm: float) -> Floats:
-    """Return the share of each region if moments are even on the steps of their videos.
+    """Return the share of each region, (256,), if moments are even on the steps of their videos.
 
-    Parameters
-    ----------
-    n_steps, fewest : (N,)
-        Number of steps of the video of each moment, and smallest number of steps of a moment.
-    shortest_norm
-        Shortest length of the regions, as a share of the video.
-
-    Returns
-    -------
-    array, shape (256,)
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> share = even_on_steps(np.array([6]), np.array([1]), 1 / 6)  # the 21 moments of six segments lie in 21 regions
-    >>> int(np.count_nonzero(share)), round(21 * float(share.max()), 9)
-    (21, 1.0)
+    `n_steps` and `fewest`, (N,), are the number of steps of the video of each moment, and the smallest number of steps
+    of a moment. `shortest_norm` is the shortest length of the regions, as a share of the video.
     """
     kinds, counts = np.unique(np.stack([n_steps, fewest], axis=1), axis=0, return_counts=True)
     of_kinds = [_of_one_video(n, least, shortest_norm) for n, least in kinds.tolist()]

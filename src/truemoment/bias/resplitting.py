@@ -18,21 +18,7 @@ from truemoment.records import Annotations
 
 @dataclass(frozen=True, eq=False)
 class MeasuredResplit:
-    """A new split and what was measured on it.
-
-    Parameters
-    ----------
-    split
-        The new split.
-    inspection
-        Its guarantees and warnings.
-    guessing
-        What every floor reaches on each test.
-    engine
-        Name of the language engine that found words.
-    permutations, seed
-        Permutations of each test, and seed of all draws.
-    """
+    """A new split and what was measured on it."""
 
     split: Resplit
     inspection: Inspection
@@ -55,31 +41,8 @@ def resplit_and_measure(
 ) -> MeasuredResplit:
     """Split a dataset again, inspect the split, and measure every floor on its tests.
 
-    Parameters
-    ----------
-    annotations
-        All queries of the dataset.
-    plan
-        How to split; by default :class:`~truemoment.bias.splitting.Plan` with its defaults.
-    original
-        Training split and test splits of the dataset, on which floors are measured too.
-    engine
-        Name of the language engine.
-    permutations
-        Number of permutations of each test between splits.
-    seed
-        Seed of all draws.
-    cache
-        Cache of floors.
-    on_status
-        Called with the name of each step.
-
-    Raises
-    ------
-    InputError
-        See :func:`~truemoment.bias.splitting.resplit`.
-    UsageError
-        If the language engine is unknown.
+    Floors are also measured on `original`, the training split and the test splits of the dataset. Errors are those of
+    :func:`~truemoment.bias.splitting.resplit`.
     """
     plan, reader = Plan() if plan is None else plan, get_engine(engine)
     on_status("splitting")

@@ -113,7 +113,6 @@ class LocationShift:
     width: float | None = None
 
     def __post_init__(self) -> None:
-        """Refuse invalid values."""
         if self.place not in get_args(Place):
             raise UsageError(f"got place {self.place!r}, expected one of {', '.join(get_args(Place))}")
         if self.width is not None and not NARROWEST <= self.width <= WIDEST:
@@ -123,11 +122,6 @@ class LocationShift:
         """Rank queries by the density of their moments; swapped times are put in order.
 
         A query with several moments counts by its most typical one, because an answer with that one is right.
-
-        Raises
-        ------
-        InputError
-            If fewer than two moments have a location, or all are on one line.
         """
         known = (annotations.duration_s > 0) & ~np.isnan(annotations.start_s)
         duration_s = annotations.duration_s[known]
@@ -177,18 +171,11 @@ class WordShift:
     new: New = "words"
 
     def __post_init__(self) -> None:
-        """Refuse invalid values."""
         if self.new not in get_args(New):
             raise UsageError(f"got {self.new!r}, expected one of {', '.join(get_args(New))}")
 
     def rank(self, annotations: Annotations, engine: Engine, rng: np.random.Generator) -> Ranking:
-        """Rank queries by the first of their terms, in a random order of all terms that can be drawn.
-
-        Raises
-        ------
-        InputError
-            If there is no term to draw.
-        """
+        """Rank queries by the first of their terms, in a random order of all terms that can be drawn."""
         queries = annotations.queries
         find = compositions_of if self.new == "compositions" else words_of
         of_query = [find(tokens) for tokens in engine.analyse(list(queries.sentence))]

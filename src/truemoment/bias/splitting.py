@@ -1,20 +1,15 @@
-r"""Split a dataset again, so that guessing where moments usually are helps less.
+"""Split a dataset again, so that guessing where moments usually are helps less.
 
 The procedure of Closer Look (Yuan et al. 2021, section 4.1), with settings for what the paper leaves open:
 
 1. All queries are ranked by the density of their moments (:mod:`truemoment.bias.shifts`).
 2. The queries of the lowest ranks are *marked* for test-ood: the smallest number that fills it, or a given share.
-3. Videos with more than half of their queries marked go to test-ood. Videos with exactly half do not, by default,
-   because half of their moments are at common locations. (The paper does not say; its files have them in test-ood.)
-4. Videos with a long moment (by default at least half of the video) stay out of test-ood, as in ActivityNet-CD: else
-   the prediction "the whole video" gains there.
+3. Videos with more than half of their queries marked go to test-ood; those with exactly half only by `ties`.
+4. Videos with a long moment (by default at least half of the video) stay out of test-ood: else the prediction "the
+   whole video" gains there.
 5. The other videos are assigned at random to val, test-iid and train.
 
-More marked queries bring more videos to test-ood, so bisection finds the smallest number that fills it.
-
-The published files show the settings of the paper: Charades-CD and ActivityNet-CD are reproduced query by query with
-kernels of width 0.034 and 0.0013 of the video in all directions, 20 % and 40 % of the queries marked, ties in test-ood,
-and, in ActivityNet-CD, step 4 (the tables ``closer-look-resplit`` of :mod:`truemoment.reproduction`).
+``docs/resplit.md`` has the settings that reproduce Charades-CD and ActivityNet-CD query by query.
 """
 
 from __future__ import annotations
@@ -56,11 +51,6 @@ class Plan:
     ties
         Where videos with exactly half of their queries marked go; None for ``rest``, or for ``ood`` with new terms (the
         other queries of the video are then put aside).
-
-    Raises
-    ------
-    UsageError
-        If a share is not between 0 and 1, they leave less than a tenth for train, or shifts do not go together.
     """
 
     ood: float = 0.2
@@ -72,7 +62,6 @@ class Plan:
     ties: Ties | None = None
 
     def __post_init__(self) -> None:
-        """Refuse invalid values."""
         for name in ("ood", "val", "iid", "marked", "longest_norm"):
             share = getattr(self, name)
             if share is not None and not 0 < share < 1:
@@ -129,16 +118,10 @@ class Resplit:
 
     Parameters
     ----------
-    annotations
-        All queries.
-    plan
-        How they were split.
     members
         Name of a split -> mask of its queries, (Q,); also :data:`ASIDE` if queries were put aside.
     marked : (Q,)
         Queries that were marked for test-ood.
-    ranking
-        Their ranking.
     terms
         New words or compositions, in the order in which they were drawn; none for a shift of location alone.
     """
@@ -151,13 +134,7 @@ class Resplit:
     terms: tuple[str, ...] = ()
 
     def part(self, name: str) -> Annotations:
-        """Return a split.
-
-        Raises
-        ------
-        UsageError
-            If it is unknown.
-        """
+        """Return a split."""
         if name not in self.members:
             raise UsageError(f"got split {name!r}, expected one of {', '.join(self.members)}")
         return replace(self.annotations.select_queries(self.members[name]), split=name)
@@ -168,21 +145,8 @@ def resplit(
 ) -> Resplit:
     """Split a dataset again.
 
-    Parameters
-    ----------
-    annotations
-        All queries of the dataset; those without a moment or of unknown duration are never marked by location.
-    rng
-        Generator of the draws: new words, and the videos of val and test-iid.
-    plan
-        How to split; by default :class:`Plan` with its defaults.
-    engine
-        Language engine that finds words; by default the lexicon.
-
-    Raises
-    ------
-    InputError
-        If there are too few videos, no density, no word to draw, or no video for test-ood.
+    Queries without a moment or of unknown duration are never marked by location. An InputError means that there are too
+    few videos, no density, no word to draw, or no video for test-ood.
 
     Examples
     --------
@@ -273,14 +237,7 @@ def _overlong(annotations: Annotations, video: Ints, longest_norm: float | None)
 
 
 def by_majority(video: Ints, marked: Bools, *, ties_count: bool) -> Bools:
-    """Return videos with more than half of their queries marked, (V,); with exactly half too if `ties_count`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> by_majority(np.array([0, 0, 1, 1, 1]), np.array([True, False, True, False, False]), ties_count=True)
-    array([ True, False])
-    """
+    """Return videos with more than half of their queries marked, (V,); with exactly half too if `ties_count`."""
     size, n_marked = np.bincount(video), np.bincount(video, weights=marked)
     return np.asarray((2 * n_marked > size) | (ties_count & (2 * n_marked == size)))
 

@@ -1,18 +1,12 @@
-r"""Unevenness of locations, in bits, and the best constant prediction.
+"""Unevenness of locations, in bits, and the best constant prediction.
 
 Unevenness is relative to an *even* spread: all moments of the video no shorter than the shortest one are equally
-likely. The best constant is compared with moments of the *same lengths* at even starts: a constant hits long moments
-more easily than short ones anywhere, so compared with the even spread, with its many long moments, every dataset of
-short moments would seem unbiased. (Equal lengths do help a constant; unevenness shows them.)
-
-If moments are on a grid (:mod:`truemoment.bias.grids`), both are relative to what is even *on the grid*: all pairs of a
-start and a later end are equally likely, or all starts for moments with the same number of steps. So even moments have
-0 bits and no excess, with or without a grid.
+likely. The best constant is compared with moments of the *same lengths* at even starts, because a constant hits long
+moments more easily anywhere. On a grid (:mod:`truemoment.bias.grids`), all pairs of a start and a later end on the grid
+are equally likely, or all starts for moments of the same number of steps.
 
 Small samples are uneven by chance, so the same value is computed for even samples of the same size. Sentences about the
-same moment are drawn together, with one location. (Moments of one video are drawn independently, and so are different
-moments of several annotators for one query; on a grid they never get the same location, because they would then be one
-moment.)
+same moment are drawn together. Different moments of one video are drawn independently, but never equal on a grid.
 
 References
 ----------
@@ -69,8 +63,6 @@ class Evenness:
         p value of the uncorrected divergence.
     shortest_norm
         L, as a fraction of the video; on a grid, length of the shortest moment of the grid.
-    n_moments, n_distinct
-        Number of locations, and of distinct moments.
     grid
         Grid of the moments and of the even spread; None if there is none.
     """
@@ -139,20 +131,12 @@ def evenness(
 
     Parameters
     ----------
-    locations
-        N locations.
-    rng
-        Generator of the draws.
-    draws
-        Number of even samples, 1 or more.
     shortest_norm
         Shortest length of the even spread, as a fraction of the video; by default the length of the shortest moment, or
         one step of the grid.
 
     Raises
     ------
-    UsageError
-        If `draws` is less than 1, or a moment is shorter than `shortest_norm`.
     InputError
         If every moment is a whole video, or nearly all moments are on a grid and some are not.
     """
@@ -204,7 +188,6 @@ class _Even:
 
 
 def _even_anywhere(locations: Locations, shortest_norm: float) -> _Even:
-    """Return the even spread over all moments no shorter than the shortest."""
     return _Even(
         region_of(locations.start_end_norm, shortest_norm, N_STEPS),
         EVEN,
@@ -260,19 +243,11 @@ def constant_bias(
 
     Parameters
     ----------
-    locations
-        N locations.
-    rng
-        Generator of the draws.
     threshold
         IoU, more than 0 and less than 1.
-    draws
-        Number of samples, 1 or more.
 
     Raises
     ------
-    UsageError, MeasureError
-        If `draws` is less than 1, or the threshold is invalid.
     InputError
         If nearly all moments are on a grid and some are not.
     """
@@ -324,7 +299,6 @@ def _triangle(n: Ints | Floats) -> Ints:
 
 
 def _shortest(locations: Locations, given: float | None) -> float:
-    """Return the shortest length of the even spread; refuse an invalid one."""
     found = float(np.diff(locations.start_end_norm, axis=1).min())
     if given is not None and not 0 <= given <= found + TIE:
         raise UsageError(

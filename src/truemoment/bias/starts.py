@@ -61,20 +61,11 @@ def starts_on_grid(locations: Locations, at: GridMoments) -> Starts:
 
 
 def placements(length_norm: Floats) -> tuple[Ints, Floats]:
-    """Return possible moments of given lengths at even starts.
+    """Return possible moments of given lengths, (M,), at even starts: `group` and `start_end_norm`.
 
-    Parameters
-    ----------
-    length_norm : (M,)
-        Fractions of the video.
-
-    Returns
-    -------
-    group : (M,)
-        Group of each length, from 0 to G - 1, G = min(250, M).
-    start_end_norm : (100 G, 2)
-        For each group, 100 moments of its mean length at evenly spaced starts. Groups start at different fractions of a
-        step (multiples of the golden ratio), so that groups do not share edges.
+    `group`, (M,), is the group of each length, from 0 to G - 1, G = min(250, M). `start_end_norm`, (100 G, 2), has for
+    each group 100 moments of its mean length at evenly spaced starts. Groups start at different fractions of a step
+    (multiples of the golden ratio), so that groups do not share edges.
     """
     n_groups = min(len(length_norm), _N_LENGTHS)
     group = np.empty(len(length_norm), dtype=np.int64)
@@ -86,26 +77,14 @@ def placements(length_norm: Floats) -> tuple[Ints, Floats]:
 
 
 def grid_placements(n_steps: Ints, length: Ints, steps_of_video: Floats, off_step: Floats) -> tuple[Ints, Floats]:
-    """Return possible moments of given numbers of steps at even starts of a grid.
+    """Return possible moments of given numbers of steps at even starts of a grid: `first_row` and `start_end_norm`.
 
     Moments with the same number of steps in videos with the same number can still differ, by the duration of the video
     and by rounding. They are in groups of equal numbers, each represented by its middle moment, moved by whole steps.
 
-    Parameters
-    ----------
-    n_steps, length : (M,)
-        Number of steps of the video, and of the moment.
-    steps_of_video : (M,)
-        Duration of the video in steps.
-    off_step : (M, 2)
-        Distance of start and end from their steps, in steps.
-
-    Returns
-    -------
-    first_row : (M,)
-        First row of the placements of each moment.
-    start_end_norm : (P, 2)
-        Placements at every start, or at 100 evenly selected ones if there are more.
+    `off_step`, (M, 2), is the distance of start and end from their steps, in steps. `first_row`, (M,), is the first row
+    of the placements of each moment. `start_end_norm`, (P, 2), has every start, or 100 evenly selected ones if there
+    are more.
     """
     off_step = np.where(np.abs(off_step) <= ROUNDED, off_step, 0)  # not where the video ends between two steps
     table = np.column_stack([n_steps, length, steps_of_video, off_step]).round(6)

@@ -38,14 +38,10 @@ class VideoStatistics:
 
     Parameters
     ----------
-    n
-        Number of distinct videos.
     n_unknown
         Number of videos of unknown duration, which are left out of durations.
     n_differing
         Number of videos with different durations in different rows; the first one counts.
-    total_h, mean_min, median_min
-        Total duration in hours; mean and median duration in minutes.
     """
 
     n: int
@@ -68,8 +64,6 @@ class MomentStatistics:
         Number of moments that do not end after they start, which are left out of lengths and coverage.
     n_outside
         Number of moments that are partly or completely outside a video of known duration.
-    n_queries_without
-        Number of queries without a moment.
     mean_s, median_s, max_s
         Lengths as annotated.
     within_mean_s
@@ -96,12 +90,8 @@ class SentenceStatistics:
 
     Parameters
     ----------
-    n
-        Number of queries.
     n_repeated
         Number of queries in several of the splits (same id, video and sentence), which count once.
-    per_video
-        Mean number of queries per video.
     n_words, words_mean, words_std, words_median
         Number of words, and its distribution over queries (population standard deviation).
     words_histogram : (L,)
@@ -136,19 +126,7 @@ class Statistics:
 
 @dataclass(frozen=True, eq=False)
 class DatasetStatistics:
-    """The statistics of a dataset.
-
-    Parameters
-    ----------
-    whole
-        All splits together.
-    of_split
-        Each split by its name.
-    of_group
-        Several splits together, by the name of the group.
-    engine
-        Name of the language engine.
-    """
+    """The statistics of a dataset."""
 
     whole: Statistics
     of_split: Mapping[str, Statistics]
@@ -162,21 +140,9 @@ def dataset_statistics(
     *,
     groups: Mapping[str, Sequence[str]] | None = None,
 ) -> DatasetStatistics:
-    """Compute the statistics of a dataset.
+    """Compute the statistics of a dataset; queries that a split repeats of another one count once in the whole.
 
-    Parameters
-    ----------
-    annotations_by_split
-        The splits by name. Queries that a split repeats of another one count once in the whole.
-    engine
-        Language engine; see :func:`truemoment.language.get_engine`.
-    groups
-        Splits to be counted together as well, by a name for the group: ``{"val+test": ("val", "test")}``.
-
-    Raises
-    ------
-    UsageError
-        If there is no split, or a group names an unknown one.
+    `groups` are splits that are also counted together, by a name: ``{"val+test": ("val", "test")}``.
 
     Examples
     --------

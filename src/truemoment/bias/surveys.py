@@ -64,23 +64,15 @@ class SplitSurvey:
     ----------
     name, sha256
         The split, and the hash of its annotations ("" for several splits).
-    n_queries, n_videos, n_moments
-        Number of queries, videos and moments.
     n_without_moment, n_unknown_duration, n_left_out
         Number of queries without a moment, of videos of unknown duration, and of moments without a location (the
         duration is unknown, or they are empty, swapped or outside the video).
-    locations
-        Locations of the moments.
     duration_s : (N,)
         Duration of the video of each location.
     longer : (3,)
         Share of the moments longer than each of :data:`OVER`; NaN without locations.
-    evenness, constant
-        Evenness of the locations, and the best constant prediction.
     constant_of_train
         Share of the moments that the best constant prediction of the split ``train`` hits here.
-    verbs
-        Verbs of each query.
     """
 
     name: str
@@ -142,30 +134,10 @@ class Survey:
 
     Parameters
     ----------
-    dataset, title
-        Its name, and its name for people.
     splits, whole
         Each split, and all splits together; a query in several splits counts once there.
-    pairs
-        Distances between splits.
-    verb_use
-        Frequency of verbs.
-    information
-        Information of verbs about locations, over all splits.
-    statistics
-        Durations, queries and words.
-    tail
-        The long tail of words.
-    shared
-        Words that train shares with other splits.
     uniqueness
         Sentences unlike all others of their video, by threshold.
-    engine
-        Name of the language engine.
-    permutations, draws
-        Number of permutations of tests between splits, and of draws of tests within splits.
-    notes
-        What a reader of the figures should know.
     """
 
     dataset: str
@@ -246,12 +218,6 @@ def survey(
     ----------
     annotations_by_split
         Splits by name, in the order of the report.
-    rng
-        Generator of the random stream of each part.
-    engine
-        Language engine that finds words and verbs.
-    title
-        Name of the dataset for people; by default its name.
     permutations
         Number of permutations of tests between splits.
     draws
@@ -260,15 +226,6 @@ def survey(
         Number of frequent verbs whose locations are compared.
     top_verbs
         Number of frequent verbs that are listed.
-    notes
-        What a reader of the figures should know.
-    on_status
-        Called with the name of each step.
-
-    Raises
-    ------
-    UsageError
-        If there is no split.
 
     Examples
     --------

@@ -64,8 +64,6 @@ class Uniqueness:
         Sentences whose words, in their order, are those of another sentence of the video.
     n_verbatim_unique
         Those of them that count as unique, because they are so short.
-    pairs
-        Pairs of sentences of one video.
     pairs_scored
         Pairs that had to be scored, for all thresholds together; the others are settled by a bound, or are verbatim.
     """
@@ -100,22 +98,10 @@ def uniqueness(
     *,
     on_progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> tuple[Uniqueness, ...]:
-    """Find which queries are unique within their video.
+    """Find which queries are unique within their video, among the sentences of all splits, for each threshold up to 1.
 
-    Parameters
-    ----------
-    annotations
-        One split or several. A sentence has to be unique among the sentences of all splits for its video. A query in
-        several splits (same id, video and sentence) counts once.
-    thresholds
-        Above 0 up to 1.
-    on_progress
-        Called with the number of sentences that are done, and of all.
-
-    Returns
-    -------
-    tuple of Uniqueness
-        One for each threshold.
+    A query in several splits (same id, video and sentence) counts once. `on_progress` is called with the number of
+    sentences that are done, and of all.
 
     Examples
     --------
@@ -141,15 +127,7 @@ def uniqueness_of(
     *,
     on_progress: Callable[[int, int], None] = lambda _done, _of: None,
 ) -> tuple[Uniqueness, ...]:
-    """Find which sentences are unique within their video; :func:`uniqueness` for columns.
-
-    Parameters
-    ----------
-    video_id, sentences
-        The video of each sentence, and the sentence.
-    thresholds, on_progress
-        See :func:`uniqueness`.
-    """
+    """Find which sentences are unique within their video; :func:`uniqueness` for columns."""
     if len(video_id) != len(sentences):
         raise UsageError(f"got {len(video_id)} videos for {len(sentences)} sentences, expected one each")
     if not thresholds or not all(0 < threshold <= 1 for threshold in thresholds):
@@ -268,7 +246,6 @@ def _bound(m: Ints, shorter: Ints, longer: Ints) -> Floats:
 
 
 def _meetings(corpus: _Corpus, threshold: float) -> Iterator[tuple[Ints, Ints, int]]:
-    """Pairs of texts (shorter, longer) that may share enough, each once, in blocks; and how many texts are done."""
     n, offsets = corpus.n_words, corpus.offsets
     owner = np.repeat(np.arange(len(n)), n)
     order = np.argsort(corpus.key, kind="stable")

@@ -50,13 +50,7 @@ class VerbUse:
         return n_verbs / self.n_sentences if self.n_sentences else float("nan")
 
     def shares(self, split: str) -> Floats:
-        """Return the share of each of `top` among all verbs of a split, shape (n,); NaN if it has none.
-
-        Raises
-        ------
-        UsageError
-            If the split is unknown.
-        """
+        """Return the share of each of `top` among all verbs of a split, shape (n,); NaN if it has none."""
         if split not in self.counts:
             raise UsageError(f"unknown split {split!r}, expected one of {', '.join(self.counts)}")
         counts = self.counts[split]
@@ -65,19 +59,7 @@ class VerbUse:
 
 
 def verb_use(verbs_by_split: Mapping[str, Sequence[Sequence[str]]], n: int = 30) -> VerbUse:
-    """Count the verbs of each split's sentences.
-
-    Parameters
-    ----------
-    verbs_by_split
-        Verbs of each sentence of each split, see :func:`truemoment.language.verbs_of`.
-    n
-        Number of frequent verbs, 1 or more.
-
-    Raises
-    ------
-    UsageError
-        If `n` is less than 1.
+    """Count the verbs (:func:`truemoment.language.verbs_of`) of each split, and list the `n` most frequent ones.
 
     Examples
     --------

@@ -58,8 +58,6 @@ class VocabularySizes(NamedTuple):
     adjectives, nouns, verbs
         Number of words by most frequent part of speech. Forms of *be*, modals, and *have* and *do* before a verb are
         not verbs.
-    other, total
-        Number of other words, and of all words.
     """
 
     adjectives: int
@@ -137,15 +135,7 @@ class Vocabulary:
 
 
 def vocabulary(readings: Iterable[Sequence[Token]], spelling: Spelling = "form") -> Vocabulary:
-    """Count the words of analysed sentences.
-
-    Parameters
-    ----------
-    readings
-        Tokens of each sentence, see ``engine.analyse``.
-    spelling
-        How words are distinguished: ``form``, ``written`` or ``lemma``.
-    """
+    """Count the words of sentences that ``engine.analyse`` has read."""
     if spelling not in get_args(Spelling):
         raise UsageError(f"got spelling {spelling!r}, expected one of {', '.join(get_args(Spelling))}")
     uses = Counter(chain.from_iterable(readings))
@@ -161,16 +151,12 @@ class LongTail:
 
     Parameters
     ----------
-    n_words, n_occurrences
-        Number of distinct words, and of all occurrences.
     at_least
         Number of occurrences -> number of words with at least that many.
     share_below
         Number of occurrences -> share of the vocabulary with fewer; NaN without words.
     covered_by_top
         Number of most frequent words -> their share of all occurrences; NaN without words.
-    n_once
-        Number of words that occur once.
     rank, count : (R,)
         All ranks, or some evenly spaced in the logarithm, and the number of occurrences of the word at each rank.
     """
@@ -190,21 +176,8 @@ def long_tail(
 ) -> LongTail:
     """Measure the long tail of words.
 
-    Parameters
-    ----------
-    words
-        The vocabulary.
-    at_least
-        Numbers of occurrences whose words are counted.
-    top
-        Numbers of most frequent words whose share of all occurrences is computed.
-    n_ranks
-        Maximum number of ranks.
-
-    Raises
-    ------
-    UsageError
-        If `n_ranks`, or one of `at_least` or `top`, is less than 1.
+    `at_least` are numbers of occurrences whose words are counted; `top` are numbers of most frequent words whose share
+    of all occurrences is computed.
 
     Examples
     --------
@@ -248,12 +221,8 @@ class NotShared(NamedTuple):
 
     Parameters
     ----------
-    n_words
-        Number of these words.
     share_of_vocabulary, share_of_occurrences
         Their share of the vocabulary and of its occurrences, 0 to 1; NaN without words.
-    frequent
-        The most frequent of them.
     """
 
     n_words: int
@@ -267,8 +236,6 @@ class Overlap(NamedTuple):
 
     Parameters
     ----------
-    n_shared
-        Number of words in both.
     share_of_test
         Share of the words of the test that are in train; NaN if the test has none.
     not_in_train, not_in_test
@@ -282,19 +249,7 @@ class Overlap(NamedTuple):
 
 
 def overlap(train: Vocabulary, test: Vocabulary, *, n_frequent: int = 10) -> Overlap:
-    """Compare the words of a test with those of train.
-
-    Parameters
-    ----------
-    train, test
-        Vocabularies with the same spelling.
-    n_frequent
-        Maximum number of words that are not shared to name.
-
-    Raises
-    ------
-    UsageError
-        If the two have different spellings.
+    """Compare the words of a test with those of train, with the same spelling; list `n_frequent` that are not shared.
 
     Examples
     --------

@@ -1,26 +1,16 @@
-r"""How far annotators agree: overlap of their moments pair by pair, and Krippendorff's alpha.
+r"""Agreement of annotators: overlap of their moments pair by pair, and Krippendorff's alpha.
 
-*Pairwise IoU* is that of two annotators' moments of one query. A query's figure is the mean over its pairs, and every
-query counts once, however many marked it.
+*Pairwise IoU* of a query is the mean over its pairs of annotators; every query has the same weight.
 
-*Krippendorff's alpha* sets the disagreement within queries against the disagreement that chance would give, were
-moments dealt out to queries at random:
+*Krippendorff's alpha* compares the disagreement within queries with the disagreement by chance:
 
 .. math:: \alpha = 1 - \frac{D_o}{D_e}, \quad
           D_o = \frac{1}{n} \sum_u \frac{1}{m_u - 1} \sum_{i \ne j} \delta(c_{ui}, c_{uj}), \quad
           D_e = \frac{1}{n (n - 1)} \sum_{k \ne l} \delta(c_k, c_l)
 
-with :math:`m_u` moments of query u, :math:`n = \sum_u m_u`, and ordered pairs. It is 1 where all agree, about 0 where
-annotators agree no more than moments drawn at random, below 0 where they avoid each other. Queries may have different
-numbers of annotators. Any difference function will do that is 0 between equals; ours is the Jaccard distance
-:math:`1 - \mathrm{IoU}` of moments as shares of the video: a metric on intervals, so it has the properties that the
-coefficient asks of a difference, and it speaks the language of the field's measures. As shares, because moments of
-different videos are compared, where seconds would not mean the same. Unlike pairwise IoU, alpha does not reward a
-dataset whose moments all lie in one place: two annotators who mark nearly the whole of every video overlap well and
-tell nothing. Start and end alone are compared by the squared difference (the coefficient's interval metric).
-
-Krippendorff's coefficients for *unitising* are for annotators who cut a recording into any number of units; here each
-marks one moment a query, so that the general coefficient fits, with queries as units.
+with :math:`m_u` moments of query u, :math:`n = \sum_u m_u`, and ordered pairs. The difference of two moments is the
+Jaccard distance :math:`1 - \mathrm{IoU}` as shares of the video; that of two starts or ends is squared. Guide:
+``docs/humans.md``.
 
 References
 ----------
@@ -176,7 +166,6 @@ def _why_left_out(annotations: Annotations, low: int, high: int) -> str:
 
 
 def _why_none(left_out: Mapping[str, int]) -> str:
-    """Say why there is nothing to compare."""
     if set(left_out) <= {NO_NAME, NO_MOMENT}:
         return "no annotators are named, expected two or more a query"
     if set(left_out) <= {NO_NAME, NO_MOMENT, ONE}:
@@ -194,14 +183,10 @@ class PairwiseIoU:
 
     Parameters
     ----------
-    mean
-        Mean IoU of two annotators.
     at_least_half, disjoint
         Share of pairs with an IoU of 0.5 or more, and of pairs that do not overlap at all.
     mean_ci95, at_least_half_ci95, disjoint_ci95
         By resampling videos; NaN where there is one video.
-    n_pairs
-        Unordered pairs of annotators.
     """
 
     mean: float
@@ -223,17 +208,7 @@ def agreement_by_query(annotators: Annotators) -> Floats:
 
 
 def pairwise_iou(annotators: Annotators, rng: np.random.Generator, *, resamples: int = 1000) -> PairwiseIoU:
-    """Overlap of annotators over all queries.
-
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    rng
-        Generator of the resamples.
-    resamples
-        How many, 2 or more.
-    """
+    """Overlap of annotators over all queries."""
     by_query = agreement_by_query(annotators)
     video = annotators.video
     sums = np.stack([np.bincount(video, column) for column in by_query.T], axis=1)
@@ -285,15 +260,6 @@ def moment_alpha(annotators: Annotators, rng: np.random.Generator, *, resamples:
     Moments that are the same have distance 0, also where they are empty; an empty or swapped moment has distance 1
     from any other.
 
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    rng
-        Generator of the resamples, and of the sample where not all pairs are examined.
-    resamples
-        How many, 2 or more.
-
     Examples
     --------
     >>> import numpy as np
@@ -313,17 +279,7 @@ def moment_alpha(annotators: Annotators, rng: np.random.Generator, *, resamples:
 
 
 def boundary_alpha(annotators: Annotators, rng: np.random.Generator, *, resamples: int = 1000) -> tuple[Alpha, Alpha]:
-    """Krippendorff's alpha of starts and of ends, by the squared difference of shares of the video.
-
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    rng
-        Generator of the resamples.
-    resamples
-        How many, 2 or more.
-    """
+    """Krippendorff's alpha of starts and of ends, by the squared difference of shares of the video."""
     found = []
     for share, child in zip(_shares(annotators), rng.spawn(2), strict=True):
         within = (share[:, :, None] - share[:, None]) ** 2

@@ -1,9 +1,7 @@
-"""First answers, and the pattern they make: a coarse grid, one answer for all, one answer a video.
+"""First answers, and their pattern: a coarse grid, one answer for all queries, or one answer for each video.
 
-A method that looks at the video answers different sentences differently and stops where the moment
-stops. Answers that all lie on multiples of 5 s, or are the same whatever is asked, were not found in
-the video. Closer Look (Yuan et al. 2021, section 5.2) saw it in a published method, whose answers came
-down to (0, 1), (0, 0.5) and (0.5, 1); TimeChat's issue 33 reports multiples of 5.
+Such answers were not found in the video. Closer Look (Yuan et al. 2021, section 5.2) reports a published method with
+the answers (0, 1), (0, 0.5) and (0.5, 1); TimeChat's issue 33 reports multiples of 5 s.
 """
 
 from __future__ import annotations
@@ -93,16 +91,7 @@ class AnswerPattern:
 
 
 def first_answers(annotations: Annotations, predictions: Predictions, *, ranking: Ranking = "score") -> FirstAnswers:
-    """Return the first answer of each query.
-
-    Parameters
-    ----------
-    annotations
-        The queries.
-    predictions
-        Answers by query id.
-    ranking
-        Answers rank by falling ``"score"``, or in the order of the ``"file"``.
+    """Return the first answer of each query: by falling ``"score"``, or in the order of the ``"file"``.
 
     Examples
     --------
@@ -127,16 +116,7 @@ def answer_pattern(
 ) -> AnswerPattern:
     """Look for answers that do not depend on the video or on the sentence.
 
-    Parameters
-    ----------
-    annotations
-        The queries, and the references for comparison; queries without a reference moment are left out.
-    predictions
-        Answers by query id; the first of each list is examined.
-    ranking
-        Answers rank by falling ``"score"``, or in the order of the ``"file"``.
-    n_common
-        How many of the most frequent answers to return.
+    Queries without a reference moment are left out. `ranking` is as for :func:`first_answers`.
 
     Examples
     --------
@@ -193,13 +173,7 @@ def same_moment(video: Ints, start_s: Floats, end_s: Floats) -> Ints:
 
 
 def is_shared(group: Ints, member: Ints) -> Bools:
-    """Which of N rows share their group with a row of another member, shape (N,).
-
-    Examples
-    --------
-    >>> is_shared(np.array([0, 0, 1, 1]), np.array([7, 8, 9, 9]))
-    array([ True,  True, False, False])
-    """
+    """Which of N rows share their group with a row of another member, shape (N,)."""
     pairs = np.unique(np.stack([group, member]), axis=1)
     return np.asarray(np.bincount(pairs[0], minlength=1)[group] > 1)
 

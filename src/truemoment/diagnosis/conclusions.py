@@ -31,7 +31,7 @@ from truemoment.measures import Measure
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
 from truemoment.scores import Scores
-from truemoment.uncertainty import LEVEL, holm, permutation_p_values, sums_by_video
+from truemoment.uncertainty import LEVEL, holm, permutation_p_values, ratio, sums_by_video
 
 ENOUGH_DRAWS = 0.95
 """Share of draws of one annotator a query in which a conclusion must be significant."""
@@ -73,14 +73,7 @@ def system_scores(
 ) -> SystemScores:
     """Measure predictions of a system against the official references, and against annotators.
 
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    predictions
-        Predictions; those of other queries are ignored.
-    measures, protocol, official
-        As for :func:`human_scores`.
+    Predictions of other queries are ignored. `measures`, `protocol` and `official` are as for :func:`human_scores`.
     """
     marked = annotators.annotations
     protocol = resolve_protocol(protocol, marked)
@@ -149,8 +142,6 @@ class Conclusion:
 
     Parameters
     ----------
-    measure, first, second
-        What is compared.
     differences
         The difference against each kind of references; the conclusion is drawn from the first.
     drawn : (D,)
@@ -194,27 +185,10 @@ def conclusions(
     draws: int = 100,
     permutations: int = 10_000,
 ) -> list[Conclusion]:
-    """Compare systems against the official references and against annotators.
+    """Compare systems against the official references and against annotators: measure by measure, pair by pair.
 
-    Conclusions are drawn from the official references; where there are none, from the nearest annotator.
-
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    systems
-        Two or more by name, see :func:`system_scores`.
-    rng
-        Generator of draws and swaps.
-    draws
-        Draws of one annotator a query.
-    permutations
-        Swaps of each test.
-
-    Returns
-    -------
-    list
-        Measure by measure, pair by pair.
+    Without official references, the conclusions are those for the nearest annotator. `systems` are two or more from
+    :func:`system_scores`; `draws` draw one annotator for each query.
     """
     if len(systems) < 2:
         raise UsageError(f"got {len(systems)} system(s), expected two or more to compare")
@@ -285,7 +259,6 @@ def _compared_in_draws(
 
 def _differences(numerator: Floats, weight: Floats, pairs: Sequence[tuple[int, int]]) -> Floats:
     """Differences of pairs of systems, given sums by video (S, V, M); shape (P, M)."""
-    total = weight.sum(axis=1)
-    figure = np.where(total > 0, numerator.sum(axis=1) / np.where(total > 0, total, 1), np.nan)
+    figure = ratio(numerator.sum(axis=1), weight.sum(axis=1))
     first, second = np.array(pairs).T
     return np.asarray(figure[first] - figure[second])

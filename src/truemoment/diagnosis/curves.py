@@ -1,11 +1,7 @@
-r"""Curves: R@n and dR@n against the threshold m, and success and failure by the length of the reference.
+"""Curves: R@n and dR@n against the threshold m, and success and failure by the length of the reference.
 
-Sources
-    R and dR against m: Closer Look (Yuan et al. 2021), section 5.3, Fig. 8 (Fig. 12 of the journal version):
-    at small m the two lie far apart, since hits with ends far off count for R.
-    Success and failure: Hidden Challenges (Otani et al. 2020), section 4, Fig. 6: hits at IoU > 0.5 stacked on
-    misses, by the reference's share of the video in 20 classes. A method that answers long moments whatever is
-    asked succeeds on long references and nowhere else.
+Sources: R and dR, Closer Look (Yuan et al. 2021), section 5.3, Fig. 8 (Fig. 12 of the journal version); success and
+failure, Hidden Challenges (Otani et al. 2020), section 4, Fig. 6.
 """
 
 from __future__ import annotations
@@ -36,14 +32,10 @@ class Curves:
     ----------
     thresholds : (T,)
         m.
-    ranks
-        The N values of n.
     recall : (N, T)
         R@n,IoU=m, fractions; never rising with m.
     discounted : (N, T)
         dR@n,IoU=m, never above `recall`; NaN where it is undefined.
-    why
-        Why dR is undefined, else "".
     """
 
     thresholds: Floats
@@ -80,8 +72,6 @@ class SuccessByLength:
 
     Parameters
     ----------
-    measure
-        The measure's text.
     norm
         By share of the video; references longer than the video are in the last class.
     seconds
@@ -102,16 +92,9 @@ def recall_curves(
     thresholds: Sequence[float] | Floats = THRESHOLDS,
     ranks: Sequence[int] = (1,),
 ) -> Curves:
-    """Return R@n and dR@n against the threshold.
+    """Return R@n and dR@n, a curve for each n in `ranks`, against the threshold m in [0, 1].
 
-    Parameters
-    ----------
-    annotations, predictions, protocol
-        As for :func:`~truemoment.evaluation.evaluate`.
-    thresholds
-        m in [0, 1].
-    ranks
-        n, one curve each; 1 or more.
+    Other parameters are as for :func:`~truemoment.evaluation.evaluate`.
 
     Examples
     --------
@@ -138,18 +121,7 @@ def recall_curves(
 def success_by_length(
     scores: Scores, annotations: Annotations, measure: str | Recall = "R@1,IoU=0.5", *, bins: int = 20
 ) -> SuccessByLength:
-    """Count hits and misses by the length of the reference.
-
-    Parameters
-    ----------
-    scores
-        Per-query statistics.
-    annotations
-        What they were computed on. Lengths are of each query's representative reference, as annotated.
-    measure
-        A recall among the scores' measures.
-    bins
-        How many classes, 1 or more.
+    """Count hits and misses of a recall by the length of the reference.
 
     Examples
     --------
@@ -181,7 +153,6 @@ def _bounds_s(length_s: Floats, bins: int) -> Floats:
 
 
 def _counted(length: Floats, bounds: Floats, hits: Floats, weight: Floats) -> LengthCounts:
-    """Sum hits and misses, (Q,), over classes of length."""
     counts: Bools = ~np.isnan(length) & (weight > 0)
     at = class_of(length[counts], bounds[:-1])
     n_classes = len(bounds) - 1

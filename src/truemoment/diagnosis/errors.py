@@ -1,4 +1,4 @@
-r"""Errors: in which way a first answer is wrong, and what mending each way would give.
+"""Errors: the kind of error of each first answer, and the gain from correcting each kind.
 
 Every query with a reference is of exactly one kind. With r the reference, a the first answer and m the threshold::
 
@@ -79,8 +79,6 @@ class ErrorKind(NamedTuple):
     ----------
     kind
         One of :data:`KINDS`, ``hidden`` or ``hidden by duplicates`` (which are of other kinds too).
-    n_queries, share
-        How many queries, and which share of those that count.
     mended : (3,)
         R@1, mIoU and AxIoU if this kind were mended; fractions.
     gain : (3,)
@@ -117,10 +115,6 @@ class ErrorKinds:
         Rank of the first hit among the first K answers, 0 where there is none.
     duplicates : (Q,)
         Whether that hit is hidden by duplicates.
-    offset_norm : (Q,)
-        Middle of the first answer less that of its reference (the one with the largest IoU; without overlap
-        the one whose middle is nearest), as a fraction of the video: negative when the answer comes too early.
-        NaN without answer, reference moment or duration.
     table
         One line a kind, then ``hidden`` and ``hidden by duplicates``.
     """
@@ -134,7 +128,6 @@ class ErrorKinds:
     counts: Bools
     rank_of_hit: Ints
     duplicates: Bools
-    offset_norm: Floats
     table: tuple[ErrorKind, ...]
 
 
@@ -146,21 +139,10 @@ def error_kinds(
     *,
     depth: int = 10,
 ) -> ErrorKinds:
-    """Tell in which way the first answers are wrong, and what mending each way would give.
+    """Return the kind of error of each first answer, and the gain from correcting each kind.
 
-    Parameters
-    ----------
-    annotations, predictions, protocol
-        As for :func:`~truemoment.evaluation.evaluate`.
-    threshold
-        m in [0, 1].
-    depth
-        K: how far down a hit is looked for, 1 or more.
-
-    Returns
-    -------
-    ErrorKinds
-        Definitions are at the top of this module.
+    `threshold` is m in [0, 1]; `depth` is K, the largest rank of a hit. Other parameters are as for
+    :func:`~truemoment.evaluation.evaluate`.
 
     Examples
     --------
@@ -188,10 +170,9 @@ def error_kinds(
         looked_at("duplicates", lambda overlaps: _duplicates(overlaps, threshold)),
         looked_at("IoU of the first hit", lambda overlaps: _iou_of_hit(overlaps, threshold)),
         looked_at("AxIoU, the hit first", lambda overlaps: _axiou_hit_first(overlaps, threshold, depth)),
-        looked_at("offset", _offset),
     )
     scores = evaluate(annotations, predictions, measure_list, protocol)
-    hits, iou, average, kinds, ranks, repeats, iou_of_hit, average_hit_first, offset = scores.numerator
+    hits, iou, average, kinds, ranks, repeats, iou_of_hit, average_hit_first = scores.numerator
     counts = scores.weight[0] > 0
     kind, rank_of_hit = kinds.astype(np.int64), ranks.astype(np.int64)
     now = np.stack([hits, iou, average])
@@ -218,7 +199,6 @@ def error_kinds(
         counts=counts,
         rank_of_hit=rank_of_hit,
         duplicates=duplicates,
-        offset_norm=np.where(annotations.without_moment, np.nan, offset),
         table=tuple(table),
     )
 
@@ -315,11 +295,3 @@ def _duplicates(overlaps: Overlaps, threshold: float) -> Floats:
     between[:, 0] = False
     repeated = (rank > 2) & np.all((with_first > DUPLICATE_IOU) | ~between, axis=1)
     return np.asarray(repeated, dtype=np.float64)
-
-
-def _offset(overlaps: Overlaps) -> Floats:
-    ref_start, ref_end = _nearest(overlaps)
-    middle = (overlaps.start[:, 0] + overlaps.end[:, 0]) / 2
-    known = (overlaps.n_predicted > 0) & (overlaps.duration > 0)
-    duration = np.where(known, overlaps.duration, 1)
-    return np.asarray(np.where(known, (middle - (ref_start + ref_end) / 2) / duration, np.nan), dtype=np.float64)

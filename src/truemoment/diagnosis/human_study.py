@@ -50,8 +50,6 @@ class Performance:
 
     Parameters
     ----------
-    reference
-        The references.
     person, rank
         Who answers: a ``random`` annotator or the ``consensus`` of the others (rank 0), or the k-th ``by agreement`` or
         ``best`` for the reference.
@@ -77,16 +75,10 @@ class HumanStudy:
 
     Parameters
     ----------
-    annotators
-        The queries.
     official
         The dataset's own references of the same queries; None where there are none.
-    protocol, measures
-        How everybody was measured.
     performances
         Scores of people: one annotator against all references, and the consensus of the others against one annotator.
-    systems
-        Scores of systems, by name.
     conclusions
         Differences between systems, and whether annotators confirm them.
     duplicates
@@ -125,20 +117,7 @@ def study_humans(
 ) -> HumanStudy:
     """Measure annotators against the references and against each other, and systems beside them.
 
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    rng
-        Generator of all draws.
-    measures, protocol, official, duplicates
-        As for :func:`human_scores`.
-    systems
-        Predictions by name, if any.
-    draws
-        Draws of a random annotator.
-    resamples, permutations
-        Resamples of intervals, permutations of tests between systems.
+    `measures`, `protocol`, `official` and `duplicates` are as for :func:`human_scores`.
     """
     protocol = resolve_protocol(protocol, annotators.annotations)
     measure_list = measures_of_one_answer(measures, protocol)
@@ -219,14 +198,10 @@ class AnnotatedFiles:
 
     Parameters
     ----------
-    study, agreement
-        Scores of everybody, and how well annotators agree.
     predictions
         By name of the system: the file's path and hash, and how its rows matched queries.
     n_without_official
         Number of queries of several annotators that the official references do not contain; they are left out.
-    draws, resamples, permutations, seed
-        Draws of a random annotator, resamples of intervals, permutations of tests, and the seed of all.
     """
 
     study: HumanStudy
@@ -259,24 +234,10 @@ def study_files(
     read: Reader = read_predictions,
     progress: bool = False,
 ) -> AnnotatedFiles:
-    """Study the annotators of a split, with prediction files beside them.
+    """Study the annotators of a split, with prediction files by the name of the system.
 
-    Parameters
-    ----------
-    annotations
-        The moments of several annotators a query.
-    files
-        Prediction files by the name of the system; they may answer all queries of the official references.
-    official
-        The dataset's own references of these queries; None for none.
-    measures, protocol, duplicates, draws, resamples, permutations
-        As for :func:`study_humans`.
-    seed
-        Seed of all draws.
-    read
-        Reads a prediction file.
-    progress
-        Whether progress bars are shown.
+    The files may answer all queries of `official`, the dataset's own references of these queries. Other parameters are
+    as for :func:`study_humans`.
     """
     annotators = Annotators.of(annotations)
     given = {name: read(path, official or annotations, progress=progress) for name, path in files.items()}

@@ -1,4 +1,4 @@
-"""What annotators score against references, and against each other.
+"""Scores of annotators against references, and against each other.
 
 The references of an annotator are one of these:
 
@@ -10,37 +10,20 @@ The references of an annotator are one of these:
 ``another``                   one other annotator; the mean over all of them
 ============================  =============================================================================
 
-One annotator is not the best that people can do. The *consensus* of all annotators but one is compared with that one:
-see :func:`consensus_scores`.
+Identical moments of two annotators count by ``duplicates``:
 
-*Identical moments.* Hidden Challenges compares a person with what others marked. Whether identical moments of others
-count is a choice, ``duplicates``:
-
-* ``"out"``: moments identical to the person's own are removed first: from the references (``nearest``,
-  ``others-representative``), or from the answers (``representative``: annotators who marked the representative moment
-  do not answer). Where all marked the same moment, everybody scores as that moment does.
+* ``"out"``: moments identical to the person's own are removed from the references, or from the answers
+  (``representative``), unless all are. ``another`` never removes them; the consensus does before the median.
 * ``"kept"``: only the person's own moment is removed.
-* ``"published"``: as the authors' notebook does: kept for ``nearest`` and ``others-representative``, out for
-  ``representative``. This yields the published figures of both datasets but for one query (:func:`by_agreement`), see
-  :mod:`truemoment.reproduction`.
+* ``"published"``: as the authors' notebook: kept for ``nearest`` and ``others-representative``, out for
+  ``representative``.
 
-On a coarse grid (DiDeMo: 5-second segments) identical moments are agreement; without them, people are compared only
-with those who disagree. ``another`` never removes them; with ``"out"`` the consensus removes them before the median.
+A person is ``random`` (one drawn for each query), the k-th by agreement (mean IoU with the others; the first is the
+*representative* human), or the k-th ``best`` by IoU with the official references. A moment may begin before 0 s; only a
+protocol that clips times clips it. Guide: ``docs/humans.md``.
 
-*Moments before the video.* A moment may begin before 0 s. It is measured as it was marked; only a protocol that clips
-times clips it. (A prediction of a method may not begin before 0 s.)
-
-*Which person.* ``random``: one drawn for each query; mean and deviation over many draws. By agreement: the k-th by mean
-IoU with the others; the first is the *representative* human. ``best``: the k-th by IoU with the official references.
-
-Read in the paper and in the authors' notebooks (mayu-ot/hidden-challenges-MR at e0c4546, notebooks/report):
-"[Human performance]" draws and ranks people, the k-th best by IoU with the official moment; "Multi-ref metric" compares
-them with each other, in whole per cent, so that an IoU of exactly 0.5 is no hit: plain float64 on seconds (the
-protocol ``hidden-challenges``) makes hits of some of these ties, the default protocol of none.
-
-References
-----------
-Hidden Challenges (Otani et al. 2020), sections 5 and 6, Tables 1 and 2.
+Sources: Hidden Challenges (Otani et al. 2020), sections 5 and 6, Tables 1 and 2; the authors' notebooks "[Human
+performance]" and "Multi-ref metric" (mayu-ot/hidden-challenges-MR at e0c4546, notebooks/report).
 """
 
 from __future__ import annotations
@@ -62,6 +45,7 @@ from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions, as_strings
 from truemoment.references import ReferenceRule, pad, representative
 from truemoment.scores import Scores
+from truemoment.uncertainty import ratio
 
 Reference = Literal["official", "nearest", "representative", "others-representative", "another"]
 REFERENCES: tuple[Reference, ...] = get_args(Reference)
@@ -101,8 +85,6 @@ class HumanScores:
 
     Parameters
     ----------
-    reference
-        The references.
     scores
         Expected scores of a random annotator: for each query the mean over its annotators.
     numerator, weight : (A, M, Q)
@@ -120,7 +102,7 @@ class HumanScores:
     def drawn(self, rng: np.random.Generator, draws: int = 100) -> Floats:
         """Figures of a random annotator: in each draw one annotator answers each query; (draws, M), fractions."""
         picks = draw_annotators(self.eligible, rng, draws)
-        return np.stack([_figures(*self._of(pick)) for pick in picks])
+        return np.stack([ratio(*(table.sum(axis=1) for table in self._of(pick))) for pick in picks])
 
     def picked(self, annotator: Ints) -> Scores:
         """Scores if `annotator` (Q,) answered each query; queries with -1 carry no weight."""
@@ -134,20 +116,7 @@ class HumanScores:
 
 
 def draw_annotators(eligible: Bools, rng: np.random.Generator, draws: int) -> Ints:
-    """Draw one of the eligible annotators of each query; -1 where there is none.
-
-    Parameters
-    ----------
-    eligible : (A, Q)
-    rng
-        Generator of the draws.
-    draws
-        Number of draws, 1 or more.
-
-    Returns
-    -------
-    int array, shape (draws, Q)
-    """
+    """Draw one of the eligible annotators, (A, Q), of each query: (draws, Q), -1 where there is none."""
     if draws < 1:
         raise UsageError(f"got {draws} draws, expected 1 or more")
     first = np.argsort(~eligible, axis=0, kind="stable")  # those eligible first, in file order
@@ -155,12 +124,6 @@ def draw_annotators(eligible: Bools, rng: np.random.Generator, draws: int) -> In
     place = (rng.random((draws, eligible.shape[1])) * n_eligible).astype(np.int64)
     drawn = np.take_along_axis(first, np.minimum(place, np.maximum(n_eligible - 1, 0)), axis=0)
     return np.where(n_eligible > 0, drawn, -1)
-
-
-def _figures(numerator: Floats, weight: Floats) -> Floats:
-    """Figure of each measure of (M, Q) tables, shape (M,)."""
-    total = weight.sum(axis=1)
-    return np.asarray(np.where(total > 0, numerator.sum(axis=1) / np.where(total > 0, total, 1), np.nan))
 
 
 def human_scores(
@@ -176,8 +139,6 @@ def human_scores(
 
     Parameters
     ----------
-    annotators
-        Queries with two or more.
     reference
         Kind of references, see the top of this module.
     measures, protocol
@@ -216,29 +177,13 @@ def human_scores(
 
 
 def against_the_others(annotators: Annotators, measures: Sequence[Measure], protocol: Protocol) -> Scores:
-    """Scores of a random annotator against the others' moments; the protocol (or measure) decides which of them counts.
-
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    measures, protocol
-        M measures of moments, and how they are measured.
-    """
+    """Scores of a random annotator against the others' moments; the protocol (or measure) decides which counts."""
     trial = _Trial.of_people(annotators, *_who_counts(annotators, "nearest", "kept"), protocol)
     return trial.expected(tuple(measures), *trial.judged(tuple(measures)))
 
 
 def against_another(annotators: Annotators, measures: Sequence[Measure], protocol: Protocol) -> Scores:
-    """Scores of a random annotator against one other, as expected: the mean over all ordered pairs of a query.
-
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    measures, protocol
-        M measures of ranked moments, and how they are measured.
-    """
+    """Scores of a random annotator against one other: the mean over all ordered pairs of a query."""
     return _against_people(annotators, "another", tuple(measures), protocol, "kept").scores
 
 
@@ -251,33 +196,14 @@ def consensus_scores(
 ) -> HumanScores:
     r"""Measure the consensus of all annotators but one against that one.
 
-    For annotator a of a query the consensus of the others is the moment from their median start to their median end
-    (of an even number, the mean of the middle two), and a's moment :math:`(s_a, e_a)` is the one reference. The figure
-    of a query is the mean over its A annotators:
+    For annotator a, the consensus of the others is the moment from their median start to their median end, and a's
+    moment :math:`(s_a, e_a)` is the one reference. The figure of a query is the mean over its A annotators:
 
     .. math:: \frac{1}{A} \sum_a m\left((\operatorname{median}_{b \ne a} s_b,
               \operatorname{median}_{b \ne a} e_b), (s_a, e_a)\right)
 
-    The references are those of ``another``; the consensus is a better answer: by R@1,IoU=0.5 65.6 against 53.3 on the
-    re-annotations of Charades-STA, and 51.2 against 42.0 on those of ActivityNet Captions. It is no upper bound: of the
-    others' own moments the representative one scores 63.2 and 52.6 (``others-representative``, since the IoU is
-    symmetric), and another moment may score more than both. With two annotators a query it *is* the other's moment;
-    with three, the middle of two moments that differ may overlap with neither.
-
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    measures, protocol
-        As for :func:`human_scores`.
-    duplicates
-        For ``"out"``, moments identical to a's own are left out of the consensus, unless all are.
-
-    Returns
-    -------
-    HumanScores
-        Scores of the consensus against each annotator; its references are ``another``, its random annotator is the one
-        that serves as the reference.
+    With ``duplicates="out"``, moments identical to a's own are left out of the consensus, unless all are. The consensus
+    is no upper bound (``docs/humans.md``). Other parameters are as for :func:`human_scores`.
 
     Examples
     --------
@@ -294,22 +220,13 @@ def consensus_scores(
 
 
 def consensus_against_another(annotators: Annotators, measures: Sequence[Measure], protocol: Protocol) -> Scores:
-    """Scores of the consensus of all annotators but one against that one, the mean over all (:func:`consensus_scores`).
-
-    Parameters
-    ----------
-    annotators
-        Queries with two or more.
-    measures, protocol
-        M measures of ranked moments, and how they are measured.
-    """
+    """Scores of the consensus of all annotators but one against that one, as in :func:`consensus_scores`."""
     return _of_consensus(annotators, tuple(measures), protocol, "kept").scores
 
 
 def _of_consensus(
     annotators: Annotators, measures: tuple[Measure, ...], protocol: Protocol, duplicates: Duplicates
 ) -> HumanScores:
-    """Measure the median of the others against each annotator."""
     present, others = _who_counts(annotators, "others-representative", duplicates)
     own = present[:, :, None] & np.eye(present.shape[1], dtype=bool)
     start_s, end_s = (_median_of_others(times_s, others) for times_s in annotators.moments)
@@ -335,7 +252,6 @@ def _against_people(
     protocol: Protocol,
     duplicates: Duplicates,
 ) -> HumanScores:
-    """Measure every annotator against references that are not ``official``."""
     by_rule = dataclasses.replace(protocol, references=_RULES[reference])
     trial = _Trial.of_people(annotators, *_who_counts(annotators, reference, duplicates), by_rule)
     numerator, weight = trial.judged(measures)
@@ -532,10 +448,7 @@ def by_agreement(annotators: Annotators) -> Ints:
 def by_official(official: HumanScores) -> Ints:
     """Annotators of each query by falling IoU with the official references; (A, Q), -1 after the last.
 
-    Parameters
-    ----------
-    official
-        Scores of ``mIoU`` against the ``official`` references.
+    `official` has scores of ``mIoU`` against the ``official`` references.
     """
     iou = official.numerator[:, official.scores.row(MeanIoU()), :].T
     return _ranked(np.where(official.eligible.T, iou, -np.inf))

@@ -1,9 +1,7 @@
-"""The randomised-video check on a model: the same questions about the same videos, changed in several ways.
+"""The randomised-video check on a model: the same queries on videos that are changed in several ways.
 
-Whatever answers from frame features can be run on changed ones (:class:`~truemoment.features.changed.ChangedFeatures`):
-segments of the video in another order, the video backwards, one moment of it frozen, another video in its place. If the
-model looks at the video, its figures must fall and its answers must move (Hidden Challenges, Otani et al. 2020,
-section 4 and Fig. 5, which shuffles segments). References stay where they are.
+:class:`~truemoment.features.changed.ChangedFeatures` lists the changes. References are not moved. Source: Hidden
+Challenges (Otani et al. 2020), section 4 and Fig. 5, which shuffles segments.
 """
 
 from __future__ import annotations
@@ -49,27 +47,9 @@ def randomised(
     changes: Sequence[str] = CHANGES,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Predictions]:
-    """Let a method answer the same queries on the original videos and on changed ones.
+    """Return the answers of a method to the same queries on original and on changed videos, in the order of `ways`.
 
-    Parameters
-    ----------
-    grounder
-        The method, fitted.
-    queries
-        What is asked of which video.
-    top
-        Most answers a query.
-    seed
-        Of what is drawn to change a video; its id does the rest, so that a video changes in one way in all runs.
-    changes
-        Which changes, any of :data:`~truemoment.features.changed.CHANGES`.
-    on_status
-        Called with the current step.
-
-    Returns
-    -------
-    dict
-        Answers by way, in the order of `changes`.
+    `ways` are any of :data:`~truemoment.features.changed.WAYS`. `seed` and the id of a video determine its changes.
     """
     unknown = [change for change in changes if change not in CHANGES]
     if unknown:

@@ -1,19 +1,14 @@
-r"""The randomised-video check: do the answers stay the same when the video is shuffled.
+"""The randomised-video check: the change of the answers if the video is shuffled.
 
-A video is cut into short segments which are put in another order, and the same method answers the same queries
-on it. If it looks at the video, its figures must fall and its answers must move; if they stay, it did not need
-the video (Hidden Challenges, Otani et al. 2020, section 4). References stay where they are: after the shuffle
-nothing is at its place.
+If a method uses the video, its figures fall and its answers move on shuffled segments. References are not moved.
 
-Definitions
-    :math:`d^s = |s - s'|` and :math:`d^e = |e - e'|` between the first answers to the original and to the shuffled
-    video, as fractions of the video's duration (section 4; supplement, Fig. F). An answer is *unchanged* when both
-    are exactly 0, and at most *slightly changed* when :math:`d^s + d^e` is below a bound: 0.1 by default, as in the
-    authors' notebook "How randomization change the output" for SCDM (mayu-ot/hidden-challenges-MR at e0c4546; it
-    takes 0.05 for 2D-TAN). Unchanged answers are slightly changed ones too.
+With :math:`d^s = |s - s'|` and :math:`d^e = |e - e'|` between the first answers to the original and to the shuffled
+video, as fractions of the duration, an answer is *unchanged* if both are exactly 0. It is at most *slightly changed* if
+:math:`d^s + d^e` is below a bound (0.1, as in the authors' notebook for SCDM; 0.05 for 2D-TAN). Source: Hidden
+Challenges (Otani et al. 2020), section 4; supplement, Fig. F; mayu-ot/hidden-challenges-MR at e0c4546.
 
-To make the shuffled run, :func:`~truemoment.features.shuffling.shuffle_features` reorders frame features, and
-:func:`segment_order` says in which order to join the segments of a real video.
+:func:`~truemoment.features.shuffling.shuffle_features` shuffles features; :func:`segment_order` gives the order in
+which to join the segments of a real video.
 """
 
 from __future__ import annotations
@@ -88,25 +83,13 @@ class Displacement:
         return _mean(self.unchanged[self.compared])
 
     def share_within(self, bound: float = SLIGHT_NORM) -> float:
-        """Share whose answer is the same or moved by less than `bound`, start and end together.
-
-        Parameters
-        ----------
-        bound
-            A fraction of the video, above 0.
-        """
+        """Share whose answer is the same or moved by less than `bound` of the video, start and end together."""
         if not bound > 0:
             raise UsageError(f"got {bound}, expected a fraction of the video above 0")
         return _mean((self.d_start + self.d_end)[self.compared] < bound)
 
     def density(self, bins: int = 50) -> DisplacementDensity:
-        """Joint density of the displacements of start and end, on a grid (Fig. F).
-
-        Parameters
-        ----------
-        bins
-            Cells an axis, 1 or more.
-        """
+        """Joint density of the displacements of start and end, on a grid (Fig. F)."""
         if bins < 1:
             raise UsageError(f"got {bins} cells, expected 1 or more")
         start, end = (np.minimum(d[self.compared], 1) for d in (self.d_start, self.d_end))
@@ -138,20 +121,9 @@ class DisplacementDensity(NamedTuple):
 def compare_shuffled(
     annotations: Annotations, original: Predictions, shuffled: Predictions, *, ranking: Ranking = "score"
 ) -> Displacement:
-    """Hold the first answers to original videos against those to shuffled ones.
+    """Compare the first answers to the original and to the shuffled videos, by one method, to the same queries.
 
-    Parameters
-    ----------
-    annotations
-        The queries and the videos' durations; references are not used.
-    original, shuffled
-        Answers of the same method to the same queries.
-    ranking
-        Answers rank by falling ``"score"``, or in the order of the ``"file"``.
-
-    Returns
-    -------
-    Displacement
+    References are not used. `ranking` is as for :func:`~truemoment.diagnosis.answers.first_answers`.
 
     Examples
     --------
@@ -182,26 +154,10 @@ def compare_shuffled(
 
 
 def segment_order(duration_s: float, segment_s: float, rng: np.random.Generator) -> list[tuple[float, float]]:
-    """Draw the order in which to join the segments of a real video.
+    """Draw the order in which to join the segments of a real video: (start_s, end_s) of every segment once.
 
-    Parameters
-    ----------
-    duration_s
-        Seconds, above 0.
-    segment_s
-        Seconds a segment, above 0; the last one may be shorter.
-    rng
-        Generator of the order; :func:`~truemoment.features.shuffling.generator_of` gives one a video.
-
-    Returns
-    -------
-    list of (start_s, end_s)
-        Every segment once, in the order of the shuffled video; the original order only where there is one.
-
-    Examples
-    --------
-    >>> segment_order(12.0, 8.0, np.random.default_rng(0))
-    [(8.0, 12.0), (0.0, 8.0)]
+    The last segment may be shorter. The original order is returned only if there is one segment.
+    :func:`~truemoment.features.shuffling.generator_of` gives a generator for each video.
     """
     if not (0 < duration_s < math.inf and 0 < segment_s < math.inf):
         raise UsageError(f"got {duration_s} s and {segment_s} s a segment, expected seconds above 0")

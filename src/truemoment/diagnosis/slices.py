@@ -1,12 +1,8 @@
 """Slices: the same measures on classes of queries, each with its count and interval.
 
-Every family divides the queries: each query is in exactly one of its classes, so the classes' weights and
-numerators add up to the whole. A slice is a mask on the queries of :class:`~truemoment.scores.Scores`;
-nothing is matched again.
-
-A query with several references is placed by its representative one (largest mean IoU with the others,
-Hidden Challenges, section 6; the first where they do not overlap). References are taken as annotated. Classes
-hold what is more than their lower and up to their upper bound; a value within 1e-9 of a bound is on it.
+In every family of classes, each query is in exactly one class. A query with several references is placed by its
+representative one (largest mean IoU with the others, Hidden Challenges, section 6; the first if none overlap), as
+annotated. A class has values above its lower bound and up to its upper bound; a value within 1e-9 of a bound is on it.
 """
 
 from __future__ import annotations
@@ -27,7 +23,7 @@ from truemoment.intervals import TIE, Bools, Floats, Ints
 from truemoment.records import Annotations
 from truemoment.references import pad, representative
 from truemoment.scores import Scores
-from truemoment.uncertainty import bootstrap, interval95
+from truemoment.uncertainty import bootstrap, interval95, ratio
 
 # Bounds of the classes; what lies above the last one is a class of its own.
 LENGTH_BOUNDS_NORM = (0.0, 0.1, 0.2, 0.3, 0.5)
@@ -75,10 +71,6 @@ class Slice:
 
     Parameters
     ----------
-    family, label
-        The class.
-    n_queries, n_videos
-        Its queries and their videos.
     value : (M,)
         Figure of each measure of the scores, a fraction; NaN where it is undefined.
     ci95 : (M, 2)
@@ -114,14 +106,7 @@ class ReferenceLengths(NamedTuple):
 
 
 def reference_lengths(annotations: Annotations) -> ReferenceLengths:
-    """Return length and place of each query's representative reference.
-
-    Examples
-    --------
-    >>> a = Annotations.from_rows([("v#0", "v", 40.0, "a door opens", 10.0, 30.0)])
-    >>> reference_lengths(a)
-    ReferenceLengths(length_s=array([20.]), length_norm=array([0.5]), middle_norm=array([0.5]))
-    """
+    """Return length and place of each query's representative reference."""
     start, end = (pad(annotations.offsets, column) for column in (annotations.start_s, annotations.end_s))
     selected = representative(start, end)[:, None]
     start_s, end_s = (np.take_along_axis(table, selected, axis=1)[:, 0] for table in (start, end))
@@ -135,15 +120,9 @@ def reference_lengths(annotations: Annotations) -> ReferenceLengths:
 
 
 def class_of(value: Floats, bounds: Sequence[float] | Floats) -> Ints:
-    """Class of each value among rising bounds: more than one, up to the next.
+    """Class of each value among rising bounds: class k is above ``bounds[k]`` and up to ``bounds[k + 1]``.
 
-    Class k lies between ``bounds[k]`` and ``bounds[k + 1]``; the first holds its lower bound too, and the last
-    is what lies above all bounds. A value within 1e-9 of a bound is on it.
-
-    Examples
-    --------
-    >>> class_of(np.array([0.0, 5.0, 5.1, 99.0]), (0, 5, 10))
-    array([0, 0, 1, 2])
+    The first class contains its lower bound too; the last is above all bounds. A value within 1e-9 of a bound is on it.
     """
     number = np.searchsorted(np.asarray(bounds, dtype=np.float64)[1:] + TIE, value, side="left")
     return np.asarray(number, dtype=np.int64)
@@ -238,28 +217,10 @@ def slices(
     *,
     resamples: int = 1000,
 ) -> list[Slice]:
-    """Figures of every class of queries, with intervals.
+    """Figures of every class of queries (:func:`membership`), with intervals.
 
-    The videos of the whole split are resampled, the same draws for all classes, so the size of a class varies as
-    it would in another sample of videos.
-
-    Parameters
-    ----------
-    scores
-        Per-query statistics.
-    annotations
-        What they were computed on.
-    rng
-        Generator of the draws.
-    members
-        The classes, as :func:`membership` returns them.
-    resamples
-        How many, at least 2.
-
-    Returns
-    -------
-    list of Slice
-        Class by class, family by family.
+    The videos of the whole split are resampled, the same draws for all classes, so the size of a class varies as it
+    would in another sample of videos.
 
     Examples
     --------
@@ -289,7 +250,7 @@ def slices(
     )
     intervals = interval95(bootstrap(of_slices, rng, resamples=resamples)).reshape(n_slices, n_measures, 2)
     total, weight = (table.sum(axis=2) for table in tables)
-    value = np.where(weight > 0, total / np.where(weight > 0, weight, 1), np.nan)
+    value = ratio(total, weight)
     n_videos_of = np.concatenate([pair[2] for pair in by_video])
     intervals[n_videos_of < 2] = np.nan
     labels = [(member, c) for member in members for c in range(len(member.labels))]

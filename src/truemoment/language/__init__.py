@@ -47,20 +47,7 @@ __all__ = [
 
 
 def get_engine(name: str = "lexicon") -> Engine:
-    """Return an engine by name.
-
-    Parameters
-    ----------
-    name
-        ``lexicon``, ``spacy`` or ``spacy:MODEL``.
-
-    Raises
-    ------
-    UsageError
-        Naming the engines there are; or if spaCy's model is not installed.
-    MissingPackageError
-        If spaCy is not installed.
-    """
+    """Return an engine by name: ``lexicon``, ``spacy`` or ``spacy:MODEL``."""
     kind, _, model = name.partition(":")
     if name == "lexicon":
         return LexiconEngine()

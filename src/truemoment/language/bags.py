@@ -65,35 +65,13 @@ def terms_of(sentence: str) -> set[str]:
 
 
 def frequent_terms(sentences: Sequence[str], fewest: int, largest_share: float = 1.0) -> tuple[str, ...]:
-    """Return the terms that `fewest` sentences or more contain, in alphabetical order.
-
-    Parameters
-    ----------
-    sentences
-        N sentences.
-    fewest
-        Sentences that must contain a term.
-    largest_share
-        Share of the sentences that may contain it.
-
-    Examples
-    --------
-    >>> frequent_terms(["a door opens", "the door closes"], 2)
-    ('door',)
-    """
+    """Return the terms that `fewest` sentences or more contain, in alphabetical order."""
     count = Counter(term for sentence in sentences for term in terms_of(sentence))
     return tuple(sorted(term for term, n in count.items() if fewest <= n <= largest_share * len(sentences)))
 
 
 def bags_of(sentences: Sequence[str], terms: Sequence[str]) -> Bags:
-    """Return the bag of each sentence over a list of distinct terms.
-
-    Examples
-    --------
-    >>> bags = bags_of(["the door opens", "a cat"], ["door", "opens"])
-    >>> bags.terms.tolist(), bags.offsets.tolist()
-    ([0, 1], [0, 2, 2])
-    """
+    """Return the bag of each sentence over a list of distinct terms."""
     number = {term: i for i, term in enumerate(terms)}
     rows = [sorted(number[term] for term in terms_of(sentence) if term in number) for sentence in sentences]
     offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)

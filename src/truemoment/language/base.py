@@ -18,8 +18,6 @@ class Token(NamedTuple):
 
     Parameters
     ----------
-    text
-        Text in the sentence.
     lemma
         Base form, in lower case.
     tag
@@ -52,11 +50,6 @@ class Engine(Protocol):
 
     def analyse(self, sentences: Sequence[str]) -> list[list[Token]]:
         """Read sentences.
-
-        Parameters
-        ----------
-        sentences
-            Any text, also empty.
 
         Returns
         -------

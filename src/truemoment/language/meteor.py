@@ -1,25 +1,20 @@
 r"""METEOR: similarity of two sentences by their words, stems and order.
 
-Words of the two sentences are aligned, each with one at most: equal words first, then words of equal stem. With m
-aligned words in c *chunks* (runs in both sentences without a gap, in the same order), a hypothesis of h
-words and a reference of r score
+Equal words are aligned first, then words of equal stem, each with one at most. With m aligned words in c *chunks* (runs
+in both sentences without a gap, in the same order), a hypothesis of h words and a reference of r score
 
 .. math:: \left(1 - \tfrac12 (c / m)^3\right) \cdot \frac{m}{0.9\, r + 0.1\, h}
 
-which is :math:`PR / (0.9 P + 0.1 R)` with precision P = m / h and recall R = m / r, less the penalty for chunks; 0 if m
-is 0. The parameters (alpha 0.9, beta 3, gamma 0.5) are those of NLTK's ``meteor_score``, which MAD used. Recall weighs
-more, so the two directions differ where the lengths do.
+or 0 if m is 0. The parameters (alpha 0.9, beta 3, gamma 0.5) are those of NLTK's ``meteor_score``, which MAD used.
+**Two equal sentences do not score 1**: one word scores 0.5, two 0.9375, three 0.9815, four 0.9922.
 
-**Two equal sentences do not score 1**: they are one chunk, which costs :math:`\tfrac12 / m^3`. One word scores 0.5, two
-0.9375, three 0.9815, four 0.9922.
+Differences from others, and from the paper:
 
-Where this differs from others, and from the paper:
-
-- Synonyms are not aligned: that takes WordNet, a data file. NLTK's with an empty WordNet scores the same but for:
-- Stems are Porter's as published (``snowballstemmer``, "porter"), words of one or two letters left as they are, as in
-  his own program. NLTK's stemmer has extensions of its own: *dying* and *dies* are *dy* and *di* here, *die* there.
-- Of equal words, the last of one sentence is aligned with the last of the other, the last but one with the last but one
-  and so on, as NLTK does; the paper asks for the alignment with fewest crossings, which this mostly is.
+- Synonyms are not aligned, because this needs WordNet. NLTK's with an empty WordNet gives the same but for:
+- Stems are Porter's as published (``snowballstemmer``, "porter"), words of one or two letters unchanged. NLTK's stemmer
+  has extensions: *dying* and *dies* are *dy* and *di* here, *die* there.
+- Of equal words, the last of one sentence is aligned with the last of the other, and so on, as in NLTK; the paper asks
+  for the alignment with fewest crossings, which this mostly is.
 
 References
 ----------
@@ -69,17 +64,7 @@ def stem(word: str) -> str:
 
 
 def meteor(hypothesis: Sequence[str], reference: Sequence[str]) -> float:
-    """Score how alike two sentences are, 0 to (but for rounding, below) 1.
-
-    Parameters
-    ----------
-    hypothesis, reference
-        Words, in the case that they are to be compared in; see :func:`split_words`.
-
-    Returns
-    -------
-    float
-        0 if no word is aligned, as where one of the two has none.
+    """Return the METEOR score of two lists of words (:func:`split_words`), 0 to 1; 0 if no word is aligned.
 
     Examples
     --------
@@ -113,23 +98,7 @@ def score(n_aligned: int, n_chunks: int, n_hypothesis: int, n_reference: int) ->
 
 
 def align(hypothesis: Sequence[str], reference: Sequence[str]) -> list[tuple[int, int]]:
-    """Align equal words, then what is left by equal stems.
-
-    Parameters
-    ----------
-    hypothesis, reference
-        Words.
-
-    Returns
-    -------
-    list of (position in the hypothesis, position in the reference)
-        By rising position in the hypothesis.
-
-    Examples
-    --------
-    >>> align("the dog chases the cat".split(), "the cat is chased".split())
-    [(2, 3), (3, 0), (4, 1)]
-    """
+    """Align equal words, then what is left by equal stems."""
     pairs = _from_the_end(enumerate(hypothesis), enumerate(reference))
     done, done_in_reference = {i for i, _ in pairs}, {j for _, j in pairs}
     left = [(i, stem(word)) for i, word in enumerate(hypothesis) if i not in done]
@@ -148,12 +117,6 @@ def _from_the_end(left: Iterable[tuple[int, str]], right: Iterable[tuple[int, st
 
 
 def count_chunks(pairs: Sequence[tuple[int, int]]) -> int:
-    """Count the runs of an alignment without a gap in both sentences; see :func:`align` for `pairs`.
-
-    Examples
-    --------
-    >>> count_chunks([(2, 3), (3, 0), (4, 1)]), count_chunks([])
-    (2, 0)
-    """
+    """Count the runs of an alignment without a gap in both sentences; see :func:`align` for `pairs`."""
     breaks = sum((b[0] - a[0], b[1] - a[1]) != (1, 1) for a, b in pairwise(pairs))
     return breaks + 1 if pairs else 0

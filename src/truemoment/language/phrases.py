@@ -45,8 +45,6 @@ class PhraseTree:
         Positions of V verbs, rising.
     nouns
         For each verb the positions of its nouns, rising; maybe none.
-    engine
-        Name of what found the parts of speech.
     """
 
     verbs: tuple[int, ...]
@@ -55,21 +53,7 @@ class PhraseTree:
 
 
 def phrase_trees(sentences: Sequence[str], engine: Engine, how: How = "words") -> list[PhraseTree]:
-    """Return the phrase tree of each sentence.
-
-    Parameters
-    ----------
-    sentences
-        Any text.
-    engine
-        Language engine for parts of speech, see :func:`truemoment.language.get_engine`.
-    how
-        How tokens are made: positions are among those of ``tokenise(sentence, how)``.
-
-    Raises
-    ------
-    UsageError
-        If tokens cannot be made so.
+    """Return the phrase tree of each sentence; positions are among the tokens of ``tokenise(sentence, how)``.
 
     Examples
     --------
@@ -114,7 +98,6 @@ def _placed(sentence: str, tokens: Sequence[Token], how: How) -> Iterator[_Place
 
 
 def _tree(tokens: Sequence[_Placed], engine: str) -> PhraseTree:
-    """Apply the rule at the top of this module."""
     at_verb = [k for k, token in enumerate(tokens) if token.tag == "VERB" and token.position >= 0]
     subjects: list[int] = []
     objects: list[list[int]] = []

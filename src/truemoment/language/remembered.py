@@ -15,11 +15,6 @@ class Remembered:
     It forgets nothing, and remembers nothing but the sentences it was given: drop it with the study. Tokens that are
     alike are kept once.
 
-    Parameters
-    ----------
-    engine
-        What reads.
-
     Examples
     --------
     >>> from truemoment.language import get_engine
@@ -40,7 +35,6 @@ class Remembered:
         return self.engine.name
 
     def __len__(self) -> int:
-        """How many distinct sentences it remembers."""
         return len(self._readings)
 
     def analyse(self, sentences: Sequence[str]) -> list[list[Token]]:

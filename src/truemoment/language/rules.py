@@ -48,8 +48,6 @@ class WordContext:
 
     Parameters
     ----------
-    words
-        The sentence.
     i
         Position of the word to decide about.
     context

@@ -25,8 +25,6 @@ class SpacyEngine:
 
     Parameters
     ----------
-    name
-        What to call the engine in reports.
     pipe
         The pipeline's ``pipe``: texts in, documents out, in order.
     """
@@ -36,20 +34,7 @@ class SpacyEngine:
 
     @classmethod
     def load(cls, model: str = DEFAULT_MODEL) -> SpacyEngine:
-        """Load a model that is installed.
-
-        Parameters
-        ----------
-        model
-            Name of an installed model, or the path of one.
-
-        Raises
-        ------
-        MissingPackageError
-            If spaCy is not installed.
-        UsageError
-            If the model is not installed, or has no tagger or lemmatiser.
-        """
+        """Load a model that is installed."""
         try:
             import spacy  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415 - large, and optional
         except ModuleNotFoundError as error:

@@ -64,8 +64,6 @@ def tokenise(sentence: str, how: How = "words") -> tuple[str, ...]:
 
     Parameters
     ----------
-    sentence
-        Any text.
     how
         ``words``: in lower case, contractions split (*person's* is *person* and *'s*), punctuation dropped, inner
         hyphens kept. ``blanks``: in lower case, split at white space and nothing else. ``blanks-no-stop``: the same
@@ -75,11 +73,6 @@ def tokenise(sentence: str, how: How = "words") -> tuple[str, ...]:
     -------
     tuple of text
         Not empty for a sentence that contains a letter.
-
-    Raises
-    ------
-    UsageError
-        If there is no such way.
 
     Examples
     --------

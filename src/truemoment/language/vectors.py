@@ -34,8 +34,6 @@ class Coverage:
 
     Parameters
     ----------
-    n_tokens, n_unknown
-        Number of tokens, and of those without a vector.
     unknown
         Number of occurrences of each token without a vector, the most frequent first.
     """
@@ -60,13 +58,6 @@ class WordVectors:
         Each once, as :func:`~truemoment.language.tokens.tokenise` writes them.
     vectors : (W, E) float32
         Theirs.
-    name
-        What to call them in signatures.
-
-    Raises
-    ------
-    InputError
-        If a word occurs twice, or does not have a vector of finite numbers.
 
     Examples
     --------
@@ -83,7 +74,6 @@ class WordVectors:
     name: str
 
     def __post_init__(self) -> None:
-        """Check that words and vectors belong together."""
         shape = self.vectors.shape
         if len(shape) != 2 or shape[0] != len(self.words) or self.vectors.dtype != np.float32:
             raise InputError(
@@ -125,13 +115,6 @@ class WordVectors:
     def coverage(self, sentences: Iterable[str], how: How = "words") -> Coverage:
         """Tell how many of the tokens of sentences have a vector.
 
-        Parameters
-        ----------
-        sentences
-            Any text.
-        how
-            How tokens are made, see :func:`~truemoment.language.tokens.tokenise`.
-
         Examples
         --------
         >>> vectors = WordVectors(("opens", "door"), np.eye(2, dtype=np.float32), "two words")
@@ -147,28 +130,9 @@ class WordVectors:
 def read_glove(path: Path | str, keep: Collection[str] | None = None) -> WordVectors:
     """Read word vectors from a text file: on each line a word and its numbers, separated by one blank.
 
-    The first line says how many numbers there are; a line of two counts before it, as some tools write, is passed
-    over. A word may hold blanks itself, as some of GloVe 840B do ("at name@domain.com"). If a word occurs twice
-    the first vector counts.
-
-    Parameters
-    ----------
-    path
-        The file; a name ending in ``.gz`` is unpacked on the way.
-    keep
-        Words to keep; None for all of them. Lines of other words are not looked into.
-
-    Returns
-    -------
-    WordVectors
-        In the order of the file. The name holds a fingerprint of what was kept.
-
-    Raises
-    ------
-    MissingFileError
-        If there is no such file.
-    InputError
-        Naming the line that has another number of numbers, one that is not finite, or no word.
+    A name that ends in ``.gz`` is unpacked. Only the words in `keep` are read, by default all, in the order of the
+    file; of a word that occurs twice the first vector counts. The first line determines the number of numbers; a line
+    of two counts before it is skipped. A word may contain blanks ("at name@domain.com" in GloVe 840B).
     """
     path = Path(path)
     kept = None if keep is None else {word.encode("utf-8", "surrogatepass") for word in keep}

@@ -24,21 +24,9 @@ STOP_FORMS = word_set(
 
 
 def verbs_of(sentences: Iterable[str], engine: Engine, *, keep_stop_words: bool = False) -> list[tuple[str, ...]]:
-    """Lemmas of each sentence's verbs, in the order of the sentence.
+    """Lemmas of each sentence's verbs, in the order of the sentence; a verb that occurs twice counts twice.
 
-    Parameters
-    ----------
-    sentences
-        Any text.
-    engine
-        What finds the verbs, see :func:`truemoment.language.get_engine`.
-    keep_stop_words
-        Keep verbs in a form that is a stop word as well (*put*, *take*, *show*, *have*...).
-
-    Returns
-    -------
-    list of tuples of text, one a sentence
-        A verb that occurs twice counts twice.
+    `keep_stop_words` keeps verbs in a form that is also a stop word (*put*, *take*, *show*, *have*...).
 
     Examples
     --------
@@ -76,24 +64,7 @@ def verb_counts(verbs_per_sentence: Iterable[Sequence[str]]) -> Counter[str]:
 
 
 def coverage(counts: Counter[str], n: int = 30) -> float:
-    """Share of all occurrences of verbs that the n most frequent verbs cover.
-
-    Parameters
-    ----------
-    counts
-        Occurrences of each verb.
-    n
-        How many verbs, 1 or more.
-
-    Returns
-    -------
-    float
-        From 0 to 1; NaN if no verb occurs.
-
-    Raises
-    ------
-    UsageError
-        If `n` is less than 1.
+    """Share of all occurrences of verbs that the n most frequent verbs cover, 0 to 1; NaN if no verb occurs.
 
     Examples
     --------

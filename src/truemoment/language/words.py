@@ -138,11 +138,6 @@ NOTHING = Word("STOP", "", "", "", "")
 def look_up(text: str) -> Word:
     """Return what is known of a word.
 
-    Parameters
-    ----------
-    text
-        A word or a mark, in any case.
-
     Examples
     --------
     >>> look_up("Opened")

@@ -1,13 +1,7 @@
 """Effectiveness and agreement: the systems by every measure, and how far each pair of measures ranks them alike.
 
-Each measure ranks the systems by their figures; the agreement of two measures is Kendall's tau-b of the two rankings
-(:mod:`truemoment.metaevaluation.rankings`). Intervals come from resamples of videos, the same for all systems and
-measures, so that what two measures share in a resample stays shared.
-
-References
-----------
-R. Togashi et al., AxIoU: An Axiomatically Justified Measure for Video Moment Retrieval (2022), section 6.2, Figures 4
-and 5; the intervals are ours.
+The agreement of two measures is Kendall's tau-b (:mod:`truemoment.metaevaluation.rankings`). All systems and measures
+use the same resamples of videos. Guide: ``docs/meta.md``. Source: AxIoU (Togashi et al. 2022), section 6.2, Fig. 4, 5.
 """
 
 from __future__ import annotations
@@ -32,8 +26,6 @@ class Agreement:
 
     Parameters
     ----------
-    systems
-        The systems.
     tau : (M, M)
         Kendall's tau-b between the rankings by each pair of measures; 1 on the diagonal, NaN where a measure ties
         all systems.
@@ -47,8 +39,6 @@ class Agreement:
     highest : (M,)
         Share of the resamples in which its mean tau with the others is the highest of all; measures that share the
         highest share the resample. 1 in sum, if any is defined.
-    resamples
-        How many.
     """
 
     systems: Systems
@@ -69,17 +59,6 @@ def agreement(
     systems: Systems, rng: np.random.Generator, *, resamples: int = 1000, progress: bool = False
 ) -> Agreement:
     """Rank systems by every measure, and say how far the rankings agree.
-
-    Parameters
-    ----------
-    systems
-        Per-query statistics of S systems by M measures.
-    rng
-        Generator of the resamples.
-    resamples
-        How many, at least 2.
-    progress
-        Show a progress bar on standard error when there is much to do.
 
     Examples
     --------
@@ -108,23 +87,7 @@ def agreement(
 
 
 def mean_with_others(tau: Floats) -> Floats:
-    """Mean tau of each measure with the others.
-
-    Parameters
-    ----------
-    tau : (..., M, M)
-        As :func:`~truemoment.metaevaluation.rankings.tau_matrix` returns it; an undefined one (NaN) does not count.
-
-    Returns
-    -------
-    array, shape (..., M)
-        NaN where none is defined.
-
-    Examples
-    --------
-    >>> mean_with_others(np.array([[1.0, 0.5, 0.1], [0.5, 1.0, np.nan], [0.1, np.nan, 1.0]])).round(2).tolist()
-    [0.3, 0.5, 0.1]
-    """
+    """Mean tau of each measure with the others, (..., M, M) to (..., M); an undefined tau (NaN) does not count."""
     counts = ~np.isnan(tau) & ~np.eye(tau.shape[-1], dtype=bool)
     number = counts.sum(axis=-1)
     total = np.where(counts, tau, 0).sum(axis=-1)

@@ -27,6 +27,7 @@ from truemoment.metaevaluation.systems import Systems
 from truemoment.metaevaluation.theory import theory
 from truemoment.metaevaluation.ties import ties
 from truemoment.records import Annotations
+from truemoment.reports.words import few
 from truemoment.uncertainty import stream
 
 Result = TypeVar("Result")
@@ -48,8 +49,6 @@ class Effort:
         Resamples of the videos, for intervals.
     variants
         Selection: number of simulated variants.
-    workers
-        Number of threads; None for all cores.
     """
 
     trials: int = 5000
@@ -72,20 +71,8 @@ def all_studies(
 ) -> Studies:
     """Make every study that these systems allow; a note says why another is left out.
 
-    Parameters
-    ----------
-    source, loaded
-        The systems, and where they come from.
-    noise
-        Levels of each model of label noise.
-    validation
-        Split on which simulated variants are selected; None for no study of selection.
-    seed
-        Each study has its own generator of this seed.
-    effort
-        How much is drawn; None for the defaults.
-    on_status
-        Called with the name of each study.
+    `noise` has the levels of each model of label noise. Simulated variants are selected on the split `validation`, if
+    any.
     """
     effort = Effort() if effort is None else effort
     systems = loaded.systems
@@ -129,7 +116,6 @@ def all_studies(
 
 
 def _check_validation(loaded: LoadedSystems, validation: Annotations | None) -> None:
-    """Refuse a validation split that contains test queries, and one without test annotations."""
     if validation is None:
         return
     if loaded.annotations is None:
@@ -141,8 +127,7 @@ def _check_validation(loaded: LoadedSystems, validation: Annotations | None) -> 
 
 def _without_predictions(loaded: LoadedSystems) -> str:
     names = [name for name in loaded.systems.names if name not in loaded.predictions]
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"no predictions in the saved scores {', '.join(names[:3])}{more}" if names else ""
+    return f"no predictions in the saved scores {few(names)}" if names else ""
 
 
 def _selection(

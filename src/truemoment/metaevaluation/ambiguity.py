@@ -1,17 +1,12 @@
-r"""Label ambiguity: what figures and rankings become when somebody else had marked the moments.
+r"""Label ambiguity: the change of figures and rankings under noisy labels.
 
-N sets of noisy labels are drawn (:mod:`~truemoment.metaevaluation.noise`) and every system's answers are compared with
-each. Of a measure :math:`\mu` and a system :math:`\sigma` with :math:`\mu_0` on the labels as they are,
+For a measure :math:`\mu` and a system :math:`\sigma`, with :math:`\mu_0` on the labels as they are and :math:`\mu_n` on
+N sets of noisy labels (:mod:`~truemoment.metaevaluation.noise`),
 
 .. math:: \mathrm{RMSE} = \sqrt{\frac{1}{N} \sum_{n=1}^N (\mu_n(\sigma) - \mu_0(\sigma))^2}
 
-A low RMSE is no merit by itself: it is 0 for a measure with the same value for everything. So it is divided by the
-standard deviation of the systems by that measure. The number that matters to a user is reported too: how often two
-systems change places.
-
-References
-----------
-AxIoU (Togashi et al. 2022), section 6.4 and Fig. 7 (mean RMSE over the systems).
+A low RMSE alone is no merit, so it is also given relative to the spread of the systems, with the share of pairs of
+systems that change places. Guide: ``docs/meta.md``. Source: AxIoU (Togashi et al. 2022), section 6.4, Fig. 7.
 """
 
 from __future__ import annotations
@@ -119,16 +114,10 @@ class Ambiguity:
 
     Parameters
     ----------
-    names
-        The systems.
-    measures
-        The measures.
     levels
         From little noise to much.
     source
         Where the model was learned, or "".
-    dataset
-        Name of the dataset.
     """
 
     names: tuple[str, ...]
@@ -166,26 +155,10 @@ def ambiguity(
     workers: int | None = 1,
     progress: bool = False,
 ) -> Ambiguity:
-    """Hold systems against noisy labels.
+    """Compare figures of systems on noisy labels with those on the labels as they are.
 
-    Parameters
-    ----------
-    annotations
-        Labels as they are; every one is drawn again.
-    answers
-        Of S systems, by name, two or more.
-    models
-        One kind of noise at rising levels; a set has the same seed at every level, so that levels can be compared.
-    rng
-        Generator; each set has one of its own, so that the result does not depend on `workers`.
-    measures, protocol, on_unknown
-        As for :func:`truemoment.evaluate`.
-    sets
-        N, 2 or more.
-    workers
-        Threads; None for one a core.
-    progress
-        Show a progress bar on standard error.
+    `models` are one kind of noise at rising levels. A set has a generator of its own, with the same seed at every
+    level, so the result does not depend on `workers`. Other parameters are as for :func:`truemoment.evaluate`.
     """
     if len(answers) < 2 or not models:
         raise UsageError(

@@ -1,16 +1,9 @@
-r"""Axioms of a measure as executable checks: INV-k and MON-k, for any measure.
+"""Axioms of a measure as executable checks: INV-k and MON-k, for any measure.
 
-On a minimal pair (:mod:`~truemoment.metaevaluation.minimal_pairs`) that fulfils A.1 and A.2 a measure that holds to
-INV-k must not change. On one that fulfils A.1 and A.3 a measure that holds to MON-k must strictly rise, or fall where
-less is better. Lists are judged by :func:`truemoment.evaluation.evaluate` as any other answers, each as that of a query
-of its own. Ranks k are those a measure looks at.
-
-A check finds counterexamples, and proves nothing where it finds none. The proofs for R@K, AP@K (eq. 12), DCG@K and
-AxIoU@K are in the paper.
-
-References
-----------
-AxIoU (Togashi et al. 2022), section 5 and appendix A.
+On a minimal pair (:mod:`~truemoment.metaevaluation.minimal_pairs`) that fulfils A.1 and A.2, INV-k requires the same
+value. On one that fulfils A.1 and A.3, MON-k requires a strict rise (a fall, where less is better). k covers the ranks
+that a measure uses. A check finds counterexamples and proves nothing. Guide: ``docs/meta.md``. Source: AxIoU (Togashi
+et al. 2022), section 5 and appendix A.
 """
 
 from __future__ import annotations
@@ -79,8 +72,6 @@ class AxiomResult:
 
     Parameters
     ----------
-    measure, axiom
-        Which.
     rank : (K,)
         Ranks at which lists were changed; none for INV and a measure that looks at one answer.
     pairs : (K,)
@@ -91,10 +82,6 @@ class AxiomResult:
         Pairs, among these, on which it ranks the worse list higher.
     counterexample
         The smallest one found, None where none was: one of the `worse` where there are any and the axiom is MON.
-    references
-        How many references each query has.
-    protocol
-        The convention.
     """
 
     measure: Measure
@@ -137,28 +124,10 @@ def check_axioms(
     references: int = 1,
     protocol: str | Protocol | None = None,
 ) -> tuple[AxiomResult, ...]:
-    """Check which axioms measures hold to.
+    """Check which axioms measures hold to: INV and MON of each measure in turn.
 
-    Parameters
-    ----------
-    measures
-        In words (``"R@1,IoU=0.5; mIoU"``) or as values, of your own too.
-    rng
-        Source of chance. From the same one a measure has the same result whatever others are requested.
-    pairs
-        Pairs tried of each measure and axiom, spread evenly over the ranks; 1 or more.
-    length
-        Lists hold up to this many moments for measures that look at all of them, 1 to 100; for others, as many as they
-        look at.
-    references
-        How many references a query has, 1 or more.
-    protocol
-        A name, or a value; ``default`` if None.
-
-    Returns
-    -------
-    tuple of AxiomResult
-        INV and MON of each measure in turn.
+    Measures are texts (``"R@1,IoU=0.5; mIoU"``) or values. The result of a measure does not depend on the others. Lists
+    have up to `length` moments, 1 to 100, for measures of whole lists; for others, as many as they use.
 
     Examples
     --------
@@ -201,7 +170,6 @@ def _checked(measures: str | Sequence[Measure | str]) -> tuple[Measure, ...]:
 
 
 def _by_depth(measures: Sequence[Measure], length: int) -> dict[int, list[Measure]]:
-    """Group measures by how many answers they look at; all of them are taken as `length`."""
     groups: dict[int, list[Measure]] = {}
     for measure in measures:
         depth = length if measure.depth is None else min(measure.depth, DEEPEST)
@@ -212,7 +180,6 @@ def _by_depth(measures: Sequence[Measure], length: int) -> dict[int, list[Measur
 def _judged(
     measures: Sequence[Measure], axiom: Axiom, ranks: Ints, drawn: MinimalPairs, protocol: Protocol
 ) -> list[AxiomResult]:
-    """Judge measures that look at equally many answers."""
     n_references = drawn.references.shape[1]
     if not len(drawn):
         nothing = np.zeros(0, dtype=np.int64)
@@ -240,7 +207,6 @@ def _judged(
 
 
 def _smallest(measure: Measure, axiom: Axiom, drawn: MinimalPairs, rise: Floats, protocol: Protocol) -> MinimalPair:
-    """Return the smallest counterexample; for MON one on which the measure falls, if there is any."""
     falls = axiom == "MON" and bool((rise < 0).any())
 
     def sought(of_pairs: Floats) -> Bools:

@@ -1,8 +1,7 @@
-"""What the AxIoU paper found of measures, compared with what the same studies find here.
+"""Claims of the AxIoU paper (Togashi et al. 2022) about measures, compared with the same studies here.
 
-Each claim is a sentence of Togashi et al. 2022 made into a comparison that figures can decide, by the paper's own
-twelve measures. The paper ranked six systems of 2020; what holds of these need not hold of others, which is why it is
-asked again. A claim is not checked where its study or one of its measures is missing.
+Each claim is a comparison that figures decide, by the paper's twelve measures. A claim is not examined if its study or
+one of its measures is missing.
 """
 
 from __future__ import annotations
@@ -29,14 +28,10 @@ class Claim:
 
     Parameters
     ----------
-    section
-        Where it stands.
-    statement
+    said
         What the paper says, in our words.
     outcome
         Whether it holds here; in part where it holds for some of the cases it is about.
-    found
-        The figures that decide it here.
     """
 
     section: str

@@ -29,6 +29,7 @@ from truemoment.metaevaluation.system_files import (
 from truemoment.metaevaluation.systems import Systems
 from truemoment.protocols import get_protocol
 from truemoment.records import Annotations, Predictions
+from truemoment.reports.words import few
 from truemoment.text import printable
 
 
@@ -42,8 +43,6 @@ class LoadedSystems:
 
     Parameters
     ----------
-    systems
-        Their per-query statistics.
     predictions
         Predictions by name of system; saved scores have none.
     annotations
@@ -54,8 +53,6 @@ class LoadedSystems:
         ``name``, ``path`` and ``sha256`` of each file.
     incomplete
         A note for each file with unanswered queries.
-    simulated, baselines
-        Names of the simulated systems and of the baselines.
     """
 
     systems: Systems
@@ -83,18 +80,12 @@ class SystemSource:
     ----------
     systems
         Prediction files of any format, saved scores (.npz), or folders of these; ``NAME=FILE`` names a system.
-    data
-        The annotations.
     protocol, measures
         As text; None for the dataset's protocol and the measures of all studies.
-    how
-        How prediction files are read.
     population, baselines
         Whether the simulated systems and the blind baselines are added.
     fit_split, fit_annotations
         Split or file that these are fitted on; None for the training split.
-    engine
-        Engine that finds verbs, for baselines.
 
     Examples
     --------
@@ -137,17 +128,7 @@ class SystemSource:
     def load(
         self, seed: int = 0, *, on_status: Callable[[str], None] = ignore, need_predictions: bool = False
     ) -> LoadedSystems:
-        """Read, simulate and measure the systems.
-
-        Parameters
-        ----------
-        seed
-            Seed of simulated systems and baselines; each of the two has its own generator.
-        on_status
-            Called with a line about each step.
-        need_predictions
-            Refuse saved scores.
-        """
+        """Read, simulate and measure the systems; with `need_predictions`, refuse saved scores."""
         files = self.files
         saved = [file for file in files if not has_predictions(file)]
         if need_predictions and saved:
@@ -192,7 +173,6 @@ class SystemSource:
     def _made(
         self, annotations: Annotations, train: Annotations | None, seed: int, on_status: Callable[[str], None]
     ) -> tuple[dict[str, Predictions], dict[str, Predictions]]:
-        """Return the predictions of simulated systems and of baselines, as far as they are wanted."""
         from truemoment.baselines import (  # noqa: PLC0415 - only these systems need it, and importing takes time
             BASELINES,
             Choices,
@@ -225,18 +205,8 @@ class VariantSource:
     ----------
     validation, test
         Files or folders of the variants on either split; equal names are one variant.
-    dataset, data_dir
-        Dataset of both splits; None with annotations of your own.
-    validation_split, split
-        Names of the splits.
-    validation_annotations, annotations
-        Your own annotations of either split, in place of a dataset.
     measures, test_measures
         Measures that select and measures that judge, as text; None for the defaults.
-    protocol
-        As text; None for the dataset's own.
-    how
-        How prediction files are read.
     """
 
     validation: tuple[str, ...]
@@ -259,9 +229,8 @@ class VariantSource:
         for option, ours, theirs in (("--validation", validation, test), ("--test", test, validation)):
             known = {file.name for file in theirs}
             if alone := [file.name for file in ours if file.name not in known]:
-                more = f" and {len(alone) - 3} more" if len(alone) > 3 else ""
                 raise UsageError(
-                    f"{option}: {', '.join(alone[:3])}{more} {'is' if len(alone) == 1 else 'are'} on this side only, "
+                    f"{option}: {few(alone)} {'is' if len(alone) == 1 else 'are'} on this side only, "
                     "expected files of the same names on both"
                 )
         known_files = files_of(self.dataset, self.data_dir)

@@ -91,21 +91,9 @@ class MinimalPairs:
 
 
 def relevance(moments: Floats, references: Floats, duration_s: Floats, protocol: Protocol) -> Floats:
-    """IoU of moments with their nearest reference, in the unit and precision of a protocol.
+    """IoU of moments, (P, N, 2), with their nearest reference, (P, R, 2), by a protocol: (P, N), 0 without a moment.
 
-    Parameters
-    ----------
-    moments : (P, N, 2)
-        Start and end within the video, seconds; NaN where there is none.
-    references : (P, R, 2)
-        The same of references.
-    duration_s : (P,)
-        Seconds.
-
-    Returns
-    -------
-    array, shape (P, N)
-        In [0, 1]; 0 where there is no moment.
+    Moments and references are in seconds, NaN where there is none.
     """
     if protocol.times == "normalised":
         moments, references = (seconds_to_norm(table, duration_s[:, None, None]) for table in (moments, references))
@@ -142,28 +130,9 @@ def draw_pairs(
 ) -> MinimalPairs:
     """Draw pairs that fulfil the conditions of an axiom.
 
-    Moments of many kinds are in a list: near a reference, copies and near copies of moments before them, and anywhere
-    in the video, so that some overlap no reference.
-
-    Parameters
-    ----------
-    axiom
-        Whose conditions.
-    rank : (P,)
-        The rank at which each pair is to differ: from 1 to `length`, for INV from 2.
-    rng
-        Source of chance.
-    length
-        Lists hold from `rank` to this many moments.
-    references
-        How many references a query has, 1 or more.
-    protocol
-        How relevance is computed.
-
-    Returns
-    -------
-    MinimalPairs
-        P pairs.
+    Lists contain moments near a reference, copies and near copies of earlier moments, and moments anywhere in the
+    video. `rank`, (P,), is the rank at which each pair differs: 1 to `length`, from 2 for INV. Lists have `rank` to
+    `length` moments.
     """
     n_pairs = len(rank)
     pairs = MinimalPairs(
@@ -191,7 +160,6 @@ def draw_pairs(
 def _draw(
     axiom: Axiom, rank: Ints, rng: np.random.Generator, *, length: int, references: int, protocol: Protocol
 ) -> MinimalPairs:
-    """Draw pairs most of which fulfil the conditions."""
     n_pairs, n_ends = len(rank), 2 * references
     shortest, longest = DURATION_S
     duration_s = rng.integers(shortest, longest + 1, n_pairs) + (n_ends - 2)

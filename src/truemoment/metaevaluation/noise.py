@@ -1,13 +1,12 @@
-r"""Label noise: what other annotators would have marked, by three models.
+r"""Label noise: moments that other annotators would mark, by three models.
 
 ==============  =======================================================================================================
-``published``   the AxIoU paper's model as it is written: of five raters, each marks a start
-                :math:`s \sim N(s^*, \beta^2)` and a length :math:`l \sim \mathrm{Exp}(e^* - s^*)` (its mean); the
-                label is the median of s and the median of s + l
-``shift``       the other reading, which yields nearly the IoUs that the paper quotes: the moment keeps its length and
-                moves by the median of five draws of :math:`N(0, \beta^2)`
-``annotators``  learned from queries that several people marked: a label is moved as one annotator's moment lies off
-                another's, taken from moments that lie alike in their videos; the median of several such raters
+``published``   the model of the AxIoU paper: each of five raters marks a start :math:`s \sim N(s^*, \beta^2)` and a
+                length :math:`l \sim \mathrm{Exp}(e^* - s^*)` (its mean); the label is the median of s and of s + l
+``shift``       another reading: the moment keeps its length and moves by the median of five draws of
+                :math:`N(0, \beta^2)`
+``annotators``  learned from queries with several annotators: a label moves like one annotator's moment relative to
+                another's, among moments with similar locations; the median of several such raters
 ==============  =======================================================================================================
 
 The paper quotes mean IoUs of 0.906, 0.870, 0.835 and 0.802 (Charades-STA) and 0.846, 0.778, 0.712 and 0.650
@@ -84,13 +83,10 @@ class NoiseModel(Protocol):
 
 @dataclass(frozen=True)
 class _OfVariance:
-    """Noise of a stated variance, which is its level."""
-
     variance_s2: float
     source = ""
 
     def __post_init__(self) -> None:
-        """Refuse impossible values."""
         if not 0 <= self.variance_s2 < np.inf:
             raise UsageError(f"got a variance of {self.variance_s2:g} s², expected 0 or more")
 
@@ -102,13 +98,7 @@ class _OfVariance:
 
 @dataclass(frozen=True)
 class PublishedNoise(_OfVariance):
-    r"""The paper's model as it is written: medians of starts and of ends over five raters.
-
-    Parameters
-    ----------
-    variance_s2
-        :math:`\beta^2`, of a rater's start.
-    """
+    r"""The paper's model: medians of starts and ends of five raters, :math:`\beta^2` that of a start."""
 
     name = "published"
 
@@ -125,13 +115,7 @@ class PublishedNoise(_OfVariance):
 
 @dataclass(frozen=True)
 class ShiftNoise(_OfVariance):
-    r"""The reading that comes near the paper's IoUs: a label moves as a whole, by a median of five draws.
-
-    Parameters
-    ----------
-    variance_s2
-        :math:`\beta^2`, of a rater's shift.
-    """
+    r"""Near the paper's IoUs: a label moves by the median of five draws of variance :math:`\beta^2`."""
 
     name = "shift"
 
@@ -226,19 +210,7 @@ class AnnotatorNoise:
 
 
 def nearest_rows(points: Floats, places: Floats, k: int) -> Ints:
-    """Numbers of the k points nearest to each place, in no order.
-
-    Parameters
-    ----------
-    points : (D, 2)
-    places : (N, 2)
-    k
-        At most D.
-
-    Returns
-    -------
-    int array, shape (N, k)
-    """
+    """Numbers of the k points, (D, 2), nearest to each place, (N, 2), in no order: (N, k)."""
     found = np.empty((len(places), k), dtype=np.int64)
     step = max(1, BLOCK_DISTANCES // len(points))
     for low in range(0, len(places), step):

@@ -16,9 +16,6 @@ from truemoment.metaevaluation.simulation import SimulatedSystem
 from truemoment.metaevaluation.systems import Systems, figures_of
 from truemoment.uncertainty import ROUNDING
 
-NAME_WIDTH = 16
-"""Names are no longer than this: small figures cut there."""
-
 
 def default_population() -> tuple[SimulatedSystem, ...]:
     """Two dozen systems: six as in the AxIoU paper, and four ladders on each of which one dial is turned.
@@ -27,7 +24,7 @@ def default_population() -> tuple[SimulatedSystem, ...]:
     of good further answers (SCDM), a proposal map (2D-TAN), and the map without suppression, on shuffled video, and
     both. On Charades-STA's test split the 24 reach from 11 to 60 % by R@1,IoU=0.5 and from 42 to 92 % by R@5,IoU=0.5,
     and by these two ``blind``, ``map`` and ``ranker`` lie within 4 points of what Prior-Only Blind, 2D-TAN and SCDM
-    publish there. Names are :data:`NAME_WIDTH` characters at most.
+    publish there. Names are 16 characters at most: small figures cut there.
     """
     shuffled = SimulatedSystem("map rand", "as in the paper", found=0.3, boundary_error=0.35, ranking=0.05, bias=0.9)
     proposal_map = SimulatedSystem("map", "as in the paper", found=0.6, boundary_error=0.2, ranking=0.11, bias=0.8)
@@ -92,13 +89,6 @@ def variants(n: int, rng: np.random.Generator) -> tuple[SimulatedSystem, ...]:
 
     The AxIoU paper selects among 640 variants of 2D-TAN (section 6.6), by learning rate and threshold of suppression
     among others.
-
-    Parameters
-    ----------
-    n
-        How many.
-    rng
-        Draws the hyper-parameters.
     """
     if n < 1:
         raise UsageError(f"got {n} variants, expected 1 or more")
@@ -139,23 +129,10 @@ def of_two_models(recipes: Sequence[SimulatedSystem]) -> Bools:
 
 
 def correlations(systems: Systems, measure: str | Measure = "mIoU") -> Floats:
-    r"""Correlation between the values that each two systems have on single queries.
+    """Correlation between the values of each two systems on single queries, (P,); NaN where one does not vary.
 
-    Of systems a and b a query counts by the root of the product of its weights for the two, which is its weight where
-    it has one for both, and 0 where it has none for either.
-
-    Parameters
-    ----------
-    systems
-        The systems.
-    measure
-        By what; one of theirs.
-
-    Returns
-    -------
-    array, shape (P,)
-        From -1 to 1, pairs in the order of :func:`~truemoment.metaevaluation.rankings.pairs_of`; NaN where the values
-        of one do not vary.
+    Pairs are in the order of :func:`~truemoment.metaevaluation.rankings.pairs_of`. A query counts by the root of the
+    product of its weights for the two systems.
     """
     row = systems.first.row(measure)
     numerator, weight = (

@@ -1,38 +1,26 @@
-r"""Discriminative power: how many pairs of systems a measure distinguishes, and how many queries that takes.
+r"""Discriminative power: the pairs of systems that a measure separates, and the number of queries this needs.
 
-*Test.* A paired test of two systems' figures whose independent units are videos (or single queries). With
-:math:`d_v` the difference of the two systems' sums over video v and W the sum of weights, the difference of the
-figures is :math:`D = \sum_v d_v / W`. If it makes no difference which system gave an answer, the sign of each
-:math:`d_v` is the toss of a coin, and D has mean 0 and variance :math:`\sum_v d_v^2 / W^2`: the test is the normal
-approximation to the permutation test of :func:`truemoment.uncertainty.permutation_p_values`,
+*Test*: the normal approximation of :func:`truemoment.uncertainty.permutation_p_values`. With :math:`d_v` the difference
+of the two systems' sums over video v, W the sum of weights and :math:`D = \sum_v d_v / W`,
 
 .. math:: p = 2 \, \Phi\!\left(- \max(|D| \, W - c, 0) / \sqrt{\textstyle\sum_v d_v^2}\right)
 
 c is 1 for measures that count (R@K): swaps move their sums in steps of 2, and the permutation test counts those that
 come exactly as far, which half a step accounts for; it is 0 for all others.
 
-Pairs are *separated* whose p, corrected by Holm's method over all pairs of one measure, is at most `level`. Where
-systems have weights of their own (queries left out), :math:`d_v` is the difference of
-:math:`(x_{sv} - \bar F w_{sv}) / W_s`, to first order what swapping moves, with :math:`\bar F` the mean of the two
-figures. The sums of squares of all pairs come from one matrix of cross-products of the systems a measure.
+*Planning*: with :math:`e_v = d_v - D w_v`, a true difference :math:`\Delta` is found in a share `power` of test sets of
+n queries (for K comparisons, :math:`\alpha` is level / K):
 
-*Planning.* The variance of the difference as it is, not as it would be without one, is that of a ratio of sums over
-clusters: with :math:`e_v = d_v - D w_v`,
+.. math:: \mathrm{Var}(D) = \frac{V}{V - 1} \frac{\sum_v e_v^2}{W^2}, \qquad \sigma^2 = Q \, \mathrm{Var}(D), \qquad
+          n = (z_{1 - \alpha / 2} + z_{power})^2 \, \sigma^2 / \Delta^2
 
-.. math:: \mathrm{Var}(D) = \frac{V}{V - 1} \frac{\sum_v e_v^2}{W^2}, \qquad \sigma^2 = Q \, \mathrm{Var}(D)
-
-so that :math:`\sigma^2` is a variance a query with the clustering of the queries by video in it. A true difference
-:math:`\Delta` is found in a share `power` of test sets with as many queries a video as these, of
-
-.. math:: n = (z_{1 - \alpha / 2} + z_{power})^2 \, \sigma^2 / \Delta^2
-
-queries. For K comparisons :math:`\alpha` is level / K (Bonferroni's correction, which Holm's begins with).
+Guide: ``docs/meta.md``.
 
 References
 ----------
 Discriminative power: T. Sakai, Evaluating evaluation metrics based on the bootstrap, SIGIR 2006. Variance of a ratio
 over clusters: W. G. Cochran, Sampling techniques (1977), chapters 6 and 9; numbers of queries: T. Sakai, Topic set size
-design, Information Retrieval Journal 19 (2016). See also :mod:`truemoment.uncertainty`.
+design, Information Retrieval Journal 19 (2016).
 """
 
 from __future__ import annotations
@@ -95,16 +83,12 @@ class Power:
 
     Parameters
     ----------
-    systems
-        The systems.
     unit
         What is drawn and what is independent in the test: videos, or single queries.
     sizes : (N,)
         Queries requested, rising; the last is the whole split.
     queries, units : (N,)
         Mean numbers of queries and of units in the subsets.
-    repetitions
-        Subsets of each size; there is one of the whole split.
     separated : (N, M)
         Share of the pairs whose corrected p is at most `level`, mean over the subsets; NaN for a measure that is
         undefined for every system.
@@ -168,17 +152,9 @@ class Power:
         return np.asarray(np.nanmedian(np.where(np.isnan(self.needed), np.inf, self.needed), axis=0))
 
     def planned(self, differences: Sequence[float] = DIFFERENCES) -> Floats:
-        """Queries that show a true difference, for a typical pair (median standard deviation) and a hard one (90 %).
+        """Queries that show K true differences for a typical (median deviation) and a hard pair (90 %): (K, M, 2).
 
-        Parameters
-        ----------
-        differences
-            K true differences, fractions above 0.
-
-        Returns
-        -------
-        array, shape (K, M, 2)
-            NaN for a measure by which no pair differs; never below :data:`FEWEST_UNITS` units.
+        NaN for a measure by which no pair differs; never below :data:`FEWEST_UNITS` units.
         """
         sigma = self.sigma
         spread = np.full((len(sigma[0]), len(QUANTILES)), np.nan)
@@ -199,23 +175,10 @@ class Power:
 def queries_needed(
     difference: Floats, sigma: Floats, *, level: float = LEVEL, power: float = 0.8, comparisons: int = 1
 ) -> Floats:
-    """Queries on which a true difference is found significant in a share `power` of test sets.
+    """Queries on which a true difference is significant in a share `power` of test sets; infinite where it is 0.
 
-    Parameters
-    ----------
-    difference, sigma : (...)
-        True difference, and standard deviation of the difference a query, in the same unit.
-    level
-        Of the two-sided test, divided by `comparisons`.
-    power
-        More than 0 and less than 1.
-    comparisons
-        1 or more.
-
-    Returns
-    -------
-    array, shape (...)
-        Not rounded; infinite where the difference is 0.
+    `difference` and `sigma`, the standard deviation of the difference per query, have the same unit. `level` is that of
+    the two-sided test; it is divided by `comparisons`.
 
     Examples
     --------
@@ -247,33 +210,17 @@ def power(
     comparisons: int = 1,
     progress: bool = False,
 ) -> Power:
-    """Test all pairs of systems by every measure on subsets of the queries, and plan how many queries it takes.
+    """Test all pairs of systems by every measure on subsets of the queries, and plan the number of queries.
 
     Parameters
     ----------
-    systems
-        The systems.
-    rng
-        Generator of the subsets. One shuffle of the units serves all sizes: the smaller are the first of the larger.
     sizes
-        Queries of a subset, about: as many units are drawn, without replacement, as come closest. None for steps of 1,
-        2 and 5 from 100 upwards that are 30 units or more. The whole split is always added.
-    repetitions
-        Subsets of each size, 2 or more.
-    unit
-        Draw videos with all of their queries, or single queries treated as independent.
+        Queries of a subset, approximately, because whole units are drawn. None for steps of 1, 2 and 5 from 100 upwards
+        that are 30 units or more. The whole split is always added. Smaller subsets are parts of larger ones.
     level
         Corrected p values at or below it separate a pair.
     power
         Share of test sets in which a planned difference is found.
-    comparisons
-        How many comparisons are planned for.
-    progress
-        Show a progress bar on standard error when there is much to do.
-
-    Returns
-    -------
-    Power
     """
     if repetitions < 2:
         raise UsageError(f"got {repetitions} repetitions, expected 2 or more")
@@ -365,8 +312,6 @@ class _Sums:
 
 @dataclass(frozen=True, eq=False)
 class _Products:
-    """Sums over units: of numerators (M, S) and weights (M, S or 1), and of all their products by two systems."""
-
     x: Floats
     w: Floats
     xx: Floats

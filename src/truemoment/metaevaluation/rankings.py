@@ -1,12 +1,10 @@
-r"""How far two rankings of the same systems agree: Kendall's tau-b.
+r"""Kendall's tau-b: how far two rankings of the same systems agree.
 
-Of :math:`P = S (S - 1) / 2` pairs of systems a measure says which of the two is better, or that they tie. With
-:math:`a_p, b_p \in \{-1, 0, 1\}` what two rankings say of pair p,
+With :math:`a_p, b_p \in \{-1, 0, 1\}` the order of each of :math:`P = S (S - 1) / 2` pairs of systems in two rankings,
 
 .. math:: \tau_b = \frac{\sum_p a_p b_p}{\sqrt{\sum_p a_p^2 \; \sum_p b_p^2}}
 
-It is 1 for equal rankings, -1 for reversed ones, and undefined where one ranking ties all systems. Systems tie whose
-figures differ by no more than 1e-12: sums in floating point leave as much between equal ones.
+It is undefined where one ranking ties all systems. Figures within 1e-12 tie.
 
 References
 ----------
@@ -26,34 +24,15 @@ Signs = NDArray[np.int8]  # who is better of each pair of systems: 1 the first, 
 
 
 def pairs_of(n_systems: int) -> tuple[Ints, Ints]:
-    """Numbers of the first and second system of each pair, (P,) each, the first before the second.
-
-    Examples
-    --------
-    >>> [part.tolist() for part in pairs_of(3)]
-    [[0, 0, 1], [1, 2, 2]]
-    """
+    """Numbers of the first and second system of each pair, (P,) each, the first before the second."""
     first, second = np.triu_indices(n_systems, k=1)
     return first, second
 
 
 def order_of_pairs(figures: Floats) -> Signs:
-    """Which of each pair of systems has the higher figure.
+    """Return which of each pair of systems has the higher figure, (..., P): 1 the first, -1 the second, 0 a tie.
 
-    Parameters
-    ----------
-    figures : (..., S)
-        One of S systems each. An undefined one (NaN) ties with all others.
-
-    Returns
-    -------
-    int8 array, shape (..., P)
-        1 where the first of a pair is higher, -1 where the second is, 0 where they tie.
-
-    Examples
-    --------
-    >>> order_of_pairs(np.array([0.3, 0.2, 0.3])).tolist()
-    [1, 0, -1]
+    An undefined figure (NaN) ties with all others.
     """
     first, second = pairs_of(figures.shape[-1])
     difference = figures[..., first] - figures[..., second]
@@ -61,17 +40,9 @@ def order_of_pairs(figures: Floats) -> Signs:
 
 
 def kendall_tau_b(a: Signs, b: Signs) -> Floats:
-    """Kendall's tau-b of two rankings, from what they say of each pair.
+    """Kendall's tau-b of two rankings from the orders of pairs, (..., P), of :func:`order_of_pairs`.
 
-    Parameters
-    ----------
-    a, b : (..., P)
-        As :func:`order_of_pairs` returns it.
-
-    Returns
-    -------
-    array, shape (...)
-        From -1 to 1; NaN where either ranking ties all systems.
+    NaN where either ranking ties all systems.
 
     Examples
     --------
@@ -84,17 +55,9 @@ def kendall_tau_b(a: Signs, b: Signs) -> Floats:
 
 
 def tau_matrix(signs: Signs) -> Floats:
-    """Kendall's tau-b between each two of M rankings: one product of matrices.
+    """Kendall's tau-b between each two of M rankings, (..., M, P) to (..., M, M), in one product of matrices.
 
-    Parameters
-    ----------
-    signs : (..., M, P)
-        Order of each pair of systems in each ranking, see :func:`order_of_pairs`.
-
-    Returns
-    -------
-    array, shape (..., M, M)
-        As :func:`kendall_tau_b` of each two; NaN where one ties all systems.
+    `signs` are those of :func:`order_of_pairs`; NaN where one ranking ties all systems.
 
     Examples
     --------

@@ -1,27 +1,12 @@
-r"""Which measure to select by: what its choice on a validation split is worth on a test split.
+r"""Model selection: the test figures of the variants that validation measures choose.
 
-Of N variants of a method (hyper-parameters, checkpoints), each validation measure chooses the one with the best figure
-on the validation split. Two things are asked of the choices, by each test measure t:
+Of N variants of a method, each validation measure j chooses the best one on the validation split. Each test measure t
+judges the choices. Ties (within 1e-12) are broken by lot: figures are means over the tied variants.
 
-*Z-score* (Fig. 8 of the paper): with :math:`x_{j t}` the figure of the variant that validation measure j chose,
-:math:`z_{j t} = (x_{j t} - \bar x_t) / s_t`, mean and standard deviation (ddof 0) over the choices of all validation
-measures, so that they average zero. It is 0 where all choices score alike. It says which choices are better than
-others, not by how much, nor whether any of them is good.
-
-*Regret*: the best of all N figures under t less that of the chosen variant, in the unit of t. It is 0 for a perfect
-choice, and has a scale: what a variant drawn by lot would lose (``by_lot``).
-
-Both are reversed for measures where less is better, so that a higher z and a lower regret are always better. Variants
-tie if their figures differ by 1e-12 or less. One of them is selected at random, so the report has the mean over them.
-R@1 does not see what suppression does after the first answer, and should gain nothing from the order of the files.
-
-Another validation split leads to other choices. To measure how much that matters, variants are selected again on
-resamples of the validation videos, the same for every variant and measure, while the test split stays as it is.
-
-References
-----------
-R. Togashi, M. Otani, Y. Nakashima, E. Rahtu, J. Heikkilä and T. Sakai, AxIoU: an axiomatically justified measure for
-video moment retrieval, CVPR 2022: section 6.6 and Fig. 8.
+*Z-score* (Fig. 8 of the paper): :math:`z_{j t} = (x_{j t} - \bar x_t) / s_t` over the choices (ddof 0), 0 where all are
+equal. *Regret*: the best of all N figures minus that of the choice. For measures where less is better, both have the
+opposite sign. The choices are repeated on resamples of the validation videos. Guide: ``docs/meta.md``. Source: AxIoU
+(Togashi et al. 2022), section 6.6.
 """
 
 from __future__ import annotations
@@ -34,6 +19,7 @@ from truemoment.exceptions import UsageError
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.measures import Measure
 from truemoment.metaevaluation.systems import Systems
+from truemoment.reports.words import few
 from truemoment.uncertainty import ROUNDING, interval95, resample_figures
 
 SATURATED = "R@10,IoU=0.3"
@@ -48,10 +34,6 @@ class Selection:
     ----------
     variants
         Names of the variants.
-    validation, test
-        The measures of either side.
-    validation_systems, test_systems
-        The variants on either side.
     validation_figures : (N, Mv)
     test_figures : (N, Mt)
     selected : (Mv,)
@@ -73,8 +55,6 @@ class Selection:
     stays : (Mv,)
         How often a resample chooses the same variant as the whole split, where either chooses by lot among those that
         tie; mean over the resamples.
-    resamples
-        How many were drawn.
     """
 
     validation_systems: Systems
@@ -137,22 +117,9 @@ class Selection:
 def select(
     validation: Systems, test: Systems, rng: np.random.Generator, *, resamples: int = 1000, progress: bool = False
 ) -> Selection:
-    """Let each validation measure choose a variant, and see what the choice is worth on the test split.
+    """Let each validation measure choose a variant, and judge the choices on the test split.
 
-    Parameters
-    ----------
-    validation, test
-        The same variants in the same order on either split, by measures that may differ.
-    rng
-        Generator of the resamples of validation videos.
-    resamples
-        How many, at least 2.
-    progress
-        Show a progress bar on standard error when there is much to do.
-
-    Returns
-    -------
-    Selection
+    Both sides have the same variants in the same order; their measures may differ.
 
     Examples
     --------
@@ -204,44 +171,14 @@ def select(
 
 
 def best_of(figures: Floats) -> Bools:
-    """Which variants have the highest figure, to within 1e-12.
-
-    Parameters
-    ----------
-    figures : (N, ...)
-        Of N variants; an undefined one (NaN) is never the best.
-
-    Returns
-    -------
-    bool array, shape (N, ...)
-
-    Examples
-    --------
-    >>> best_of(np.array([[0.1, 0.3], [np.nan, 0.3], [0.2, 0.2]])).T.tolist()
-    [[False, False, True], [True, True, False]]
-    """
+    """Which variants have the highest figure within 1e-12, (N, ...); an undefined figure (NaN) is never the best."""
     return np.asarray(figures >= np.fmax.reduce(figures, axis=0) - ROUNDING)  # NaN is in no order
 
 
 def mean_over(among: Bools, figures: Floats) -> Floats:
-    """Mean figures over the variants that share the best place.
+    """Mean figures, (N, Mt), over the variants that share the best place, (N, ...): (..., Mt).
 
-    Parameters
-    ----------
-    among : (N, ...)
-        Which variants do.
-    figures : (N, Mt)
-        NaN where undefined.
-
-    Returns
-    -------
-    array, shape (..., Mt)
-        NaN where one of them is undefined, or none shares the place.
-
-    Examples
-    --------
-    >>> mean_over(np.array([True, False, True]), np.array([[0.25], [0.9], [0.75]])).tolist()
-    [0.5]
+    NaN where one of them is undefined, or none shares the place.
     """
     share = np.moveaxis(among, 0, -1).astype(np.float64)
     total, undefined = share @ np.nan_to_num(figures, nan=0.0), share @ np.isnan(figures)
@@ -271,22 +208,9 @@ def same_by_lot(among: Bools, among_resampled: Bools) -> Floats:
 
 
 def z_scores(figures: Floats) -> Floats:
-    """Z-scores down each column, with the standard deviation of these very figures (ddof 0); 0 where all are equal.
+    """Z-scores down each column of figures, (Mv, Mt), with their standard deviation (ddof 0); 0 where all are equal.
 
-    Parameters
-    ----------
-    figures : (Mv, Mt)
-        Figures of the chosen variants, more is better; NaN where undefined.
-
-    Returns
-    -------
-    array, shape (Mv, Mt)
-        Means over a column are 0. NaN down a column that holds one.
-
-    Examples
-    --------
-    >>> z_scores(np.array([[0.25, 0.5], [0.75, 0.5]])).tolist()
-    [[-1.0, 0.0], [1.0, 0.0]]
+    NaN where a column contains NaN.
     """
     away = figures - figures.mean(axis=0)
     spread = figures.std(axis=0)
@@ -295,13 +219,9 @@ def z_scores(figures: Floats) -> Floats:
 
 
 def _check_same(validation: tuple[str, ...], test: tuple[str, ...]) -> None:
-    """Refuse variants that are not the same, in the same order, on either side."""
     for side, ours, theirs in (("validation", validation, set(test)), ("test", test, set(validation))):
         if alone := [name for name in ours if name not in theirs]:
-            more = f" and {len(alone) - 3} more" if len(alone) > 3 else ""
-            raise UsageError(
-                f"got {', '.join(alone[:3])}{more} on the {side} side only, expected the same variants on both"
-            )
+            raise UsageError(f"got {few(alone)} on the {side} side only, expected the same variants on both")
     if validation != test:
         at = next(at for at, (ours, theirs) in enumerate(zip(validation, test, strict=True)) if ours != theirs)
         raise UsageError(
@@ -311,7 +231,6 @@ def _check_same(validation: tuple[str, ...], test: tuple[str, ...]) -> None:
 
 
 def _check_defined(figures: Floats, measures: tuple[Measure, ...], side: str) -> None:
-    """Refuse a measure that is defined for no variant."""
     undefined: Bools = np.asarray(np.isnan(figures).all(axis=0))
     for measure, nowhere in zip(measures, undefined, strict=True):
         if nowhere:

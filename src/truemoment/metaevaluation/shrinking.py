@@ -1,9 +1,8 @@
 """Shrinking: from a minimal pair that breaks an axiom to the smallest one that still does.
 
-Greedy: of all changes that make a pair smaller the one is taken that makes it smallest, among those after which the
-conditions still hold and the axiom is still broken, until there is none. A change drops a moment or a reference, puts
-one time or all times of a value to a simpler one, or rounds, halves, shifts or mirrors all times. Nothing is left to
-chance.
+Greedy and without chance: of all changes after which the axiom is still broken, the one with the smallest pair is made,
+until there is none. A change drops a moment or a reference, simplifies one time or all times of a value, or rounds,
+halves, shifts or mirrors all times.
 """
 
 from __future__ import annotations
@@ -27,21 +26,9 @@ TRIED_AT_ONCE = 64
 
 
 def shrink(pairs: MinimalPairs, allowed: Judge, breaks: Judge) -> MinimalPairs:
-    """Return the smallest pair that is found from some.
+    """Return the smallest pair that is found from some pairs, each of which breaks an axiom.
 
-    Parameters
-    ----------
-    pairs
-        One pair or more, each of which breaks an axiom.
-    allowed
-        Says which of some pairs fulfil the conditions of the axiom.
-    breaks
-        Says which of some pairs that do break it.
-
-    Returns
-    -------
-    MinimalPairs
-        One pair.
+    `allowed` returns which pairs fulfil the conditions of the axiom, and `breaks` which of these break it.
     """
     seen: dict[bytes, MinimalPairs] = {}  # from one that was seen before, the way is known
     for start in np.argsort(cost(pairs), kind="stable")[:STARTS]:
@@ -53,7 +40,6 @@ def shrink(pairs: MinimalPairs, allowed: Judge, breaks: Judge) -> MinimalPairs:
 
 
 def _smaller(pair: MinimalPairs, allowed: Judge, breaks: Judge) -> MinimalPairs | None:
-    """Return the smallest pair that is one change away and still breaks the axiom; None if there is none."""
     changed = _one_change_away(pair)
     changed = changed.take(well_formed(changed) & (cost(changed) < cost(pair)))
     changed = changed.take(allowed(changed))
@@ -106,7 +92,6 @@ def _of_flat(times: Floats, like: MinimalPairs) -> MinimalPairs:
 
 
 def _one_change_away(pair: MinimalPairs) -> MinimalPairs:
-    """All pairs that one change makes of a pair, sound ones and others."""
     parts = [*_without_one(pair), _mirrored(pair), _of_flat(_retimed(_flat(pair)[0]), pair)]
     tables = ("duration_s", "references", "before", "changed", "rank")
     return MinimalPairs(*(np.concatenate([getattr(part, name) for part in parts]) for name in tables))
@@ -124,7 +109,6 @@ def _without_one(pair: MinimalPairs) -> Iterator[MinimalPairs]:
 
 
 def _mirrored(pair: MinimalPairs) -> MinimalPairs:
-    """The pair as seen when the video runs backwards."""
     references, before, changed = (
         pair.duration_s - table[..., ::-1] for table in (pair.references, pair.before, pair.changed)
     )

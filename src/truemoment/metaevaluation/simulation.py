@@ -1,32 +1,24 @@
-r"""Simulated systems: answers of known quality, to study measures on without waiting for trained models.
+"""Simulated systems: predictions of known quality, to study measures without trained models.
 
-A simulated system is no method: like the oracle it gets the references, by name, and takes the place of a trained
-model only where measures are under study. Its recipe says what it does to a query, all in shares of the video:
+Like the oracle, a simulated system reads the references. A recipe (:class:`SimulatedSystem`) processes a query, with
+times as shares of the video:
 
-1. *Places.* It considers :data:`PLACES` places of the video. With probability ``found`` one of them is the moment
-   (where several references are marked, one of them by chance), each end off by a normal error of standard deviation
-   ``boundary_error`` times the moment's length. The other places are wrong ones: with probability ``bias`` each is
-   drawn from the density fitted to training moments (as Prior-Only Blind draws), else evenly from all moments of the
-   video.
-2. *Near-duplicates.* Each place is proposed :data:`COPIES` times, each further copy with both ends moved by a normal
-   of standard deviation :data:`COPY_SPREAD` times its length, as the neighbouring cells of a proposal map are.
-3. *Score.* ``ranking`` · IoU + (1 - ``ranking``) · (``bias`` · prior + (1 - ``bias``) · chance), each of the three in
-   [0, 1]: the IoU with the nearest reference, the share of training moments that lie in no denser a place, and
-   chance, most of it common to the copies of a place. At ``ranking`` 1 candidates are ranked by their IoU, at 0 the
-   score says nothing of it. ``found`` 0, ``ranking`` 0 and ``bias`` 1 is a guesser that never saw the video.
-4. *List.* Candidates are ranked, those that overlap a better one by more than ``nms_threshold`` left out (None leaves
-   all in: a list full of near-duplicates), and the first ``top`` answered.
+1. *Places.* :data:`PLACES` places; with probability ``found`` one is the moment, each end with a normal error of
+   ``boundary_error`` times its length. Each other place comes from the density of training moments with probability
+   ``bias``, else it is uniform over all moments of the video.
+2. *Near-duplicates.* :data:`COPIES` proposals for each place; a copy's ends move by a normal of :data:`COPY_SPREAD`
+   times its length.
+3. *Score.* ``ranking`` · IoU + (1 - ``ranking``) · (``bias`` · prior + (1 - ``bias``) · chance), each in [0, 1]. The
+   prior is the share of training moments at no denser place; most of the chance is common to the copies of a place.
+4. *List.* NMS at ``nms_threshold`` (None: no NMS), then the first ``top``.
 
-Queries that are hard for one system are hard for the others. A query has a difficulty z, standard normal, drawn once
-for the population, :data:`VIDEO_SHARE` of its variance common to the queries of a video. It decides
-:data:`DIFFICULTY_IN_FOUND` of the variance of what is found (through a Gaussian copula, so that the share found over
-all queries stays ``found``), multiplies the boundary error by :math:`e^{sz - s^2/2}`, whose mean is 1, and raises
-``ranking`` to the power :math:`e^{sz}`, which leaves 0 and 1 as they are; s is :data:`DIFFICULTY_SPREAD`.
+A query has a difficulty z, standard normal, the same for all systems; :data:`VIDEO_SHARE` of its variance is common to
+the video. It decides :data:`DIFFICULTY_IN_FOUND` of the variance of what is found (a Gaussian copula), multiplies the
+boundary error by :math:`e^{sz - s^2/2}`, and raises ``ranking`` to the power :math:`e^{sz}`; s is
+:data:`DIFFICULTY_SPREAD`.
 
-Whatever is drawn for a system hangs on the population's seed, its model's name and the queries (their ids and videos)
-alone, not on the other systems, and not on the training moments either, but for the places drawn from their density:
-these have a stream of their own. Systems of one ``model`` share all draws, so that they differ by their dials alone:
-with and without suppression, for example, the first answer is the same.
+Draws depend only on the population's seed, the model's name and the queries (ids and videos); places from the training
+density have a stream of their own. Systems of one ``model`` share all draws. Guide: ``docs/meta.md``.
 """
 
 from __future__ import annotations
@@ -87,10 +79,6 @@ class SimulatedSystem:
 
     Parameters
     ----------
-    name
-        What it is called; unique in a population.
-    family
-        The system of the paper or kind of system.
     found
         Share of queries of which the moment is among the candidates, 0 to 1.
     boundary_error
@@ -126,7 +114,6 @@ class SimulatedSystem:
     alike: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse dials beyond their ends."""
         for dial in ("found", "ranking", "bias", "alike"):
             if not 0 <= getattr(self, dial) <= 1:
                 raise UsageError(f"{self.name}: got {dial} {getattr(self, dial):g}, expected 0 to 1")
@@ -175,31 +162,11 @@ def simulate_each(
     top: int = TOP,
     progress: bool = False,
 ) -> Iterator[tuple[str, Predictions]]:
-    """Simulate what systems answer, one at a time, so that only one's answers are held.
+    """Simulate the answers of systems one at a time: (name, predictions) for all queries, in the order of `systems`.
 
-    Systems are handed the references, as the oracle is, and are no methods.
-
-    Parameters
-    ----------
-    systems
-        Their recipes.
-    references
-        Who asks, and what is true. A query without a moment, or with none of it within the video, is answered with
-        wrong places alone: like the field's systems, none of these abstains.
-    rng
-        One number is drawn from it, the seed of the population: from generators seeded alike a system answers the same
-        whether it is simulated alone or among others.
-    fit
-        Training annotations that biased systems lean on.
-    top
-        Most answers a query; there are fewer where suppression leaves fewer.
-    progress
-        Show on standard error how far it is.
-
-    Returns
-    -------
-    iterator of (name, Predictions)
-        In the order of `systems`; of all queries, within their videos, scores falling strictly.
+    Like the oracle, systems read the references. A query without a moment in the video gets wrong places only. Scores
+    fall strictly; NMS may leave fewer than `top` answers. One number is drawn from `rng`, the seed of the population,
+    so a system has the same answers alone or among others.
     """
     listed = list(systems)
     names = [system.name for system in listed]
@@ -365,7 +332,6 @@ def _chance(system: SimulatedSystem, stage: _Stage, block: int, n: int) -> _Mode
 
 
 def _answers(system: SimulatedSystem, stage: _Stage, top: int) -> Predictions:
-    """Simulate a system block by block."""
     queries = stage.references.queries
     parts = []
     for block, first in enumerate(range(0, len(queries), BLOCK)):

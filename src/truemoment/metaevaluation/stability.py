@@ -1,21 +1,8 @@
-"""Stability: whether a measure ranks the systems alike on other queries, and on fewer.
+"""Stability: self-agreement of the ranking by a measure on pairs of subsets of the queries.
 
-Two subsets of n queries are drawn, the systems are ranked on each, and Kendall's tau-b between the two rankings is the
-*self-agreement* of the measure. Its mean over many trials says how far a ranking by this measure on n queries
-generalises to other n queries; its variance, how much that is a matter of luck.
-
-*Which subsets.* ``disjoint``: no query is in both. ``overlapping``: each is drawn for itself, without replacement
-within it, so that they share the more queries the larger they are, and at full size are the same; self-agreement then
-rises to 1 by construction. The AxIoU paper (section 6.3) speaks of "conjoint query set pairs" and does not say which.
-
-*What is drawn.* Single queries, as in the paper, or videos with all of their queries: queries of one video share its
-difficulties, and a new test set has new videos.
-
-*A subset on which all systems tie* ranks nobody. It agrees with nothing: its self-agreement counts as 0, and how often
-that happens is reported.
-
-The sizes of one trial are nested: the subset of 100 holds that of 50. One permutation and one pass of running sums
-serve all sizes, which are each drawn as evenly as if alone; curves are smoother for it.
+Two subsets of n queries are drawn, and the systems are ranked on each. The *self-agreement* is Kendall's tau-b between
+the two rankings. Subsets are disjoint, or drawn independently; they have single queries, or whole videos. A subset
+that ties all systems has a self-agreement of 0. The sizes of one trial are nested. Guide: ``docs/meta.md``.
 
 References
 ----------
@@ -52,20 +39,12 @@ class Stability:
 
     Parameters
     ----------
-    measures
-        The measures.
-    n_systems
-        How many systems were ranked.
-    unit
-        What was drawn.
     overlapping
         Whether two subsets may share queries.
     sizes : (N,)
         Units of a subset, rising.
     queries : (N,)
         Queries of a subset, on average.
-    trials
-        Pairs of subsets of each size.
     mean, variance : (N, M)
         Of Kendall's tau-b over the trials.
     undefined : (N, M)
@@ -92,13 +71,7 @@ class Stability:
 
 
 def default_sizes(n_units: int, *, overlapping: bool = False) -> Ints:
-    """Sizes of subsets in equal steps of their logarithm, up to half of the units, or all where they may overlap.
-
-    Examples
-    --------
-    >>> default_sizes(3720).tolist()
-    [50, 75, 112, 167, 249, 373, 557, 833, 1245, 1860]
-    """
+    """Sizes of subsets in equal steps of their logarithm, up to half of the units, or all where they may overlap."""
     largest = n_units if overlapping else n_units // 2
     return np.unique(np.geomspace(min(SMALLEST, largest), largest, N_SIZES).round().astype(np.int64))
 
@@ -116,24 +89,8 @@ def stability(
 ) -> Stability:
     """Rank the systems on pairs of subsets of the queries, and measure how far the rankings agree.
 
-    Parameters
-    ----------
-    systems
-        Per-query statistics of S systems by M measures.
-    rng
-        Generator; blocks of trials take children of it, so that the result does not depend on `workers`.
-    sizes
-        Units of a subset; None for :func:`default_sizes`.
-    trials
-        Pairs of subsets of each size, 2 or more.
-    unit
-        Draw single queries, or videos with all of their queries.
-    overlapping
-        Draw the two subsets each for itself; by default they share nothing.
-    workers
-        Threads; None for one a core.
-    progress
-        Show a progress bar on standard error.
+    `sizes` are units of a subset, by default :func:`default_sizes`. With `overlapping`, the two subsets are drawn
+    independently; else they are disjoint. The result does not depend on `workers`.
     """
     if trials < 2:
         raise UsageError(f"got {trials} trials, expected 2 or more")
@@ -195,24 +152,9 @@ def units_of(queries: Sequence[int], systems: Systems, unit: Unit, *, overlappin
 
 
 def running_sums(table: Floats, rows: Ints, sizes: Ints) -> Floats:
-    """Sums of the first n of some rows, for every n of `sizes`.
+    """Sums of the first n of some rows of a table, (U, C), for every n of the rising `sizes`: (N, C).
 
-    Parameters
-    ----------
-    table : (U, C)
-    rows : (at least the largest size,)
-        Numbers of rows, in the order in which they are taken.
-    sizes : (N,)
-        Rising, 1 or more.
-
-    Returns
-    -------
-    array, shape (N, C)
-
-    Examples
-    --------
-    >>> running_sums(np.array([[1.0], [10.0], [100.0]]), np.array([2, 0, 1]), np.array([1, 3])).tolist()
-    [[100.0], [111.0]]
+    `rows` are the numbers of rows, in the order in which they are taken.
     """
     taken = np.take(table, rows[: sizes[-1]], axis=0)
     return np.asarray(np.cumsum(np.add.reduceat(taken, np.append(0, sizes[:-1]), axis=0), axis=0))

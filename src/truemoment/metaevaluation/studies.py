@@ -21,16 +21,12 @@ class Studies:
 
     Parameters
     ----------
-    systems
-        The systems.
     axioms
         Which axioms each measure holds to; empty where that was not asked.
     agreement, stability, ties, power, selection, theory
         A study each; None where it was not made.
     ambiguity
         A study for each model of label noise.
-    notes
-        What a reader must know of the systems, and which studies could not be made.
     simulated_variants
         Whether the variants that were selected among are simulated.
     """

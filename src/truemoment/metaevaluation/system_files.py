@@ -82,24 +82,9 @@ def measured_files(
     on_status: Callable[[str], None],
     keep: dict[str, Predictions] | None = None,
 ) -> dict[str, Scores]:
-    """Load saved scores, then read and measure prediction files.
+    """Load saved scores, then read and measure prediction files, whose references are `annotations`.
 
-    Parameters
-    ----------
-    files
-        The files.
-    annotations
-        References of prediction files; None where all files are saved scores.
-    how
-        How prediction files are read.
-    measures
-        None for those of the saved scores, or those of all studies where there are none.
-    protocol
-        None for the dataset's own.
-    on_status
-        Called with a line before each file.
-    keep
-        Where predictions are put that are needed later; None to drop them.
+    `measures` are by default those of the saved scores, or else those of all studies. `keep` collects the predictions.
     """
     scores: dict[str, Scores] = {}
     for file in sorted(files, key=has_predictions):

@@ -25,12 +25,7 @@ DEFAULT_MEASURES = "; ".join((*RECALLS, "AxIoU@1", "AxIoU@5", "AxIoU@10", "dR@1,
 
 @dataclass(frozen=True, eq=False)
 class Systems:
-    """Per-query statistics of S systems by M measures on the same Q queries of V videos.
-
-    Parameters
-    ----------
-    scores
-        Scores of each system, by its name: of the same queries, measures and convention; two or more.
+    """Per-query statistics of S systems, two or more by name, by M measures on the same Q queries of V videos.
 
     Examples
     --------
@@ -46,7 +41,6 @@ class Systems:
     scores: Mapping[str, Scores]
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be compared."""
         if len(self.scores) < 2:
             came = f"one system ({next(iter(self.scores))})" if self.scores else "no system"
             raise UsageError(f"got {came}, expected two or more")

@@ -1,25 +1,10 @@
-r"""How much noise in the IoU harms a measure: bias, variance and mean squared error, in closed form and simulated.
+r"""Bias, variance and mean squared error of measures under noise in the IoU, in closed form and simulated.
 
-The AxIoU paper (Togashi et al. 2022, appendix C, Fig. 10) asks what R@1 and AxIoU@1 of one answer become where
-annotations are noisy. The true IoU r is observed as :math:`\hat r = r + \epsilon`, :math:`\epsilon \sim N(0,
-\gamma^2)`. With :math:`p = P(\hat r \ge \theta) = \Phi((r - \theta) / \gamma)`
+The true IoU r is observed as :math:`\hat r = r + \epsilon`, :math:`\epsilon \sim N(0, \gamma^2)`. ``docs/meta.md`` has
+the closed forms for R@1 and AxIoU@1 (AxIoU, Togashi et al. 2022, appendix C, Fig. 10). Beyond the paper:
 
-=================  ==================================================  =================
-..                 R@1,IoU=θ                                           AxIoU@1
-=================  ==================================================  =================
-bias               :math:`p - 1\{r \ge \theta\}`                       0
-variance           :math:`p (1 - p)`                                   :math:`\gamma^2`
-mean squ. error    the probability that the hit flips                  :math:`\gamma^2`
-=================  ==================================================  =================
-
-The last line follows from the others: squared bias and variance of an observation of 0 or 1 add up to p where the
-truth is 0 and to 1 - p where it is 1. The paper draws squared bias, variance and their sum for r = 0.5, and counts a
-hit where the IoU is at least θ, as this module does.
-
-Beyond the paper:
-
-* *Noise cut to [0, 1]*, where every IoU lies. R@1 stays as it is for 0 < θ <= 1; AxIoU@1 is then biased towards the
-  middle. With :math:`a = -r/\gamma`, :math:`b = (1 - r)/\gamma`, :math:`\Phi_{ab} = \Phi(b) - \Phi(a)`,
+* *Noise clipped to [0, 1].* With :math:`a = -r/\gamma`, :math:`b = (1 - r)/\gamma`,
+  :math:`\Phi_{ab} = \Phi(b) - \Phi(a)`,
 
   .. math::
 
@@ -27,11 +12,10 @@ Beyond the paper:
      E[\hat r^2] &= (r^2 + \gamma^2)\,\Phi_{ab} + 2 r \gamma\,(\varphi(a) - \varphi(b))
                     + \gamma^2 (a\varphi(a) - b\varphi(b)) + 1 - \Phi(b)
 
-* *Lists.* True IoUs :math:`r_1 .. r_K`, noise of one standard deviation at all ranks that correlates by :math:`\rho`
-  between any two: :math:`\epsilon_k = \gamma (\sqrt\rho\, z_0 + \sqrt{1 - \rho}\, z_k)`. Simulated.
-* *Discounted recall.* Prediction and reference of one length L (a share of the video), the one d after the other,
-  overlap by r = (L - d) / (L + d), so that d = L (1 - r) / (1 + r); dR@1,IoU=θ is then
-  :math:`1\{r \ge \theta\} (1 - d)^2`. Simulated, with the noise cut: an IoU beyond 1 has no geometry.
+* *Lists.* Noise that correlates by :math:`\rho` between ranks:
+  :math:`\epsilon_k = \gamma (\sqrt\rho\, z_0 + \sqrt{1 - \rho}\, z_k)`. Simulated.
+* *Discounted recall.* Prediction and reference of one length L, shifted by d = L (1 - r) / (1 + r): dR@1,IoU=θ is
+  :math:`1\{r \ge \theta\} (1 - d)^2`. Simulated, with clipped noise.
 """
 
 from __future__ import annotations
@@ -184,8 +168,6 @@ class Theory:
         Standard deviations of the noise.
     thresholds : (T,)
         Of R@1 and dR@1.
-    draws
-        Of each simulation.
     recall, axiou
         R@1, (G, T), and AxIoU@1, (G,), in closed form.
     simulated_recall, simulated_axiou
@@ -219,22 +201,8 @@ def theory(
 ) -> Theory:
     """Compute the errors of measures under noise of the IoU.
 
-    Parameters
-    ----------
-    rng
-        Draws the noise of the simulations.
-    iou
-        True IoU of the answer, 0 to 1.
-    gammas
-        Standard deviations of the noise, above 0.
-    thresholds
-        Of R@1 and dR@1, 0 to 1.
-    ious
-        True IoUs of a list, by rank; or its length K, of a list that begins with `iou` and falls evenly, to `iou` / K.
-    length_norm
-        Length of prediction and reference in the geometry of dR, as a share of the video.
-    draws
-        Of each simulation, 2 or more.
+    `ious` are the true IoUs of a list, by rank; or its length K, of a list that falls evenly from `iou` to `iou` / K.
+    `length_norm` is the length of prediction and reference in the geometry of dR, as a share of the video.
     """
     if not (ious if isinstance(ious, int) else len(ious)) >= 1:
         raise UsageError("got an empty list of IoUs, expected one or more")
@@ -277,20 +245,7 @@ def normal_density(x: Floats) -> Floats:
 
 
 def recall_errors(iou: float, gamma: Floats, threshold: Floats) -> Errors:
-    r"""Errors of R@1,IoU=θ in closed form: bias :math:`p - 1\{r \ge \theta\}`, variance :math:`p (1 - p)`.
-
-    Parameters
-    ----------
-    iou
-        True IoU r.
-    gamma, threshold
-        Broadcast together; `gamma` above 0.
-
-    Examples
-    --------
-    >>> float(recall_errors(0.5, np.array(0.1), np.array(0.5)).mse)
-    0.5
-    """
+    r"""Errors of R@1,IoU=θ in closed form: bias :math:`p - 1\{r \ge \theta\}`, variance :math:`p (1 - p)`."""
     lower, upper = normal_cdf((threshold - iou) / gamma), normal_cdf((iou - threshold) / gamma)  # 1 - p and p
     truth = is_hit(iou, threshold)
     return Errors.exact(np.where(truth, -lower, upper), lower * upper)
@@ -322,18 +277,9 @@ def noisy_lists(
     thresholds: Sequence[float] = LIST_THRESHOLDS,
     draws: int = DRAWS,
 ) -> NoisyLists:
-    """Simulate AxIoU@k and R@k of a list under noise that correlates between ranks.
+    """Simulate AxIoU@k and R@k of a list under noise that correlates between ranks (:class:`NoisyLists`).
 
-    Parameters
-    ----------
-    ious : (K,)
-        True IoUs, by rank.
-    gammas : (G,)
-        Standard deviations of the noise.
-    rng
-        Draws the noise: the same for all `gammas` and correlations, so that their differences are not chance.
-    correlations, thresholds, draws
-        See :class:`NoisyLists`.
+    All `gammas` and correlations have the same draws of noise.
     """
     at = np.array(thresholds, dtype=np.float64)
     common, own = rng.standard_normal((draws, 1)), rng.standard_normal((draws, len(ious)))
@@ -365,13 +311,7 @@ def _mean_so_far(best: Floats) -> Floats:
 
 
 def discounted_recall(iou: Floats, threshold: Floats, length_norm: float) -> Floats:
-    """dR@1 of a prediction shifted so far that its IoU is `iou`, 0 to 1; shapes broadcast.
-
-    Examples
-    --------
-    >>> float(discounted_recall(np.array(0.5), np.array(0.3), 0.3).round(4))  # off by 0.1 of the video at both ends
-    0.81
-    """
+    """dR@1 of a prediction shifted so far that its IoU is `iou`, 0 to 1; shapes broadcast."""
     shift_norm = length_norm * (1 - iou) / (1 + iou)
     return np.asarray(is_hit(iou, threshold) * (1 - shift_norm) ** 2)
 
@@ -386,7 +326,6 @@ def _discounted(iou: float, gammas: Floats, thresholds: Floats, length_norm: flo
 
 
 def _check_ious(ious: Sequence[float], thresholds: Sequence[float]) -> None:
-    """Refuse IoUs and thresholds that are none."""
     for what, several, values in (("an IoU", "IoUs", ious), ("a threshold", "thresholds", thresholds)):
         wrong = [value for value in values if not 0 <= value <= 1]
         if wrong or not values:
@@ -395,7 +334,6 @@ def _check_ious(ious: Sequence[float], thresholds: Sequence[float]) -> None:
 
 
 def _check_noise(gammas: Sequence[float], length_norm: float, draws: int, n_ranks: int) -> None:
-    """Refuse noise, lengths and draws out of their range."""
     wrong = [gamma for gamma in gammas if not LEAST_NOISE <= gamma <= MOST_NOISE]
     if wrong or not gammas:
         got = f"noise of {wrong[0]:g}" if wrong else "no noise"

@@ -36,8 +36,6 @@ class Ties:
 
     Parameters
     ----------
-    systems
-        The systems.
     all_tied : (M,)
         All-tied query ratio: share of queries on which all systems have the same value.
     interval : (M, 2)
@@ -48,8 +46,6 @@ class Ties:
         Share of pairs of systems that tie on a query, mean over queries.
     n_queries : (M,)
         Queries that count.
-    resamples
-        How many were drawn.
     """
 
     systems: Systems
@@ -64,19 +60,6 @@ class Ties:
 
 def ties(systems: Systems, rng: np.random.Generator, *, resamples: int = 1000) -> Ties:
     """Count on how many queries each measure ties all systems.
-
-    Parameters
-    ----------
-    systems
-        The systems.
-    rng
-        Generator of the resamples of videos.
-    resamples
-        How many, at least 2.
-
-    Returns
-    -------
-    Ties
 
     Examples
     --------

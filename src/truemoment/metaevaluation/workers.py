@@ -1,7 +1,6 @@
-"""Work in pieces by several workers, with the same result for any number of them.
+"""Work in pieces by several threads, with the same result for any number of them.
 
-Workers are threads: nearly all time goes into NumPy, which lets other threads run meanwhile, and nothing has to be
-copied to another process. A piece takes its draws from a generator of its own, so that who does it does not matter.
+Threads suffice, because nearly all time is spent in NumPy. Each piece draws from its own generator.
 """
 
 from __future__ import annotations
@@ -20,21 +19,7 @@ Result = TypeVar("Result")
 def done_in_order(
     work: Callable[[Piece], Result], pieces: Sequence[Piece], *, workers: int | None, what: str, progress: bool
 ) -> Iterator[Result]:
-    """Do every piece of work and yield the results in the order of the pieces.
-
-    Parameters
-    ----------
-    work
-        Does a piece.
-    pieces
-        What there is to do.
-    workers
-        Threads; None for one a core.
-    what
-        What is being done, for the progress bar.
-    progress
-        Show it on standard error when there is much to do.
-    """
+    """Do every piece of work and yield the results in the order of the pieces."""
     workers = available_cores() if workers is None else workers
     if workers < 1:
         raise UsageError(f"got {workers} workers, expected 1 or more")

@@ -52,13 +52,7 @@ TABLES: Mapping[str, PublishedTable] = MappingProxyType(
 
 
 def get_table(name: str) -> PublishedTable:
-    """Return a table by name.
-
-    Raises
-    ------
-    UsageError
-        Naming the tables there are.
-    """
+    """Return a table by name."""
     if name not in TABLES:
         raise UsageError(f"unknown table {name!r}, expected one of {', '.join(TABLES)}")
     return TABLES[name]
@@ -74,36 +68,9 @@ def reproduce(
     on_status: Callable[[str], None] = lambda _: None,
     cache: Cache = NO_CACHE,
 ) -> list[Reproduced]:
-    """Compute a table.
+    """Compute a table from `data_dir`, with one folder a dataset (by default the variable ``TRUEMOMENT_DATA``).
 
-    Parameters
-    ----------
-    table
-        The table, or its name.
-    data_dir
-        Folder that holds one folder a dataset; by default the variable ``TRUEMOMENT_DATA``.
-    rng
-        Generator of what is drawn; by default one of seed 0.
-    runs
-        Runs of a baseline whose published figure is a mean over runs.
-    engine
-        What finds verbs, see :func:`truemoment.language.get_engine`.
-    on_status
-        Called with a line on what takes time.
-    cache
-        Keeps what learned floors learned and answered.
-
-    Returns
-    -------
-    list of Reproduced
-        In the order of the table.
-
-    Raises
-    ------
-    UsageError
-        If the table or the engine is not known, or the folder is none.
-    MissingFileError, InputError
-        If a dataset is not there, or is not as it must be.
+    A MissingFileError or InputError means that a dataset is missing or invalid.
     """
     table = get_table(table) if isinstance(table, str) else table
     inputs = TableInputs(data_dir, np.random.default_rng(0) if rng is None else rng, runs, engine, on_status, cache)
@@ -120,21 +87,10 @@ def reproduce_tables(
     cache: Cache = NO_CACHE,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> Reproduction:
-    """Compute several tables, each with the same seed.
+    """Compute several tables, by default all, each with the same seed.
 
-    Parameters
-    ----------
-    tables
-        Their names; by default all, without those whose datasets are missing.
-    seed
-        Seed of every table.
-    data_dir, runs, engine, cache, on_status
-        As for :func:`reproduce`.
-
-    Raises
-    ------
-    MissingFileError
-        If the dataset of a table that was named is missing, or those of all tables.
+    Without names, tables whose datasets are missing are not run. A MissingFileError means that the dataset of a named
+    table is missing, or those of all tables.
     """
     done = []
     for table in [get_table(name) for name in dict.fromkeys(tables)] or list(TABLES.values()):

@@ -118,23 +118,7 @@ class Reproduced:
 
 @dataclass(frozen=True)
 class TableInputs:
-    """What tables are computed from.
-
-    Parameters
-    ----------
-    data_dir
-        Folder that holds one folder a dataset.
-    rng
-        Generator of what is drawn.
-    runs
-        Runs of a baseline whose published figure is a mean over runs.
-    engine
-        What finds verbs, see :func:`truemoment.language.get_engine`.
-    on_status
-        Called with a line on what takes time.
-    cache
-        Keeps what learned floors learned and answered.
-    """
+    """What tables are computed from."""
 
     data_dir: Path | str | None
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
@@ -145,13 +129,7 @@ class TableInputs:
     _read: dict[tuple[str, str], Annotations] = field(default_factory=dict, repr=False)
 
     def load(self, dataset: str, split: str) -> Annotations:
-        """Read a split, once; both are named as the papers name them, as in "Charades-STA" and "training".
-
-        Raises
-        ------
-        MissingFileError, InputError, UsageError
-            As :func:`truemoment.datasets.load_annotations`.
-        """
+        """Read a split, once; both are named as the papers name them, as in "Charades-STA" and "training"."""
         name = dataset.lower().replace(" ", "-"), {"training": "train"}.get(split, split)
         if name not in self._read:
             self.on_status(f"reading {' '.join(name)}")
@@ -165,14 +143,8 @@ class PublishedTable:
 
     Parameters
     ----------
-    name
-        What to ask for.
-    title
-        What it shows, in a line.
     source
         Paper, section or table.
-    datasets
-        Datasets it is computed from.
     figures
         Name of its file of published figures.
     compute
@@ -196,8 +168,6 @@ class ReproducedTable:
 
     Parameters
     ----------
-    table
-        The table.
     rows
         Its figures; none if it was not run.
     why_not
@@ -211,19 +181,7 @@ class ReproducedTable:
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Reproduced tables.
-
-    Parameters
-    ----------
-    tables
-        In the order requested.
-    seed
-        Seed of every table.
-    runs
-        Runs of a baseline whose published figure is a mean over runs.
-    engine
-        What found verbs.
-    """
+    """Reproduced tables."""
 
     tables: Sequence[ReproducedTable]
     seed: int
@@ -238,13 +196,7 @@ class Reproduction:
 
 
 def published_figures(name: str) -> list[PublishedFigure]:
-    """Read the published figures of a table by the name of their file.
-
-    Raises
-    ------
-    MissingFileError, InputError
-        If there is no such file, or it is malformed.
-    """
+    """Read the published figures of a table by the name of their file."""
     return read_published(PUBLISHED / name)
 
 
@@ -266,22 +218,11 @@ def beside(
     reason: str = "",
     signature: str = "",
 ) -> Reproduced:
-    """Set our figure beside a published one.
+    """Set our figure, or one a run, of which the mean is taken, beside a published one.
 
-    Parameters
-    ----------
-    figure
-        A fraction, in percent, or an amount.
-    values
-        Ours: a fraction, a count (also where thousands or millions are published) or an amount in the unit of the
-        figure; or one a run, of which the mean is taken.
-    tolerance
-        In points of percent or the unit of the figure, as decimal text; "0" for "prints alike", None for a figure that
-        is not judged.
-    protocol
-        Rounds shares as the paper does; by default to the nearest.
-    reason, signature
-        As for :class:`Reproduced`.
+    `values` are fractions, counts (also where thousands or millions are published) or amounts in the unit of the
+    figure. `tolerance` is in points of percent or that unit, as decimal text; "0" for "prints alike", None for a figure
+    that is not judged. `protocol` rounds shares as the paper does; by default to the nearest.
 
     Examples
     --------

@@ -1,10 +1,8 @@
 """Closer Look (Yuan et al. 2021): sizes of the splits, floors under discounted recall, a search for its Bias-based row.
 
-Figures are truncated in the paper's Table 2 and rounded in its text, both by the convention of the protocol
-``closer-look``. The Bias-based row is said to be drawn from a density; its figures come close to those of one constant,
-and :class:`~truemoment.baselines.BiasBased` answers with the density's mode, found by one principled setting. Which
-setting comes closest is looked for in the table ``bandwidth-search`` and nowhere else: there it is chosen by what it
-should predict.
+Figures are truncated in the paper's Table 2 and rounded in its text, as in the protocol ``closer-look``. The paper
+draws its Bias-based row from a density; :class:`~truemoment.baselines.BiasBased` answers with the mode of the density.
+The table ``bandwidth-search`` alone chooses a bandwidth by the figures that it predicts.
 """
 
 from __future__ import annotations

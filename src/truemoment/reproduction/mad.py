@@ -1,4 +1,4 @@
-"""MAD (Soldan et al. 2022): what the field's datasets consist of, and search in whole films.
+"""MAD (Soldan et al. 2022): the contents of datasets (Table 1), and search in whole films (Tables 2 and 3).
 
 For Table 1 it does not state how words were counted, nor in which files. Its figures show that words per query include
 punctuation, that the vocabulary is case-sensitive, that moments are clipped at the end of the video, and that videos
@@ -78,13 +78,7 @@ OURS: Mapping[str, Callable[[Statistics], float]] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Judged:
-    """How a figure is judged.
-
-    Parameters
-    ----------
-    tolerance, reason
-        As for :func:`~truemoment.reproduction.base.beside`.
-    """
+    """How a figure is judged."""
 
     tolerance: str | None
     reason: str = ""
@@ -196,11 +190,6 @@ class PublishedGrid:
 
     What overlaps by exactly 0.3, which many do, is suppressed there or not as float32 rounds the seconds (Soldelli/MAD,
     baselines/0ShotCLIP/utils.py); in a film of 117 minutes that moves R@100 at an IoU of 0.5 by a point.
-
-    Parameters
-    ----------
-    grid
-        The windows.
 
     Examples
     --------
@@ -337,7 +326,6 @@ def _clip(
 
 
 def _feature_files(folder: Path) -> tuple[FeatureStore, SentenceFile]:
-    """Open the features of frames and of sentences, in the folder or in ``features`` in it."""
     frames, sentences = (
         required_file(folder, *names, *(f"features/{name}" for name in names), dataset="mad")
         for names in (FRAME_FILES, SENTENCE_FILES)

@@ -1,10 +1,8 @@
 """Closer Look (Yuan et al. 2021), section 4.1: its two splits made again by :mod:`truemoment.bias.splitting`.
 
-The paper names neither the kernels' width nor the order of its steps. Read unchanged, with SciPy's bandwidth, it
-gives most of Charades-CD's test-ood and little of ActivityNet-CD's. Both published files come out *query by query* by
-other settings, which were looked for after the fact: kernels of a fixed width, alike in all directions and much
-narrower than Scott's rule has them; in ActivityNet-CD 40 % of the queries marked, not 20 %, and no video with a moment
-of half of it or more. Only videos and queries of ``test-ood`` can be made again; the others are dealt at random.
+The paper names neither the width of the kernels nor the order of its steps. With SciPy's bandwidth, most of the
+test-ood of Charades-CD is reproduced, and little of ActivityNet-CD's. Both files are reproduced *query by query* with
+settings found by search (``docs/reproduction.md``). Only ``test-ood`` can be made again; the others are random.
 """
 
 from __future__ import annotations
@@ -33,16 +31,12 @@ class PaperReading(NamedTuple):
 
     Parameters
     ----------
-    name
-        In words.
     plan
         How queries are marked.
     sizes
         Tolerance of the numbers of videos and queries; None where they are not judged.
     not_in_common
         Most of the queries, in percent, that may be ours or theirs alone; None where it is not judged.
-    reason
-        What there is to know.
     """
 
     name: str

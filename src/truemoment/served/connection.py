@@ -53,17 +53,7 @@ class BadReplyError(OSError):
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer as it came.
-
-    Parameters
-    ----------
-    status
-        200 and so on.
-    headers
-        Its headers.
-    body
-        All of it.
-    """
+    """An answer as it came."""
 
     status: int
     headers: Message
@@ -99,19 +89,7 @@ class Connection:
         self._http.close()
 
     def post(self, path: str, body: bytes, headers: Mapping[str, str], timeout_s: float) -> Reply:
-        """Make one request and read the whole answer; redirects are not followed.
-
-        Parameters
-        ----------
-        path
-            Path below the address.
-        body
-            JSON.
-        headers
-            Headers besides :data:`HEADERS`.
-        timeout_s
-            Seconds for all of it.
-        """
+        """Make one request and read the whole answer; redirects are not followed."""
         deadline = time.monotonic() + timeout_s
         try:
             sock = cast("_Socket | None", self._http.sock)
@@ -129,7 +107,6 @@ class Connection:
             raise
 
     def _connected(self, deadline: float) -> _Socket:
-        """Connect to the host, through its proxy where it has one, with TLS where it is requested."""
         proxy = _proxy_of(self._url)
         sock = _dialled(proxy.host, proxy.port, deadline) if proxy else _dialled(self._host, self._port, deadline)
         try:
@@ -236,7 +213,6 @@ def _tls() -> ssl.SSLContext:
 
 
 def _left(deadline: float) -> float:
-    """Return the seconds that are left."""
     left = deadline - time.monotonic()
     if left <= 0:
         raise TimeoutError
@@ -290,7 +266,6 @@ def _is_idle(sock: socket.socket) -> bool:
 
 
 def _body_of(response: http.client.HTTPResponse) -> bytes:
-    """Read an answer up to a size."""
     packed = response.headers.get("Content-Encoding", "identity").strip().lower()
     if packed not in ("", "identity"):
         raise BadReplyError("compresses its answer, expected no compression")

@@ -106,8 +106,6 @@ class Completion:
         Why it stopped, as the endpoint reports; ``length`` where it was cut off.
     prompt_tokens, completion_tokens
         As the endpoint counts them; None where it does not.
-    took_s
-        Seconds of the request that was answered.
     tries
         Requests made, 1 or more.
     """
@@ -128,25 +126,16 @@ class Endpoint:
     ----------
     url
         Address without ``/chat/completions``, e.g. ``http://localhost:8000/v1``.
-    model
-        The model's name there.
     key
         None if the endpoint needs none.
     key_variable
         Where the key comes from, for messages.
     timeout_s
         Seconds for a request, from finding the host to the last byte of the answer.
-    retries
-        Times a request is made again.
     options
         Further fields of the request: ``temperature``, ``max_tokens``, ``seed``, and what a server takes besides.
     first_wait_s
         Seconds before the first retry; twice as long before each next one.
-
-    Raises
-    ------
-    UsageError
-        If the address is none, the key cannot be sent or is in what results show, or an option is not to be set.
     """
 
     url: str
@@ -159,7 +148,6 @@ class Endpoint:
     first_wait_s: float = FIRST_WAIT_S
 
     def __post_init__(self) -> None:
-        """Check everything before anything is sent."""
         object.__setattr__(self, "url", checked_url(self.url))
         if not self.model.strip():
             raise UsageError("got no model, expected its name at the endpoint")
@@ -188,26 +176,7 @@ class Endpoint:
     def ask(
         self, connection: Connection, messages: list[dict[str, Any]], stop: threading.Event | None = None
     ) -> Completion:
-        """Ask, again if need be.
-
-        Parameters
-        ----------
-        connection
-            As :meth:`connect` returns it.
-        messages
-            As the interface has them.
-        stop
-            When set, no request is made again, and no wait continues.
-
-        Raises
-        ------
-        EndpointError
-            If no answer could be had.
-        MissingPackageError
-            If tenacity is not installed.
-        UsageError
-            If the proxy of the environment is of a kind that is not supported.
-        """
+        """Ask, and retry transient errors until `stop` is set; EndpointError if there is no answer."""
         try:
             import tenacity  # noqa: PLC0415 - only asking needs it
         except ModuleNotFoundError:
@@ -235,7 +204,6 @@ class Endpoint:
         raise EndpointError("got no request", "transient")
 
     def _once(self, connection: Connection, body: bytes, tries: int) -> Completion:
-        """Make one request."""
         began = time.monotonic()
         headers = {} if self.key is None else {"Authorization": f"Bearer {self.key}"}
         try:
@@ -321,21 +289,7 @@ def checked_url(text: str) -> str:
 
 
 def key_from_environment(url: str, variable: str | None = None) -> tuple[str | None, str]:
-    """Return the key for an endpoint, and the variable it is in.
-
-    Parameters
-    ----------
-    url
-        The endpoint's address.
-    variable
-        The variable that holds the key; None for :data:`KEY_VARIABLE`, which need not be set.
-
-    Raises
-    ------
-    UsageError
-        If a variable was named and is not set, or one that was not named would be sent unencrypted to another
-        machine.
-    """
+    """Return the key for an endpoint, and its variable: by default :data:`KEY_VARIABLE`, which need not be set."""
     name = variable or KEY_VARIABLE
     key = os.environ.get(name, "").strip() or None
     if variable is not None and key is None:
@@ -350,7 +304,6 @@ def key_from_environment(url: str, variable: str | None = None) -> tuple[str | N
 
 
 def _message_in(data: bytes) -> str:
-    """Return what an error says of itself: of JSON its message, of a page nothing."""
     try:
         error = msgspec.json.decode(data)
         error = error.get("error", error) if isinstance(error, dict) else error
@@ -361,7 +314,6 @@ def _message_in(data: bytes) -> str:
 
 
 def _count(tokens: int | None) -> int | None:
-    """Return a number of tokens, None for what is no count."""
     return tokens if tokens is not None and 0 <= tokens < MOST_TOKENS else None
 
 

@@ -44,15 +44,7 @@ GRACE_S = 5.0
 
 @dataclass(frozen=True)
 class Unanswered:
-    """A query that could not be asked, and why.
-
-    Parameters
-    ----------
-    query_id, video_id
-        The query.
-    why
-        In words.
-    """
+    """A query that could not be asked, and why."""
 
     query_id: str
     video_id: str
@@ -65,18 +57,10 @@ class CollectedAnswers:
 
     Parameters
     ----------
-    queries
-        What was to be asked.
-    answers
-        By query id, in the order of the queries; from the raw file or new.
     new
         Ids of the queries that were asked now.
-    unanswered
-        Queries that could not be asked.
     n_requests
         Requests of the new answers, those that were made again included.
-    took_s
-        Seconds in all.
     dropped_bytes
         Length of a line that a kill had cut off in the raw file.
     odd_durations
@@ -99,10 +83,6 @@ class ServedModel:
 
     Parameters
     ----------
-    endpoint
-        The endpoint.
-    prompt
-        The prompt.
     raw
         The file of raw answers; queries that are answered there are not asked again.
     videos
@@ -114,15 +94,6 @@ class ServedModel:
         were: the randomised-video check. None shows them as they are.
     workers
         Queries asked at a time, 1 or more.
-    progress
-        Show a bar on standard error.
-    dataset, split
-        What is asked, for the first line of the raw file.
-
-    Raises
-    ------
-    UsageError
-        If frames are to be shown and none are sampled, or shuffled and none are shown.
     """
 
     endpoint: Endpoint
@@ -137,7 +108,6 @@ class ServedModel:
     split: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what does not go together."""
         if self.prompt.shows_frames != (self.sampling is not None):
             shows = "shows frames: expected" if self.prompt.shows_frames else "shows no frames: got"
             raise UsageError(f"prompt {self.prompt.name} {shows} which ones to take")
@@ -189,31 +159,13 @@ class ServedModel:
         return self
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Ask what is not answered yet, and read all answers.
-
-        Raises
-        ------
-        InputError, MissingPackageError
-            As for :meth:`ask`.
-        """
+        """Ask what is not answered yet, and read all answers."""
         return self.read(self.ask(queries), top)[0]
 
     def read(self, collected: CollectedAnswers, top: int = 1) -> tuple[Predictions, Parsing | None]:
-        """Read answers as moments, as the prompt says they are to be read.
+        """Read answers as moments by the prompt's rules, in the order of the queries; unanswered ones are left out.
 
-        Parameters
-        ----------
-        collected
-            The answers.
-        top
-            Most moments a query, 1 or more.
-
-        Returns
-        -------
-        predictions
-            In the order of the queries; one that could not be asked is left out.
-        parsing
-            How answers were read; None where there are none.
+        Also return how answers were read; None where there are none.
         """
         answers = list(collected.answers.values())
         rows = AnswerRows(
@@ -237,24 +189,10 @@ class ServedModel:
         ), read.parsing
 
     def ask(self, queries: Queries) -> CollectedAnswers:
-        """Ask what is not answered yet.
+        """Ask the queries that have no answer yet.
 
-        Parameters
-        ----------
-        queries
-            What is asked of which video; durations in seconds, NaN where not known (the prompt then states the file's).
-
-        Returns
-        -------
-        CollectedAnswers
-
-        Raises
-        ------
-        InputError
-            If the raw file cannot be used, a duration is needed and not known, the endpoint takes nothing of ours or
-            has gone, or nothing could be asked.
-        MissingPackageError
-            If a package is not installed.
+        Where a query's duration is NaN, the prompt has that of the file. An InputError means that the raw file cannot
+        be used, a needed duration is unknown, the endpoint accepts no request, or nothing could be asked.
         """
         began = time.monotonic()
         self._refuse_unknown_durations(queries)
@@ -464,7 +402,6 @@ class _Requests:
             )
 
     def _work(self) -> None:
-        """Ask query after query until there is none."""
         with self.model.endpoint.connect() as connection:
             while not self._stop.is_set():
                 try:

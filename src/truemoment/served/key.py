@@ -41,13 +41,7 @@ _AS_ONE = str.maketrans("-_", "+/")
 
 @dataclass(frozen=True)
 class Key:
-    """A key that no text may show.
-
-    Parameters
-    ----------
-    text
-        The key.
-    """
+    """A key that no text may show."""
 
     text: str = field(repr=False)
 
@@ -64,15 +58,9 @@ class Key:
         return [("".join(letter for letter, _, _ in _characters(form)), least) for form, least in forms]
 
     def hidden_in(self, text: str, least: int = IN_MESSAGE) -> str:
-        """Return a text without the key and without parts of it.
+        """Return a text, as it was received and not cut yet, without the key and without parts of it.
 
-        Parameters
-        ----------
-        text
-            As somebody else wrote it, not cut yet.
-        least
-            Length of the shortest part of the key that is hidden, in characters: :data:`IN_MESSAGE` or
-            :data:`IN_ANSWER`.
+        The shortest part that is hidden has `least` characters: :data:`IN_MESSAGE` or :data:`IN_ANSWER`.
 
         Examples
         --------

@@ -44,16 +44,8 @@ class ServedPrediction:
 
     Parameters
     ----------
-    name
-        Name of the method.
-    annotations
-        The split that was asked about.
     answers
         All answers, of this run and of earlier ones.
-    parsing
-        How answers were read; None where there are none.
-    made_by
-        Settings of the model.
     out, raw
         Files of predictions and of raw answers.
     """
@@ -103,19 +95,7 @@ def tokens_of(answers: Iterable[RawAnswer]) -> dict[str, int]:
 def predict_with_endpoint(
     model: ServedModel, annotations: Annotations, queries: Queries, out: Path
 ) -> ServedPrediction:
-    """Ask a served model about queries, and write its predictions.
-
-    Answers in the raw file of the model are not requested again.
-
-    Parameters
-    ----------
-    model
-        The model, with its raw file.
-    annotations, queries
-        A split, and those of its queries to ask about.
-    out
-        File of predictions.
-    """
+    """Ask a served model about some queries of a split, and write its predictions."""
     answers = model.ask(queries)
     predictions, parsing = model.read(answers, ALL_MOMENTS)
     made_by = model.made_by

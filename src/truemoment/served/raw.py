@@ -57,16 +57,8 @@ class RawAnswer(msgspec.Struct, frozen=True):
     ----------
     key
         Hash of everything that decides the answer; :func:`key_of` makes it.
-    query_id, video_id, sentence
-        The query.
     duration_s
-        Duration that the prompt states, seconds.
-    answer
-        The answer.
-    finish_reason, usage
-        As the endpoint reports.
-    took_s
-        Seconds of the request.
+        What the model was told, seconds.
     asked_at
         When, in UTC.
     """
@@ -86,14 +78,8 @@ class RawAnswer(msgspec.Struct, frozen=True):
 def key_of(settings: Mapping[str, Any], video: str | None, sentence: str, duration_s: float | None) -> str:
     """Return the hash of everything that decides an answer.
 
-    Parameters
-    ----------
-    settings
-        What the file's first line says; what does not decide answers is left out.
-    video
-        Identity of the video's file; None where no frames are shown.
-    sentence, duration_s
-        The query; None where the duration is not known, and the prompt states the video file's.
+    `video` is the identity of the video's file, None if no frames are shown; `duration_s` is None if the prompt has
+    that of the file.
     """
     deciding = {name: value for name, value in settings.items() if name not in INFORMATIVE}
     text = msgspec.json.encode([deciding, video, sentence, duration_s], order="sorted")
@@ -103,26 +89,8 @@ def key_of(settings: Mapping[str, Any], video: str | None, sentence: str, durati
 class RawAnswers:
     """A file of raw answers that is open for more; no other process may have it open.
 
-    Parameters
-    ----------
-    path
-        The file; made if it is not there.
-    settings
-        What decides the answers; a file that was made by others is refused.
-    dataset, split
-        What is asked, for the first line of a new file.
-
-    Attributes
-    ----------
-    answers : dict
-        Answers by query id.
-    dropped_bytes : int
-        Length of a last line that was cut off.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read or written, is being written, is no such file, or was made by other settings.
+    It is made if it does not exist. An InputError means that it cannot be read or written, is being written, is no such
+    file, or was made by other `settings`. `dropped_bytes` is the length of a last line that was cut off.
     """
 
     def __init__(
@@ -163,13 +131,7 @@ class RawAnswers:
         self._stream.close()
 
     def find(self, query_id: str, key: str) -> RawAnswer | None:
-        """Return the answer to a query, None if it was not asked.
-
-        Raises
-        ------
-        InputError
-            If it was asked of another video, or with another sentence or duration.
-        """
+        """Return the answer to a query, None if it was not asked."""
         found = self.answers.get(query_id)
         if found is not None and found.key != key:
             raise InputError(
@@ -180,13 +142,7 @@ class RawAnswers:
         return found
 
     def add(self, answer: RawAnswer) -> None:
-        """Write an answer, whole and at once.
-
-        Raises
-        ------
-        InputError
-            If it cannot be written.
-        """
+        """Write an answer, whole and at once."""
         self._write(msgspec.json.encode(answer))
         self.answers[answer.query_id] = answer
 
@@ -208,7 +164,6 @@ class RawAnswers:
             raise InputError(f"cannot be written ({error.strerror})", path=self.path) from None
 
     def _read(self) -> bool:
-        """Read what is there; return whether it has a first line."""
         try:
             self._stream.seek(0)
             data = self._stream.read()
@@ -239,7 +194,6 @@ class RawAnswers:
             raise InputError("is there, and holds no raw answers", path=self.path, hint="give another --raw")
 
     def _check(self, header: RawHeader) -> None:
-        """Refuse answers by other settings, saying which differ."""
         if header.truemoment_answers != FORMAT_VERSION:
             came = f"got version {header.truemoment_answers}, expected {FORMAT_VERSION}"
             raise InputError(came, path=self.path, line=1, field="truemoment_answers")

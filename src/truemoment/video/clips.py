@@ -54,19 +54,7 @@ SOUND_BLOCK = 1024
 
 
 def thumbnail(path: Path, time_s: float, longest_side: int = 320, *, outline: Outline | None = None) -> bytes:
-    """Return the picture that a video shows at a time, as a small JPEG file.
-
-    Parameters
-    ----------
-    path
-        A video file.
-    time_s
-        Seconds from its start, clipped to the video.
-    longest_side
-        Pixels; a smaller picture is not enlarged.
-    outline
-        Its :func:`~truemoment.video.frames.outline_of`, if already known.
-    """
+    """Return the picture shown at a time (clipped to the video) as a JPEG file of at most `longest_side` pixels."""
     if not 16 <= longest_side <= 8192:
         raise UsageError(f"got a longest side of {longest_side}, expected 16 to 8192 pixels")
     if np.isnan(time_s):
@@ -80,21 +68,10 @@ def thumbnail(path: Path, time_s: float, longest_side: int = 320, *, outline: Ou
 
 
 def cut_clip(path: Path, out: Path, start_s: float, end_s: float, *, outline: Outline | None = None) -> None:
-    """Write a part of a video as an MP4 file, exact to the frame, with its sound if there is any.
+    """Write a part of a video, clipped to it, as an MP4 file, exact to the frame, with its sound if there is any.
 
     The part is re-encoded (H.264 and AAC), since a copy can start at a key frame only. Frame times are kept; the first
     frame is the one shown at `start_s`.
-
-    Parameters
-    ----------
-    path
-        A video file.
-    out
-        File to write, whose name ends in ``.mp4``.
-    start_s, end_s
-        The part in seconds, clipped to the video.
-    outline
-        Its :func:`~truemoment.video.frames.outline_of`, if already known.
     """
     if out.suffix.lower() != ".mp4":
         raise UsageError(f"got {out.name} to write a clip to, expected a name that ends in .mp4")
@@ -111,7 +88,6 @@ def cut_clip(path: Path, out: Path, start_s: float, end_s: float, *, outline: Ou
 
 
 def _write_clip(stream: IO[bytes], path: Path, outline: Outline, start_s: float, end_s: float) -> None:
-    """Encode the pictures of a part, then its sound."""
     import av  # noqa: PLC0415 - only videos need it
 
     shown = frames_between(path, outline, start_s, end_s)
@@ -167,7 +143,6 @@ def _encode_pictures(
     pixel_aspect: float,
     part_s: tuple[float, float],
 ) -> None:
-    """Encode frames, each from its time until the next one's."""
     import av  # noqa: PLC0415 - only videos need it
 
     start_s, end_s = part_s
@@ -229,7 +204,6 @@ def _sound_form(path: Path) -> tuple[int, str] | None:
 
 
 def _sound_of(container: InputContainer) -> AudioStream | None:
-    """Find the first stream of sound that can be decoded."""
     for stream in container.streams.audio:
         if has_decoder(stream) and stream.rate >= LEAST_RATE and stream.channels:
             return stream
@@ -269,7 +243,6 @@ def _sound_between(
 
 
 def _encode_sound(container: OutputContainer, stream: AudioStream, parts: Iterator[tuple[int, Samples]]) -> None:
-    """Encode sound; gaps between its parts are silent."""
     import av  # noqa: PLC0415 - only videos need it
 
     done = 0

@@ -282,7 +282,6 @@ class Preparation:
         return np.ascontiguousarray((scaled - mean) / std)
 
     def _resized(self, height: int, width: int) -> tuple[int, int]:
-        """Return the size of a picture before its middle is cut out."""
         if self.shortest_side is None:
             return self.height, self.width
         side = self.shortest_side
@@ -322,7 +321,6 @@ def load_encoder(text: str, *, device: str | None = None) -> Encoder:
 
 
 def _folder_of(text: str) -> tuple[Path, str]:
-    """Find the folder of a model, and what to call it."""
     if text == BUILT_IN:
         return Path(str(files("truemoment.video") / BUILT_IN)), BUILT_IN
     if _is_folder(text):
@@ -386,7 +384,6 @@ def _found(name: str, commit: str | None) -> Path | None:
 
 
 def _fetched(name: str, commit: str | None) -> Path:
-    """Return the folder of a model of the hub, fetched where it is not on this machine yet."""
     folder = _found(name, commit)
     if folder is not None:
         return folder
@@ -405,7 +402,6 @@ def _fetched(name: str, commit: str | None) -> Path:
 
 
 def _is_whole(folder: Path) -> bool:
-    """Tell whether all files of a model are in a folder: one that was stopped while it was fetched has some of them."""
     weights, index = {"model.safetensors"}, folder / "model.safetensors.index.json"
     if index.is_file() and not (folder / "model.safetensors").is_file():
         weights = set(decode_json(read_bytes(index), _WeightsIndexFile, path=index).weight_map.values())
@@ -417,23 +413,7 @@ def _is_whole(folder: Path) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class TwoTowers:
-    """A CLIP or SigLIP model of transformers.
-
-    Parameters
-    ----------
-    name
-        Name in signatures.
-    folder
-        Folder of its files.
-    preparation
-        Preparation of its pictures.
-    model, tokenizer
-        As transformers loads them.
-    n_words
-        Maximum number of tokens of a sentence.
-    device
-        PyTorch device.
-    """
+    """A CLIP or SigLIP model of transformers."""
 
     name: str
     folder: Path
@@ -557,7 +537,6 @@ def _vectors(output: Any) -> Frames:  # noqa: ANN401 - of transformers 4 a tenso
 
 
 def _device_of(device: str | None) -> torch.device:
-    """Return the device requested, or the best there is."""
     import torch  # noqa: PLC0415 - importing it takes seconds
 
     if device is None:
@@ -602,7 +581,6 @@ def _quiet() -> Iterator[None]:
 
 
 def _config_of(folder: Path, kind: str) -> Any:  # noqa: ANN401 - transformers types its models loosely
-    """Read how a model is built."""
     from transformers import CLIPConfig, SiglipConfig  # noqa: PLC0415 - importing it takes seconds
 
     family: Any = CLIPConfig if kind == "clip" else SiglipConfig
@@ -634,7 +612,6 @@ def _least_bytes(config: Any) -> int:  # noqa: ANN401 - as above
 
 
 def _model_of(folder: Path, kind: str, config: Any) -> Any:  # noqa: ANN401 - transformers types its models loosely
-    """Load the two towers."""
     import torch  # noqa: PLC0415 - importing it takes seconds
     from transformers import CLIPModel, SiglipModel  # noqa: PLC0415 - as above
 
@@ -662,7 +639,6 @@ def _model_of(folder: Path, kind: str, config: Any) -> Any:  # noqa: ANN401 - tr
 
 
 def _tokenizer_of(folder: Path, kind: str) -> PreTrainedTokenizerBase:
-    """Load what turns words into numbers."""
     from transformers import AutoTokenizer, CLIPTokenizer, PreTrainedTokenizerFast  # noqa: PLC0415 - takes seconds
 
     whole = (folder / "tokenizer.json").is_file()

@@ -101,7 +101,6 @@ class Sampling:
     longest_side: int = 448
 
     def __post_init__(self) -> None:
-        """Refuse impossible numbers."""
         if (self.fps is None) == (self.n_frames is None):
             raise UsageError("which frames? expected frames a second or a number of frames, one of the two")
         if self.fps is not None and not 0 < self.fps <= MOST_FPS:
@@ -149,12 +148,8 @@ def sample_frames(path: Path, sampling: Sampling) -> Frames:
 
     Raises
     ------
-    MissingFileError
-        If there is no such file.
     InputError
         If it is no video, has no pictures or no usable time stamps, is truncated, or too many frames are requested.
-    MissingPackageError
-        If PyAV or Pillow is not installed.
     """
     outline = outline_of(path)
     try:
@@ -188,16 +183,12 @@ def stream_frames(
 
     Parameters
     ----------
-    path
-        A video file.
     fps
         Frames per second; above the file's rate, frames repeat.
     start_s, end_s
         The part: times from `start_s` and before `end_s`, or before the end of the video.
     shortest_side
         Pixels; larger pictures are reduced while decoding. None keeps the size.
-    outline
-        Its :func:`outline_of`, if already known, also of a damaged file.
     """
     if not 0 < fps <= MOST_FPS:
         raise UsageError(f"got {fps:g} frames a second, expected above 0 and up to {MOST_FPS}")
@@ -346,21 +337,12 @@ def packets_of(container: InputContainer, stream: Decodable) -> Iterator[Packet[
 def outline_of(path: Path, *, partial: bool = False) -> Outline:
     """Return the outline of a video, which is read without being decoded.
 
-    Parameters
-    ----------
-    path
-        A video file.
-    partial
-        Accept the readable part of a damaged or truncated file; `fault` then states what is wrong.
+    With `partial`, the readable part of a damaged or truncated file is accepted; `fault` then states what is wrong.
 
     Raises
     ------
-    MissingFileError
-        If there is no such file.
     InputError
         If it is no video, has no pictures or time stamps, or (unless `partial`) ends long before its stated end.
-    MissingPackageError
-        If PyAV is not installed.
     """
     stamps = _Stamps()
     with opened(path) as (container, stream):
@@ -574,7 +556,6 @@ def _timed(
 
 
 def _all_frames(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
-    """Decode every frame."""
     for packet in packets_of(container, stream):
         yield from packet.decode()
 

@@ -183,13 +183,7 @@ def codes_of(scenes: Sequence[Scene], at: Sequence[float] | None = None) -> Scen
 
 
 def relation_of(place: tuple[float, float], other: tuple[float, float]) -> int:
-    """Return the position in :data:`RELATIONS` of one place to another, along the axis of larger distance.
-
-    Examples
-    --------
-    >>> RELATIONS[relation_of((0.5, 0.2), (0.6, 0.8))]
-    'above'
-    """
+    """Return the position in :data:`RELATIONS` of one place to another, along the axis of larger distance."""
     right, down = place[0] - other[0], place[1] - other[1]
     if abs(down) > abs(right):
         return 0 if down < 0 else 1
@@ -250,14 +244,7 @@ def draw_thing(rng: np.random.Generator, ground: str, *, shape: str | None = Non
 def draw_scene(rng: np.random.Generator, things: Sequence[Noun] | None = None, ground: str | None = None) -> Scene:
     """Draw a scene without overlaps or ambiguous relations.
 
-    Parameters
-    ----------
-    rng
-        Random generator.
-    things
-        Things that the scene must have; open attributes are drawn. None draws one or two.
-    ground
-        The ground; None draws it.
+    It has `things`, whose open attributes are drawn, or one or two things by default.
     """
     ground = ground or GROUNDS[int(rng.integers(len(GROUNDS)))]
     nouns = things if things is not None else [Noun(None, None)] * (1, 2, 2)[int(rng.integers(3))]
@@ -289,14 +276,7 @@ def is_clear(things: Sequence[Thing]) -> bool:
 def describe(rng: np.random.Generator, scene: Scene, *, fully: bool = False) -> Description:
     """Draw a true description of a scene.
 
-    Parameters
-    ----------
-    rng
-        Random generator.
-    scene
-        The scene.
-    fully
-        Name both things with shape and colour, their relation and the ground; else any of these may be left out.
+    With `fully`, it names both things with shape and colour, their relation and the ground; else any may be left out.
     """
 
     def noun(thing: Thing) -> Noun:
@@ -330,10 +310,6 @@ def in_words(
 
     Parameters
     ----------
-    rng
-        Random generator, for synonyms and word order.
-    description
-        The content.
     verbs
         Verbs that may be used; none for a sentence without.
     plain
@@ -397,7 +373,6 @@ def _changed(rng: np.random.Generator, scene: Scene) -> Scene:
 
 
 def _moved_to(thing: Thing, other: Thing) -> Thing:
-    """Return a thing at the place of another, wholly within the picture."""
     places = [
         (float(np.clip(x, thing.radius, ASPECT - thing.radius)), float(np.clip(y, thing.radius, 1 - thing.radius)))
         for x, y in (other.start, other.end)

@@ -42,19 +42,8 @@ def frame_features(
 ) -> list[Frames]:
     """Return the features of V videos: V arrays (T, D), float32, with enough frames to cover each duration.
 
-    Parameters
-    ----------
-    events
-        Events of all videos, grouped by video, videos in order.
-    duration_s : (V,) seconds
-    of_action, of_object : (concepts, D)
-        Prototypes.
-    fps
-        Frames per second.
-    perception
-        From 0 (noise) to 1 (clean).
-    rng
-        Generator of the noise, which does not depend on `perception`.
+    Events are grouped by video, videos in order. `of_action` and `of_object`, (concepts, D), are prototypes.
+    `perception` is from 0 (noise) to 1 (clean); the noise does not depend on it.
     """
     signal = (of_action[events.action] + of_object[events.thing]).astype(np.float32)
     first = np.searchsorted(events.video, np.arange(len(duration_s) + 1))
@@ -73,14 +62,6 @@ def frame_features(
 
 def coverage(start_s: Floats, end_s: Floats, n_frames: int, fps: float) -> Floats:
     """Return the part of each frame that lies inside each moment, (N, n_frames), from 0 to 1.
-
-    Parameters
-    ----------
-    start_s, end_s : (N,) seconds
-    n_frames
-        Number of frames of the video.
-    fps
-        Frames per second.
 
     Examples
     --------

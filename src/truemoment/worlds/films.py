@@ -109,7 +109,6 @@ class FilmSettings:
     n_dimensions: int = 512
 
     def __post_init__(self) -> None:
-        """Check all settings."""
         if not 0 <= self.nearness <= 1:
             raise UsageError(f"nearness: got {self.nearness}, expected a number from 0 to 1")
         for name, least, most in (
@@ -182,10 +181,6 @@ class SimulatedFilms:
 
     Parameters
     ----------
-    settings
-        Settings of the films.
-    films
-        Films in order of their queries.
     shared : (1 + actions + objects, D)
         The common vector, then prototypes of actions and of objects.
     """
@@ -309,16 +304,7 @@ class SimulatedFilms:
 
 
 def make_films(n_films: Mapping[str, int], settings: FilmSettings, rng: np.random.Generator) -> SimulatedFilms:
-    """Draw films; their frames are computed on demand, the same each time.
-
-    Parameters
-    ----------
-    n_films
-        Number of films in each split: train, val, test.
-    settings
-        Settings of the films.
-    rng
-        Random generator.
+    """Draw films, `n_films` in each split (train, val, test); their frames are computed on demand, the same each time.
 
     Examples
     --------
@@ -402,21 +388,10 @@ def write_films(
     dtype: Literal["float16", "float32"] = "float32",
     progress: Callable[[Iterable[str]], Iterable[str]] = lambda film_ids: film_ids,
 ) -> Path:
-    """Write films as the files of MAD into the folder ``mad`` of a data folder, and return that folder.
+    """Write films as the files of MAD into the new or empty folder ``mad`` of a data folder, and return that folder.
 
     ``ext_timestamps`` is the moment, as MAD's baselines read it; ``timestamps`` is a tenth shorter at either end, so
-    that reading the wrong ones shows.
-
-    Parameters
-    ----------
-    folder
-        Data folder, made if it does not exist; ``mad`` in it must be new or empty.
-    films
-        The films.
-    dtype
-        Type of all embeddings.
-    progress
-        Wraps the film ids, e.g. in a progress bar.
+    that reading the wrong ones shows. `progress` wraps the film ids, e.g. in a progress bar.
 
     Examples
     --------
@@ -462,14 +437,12 @@ def _hdf5() -> Any:  # noqa: ANN401 - h5py ships no types
 
 
 def _write_vectors(hdf5: Any, path: Path, vectors: Iterable[tuple[str, Frames]], dtype: str) -> None:  # noqa: ANN401 - as above
-    """Write an HDF5 file with a dataset for each name."""
     with hdf5.File(path, "w") as file:
         for name, vector in vectors:
             file[name] = vector.astype(dtype, copy=False)
 
 
 def _entries(films: Iterable[SimulatedFilm]) -> dict[str, dict[str, object]]:
-    """Annotations as MAD's files have them."""
     entries: dict[str, dict[str, object]] = {}
     for film in films:
         for k, sentence in enumerate(film.sentence):

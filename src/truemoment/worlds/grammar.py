@@ -115,16 +115,9 @@ N_CHOICES = 7
 
 
 def describe(action: int, name: str, choices: Floats) -> str:
-    """Return a sentence that describes an event.
+    """Return a sentence that describes an event: an action, by its position in :data:`ACTIONS`, and one of its objects.
 
-    Parameters
-    ----------
-    action
-        Position in :data:`ACTIONS`.
-    name
-        The object, one of the action's.
-    choices : (N_CHOICES,)
-        Random numbers in [0, 1): for subject, adverb, verb, form, article, circumstance and its kind.
+    `choices`, (N_CHOICES,), in [0, 1), select subject, adverb, verb, form, article, circumstance and its kind.
 
     Examples
     --------

@@ -146,15 +146,7 @@ class NamedInterval:
 
 
 def interval_share(annotations: Annotations, intervals: Intervals, within_s: float = WITHIN_S) -> float:
-    """Return the share of the reference moments that equal an interval of their video up to `within_s` seconds.
-
-    Examples
-    --------
-    >>> of_video = AnnotatedActions(30.0, np.array([3]), np.array([2.0]), np.array([9.0]))
-    >>> rows = [("v#0", "v", 30.0, "a door opens", 2.1, 9.0), ("v#1", "v", 30.0, "a dog barks", 2.0, 9.5)]
-    >>> interval_share(Annotations.from_rows(rows), lambda _: of_video)
-    0.5
-    """
+    """Return the share of the reference moments that equal an interval of their video up to `within_s` seconds."""
     n_alike = 0
     for video_id, start_s, end_s in zip(
         annotations.video_id.tolist(), annotations.start_s.tolist(), annotations.end_s.tolist(), strict=True

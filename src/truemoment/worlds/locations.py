@@ -1,32 +1,25 @@
 r"""Where events lie: the dials `location_prior` and `query_prior`, each with a meaning of its own.
 
-A location is drawn in two steps. First a *place* :math:`(u, v)` in the unit square is drawn, then the
-place is mapped to a start and a length (fractions of the video).
+A *place* :math:`(u, v)` in the unit square is drawn, then mapped to a start and a length (fractions of the video).
 
-**Place (query_prior q).** The square is cut into one cell an action, as large as the action is frequent
-(:func:`cells`). With probability q the place is uniform in the action's cell, else uniform in the whole
-square. Over all actions the place is therefore uniform whatever q is: q says how far the verb predicts
-the location and leaves the overall distribution as it is. Verb and location are independent at 0;
-at 1 the cells do not overlap, so the verb leaves one cell of 32.
+**Place (query_prior q).** The square has one cell for each action, as large as the action is frequent (:func:`cells`).
+With probability q the place is uniform in the action's cell, else uniform in the square. So the overall distribution
+does not depend on q. Verb and location are independent at 0; at 1 the verb leaves one cell of 32.
 
-**Map (location_prior p).** :func:`locate` moves each location along a straight line, from its spot in an
-even world to its spot in a clumped one:
+**Map (location_prior p).** :func:`locate` moves each location along a straight line, from its spot in an even world to
+its spot in a clumped one:
 
 .. math::
 
    \ell &= (1 - p)\,\ell_0 + p\,\ell_1, & \ell_0 &= 0.05 + 0.95\,(1 - \sqrt{1 - v}), & \ell_1 &= 0.15 + 0.1\,v \\
    s &= (1 - p)\,s_0 + p\,s_1, & s_0 &= u\,(1 - \ell_0), & s_1 &= 0.2\,u^2
 
-At 0, (start, end) is uniform over all valid moments of at least 5 % of the video: no distribution there is
-more even. At 1, lengths are 15 to 25 % and starts crowd at 0. Every step of the map rises in its own
-variable, so (i) places and locations correspond one to one, and the information that the verb carries does
-not depend on p; (ii) the entropy of the location is :math:`E[\log \partial_u s + \log \partial_v \ell]`, a
-concave function of p with its maximum at 0, so it falls as p rises.
+At 0, (start, end) is uniform over all moments of at least 5 % of the video. At 1, lengths are 15 to 25 % and starts
+crowd at 0. The map is one to one, so the information of the verb does not depend on p. The entropy of the location
+falls as p rises.
 
-**Out of distribution.** The centres of both priors move: cells are laid out from half the square further
-on, and the clump lies at the end of the video instead of its beginning
-(:math:`s_1 = 1 - \ell_1 - 0.2\,(1 - u)^2`). With both dials at 0 nothing changes, as there is no prior to
-shift.
+**Out of distribution.** Cells start half the square further on, and the clump lies at the end of the video
+(:math:`s_1 = 1 - \ell_1 - 0.2\,(1 - u)^2`). With both dials at 0 nothing changes.
 """
 
 from __future__ import annotations
@@ -50,20 +43,7 @@ Clump = Literal["beginning", "end"]
 def cells(frequency: Floats, order: Ints) -> Floats:
     """Divide the unit square into one cell per action: low u, high u, low v, high v, (A, 4).
 
-    Parameters
-    ----------
-    frequency : (A,)
-        Areas of the cells, which sum to 1.
-    order : (A,)
-        Order in which the actions fill the square, row by row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> cells(np.full(8, 1 / 8), np.arange(8))[[0, 1, 7]]
-    array([[0.  , 0.5 , 0.  , 0.25],
-           [0.5 , 1.  , 0.  , 0.25],
-           [0.5 , 1.  , 0.75, 1.  ]])
+    `frequency`, (A,), are the areas, which sum to 1; `order`, (A,), is the order of the actions, row by row.
     """
     table = np.zeros((len(frequency), 4))
     low = 0.0
@@ -76,58 +56,25 @@ def cells(frequency: Floats, order: Ints) -> Floats:
 
 
 def moved(order: Ints) -> Ints:
-    """Order of the actions in which each cell lies about half the square away, in u and in v.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> moved(np.arange(8))
-    array([5, 4, 7, 6, 1, 0, 3, 2])
-    """
+    """Order of the actions in which each cell lies about half the square away, in u and in v."""
     rows = np.array_split(order, N_ROWS)
     half = N_ROWS // 2
     return np.concatenate([np.roll(row, len(row) // 2) for row in rows[half:] + rows[:half]])
 
 
 def places(within: Floats, cell: Floats, bound: Bools) -> Floats:
-    """Return the places (u, v) of events, (N, 2).
+    """Return the places (u, v) of events, (N, 2), from uniform random numbers in [0, 1), (N, 2).
 
-    Parameters
-    ----------
-    within : (N, 2)
-        Uniform random numbers in [0, 1).
-    cell : (N, 4)
-        Cell of each event's action.
-    bound : (N,)
-        Whether the event lies in its action's cell.
+    `cell`, (N, 4), is the cell of each event's action; `bound`, (N,), whether the event lies in it.
     """
     low, high = cell[:, [0, 2]], cell[:, [1, 3]]
     return np.where(bound[:, None], low + within * (high - low), within)
 
 
 def locate(place: Floats, location_prior: float, clump: Clump = "beginning") -> tuple[Floats, Floats]:
-    """Map places to moments.
+    """Map places (u, v), (N, 2), to start and end, (N,) each: fractions of the video, 0 <= start < end <= 1.
 
-    Parameters
-    ----------
-    place : (N, 2)
-        (u, v) in the unit square.
-    location_prior
-        From 0 (even) to 1 (clumped).
-    clump
-        Where the clump lies.
-
-    Returns
-    -------
-    start_norm, end_norm : (N,)
-        Fractions of the video, 0 <= start < end <= 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> middle = np.array([[0.5, 0.75]])
-    >>> [np.round(np.concatenate(locate(middle, prior)), 2).tolist() for prior in (0.0, 1.0)]
-    [[0.24, 0.76], [0.05, 0.28]]
+    `location_prior` is from 0 (even) to 1 (clumped); `clump` is the place of the clump.
     """
     u, v = place[:, 0], place[:, 1]
     even_length = SHORTEST_NORM + (1 - SHORTEST_NORM) * (1 - np.sqrt(1 - v))

@@ -1,17 +1,12 @@
-r"""Simulated perception for Charades: the frame features a detector of actions of a stated quality would give.
+"""Simulated perception for Charades: frame features of a simulated action detector of a given quality.
 
-Reference moments *are* such annotations: 16,124 of the 16,128 moments of Charades-CD are an action interval of their
-video in these files, both ends within 0.15 s. Overlapping intervals of one class are joined here; 97.5 to 98.5 % of the
-moments are still an interval then (:func:`~truemoment.worlds.interval_rules.interval_share`). So these features test
-grounding machinery and the use of shortcuts, not perception, and every result that uses them must say so
-(:data:`CAUTION`). :mod:`truemoment.worlds.interval_rules` has the rules that such a result has to be compared with.
+A video's features are the scores of the detector: a row each second, a number for each of the 157 action classes,
+simulated from the annotated action intervals (column ``actions`` of ``Charades_v1_*.csv``). Reference moments *are*
+such intervals: 16,124 of the 16,128 moments of Charades-CD (97.5 to 98.5 % after overlapping intervals of one class are
+joined). So these features test grounding machinery and the use of shortcuts, not perception (:data:`CAUTION`); compare
+with the rules of :mod:`truemoment.worlds.interval_rules`.
 
-The annotators of Charades marked when each of 157 actions happens in each video (column ``actions`` of
-``Charades_v1_*.csv``). From these intervals a detector is simulated that finds some, misses some, adds some that are
-not there, and gets their ends a little wrong. A video's features are its scores: a row each second, a number each
-class.
-
-A detector is four settings (:class:`Detector`), all monotone functions of one dial q from 0 to 1::
+A detector is four settings (:class:`Detector`), all functions of one dial q from 0 (noise) to 1 (oracle)::
 
     detection rate              q           each interval is found with this probability
     false positives a minute    12 (1 - q)  Poisson, anywhere in the video; classes and lengths as in training videos
@@ -20,11 +15,9 @@ A detector is four settings (:class:`Detector`), all monotone functions of one d
 
     score(row, class) = share of the row that found intervals of the class cover + noise.
 
-At 1 the detector is an oracle; at 0 it is noise that knows nothing of a video but its duration. What the dial means is
-*measured*: the mean over classes of the average precision over all rows of the training videos (frame mAP, Sigurdsson
-et al. 2016, section 6; :func:`frame_map`). ``perception:0.3`` asks for a frame mAP of 0.3: the dial is looked up in
-:data:`CALIBRATION`, and what was reached is measured again and told. A video's draws depend on the seed and its id
-alone, and are the same for every quality: better perception is the same detector made better.
+The quality is *measured*: the mean over classes of the average precision over all rows of the training videos (frame
+mAP, Sigurdsson et al. 2016, section 6; :func:`frame_map`). :data:`CALIBRATION` gives the dial of a frame mAP. The draws
+of a video depend only on the seed and its id.
 """
 
 from __future__ import annotations
@@ -167,14 +160,8 @@ class Perception:
         Annotated intervals by video id.
     habits
         What false positives are drawn from.
-    detector
-        The errors of the detector.
     n_classes
         Dimensions of a row.
-    seed
-        Seed of all draws, together with the id of the video.
-    name
-        Name in signatures.
     """
 
     fps = FPS
@@ -220,7 +207,6 @@ class Perception:
         return self._perceived(video_id)[0]
 
     def _perceived(self, video_id: str) -> tuple[AnnotatedActions, np.random.Generator]:
-        """Return what the detector finds in a video, and the generator of the noise of its scores."""
         actions = self._actions_of(video_id)
         seeds = np.random.SeedSequence([self.seed, *_words(video_id)]).spawn(2)
         of_hits, rng = map(np.random.default_rng, seeds)  # apart: noise does not depend on the number of actions
@@ -252,8 +238,6 @@ def perception_features(folder: Path, *, quality: float, seed: int) -> Perceptio
         Folder of Charades-STA with ``Charades_v1_train.csv``, ``Charades_v1_test.csv`` and ``Charades_v1_classes.txt``.
     quality
         Frame mAP on the training videos, from that of noise to 1; 0 for noise.
-    seed
-        Seed of all draws, 0 or above.
 
     Returns
     -------
@@ -385,7 +369,6 @@ def _read_interval(text: str, n_classes: int) -> tuple[int, float, float] | None
 
 
 def _joined(duration_s: float, intervals: list[tuple[int, float, float]]) -> AnnotatedActions:
-    """Join overlapping intervals of one class."""
     joined: list[tuple[int, float, float]] = []
     for klass, start_s, end_s in sorted(intervals):
         if not end_s > start_s:
@@ -444,26 +427,14 @@ def _detected(
 
 
 def row_edges_s(duration_s: float) -> Floats:
-    """Return the edges of the rows of a video in seconds, (T + 1,).
-
-    Examples
-    --------
-    >>> row_edges_s(1.25).tolist()
-    [0.0, 1.0, 1.25]
-    """
+    """Return the edges of the rows of a video in seconds, (T + 1,)."""
     edges = np.arange(_n_rows(duration_s) + 1) / FPS
     edges[-1] = duration_s
     return np.asarray(edges)
 
 
 def row_coverage(actions: AnnotatedActions, n_classes: int) -> Frames:
-    """Return the share of each row that intervals of each class cover, (T, classes), float32.
-
-    Examples
-    --------
-    >>> row_coverage(AnnotatedActions(1.25, np.array([1]), np.array([0.25]), np.array([9.0])), 2).tolist()
-    [[0.0, 0.75], [0.0, 1.0]]
-    """
+    """Return the share of each row that intervals of each class cover, (T, classes), float32."""
     n_rows = _n_rows(actions.duration_s)
     covered = coverage(actions.start_s, np.minimum(actions.end_s, actions.duration_s), n_rows, FPS)
     covered[:, -1] /= actions.duration_s * FPS - (n_rows - 1)
@@ -497,23 +468,9 @@ def frame_map(features: Perception, actions: Mapping[str, AnnotatedActions]) -> 
 
 
 def average_precision(scores: npt.NDArray[np.float32], active: Bools) -> float:
-    r"""Return the mean over the positives of the precision among all rows that score as high or higher.
+    r"""Return the mean over the positives P of the precision among all rows that score as high or higher.
 
     .. math:: AP = \frac{1}{|P|} \sum_{i \in P} \frac{|\{j \in P : s_j \ge s_i\}|}{|\{j : s_j \ge s_i\}|}
-
-    The order of rows of equal score has no effect.
-
-    Parameters
-    ----------
-    scores : (R,)
-        Score of each row.
-    active : (R,)
-        Positives, P; at least one.
-
-    Examples
-    --------
-    >>> average_precision(np.array([0.9, 0.8, 0.7, 0.7], dtype=np.float32), np.array([True, False, True, False]))
-    0.75
     """
     every, positive = np.sort(scores), np.sort(scores[active])
     above = len(every) - np.searchsorted(every, positive, side="left")

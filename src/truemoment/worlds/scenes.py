@@ -229,19 +229,8 @@ def plan_video(
 ) -> SceneVideo:
     """Draw the content of a video: shots of 4 to 9 s, about a third of them events.
 
-    Each sentence is true of its own moments and of no other. A quarter of the events are shown twice, drawn again; half
-    of the distractors differ from an event in one respect.
-
-    Parameters
-    ----------
-    rng
-        Random generator.
-    minutes
-        Duration, exact to the frame.
-    fps
-        Frames per second.
-    n_events
-        Number of sentences; None for one per about four shots.
+    Each sentence is true of its own moments and of no other. A quarter of the events are shown twice, drawn anew; half
+    of the distractors differ from an event in one respect. By default there is a sentence for about every four shots.
     """
     if not 0.1 <= minutes <= 600:
         raise UsageError(f"got a video of {minutes:g} minutes, expected 0.1 to 600")
@@ -337,18 +326,10 @@ def render_video(
     width: int = 160,
     n_events: int | None = None,
 ) -> Annotations:
-    """Write a video of rendered scenes as MP4, and return its annotations, a row per moment.
+    """Write a video of rendered scenes (:func:`plan_video`) as MP4, and return its annotations, a row per moment.
 
-    Parameters
-    ----------
-    path
-        File to write; its name without the suffix is the video id, and queries are ``VIDEO#0``, ``VIDEO#1`` ...
-    rng
-        Random generator; the same state gives the same video.
-    minutes, fps, n_events
-        As in :func:`plan_video`.
-    height, width
-        Pixels, even numbers.
+    The name of the file without the suffix is the video id, and queries are ``VIDEO#0``, ``VIDEO#1`` ... `height` and
+    `width` are even numbers of pixels.
 
     Examples
     --------

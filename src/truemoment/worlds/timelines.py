@@ -67,10 +67,7 @@ class Events:
 def compose(numbers: Floats) -> tuple[Ints, Ints, Ints, Bools]:
     """Return (video, action, thing, asked) of the time lines of V videos, as in :class:`Events`.
 
-    Parameters
-    ----------
-    numbers : (V, 1 + MOST_EVENTS, 4)
-        Independent uniform random numbers in [0, 1).
+    `numbers`, (V, 1 + MOST_EVENTS, 4), are independent uniform random numbers in [0, 1).
     """
     rows: list[tuple[int, int, int, bool]] = []
     for video, table in enumerate(numbers.tolist()):

@@ -152,10 +152,6 @@ class ToyGrounder:
 
     Parameters
     ----------
-    features
-        Frame features of every video.
-    name
-        Name in reports.
     model
         Fitted parameters; None before :meth:`fit`.
 

@@ -58,10 +58,6 @@ class WorldSettings:
     annotator_noise
         Standard deviation of an annotator's boundaries, as a fraction of the event's length, 0 to 1; a boundary moves
         by at most 45 % of the length.
-    fps
-        Frames per second.
-    n_dimensions
-        Dimensions of a frame, 1 or more.
     seed
         0 or more; the same settings give the same world.
     """
@@ -77,7 +73,6 @@ class WorldSettings:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        """Check all settings."""
         for name in ("location_prior", "query_prior", "perception", "annotator_noise"):
             if not 0 <= getattr(self, name) <= 1:
                 raise UsageError(f"{name}: got {getattr(self, name)}, expected a number from 0 to 1")
@@ -112,19 +107,13 @@ class World:
 
     Parameters
     ----------
-    settings
-        Its settings.
     splits
         Annotations of ``train``, ``val``, ``test-iid`` and ``test-ood``: one reference per query, the event itself. In
         ``test-ood`` the centres of both priors have moved.
     humans
         ``test-iid`` and ``test-ood`` as several annotators mark them: a row per annotator (``annotator-1`` ...).
-    features
-        Frame features of all videos.
     events
-        Events of all videos. The queries are the requested ones, in this order.
-    video_ids
-        Ids of the videos in order of their numbers.
+        Events of all videos. The queries are those that are asked for, in this order.
     """
 
     settings: WorldSettings
@@ -148,11 +137,6 @@ def make_world(
     seed: int = 0,
 ) -> World:
     """Make a world; the parameters are those of :class:`WorldSettings`.
-
-    Raises
-    ------
-    UsageError
-        If a setting is outside its range.
 
     Examples
     --------
@@ -233,7 +217,6 @@ def videos_by_split(n_videos: int) -> Ints:
 def _events(
     settings: WorldSettings, duration_s: Floats, shifted: Bools, rng: Mapping[str, np.random.Generator]
 ) -> Events:
-    """Draw all events; in videos marked `shifted` (V,) the centres of the priors have moved."""
     numbers = rng["time lines"].random((len(duration_s), 1 + MOST_EVENTS, 4))
     video, action, thing, queried = compose(numbers)
     order = rng["cells"].permutation(len(ACTIONS))

@@ -76,13 +76,7 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
     @cached_property
     def reading(self) -> Reading:
-        """How answers are read.
-
-        Raises
-        ------
-        UsageError
-            If there is no such axis or choice.
-        """
+        """How answers are read."""
         options: dict[str, Any] = {name: getattr(self, name) for name in ("axis", "which", "one_sided", "swapped")}
         return Reading(**options)
 
@@ -92,18 +86,7 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
         return hashlib.sha256(msgspec.json.encode(self)).hexdigest()
 
     def check(self, path: Path | None = None) -> None:
-        """Refuse a prompt that cannot be filled.
-
-        Parameters
-        ----------
-        path
-            Where it comes from, for messages.
-
-        Raises
-        ------
-        InputError
-            Naming the field.
-        """
+        """Refuse a prompt that cannot be filled."""
         for field, known in (("user", USER_FIELDS), ("frame_label", LABEL_FIELDS), ("system", ())):
             names = _names_in(getattr(self, field))
             strange = next((name for name in names if name not in known), None)
@@ -131,19 +114,7 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
     def fill(self, sentence: str, duration_s: float, frames: Frames | None = None) -> list[str | bytes]:
         """Return the content of the user message: texts, and frames as JPEG files, in order.
 
-        Parameters
-        ----------
-        sentence
-            The query.
-        duration_s
-            Duration that the prompt states, seconds.
-        frames
-            Frames of the video; not read if the prompt shows none.
-
-        Raises
-        ------
-        UsageError
-            If the prompt shows frames and there are none.
+        `duration_s` is the stated duration; frames are not used if the prompt shows none.
         """
         values = {
             "sentence": sentence,
@@ -165,15 +136,7 @@ class Prompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True)
 
 
 def messages(prompt: Prompt, parts: Sequence[str | bytes]) -> list[dict[str, Any]]:
-    """Return the messages of a request, frames as ``data:`` addresses.
-
-    Parameters
-    ----------
-    prompt
-        Whose system text goes first.
-    parts
-        The content of the user message, as :meth:`Prompt.fill` returns it.
-    """
+    """Return the messages of a request, frames as ``data:`` addresses."""
     import base64  # noqa: PLC0415 - only asking needs it
 
     content: list[dict[str, Any]] = []
@@ -203,22 +166,7 @@ def clock(time_s: float) -> str:
 
 
 def get_prompt(name: str) -> Prompt:
-    """Return a prompt that comes along, or read one from a TOML file.
-
-    Parameters
-    ----------
-    name
-        One of :data:`PROMPTS`, or the name of a file that ends in ``.toml``.
-
-    Raises
-    ------
-    UsageError
-        If it is neither.
-    MissingFileError
-        If there is no such file.
-    InputError
-        If the file is not a prompt, naming the field.
-    """
+    """Return one of :data:`PROMPTS` by name, or read a prompt from a file that ends in ``.toml``."""
     if name in PROMPTS:
         return _read(name, files(__name__).joinpath(f"{name}.toml").read_text("utf-8"), None)
     if not name.lower().endswith(".toml"):
