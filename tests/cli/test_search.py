@@ -417,7 +417,7 @@ def test_an_index_that_ends_far_before_the_film_is_told(call, index):
     assert status == 0
     assert err == (
         "note: rows end elsewhere than the video, in 1 of 2 videos: 'c' has rows up to 60 s, it lasts 90 s; "
-        "no moment behind the last row is found\n"
+        "no moment after the last row is found\n"
     )
 
 
@@ -428,8 +428,8 @@ def test_rows_that_go_on_behind_the_end_of_the_film_are_told(call, index):
     assert status == 0
     told = "note: rows end elsewhere than the video, in 1 of 2 videos: "
     assert err.splitlines() == [
-        f"{told}'a' has rows up to 40 s, it lasts 45 s; no moment behind the last row is found",
-        f"{told}'c' has rows up to 60 s, it lasts 50 s; moments behind its end may be found",
+        f"{told}'a' has rows up to 40 s, it lasts 45 s; no moment after the last row is found",
+        f"{told}'c' has rows up to 60 s, it lasts 50 s; moments after its end may be found",
     ]
 
 
