@@ -205,7 +205,8 @@ def test_datasets_describe_and_check_it(call, root, monkeypatch):
     sheet = json.loads((root / "anew.json").read_text())
     status, out, err = call("datasets", "info", root / "anew")
     assert (status, err) == (0, "")
-    assert out.startswith(f"anew: mine.jsonl, split again ({root / 'anew'})\n")
+    title, folder = out.splitlines()[:2]
+    assert (title, folder.strip()) == ("dataset  anew: mine.jsonl, split again", f"({root / 'anew'})")
     for split in SPLITS:
         assert re.search(rf"^{split} +{sheet['splits'][split]['n_queries']} ", out, re.MULTILINE)
     monkeypatch.chdir(root)
