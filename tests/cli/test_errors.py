@@ -191,7 +191,7 @@ class TestInterruption:
         def interrupt(*_, **__):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr("truemoment.cli.options.read_predictions", interrupt)
+        monkeypatch.setattr("truemoment.io.prediction_files.read_predictions", interrupt)
 
     @pytest.mark.usefixtures("interrupted")
     def test_status_130(self, evaluate):
