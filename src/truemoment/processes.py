@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 ENDED = 130
-"""Exit status of a process that was told to end."""
+"""Exit status of a process that got a signal to end."""
 
 GRACE_S = 30.0
 """How long a process whose parent is gone may take to remove what is half written."""

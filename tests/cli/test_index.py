@@ -102,7 +102,7 @@ def test_a_single_one_that_cannot_be_read_is_status_2_and_leaves_nothing(fails, 
 def test_a_damaged_film_with_partial(call, fails, paint):
     path = paint(Path("film.mkv"), [((200, 30, 30), 30), ((30, 30, 200), 30)])
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    assert "cut off?" in fails(2, "index", "film.mkv", "--model", "colours")
+    assert "truncated?" in fails(2, "index", "film.mkv", "--model", "colours")
     status, _, err = call("index", "film.mkv", "--model", "colours", "--partial", "--quiet")
     assert status == 0
     assert err.startswith("note: film: ends at ")

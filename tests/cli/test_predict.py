@@ -315,7 +315,7 @@ def test_options_that_do_not_go_together(refused, videos):
         "runs/nope: no such run of truemoment train, and no address of a served model, expected e.g. runs/tan2d or "
         "http://localhost:8000/v1"
     )
-    assert "no address of a served model" in refused("--videos", videos, endpoint="ftp://here/v1")
+    assert "not the address of a served model" in refused("--videos", videos, endpoint="ftp://here/v1")
     assert "NO_KEY is not set" in refused("--videos", videos, "--key-variable", "NO_KEY")
 
 
@@ -332,7 +332,7 @@ def test_missing_videos_are_listed(refused, videos, tmp_path):
     assert "1 of 2 videos are missing (w), expected their id and one of .mp4 .mkv .webm .avi .mov" in told
     assert "--on-missing-video skip" in told
     (videos / "v.mp4").unlink()
-    assert "lacks 2 of 2 videos (v, w)" in refused("--videos", videos, "--on-missing-video", "skip")
+    assert "2 of 2 videos are missing (v, w)" in refused("--videos", videos, "--on-missing-video", "skip")
     assert "no such folder" in refused("--videos", tmp_path / "none")
 
 

@@ -226,7 +226,7 @@ def test_clips_of_a_film_that_is_gone_leave_no_folder(call, fails, index, films,
     for options in (["--clips", "clips"], ["--thumbnails", "clips"], ["--clips", "mine"]):
         status, _, err = call("search", "red", index, *options)
         assert status == 1
-        assert "no such file; the index remembers" in err
+        assert "no such file; pictures need the video" in err
     assert not Path("clips").exists()
     assert Path("mine").is_dir()
 
@@ -241,7 +241,7 @@ def test_clips_among_the_films_are_told(call, index, films):
     for out, is_told in ((f"{films}.index", True), (f"{films / 'a.mp4'}.index", False)):  # of the folder, of the film
         assert call("index", Path(out).with_suffix(""), "--model", "colours", "--quiet")[0] == 0
         _, _, err = call("search", "red", out, "--top", "1", "--clips", films / "others")
-        assert ("lies among the videos" in err) == is_told
+        assert ("is in the folder of the videos" in err) == is_told
         shutil.rmtree(films / "others")
 
 
@@ -325,7 +325,10 @@ def test_feature_files_with_sentences(call, index, tmp_path):
     ("words", "told"),
     [
         ([], "got 0 arguments, expected a sentence and a video or index; for example truemoment search"),
-        (["a", "man", "opens", "all.index"], "got 4 arguments, expected a sentence and a video or index; a sentence"),
+        (
+            ["a", "man", "opens", "all.index"],
+            "got 4 arguments, expected a sentence and a video or index; put the sentence in",
+        ),
         (["all.index", "a man"], "the sentence comes first: truemoment search 'a man' all.index"),
         ([" ", "all.index"], "got an empty sentence"),
         (["red", "nothing.mp4"], "nothing.mp4: no such video or index"),
@@ -417,7 +420,7 @@ def test_an_index_that_ends_far_before_the_film_is_told(call, index):
     assert status == 0
     assert err == (
         "note: rows end elsewhere than the video, in 1 of 2 videos: 'c' has rows up to 60 s, it lasts 90 s; "
-        "no moment behind the last row is found\n"
+        "no moment after the last row is found\n"
     )
 
 
@@ -428,8 +431,8 @@ def test_rows_that_go_on_behind_the_end_of_the_film_are_told(call, index):
     assert status == 0
     told = "note: rows end elsewhere than the video, in 1 of 2 videos: "
     assert err.splitlines() == [
-        f"{told}'a' has rows up to 40 s, it lasts 45 s; no moment behind the last row is found",
-        f"{told}'c' has rows up to 60 s, it lasts 50 s; moments behind its end may be found",
+        f"{told}'a' has rows up to 40 s, it lasts 45 s; no moment after the last row is found",
+        f"{told}'c' has rows up to 60 s, it lasts 50 s; moments after its end may be found",
     ]
 
 

@@ -448,7 +448,7 @@ def test_a_damaged_video_is_taken_for_what_it_shows(tmp_path, paint, build):
     assert not (tmp_path / "index").exists()
     report = build([path], partial=True)
     assert report.failed == {}
-    assert "cut off?" in report.notes["film"]
+    assert "truncated?" in report.notes["film"]
     index = Index(tmp_path / "index")
     assert 4 <= len(index["film"]) < 120
     assert index.about("film").notes == (report.notes["film"],)

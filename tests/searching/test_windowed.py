@@ -211,7 +211,7 @@ def test_a_method_that_does_not_tell_what_it_sees_is_given_the_films():
     store = films()
     method, queries = Drawn(store), queries_of(store)
     del method.features
-    with pytest.raises(UsageError, match="give those of the videos"):
+    with pytest.raises(UsageError, match="give the features of the videos"):
         Windowed(method, Windows()).ground(queries)
     given = Windowed(method, Windows(), features=store).ground(queries)
     assert given.score.tolist() == Windowed(Drawn(store), Windows()).ground(queries).score.tolist()

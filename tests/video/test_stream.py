@@ -141,7 +141,7 @@ def test_a_matroska_file_whose_clock_starts_late(tmp_path):
     assert numbers(whole, 1) == [25 * k for k in range(10)]
     path = tmp_path / "a.mkv"
     path.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
-    with pytest.raises(InputError, match=r"ends at \d\.\d s of the 10\.0 s it says it has: cut off\?"):
+    with pytest.raises(InputError, match=r"ends at \d\.\d s of the 10\.0 s that it states: truncated\?"):
         outline_of(path)
 
 

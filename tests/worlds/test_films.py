@@ -75,7 +75,7 @@ def test_what_is_not_there_is_told():
     for query_id in (str(last), "-1", "x", ""):
         with pytest.raises(InputError, match=f"no query '{query_id}' about these films"):
             films.vectors(Queries([query_id], ["v"], np.array([9.0]), ["s"]))
-    with pytest.raises(UsageError, match="got split 'train', of which no film was made"):
+    with pytest.raises(UsageError, match="got split 'train', expected one with films"):
         films.annotations("train")
 
 

@@ -79,7 +79,7 @@ def _why_aside(text: str, moment: Moment, before: str) -> str:
     if _EXAMPLE.search(before):
         return "an example"
     relative = _FROM_A_TIME.match(text, moment.stop) or (_WITHIN.search(before) and _OF_A_TIME.match(text, moment.stop))
-    return "told from another time" if relative else ""
+    return "relative to another time" if relative else ""
 
 
 def _in_named_unit(moment: Moment, before: str) -> Moment:

@@ -111,7 +111,7 @@ def _moment_of_two(text: str, times: Sequence[Time], at: int, label: Label, befo
     if how and (moment := _pair(text, first, second, how, before)) is not None:
         return 2, moment
     if between.strip() in ("before", "after", "prior to") and first.unit == second.unit == "s":
-        fault = "told from another time"
+        fault = "relative to another time"
         return 2, Moment(first.begin, second.end, first.value, second.value, "s", "a time", fault)
     return 0, None
 
@@ -301,7 +301,7 @@ def _at_an_edge(text: str, time: Time, before: str, label: Label) -> Moment | No
         begin = time.begin - len(before) + behind.start()
         moment = end._replace(begin=begin, how="the start to an end", one_sided=False)
     elif _BEFORE_THE_END.search(before) and time.unit:
-        moment = start._replace(fault="told from the video's end", one_sided=False)
+        moment = start._replace(fault="relative to the video's end", one_sided=False)
     elif label in ("start", "end") and (time.unit or _is_value(before)):
         moment = start if label == "start" else end
     return moment

@@ -163,7 +163,7 @@ def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedA
     elif not why and len(found) != 2:
         why = "a single time" if len(found) == 1 else f"{len(found)} times that nothing joins"
     elif not why and _TWICE.search(part.text, max(found[0].begin - 40, 0), found[1].begin):
-        why = "two times of which each may be a moment"
+        why = "two times, each may be a moment"
     elif not why and not start_s < end_s:
         why = "two times that do not rise"
     elif not why and reading.on.kind != "seconds":

@@ -168,11 +168,11 @@ def _vector_of(word: bytes, numbers: list[bytes], width: int) -> Vectors:
         raise InputError(f"got more than {width} numbers, expected as many as on the first line")
     for text in numbers:
         if not _NUMBER.fullmatch(text):
-            raise InputError(f"got {text.decode('utf-8', 'replace')[:40]!r}, expected numbers behind the word")
+            raise InputError(f"got {text.decode('utf-8', 'replace')[:40]!r}, expected numbers after the word")
     with np.errstate(over="ignore"):  # values beyond float32 are not finite and are reported below
         vector = np.array([float(text) for text in numbers], dtype=np.float64).astype(np.float32)
     if not np.isfinite(vector).all():
-        raise InputError("got a number beyond float32, expected numbers behind the word")
+        raise InputError("got a number beyond float32, expected numbers after the word")
     return vector
 
 

@@ -41,7 +41,7 @@ class Written:
         """Take the whole number after the @."""
         if self._rank is None or not re.fullmatch(r"\d{1,6}", self._rank):
             got = "nothing" if self._rank is None else repr(self._rank)
-            raise MeasureError(f"{self.text!r}: got {got} behind @, expected a whole number as in {self.name}@5")
+            raise MeasureError(f"{self.text!r}: got {got} after @, expected a whole number as in {self.name}@5")
         rank, self._rank = int(self._rank), None
         return rank
 

@@ -191,7 +191,7 @@ def _note_other_ends(store: FeatureStore, annotations: Annotations, *, refused: 
         raise InputError(problem, path=store.name, hint=f"are there {store.fps:g} rows a second? see --fps")
     early = {of: end_s for of, end_s in off.items() if end_s < duration_s[of]}
     late = {of: end_s for of, end_s in off.items() if of not in early}
-    effects = ((early, "no moment behind the last row is found"), (late, "moments behind its end may be found"))
+    effects = ((early, "no moment after the last row is found"), (late, "moments after its end may be found"))
     for some, effect in effects:
         if some:
             note(f"{_ends_in_words(some, duration_s, len(ends_s))}; {effect}")

@@ -9,7 +9,7 @@ from truemoment.training.results import ResultRow
 from truemoment.version import __version__
 
 CONFIG = "floor"
-"""What stands where a trained method has its recipe's hash."""
+"""Text in place of the hash of a recipe."""
 
 
 def floor_rows(name: str, scores: Scores, *, seed: int, fitted_on: Annotations | None) -> tuple[ResultRow, ...]:

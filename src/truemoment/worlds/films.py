@@ -266,12 +266,12 @@ class SimulatedFilms:
         try:
             return self.films[film_id]
         except KeyError:
-            raise InputError(f"there is no film {film_id!r} among {len(self.films)} simulated ones") from None
+            raise InputError(f"found no film {film_id!r} among {len(self.films)} simulated ones") from None
 
     def _of_split(self, split: str) -> list[SimulatedFilm]:
         films = [film for film in self.films.values() if film.split == split]
         if not films:
-            raise UsageError(f"got split {split!r}, of which no film was made")
+            raise UsageError(f"got split {split!r}, expected one with films")
         return films
 
     def _film_of(self, query_id: str) -> tuple[str, int]:

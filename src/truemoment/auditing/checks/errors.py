@@ -27,7 +27,7 @@ ERRORS = {
     "empty or swapped": "of top-1 predictions do not end after they start",
     "no answer": "of the queries have no prediction that could be read",
     "hidden": "of the queries have a right prediction that is not ranked first",
-    "hidden by duplicates": "of the queries have a right prediction behind repetitions of a wrong one",
+    "hidden by duplicates": "of the queries have a right prediction after repetitions of a wrong one",
 }
 """What kinds of error are, in words after a share."""
 
