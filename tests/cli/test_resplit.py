@@ -205,7 +205,7 @@ def test_datasets_describe_and_check_it(call, root, monkeypatch):
     sheet = json.loads((root / "anew.json").read_text())
     status, out, err = call("datasets", "info", root / "anew")
     assert (status, err) == (0, "")
-    assert " ".join(out.split()).startswith(f"dataset anew: mine.jsonl, split anew ({root / 'anew'})")
+    assert " ".join(out.split()).startswith(f"dataset anew: mine.jsonl, split again ({root / 'anew'})")
     for split in SPLITS:
         assert re.search(rf"^{split} +{sheet['splits'][split]['n_queries']} ", out, re.MULTILINE)
     monkeypatch.chdir(root)
