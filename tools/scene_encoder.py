@@ -533,4 +533,21 @@ def write_encoder(folder: Path, model: CLIPModel, tokenizer: CLIPTokenizer) -> N
     model.config.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     with atomic_write(folder / "preprocessor_config.json") as stream:
-        stream.write(msgspec.json.format(msgspec.json.encode(PREPARATION.as_file()), indent=2) + b"\n")
+        stream.write(msgspec.json.format(msgspec.json.encode(_preprocessor_config()), indent=2) + b"\n")
+
+
+def _preprocessor_config() -> dict[str, object]:
+    """Return the preparation of pictures as transformers writes it."""
+    middle = {"height": PREPARATION.height, "width": PREPARATION.width}
+    return {
+        "do_resize": True,
+        "size": middle if PREPARATION.shortest_side is None else {"shortest_edge": PREPARATION.shortest_side},
+        "do_center_crop": PREPARATION.shortest_side is not None,
+        "crop_size": middle,
+        "do_rescale": True,
+        "rescale_factor": PREPARATION.rescale,
+        "do_normalize": True,
+        "image_mean": PREPARATION.mean,
+        "image_std": PREPARATION.std,
+        "resample": PREPARATION.resample,
+    }

@@ -26,12 +26,6 @@ def test_counts_and_the_most_frequent_over_all_splits():
     assert use.coverage == pytest.approx(8 / 9)
 
 
-def test_shares_are_of_all_verbs_of_the_split():
-    use = verb_use(VERBS, n=3)
-    assert use.shares("train").tolist() == pytest.approx([2 / 6, 3 / 6, 0])
-    assert use.shares("test").tolist() == pytest.approx([1 / 3, 0, 2 / 3])
-
-
 def test_verbs_per_sentence():
     use = verb_use(VERBS)
     assert use.per_sentence.tolist() == [1, 2, 2, 1]
@@ -44,12 +38,8 @@ def test_nothing_is_undefined_and_no_error():
         use = verb_use(nothing)
         assert (use.top, math.isnan(use.coverage)) == ((), True)
         assert use.mean_per_sentence == 0 if nothing.get("train") else math.isnan(use.mean_per_sentence)
-    use = verb_use({"train": [("open",)], "test": []})
-    assert [math.isnan(share) for share in use.shares("test")] == [True]
 
 
 def test_wrong_usage_is_named():
-    with pytest.raises(UsageError, match="unknown split 'val', expected one of train, test"):
-        verb_use(VERBS).shares("val")
     with pytest.raises(UsageError, match="0 most frequent verbs"):
         verb_use(VERBS, n=0)

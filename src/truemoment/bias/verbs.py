@@ -12,8 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from truemoment.exceptions import UsageError
-from truemoment.intervals import Floats, Ints
+from truemoment.intervals import Ints
 from truemoment.language.verbs import coverage, verb_counts
 
 
@@ -49,14 +48,6 @@ class VerbUse:
         n_verbs = int(self.per_sentence @ np.arange(len(self.per_sentence)))
         return n_verbs / self.n_sentences if self.n_sentences else float("nan")
 
-    def shares(self, split: str) -> Floats:
-        """Return the share of each of `top` among all verbs of a split, shape (n,); NaN if it has none."""
-        if split not in self.counts:
-            raise UsageError(f"unknown split {split!r}, expected one of {', '.join(self.counts)}")
-        counts = self.counts[split]
-        found = np.array([counts[verb] for verb in self.top], dtype=np.float64)
-        return found / counts.total() if counts else np.full(len(self.top), np.nan)
-
 
 def verb_use(verbs_by_split: Mapping[str, Sequence[Sequence[str]]], n: int = 30) -> VerbUse:
     """Count the verbs (:func:`truemoment.language.verbs_of`) of each split, and list the `n` most frequent ones.
@@ -66,8 +57,6 @@ def verb_use(verbs_by_split: Mapping[str, Sequence[Sequence[str]]], n: int = 30)
     >>> use = verb_use({"train": [("open", "close"), ("open",)], "test": [(), ("sit",)]}, n=2)
     >>> use.top, use.coverage, use.per_sentence.tolist(), use.mean_per_sentence
     (('open', 'close'), 0.75, [1, 2, 1], 1.0)
-    >>> use.shares("test").tolist()
-    [0.0, 0.0]
     """
     counts = {split: verb_counts(sentences) for split, sentences in verbs_by_split.items()}
     together: Counter[str] = sum(counts.values(), Counter())

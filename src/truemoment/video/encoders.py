@@ -247,23 +247,6 @@ class Preparation:
             settings.resample,
         )
 
-    def as_file(self) -> dict[str, object]:
-        """Return the content that :meth:`read` reads, as transformers writes it."""
-        whole = self.shortest_side is None
-        middle = {"height": self.height, "width": self.width}
-        return {
-            "do_resize": True,
-            "size": middle if whole else {"shortest_edge": self.shortest_side},
-            "do_center_crop": not whole,
-            "crop_size": middle,
-            "do_rescale": True,
-            "rescale_factor": self.rescale,
-            "do_normalize": True,
-            "image_mean": self.mean,
-            "image_std": self.std,
-            "resample": self.resample,
-        }
-
     def __call__(self, rgb: Pixels) -> Prepared:
         """Make a picture (H, W, 3) ready, (3, height, width)."""
         try:
