@@ -10,6 +10,9 @@ from commands import CASES
 from golden import HERE, away_from_home, differences, merged, outcome, prepare
 
 
+pytestmark = pytest.mark.slow
+
+
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
     """What commands read, and a cache that they share."""
