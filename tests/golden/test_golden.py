@@ -9,7 +9,6 @@ from commands import CASES
 
 from golden import HERE, away_from_home, differences, merged, outcome, prepare
 
-
 pytestmark = pytest.mark.slow
 
 
