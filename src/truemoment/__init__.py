@@ -5,6 +5,7 @@ Each name is imported when it is first used: ``import truemoment`` is quick, and
 
 from __future__ import annotations
 
+from truemoment.lazy import lazy
 from truemoment.version import __version__
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all else here
@@ -82,17 +83,16 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a checker of types knows the names from above
+    _load = lazy(__name__, _HOME)
 
     def __getattr__(name: str) -> object:
-        from importlib import import_module  # noqa: PLC0415 - see the top
         from importlib.util import find_spec  # noqa: PLC0415 - see the top
 
-        if name in _HOME:
-            found = globals()[name] = getattr(import_module(f"truemoment.{_HOME[name]}"), name)
-            return found
-        if not name.startswith("_") and find_spec(f"truemoment.{name}") is not None:
-            return import_module(f"truemoment.{name}")
-        raise AttributeError(f"module 'truemoment' has no attribute {name!r}")
+        if name not in _HOME and not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:
+            from importlib import import_module  # noqa: PLC0415 - see the top
+
+            return import_module(f"{__name__}.{name}")
+        return _load(name)
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

@@ -64,8 +64,8 @@ def check(result, first):
 class TestEvaluate:
     def test_files_and_records_give_the_same(self):
         files = EXAMPLES / "annotations.jsonl", EXAMPLES / "predictions.jsonl"
-        annotations = tm.read_own_annotations(files[0])
-        predictions, _ = tm.read_predictions(files[1], annotations)
+        annotations = tm.read_own_annotations(str(files[0]))
+        predictions, _ = tm.read_predictions(str(files[1]), annotations)
         a = tm.evaluate(str(files[0]), files[1], "R@1,IoU=0.5; mIoU", resamples=50)
         b = tm.evaluate(annotations, predictions, "R@1,IoU=0.5; mIoU", resamples=50)
         # By hand in README: the figures of examples/.

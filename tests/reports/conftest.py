@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from truemoment.bias.surveys import Survey, survey
 from truemoment.caching import Cache
 from truemoment.language import get_engine
 from truemoment.worlds import make_world
+
+sys.path.insert(0, str(Path(__file__).parent))  # tests of pages share page_reader
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SOURCE = {"path": "examples/predictions.jsonl", "sha256": "ab" * 32}

@@ -4,9 +4,9 @@ import json
 import re
 import shutil
 import subprocess
-from html.parser import HTMLParser
 
 import pytest
+from page_reader import Reader
 
 from truemoment.reports.drawing import new_figure
 from truemoment.reports.model import (
@@ -30,8 +30,6 @@ from truemoment.reports.render import html, latex, markdown, terminal
 
 HOSTILE = "<script>alert(1)</script> \u202eback \x1b[31m red a|b_c*d & 5 %"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-VOID = {"meta", "link", "br", "wbr", "img", "use", "path", "rect"}
-"""Elements that need not be closed."""
 
 
 def draw():
@@ -178,32 +176,6 @@ def test_markdown_and_latex_escape_and_mark_up():
 # ----------------------------------------------------------------------------------------------- page
 
 
-class Reader(HTMLParser):
-    """Reads a page as a browser does: its elements, its text, and elements that are not closed."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.opened, self.elements, self.text, self.faults = [], [], [], []
-        self.feed(text)
-        self.close()
-        self.faults += self.opened
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.opened.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        if tag not in VOID and (not self.opened or self.opened.pop() != tag):
-            self.faults.append(f"</{tag}>")
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
 @pytest.fixture(scope="module")
 def page():
     return html.page(full(HOSTILE), command="truemoment evaluate")
@@ -216,7 +188,7 @@ def read(page):
 
 def test_a_page_is_well_formed_and_shows_every_block(read):
     assert not read.faults
-    text = " ".join(" ".join(read.text).split())
+    text = " ".join(" ".join(data for _, data in read.text).split())
     for words in ("Is it so?", "Serious", "Passed", "evidence", "rank 1", "Folded table", "A blind baseline.", "46.8"):
         assert words in text
     assert text.count("truemoment evaluate") == 1
@@ -271,6 +243,12 @@ def test_time_lines_name_what_is_wrong_with_a_moment(start_s, end_s, note):
     text = html.page(Report("t", (Section("one", "s", (Examples((example,)),)),)))
     times = re.search(r'<span class="times">(.*?)</span>', text)[1]
     assert times.partition(", ")[2] == note
+
+
+def test_a_table_without_a_caption_has_a_name_and_no_empty_paragraph():
+    text = html.page(Report("t", (Section("one", "s", (table(""),)),)))
+    assert '<table aria-label="Table">' in text
+    assert 'class="caption"' not in text
 
 
 def test_a_fragment_is_the_report_without_the_frame_of_a_page():

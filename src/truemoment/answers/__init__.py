@@ -7,7 +7,22 @@ Video language models answer with sentences. ``parse_answer(text)`` reads one;
 
 from __future__ import annotations
 
-from truemoment.answers.reading import VERSION, ParsedAnswer, Reading
-from truemoment.answers.sentence import parse_answer
+from typing import TYPE_CHECKING
+
+from truemoment.lazy import lazy
+
+if TYPE_CHECKING:
+    from truemoment.answers.reading import VERSION, ParsedAnswer, Reading
+    from truemoment.answers.sentence import parse_answer
+else:
+    __getattr__ = lazy(
+        __name__,
+        {
+            "ParsedAnswer": "reading",
+            "Reading": "reading",
+            "VERSION": "reading",
+            "parse_answer": "sentence",
+        },
+    )
 
 __all__ = ["VERSION", "ParsedAnswer", "Reading", "parse_answer"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from truemoment.api.records import AnyAnnotations, AnyPredictions, path_of, read_annotations, source_of
+from truemoment.api.records import AnyAnnotations, AnyPredictions, read_annotations, source_of
 from truemoment.auditing import Audit, AuditFinding, RelatedFiles, audit_predictions
 from truemoment.caching import Cache
 from truemoment.measures import Measure
@@ -131,7 +132,7 @@ def audit(
     """
     source = source_of(annotations, dataset, split, data_dir)
     found = audit_predictions(
-        predictions if isinstance(predictions, Predictions) else path_of(predictions),
+        predictions if isinstance(predictions, Predictions) else Path(predictions),
         read_annotations(annotations) if source is None else source,
         related=related,
         fit_split=fit_split,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from truemoment.api.records import AnyAnnotations, path_of, read_annotations, source_of
+from truemoment.api.records import AnyAnnotations, read_annotations, source_of
 from truemoment.caching import Cache
 from truemoment.compared_files import ComparedFiles, compare_files, training_split
 from truemoment.measures import Measure
@@ -141,4 +141,4 @@ def compare(
 
 
 def _paths(files: Files) -> list[Path]:
-    return [path_of(files)] if isinstance(files, str | os.PathLike) else [path_of(file) for file in files]
+    return [Path(files)] if isinstance(files, str | os.PathLike) else [Path(file) for file in files]

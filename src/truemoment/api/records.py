@@ -96,8 +96,3 @@ def read(predictions: AnyPredictions, annotations: Annotations, **reading: Any) 
     path = Path(predictions)
     found, match = read_predictions(path, annotations, **reading)
     return Read(found, match, {"path": printable(str(path)), "sha256": sha256_of(path)})
-
-
-def path_of(file: str | os.PathLike[str]) -> Path:
-    """Return the path of a file that is named as text or as a path."""
-    return Path(file)

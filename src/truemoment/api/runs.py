@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from truemoment.api.records import path_of
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.reports import training as reports
@@ -110,11 +109,11 @@ def train(
         raise UsageError("which annotations? give dataset or annotations, one of them")
     source = AnnotationSource(
         None if dataset is None else str(dataset),
-        None if annotations is None else path_of(annotations),
+        None if annotations is None else Path(annotations),
         None,
-        None if data_dir is None else path_of(data_dir),
+        None if data_dir is None else Path(data_dir),
     )
     settings = read_recipe(recipe, [f"{key}={value}" for key, value in (changes or {}).items()])
     task, splits = prepare(settings, RunData(source, features, tests=tuple(tests)), seed)
-    folder = path_of(out)
+    folder = Path(out)
     return TrainedRun(perform(task, folder, splits, measures=measures, on_epoch=on_epoch), folder)

@@ -104,7 +104,7 @@ def guess(
 ) -> tuple[Guessing, ...]:
     """Run every floor on test splits, without queries whose moment or duration is unknown.
 
-    Returns one result for each test that has queries left; none if `train` has no query left. `original` tells whether
+    Returns one result for each test that has queries left; none if `train` has no query left. `original` states whether
     these are original splits of the dataset.
     """
     measures, fit_on = tuple(parse_measure(measure) for measure in MEASURES), _located(train)

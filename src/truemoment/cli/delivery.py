@@ -5,24 +5,22 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
-from truemoment.cli.groups import Output, PageOutput
-from truemoment.cli.options import open_page, shown_path, write_json, write_text
-from truemoment.documents import as_json
 from truemoment.reports.model import Cell, Report, Section, Table
 from truemoment.text import printable
 
-NO_PAGE = PageOutput(html=None, open_it=False, figures=None)
+if TYPE_CHECKING:
+    from truemoment.cli.groups import Output, PageOutput
 
 
 def deliver(
     report: Report,
     document: Callable[[], Mapping[str, Any]],
     output: Output,
-    page: PageOutput = NO_PAGE,
+    page: PageOutput | None = None,
 ) -> None:
     """Write a result everywhere the options ask for.
 
@@ -47,7 +45,9 @@ def deliver(
         closing = terminal.closing(report)
         if closing:
             click.echo("\n".join(closing if to_error else ["", *closing]), err=to_error)
-    if page.html is not None:
+    if page is not None and page.html is not None:
+        from truemoment.cli.options import open_page, shown_path
+
         opened = page.open_it and open_page(page.html)
         if not output.quiet:
             click.echo(printable(f"page: {shown_path(page.html)}{' (opened)' if opened else ''}"), err=output.json_only)
@@ -65,14 +65,17 @@ def write_files(
     report: Report,
     document: Callable[[], Mapping[str, Any]],
     output: Output,
-    page: PageOutput = NO_PAGE,
+    page: PageOutput | None = None,
 ) -> None:
     """Write the files of a result, as :func:`deliver` does, and print nothing."""
-    if page.html is not None:
+    from truemoment.cli.options import write_json, write_text
+    from truemoment.documents import as_json
+
+    if page is not None and page.html is not None:
         from truemoment.reports.render import html
 
         write_text(page.html, html.page(report, command=shlex.join(["truemoment", *sys.argv[1:]])))
-    if page.figures is not None:
+    if page is not None and page.figures is not None:
         from truemoment.reports.drawing import save_drawings
 
         save_drawings(report.drawings, page.figures)

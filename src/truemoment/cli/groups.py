@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -10,12 +11,11 @@ from typing import Any, Literal, TypeVar, cast
 
 import click
 
-from truemoment.caching import NO_CACHE, Cache
+from truemoment.caching import Cache
 from truemoment.cli import options
 from truemoment.datasets.source import AnnotationSource
 from truemoment.measures import Measure, parse_measures
 from truemoment.protocols import Protocol, get_protocol
-from truemoment.text import printable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -157,9 +157,7 @@ class Fitting:
 
     def cache(self) -> Cache:
         """Return the user's cache of floors, which warns once if nothing can be stored, or no cache."""
-        if self.no_cache:
-            return NO_CACHE
-        return Cache.of_user(lambda why: click.echo(printable(f"truemoment: {why}"), err=True))
+        return options.floors_cache(no_cache=self.no_cache)
 
 
 fitting_options = bound("fitting", Fitting, options.train_options, options.no_cache_option)
@@ -192,8 +190,6 @@ class Output:
     @property
     def progress(self) -> bool:
         """Whether progress is shown."""
-        import sys
-
         return not self.quiet and sys.stderr.isatty()
 
 

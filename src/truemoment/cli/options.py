@@ -54,13 +54,6 @@ annotations_option = click.option(
 split_option = click.option("--split", metavar="NAME", help="Split of the dataset, e.g. test-ood.")
 
 
-def data_options(function: F) -> F:
-    """Which annotations: --dataset or --annotations, --split, --data-dir."""
-    for option in (data_dir_option, split_option, annotations_option, dataset_option):
-        function = option(function)
-    return function
-
-
 def learning_options(function: F) -> F:
     """What a recipe is trained on, and what of it is changed: --dataset, --annotations, --features, --test, --set."""
     for option in (

@@ -53,8 +53,9 @@ class OwnQuery(msgspec.Struct, forbid_unknown_fields=True):
     split: str | None = None
 
 
-def read(path: Path, split: str | None = None) -> Annotations:
+def read(path: Path | str, split: str | None = None) -> Annotations:
     """Read your own annotations: the lines of `split` and those without one; None reads all lines."""
+    path = Path(path)
     entries = list(read_json_lines(path, OwnQuery))
     named = all(entry.query_id is not None for _, entry in entries)
     ids = [str(entry.query_id) for _, entry in entries] if named else numbered(entry.video_id for _, entry in entries)

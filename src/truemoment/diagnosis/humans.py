@@ -271,7 +271,7 @@ _RULES: Mapping[Reference, ReferenceRule] = {
 
 @dataclass(frozen=True, eq=False)
 class _Trial:
-    """Annotators as methods: who answers, and which references count for whom.
+    """Annotators as methods: who answers, and which references each answer is measured against.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ class _Trial:
     eligible : (Q, A)
         Who answers.
     counts : (Q, A, R)
-        Which of the references count for whom.
+        Which of the references count for each answer.
     start_s, end_s : (Q, R)
         The references.
     of
@@ -368,7 +368,7 @@ class _Trial:
 
 
 def _who_counts(annotators: Annotators, reference: Reference, duplicates: Duplicates) -> tuple[Bools, Bools]:
-    """Who answers (Q, A), and whose moments count for whom (Q, A, A)."""
+    """Who answers (Q, A), and which annotators' moments count for each answer (Q, A, A)."""
     if reference == "representative":
         return _against_representative(annotators, out=duplicates != "kept")
     out = duplicates == "out" and reference != "another"  # one other annotator is one that agrees, too
@@ -376,9 +376,9 @@ def _who_counts(annotators: Annotators, reference: Reference, duplicates: Duplic
 
 
 def _others(annotators: Annotators, *, out: bool) -> Bools:
-    """Return whose moments count for whom, (Q, A, A): the others', without those identical to one's own if `out`.
+    """Return which annotators' moments count for each answer, (Q, A, A): those of the others.
 
-    Where all others are identical, they count.
+    With `out`, moments identical to the answer are left out, unless all others are identical.
     """
     present = annotators.present
     others: Bools = present[:, :, None] & present[:, None] & ~np.eye(present.shape[1], dtype=bool)

@@ -83,7 +83,14 @@ def report(evaluation: EvaluatedFile, *, n_answers: int = 0) -> Report:
         sections=(Section("measures", "Measures", tuple(blocks)),),
         notes=tuple(notes(evaluation)),
         signature=signature(evaluation),
-        hashes=(("predictions", evaluation.source["sha256"]), ("annotations", scores.annotations_sha256)),
+        hashes=tuple(
+            (label, sha256)
+            for label, sha256 in (
+                ("predictions", evaluation.source["sha256"]),
+                ("annotations", scores.annotations_sha256),
+            )
+            if sha256
+        ),
     )
 
 

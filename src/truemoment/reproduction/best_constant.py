@@ -20,7 +20,7 @@ def best_constant(figures: Sequence[PublishedFigure], inputs: TableInputs) -> It
         yield beside(figure, scores.value(figure.measure), tolerance="0", reason=REASON, signature=signature)
 
 
-REASON = 'stands in no paper: our own figure of "first 30 %", recomputed here through the baseline BestConstant'
+REASON = 'is in no paper: our own figure of "first 30 %", recomputed here through the baseline BestConstant'
 
 TABLES = (
     PublishedTable(

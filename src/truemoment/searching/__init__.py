@@ -22,10 +22,28 @@ split_search     predictions for every query of a split
 
 from __future__ import annotations
 
-from truemoment.searching.chunks import chunked, length_sweep
-from truemoment.searching.extraction import Loader
-from truemoment.searching.index import Index
-from truemoment.searching.retrieval import first_stage_recall, search_index
-from truemoment.searching.zero_shot import ZeroShot
+from typing import TYPE_CHECKING
+
+from truemoment.lazy import lazy
+
+if TYPE_CHECKING:
+    from truemoment.searching.chunks import chunked, length_sweep
+    from truemoment.searching.extraction import Loader
+    from truemoment.searching.index import Index
+    from truemoment.searching.retrieval import first_stage_recall, search_index
+    from truemoment.searching.zero_shot import ZeroShot
+else:
+    __getattr__ = lazy(
+        __name__,
+        {
+            "Index": "index",
+            "Loader": "extraction",
+            "ZeroShot": "zero_shot",
+            "chunked": "chunks",
+            "first_stage_recall": "retrieval",
+            "length_sweep": "chunks",
+            "search_index": "retrieval",
+        },
+    )
 
 __all__ = ["Index", "Loader", "ZeroShot", "chunked", "first_stage_recall", "length_sweep", "search_index"]

@@ -21,6 +21,18 @@ variants        variants of one method, for studies of model selection
 
 from __future__ import annotations
 
-from truemoment.training.validation import Validation
+from typing import TYPE_CHECKING
+
+from truemoment.lazy import lazy
+
+if TYPE_CHECKING:
+    from truemoment.training.validation import Validation
+else:
+    __getattr__ = lazy(
+        __name__,
+        {
+            "Validation": "validation",
+        },
+    )
 
 __all__ = ["Validation"]

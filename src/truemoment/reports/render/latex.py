@@ -2,56 +2,14 @@
 
 from __future__ import annotations
 
-from truemoment.reports.model import Block, Cell, Finding, Paragraph, Report, Table
-from truemoment.reports.render.tabular import Escaped, escaped, render
-from truemoment.text import one_line
+from truemoment.reports.render.markup import Markup
 
+LATEX = Markup(
+    "latex",
+    section=r"\section*{{{}}}",
+    title=r"\subsection*{{{}}}",
+    level=r"\paragraph{{{}}}",
+    bold=r"\textbf{{{}}}",
+)
 
-def lines(report: Report) -> list[str]:
-    """Return the headline and the sections, without facts, notes and signature."""
-    written = [] if report.headline is None else _finding(report.headline)
-    sections = [section for section in report.sections if section.has_text]
-    for section in sections:
-        if len(sections) > 1:
-            written += [rf"\section*{{{_text(section.title)}}}", ""]
-        written += [line for block in section.blocks for line in _block(block)]
-    return written[:-1] if written[-1:] == [""] else written
-
-
-def _text(text: str) -> str:
-    return escaped(one_line(text), "latex")
-
-
-def _block(block: Block) -> list[str]:
-    if isinstance(block, Finding):
-        return _finding(block)
-    if isinstance(block, Table):
-        return _table(block)
-    return [_text(block.text), ""] if isinstance(block, Paragraph) else []
-
-
-def _finding(finding: Finding) -> list[str]:
-    if finding.level is not None:
-        return [rf"\paragraph{{{finding.level}}} {_text(' '.join(finding.sentences))}", ""]
-    title = [rf"\subsection*{{{_text(finding.title)}}}", ""] if finding.title else []
-    return [*title, *(line for sentence in finding.sentences for line in (_text(sentence), ""))]
-
-
-def _table(table: Table) -> list[str]:
-    rows: list[list[str]] = []
-    for title, of_group in table.groups:
-        rows += [[_bold(title), *[""] * (len(table.headings) - 1)]] if title else []
-        rows += [[_cell(cell) for cell in row] for row in of_group]
-    numbers = [column for column in range(len(table.headings)) if column not in table.text_columns]
-    text = render([_text(heading) for heading in table.headings], rows, style="latex", numbers=numbers)
-    caption = [_text(table.caption), ""] if table.caption else []
-    return [*caption, *text.splitlines(), ""]
-
-
-def _bold(text: str) -> Escaped:
-    return Escaped(rf"\textbf{{{_text(text)}}}")
-
-
-def _cell(cell: Cell) -> Escaped:
-    below = f" ({_text(cell.below)})" if cell.below else ""
-    return Escaped(f"{_bold(cell.text) if cell.marked else _text(cell.text)}{below}")
+lines = LATEX.lines
