@@ -5,7 +5,6 @@ Each name is imported when it is first used: ``import truemoment`` is quick, and
 
 from __future__ import annotations
 
-from truemoment.lazy import lazy
 from truemoment.version import __version__
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all else here
@@ -83,7 +82,6 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:  # a checker of types knows the names from above
-    _load = lazy(__name__, _HOME)
 
     def __getattr__(name: str) -> object:
         from importlib.util import find_spec  # noqa: PLC0415 - see the top
@@ -92,7 +90,9 @@ if not TYPE_CHECKING:  # a checker of types knows the names from above
             from importlib import import_module  # noqa: PLC0415 - see the top
 
             return import_module(f"{__name__}.{name}")
-        return _load(name)
+        from truemoment.lazy import lazy  # noqa: PLC0415 - see the top
+
+        return lazy(__name__, _HOME)(name)
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})
