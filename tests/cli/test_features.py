@@ -30,11 +30,12 @@ def test_features_that_fit(features, folder):
     status, out, err = features("--fps", "2")
     assert (status, err) == (0, "")
     lines = out.splitlines()
-    assert re.fullmatch(r"folder:clip#[0-9a-f]{8}: 2 videos, 4 numbers a row, 2 rows a second", lines[0])
+    assert re.fullmatch(r"features  folder:clip#[0-9a-f]{8}: 2 videos, 4 numbers a row, 2 rows a second", lines[0])
     rate = "2 a second of video (median)"
     assert lines[1:] == [
-        f"mine.jsonl/test: 2 of 2 videos have features, 160 rows, {rate}",
-        "every video has features",
+        f"data      mine.jsonl/test: 2 of 2 videos have features, 160 rows, {rate}",
+        "",
+        "good     every video has features",
     ]
     assert folder.is_dir()
 
@@ -49,18 +50,18 @@ def test_what_does_not_fit_is_listed_and_is_status_1(features, folder):
     (folder / "w.npy").rename(folder / "x.npy")
     status, out, _ = features()
     assert status == 1
-    assert "missing: 1: w\n" in out
+    assert "serious  missing: 1: w\n" in out
     np.save(folder / "w.npy", np.full((80, 4), np.nan, dtype=np.float32))
     status, out, _ = features("--quiet")
-    assert (status, out) == (1, "damaged: 1: w (80 of 80 rows have numbers that are not finite)\n")
+    assert (status, out) == (1, "serious  damaged: 1: w (80 of 80 rows have numbers that are not finite)\n")
 
 
 def test_a_wrong_rate_is_status_1(features):
     status, out, _ = features("--fps", "10", "--quiet")
     assert status == 1
     assert out.splitlines() == [
-        "rows end elsewhere than the video: 2: v (8.0 of 40.0 s), w (8.0 of 40.0 s)",
-        "wrong rows a second: stated 10, by the durations about 2",
+        "serious  rows end elsewhere than the video: 2: v (8.0 of 40.0 s), w (8.0 of 40.0 s)",
+        "serious  wrong rows a second: stated 10, by the durations about 2",
     ]
 
 
@@ -71,8 +72,9 @@ def test_twenty_videos_are_listed_and_json_names_all(call, tmp_path, folder):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     status, out, _ = call("features", folder, "--annotations", path, "--json", tmp_path / "found.json")
     assert status == 1
-    assert "missing: 30: m00, m01" in out
-    assert "m19, ... (--json lists all)" in out
+    shown = " ".join(out.split())
+    assert "missing: 30: m00, m01" in shown
+    assert "m19, ... (--json lists all)" in shown
     assert "m20" not in out
     found = json.loads((tmp_path / "found.json").read_text())
     assert found["missing"] == [f"m{k:02}" for k in range(30)]
@@ -111,21 +113,24 @@ def test_json(features, folder):
     }
 
 
-def test_with_json_on_standard_output_the_lines_go_elsewhere(features):
+def test_with_json_on_standard_output_nothing_else_goes_there(features):
     status, out, err = features("--json", "-")
-    assert status == 0
+    assert (status, err) == (0, "")
     assert json.loads(out)["complete"]
-    assert "every video has features" in err
+
+
+def test_quiet_prints_nothing_where_everything_fits(features):
+    assert features("--quiet") == (0, "", "")
 
 
 def test_it_is_written_in_our_own_format(features, call, tmp_path):
     status, out, _ = features("--fps", "2", "-o", tmp_path / "own", "--dtype", "float16")
     assert status == 0
-    assert out.endswith(f"written to {tmp_path / 'own'}: 2 videos as float16\n")
+    assert f"{tmp_path / 'own'}: 2 videos as float16" in " ".join(out.split())
     assert OwnStore(tmp_path / "own")["v"].tolist() == np.ones((80, 4)).tolist()
     status, out, _ = call("features", tmp_path / "own")
     assert status == 0
-    assert "2 rows a second\nnote: made of folder:clip#" in out
+    assert "2 rows a second\n\nnote: made of folder:clip#" in out
 
 
 def test_nothing_is_written_where_something_is(fails, folder, tmp_path):
@@ -138,7 +143,7 @@ def test_simulated_features_say_what_they_are(call, data_dir):
     words = ["perception:1", "--dataset", "charades-cd", "--split", "test-iid", "--data-dir", data_dir]
     status, out, _ = call("features", *words)
     assert status == 0
-    assert f"caution: {CAUTION}" in out
+    assert f"caution {CAUTION}" in " ".join(out.split())
     assert "98.54 % of the moments are an action interval that the features show (both ends within 0.15 s)" in out
     found = json.loads(call("features", *words, "--json", "-", "--quiet")[1])
     assert found["interval_share"] == pytest.approx(811 / 823, abs=1e-12)

@@ -38,8 +38,8 @@ def deliver(
     from truemoment.reports.render import terminal
 
     write_files(report, document, output, page)
-    if not output.json_only:
-        click.echo("\n".join(_lines(report, output.style)))
+    if not output.json_only and (lines := _lines(report, output.style)):
+        click.echo("\n".join(lines))
     if not output.quiet:
         to_error = output.json_only or output.style is not None
         closing = terminal.closing(report)
