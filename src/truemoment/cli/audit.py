@@ -25,7 +25,9 @@ from truemoment.cli.groups import (
     testing_options,
 )
 from truemoment.cli.options import (
+    FILE,
     PredictionOptions,
+    engine_option,
     files_of_run,
     reading_options,
     refuse_outputs,
@@ -37,8 +39,6 @@ from truemoment.text import printable
 
 if TYPE_CHECKING:
     from truemoment.auditing import RelatedFiles
-
-FILE = click.Path(path_type=Path)
 
 
 @dataclass(frozen=True)
@@ -99,13 +99,7 @@ related_options = bound(
 @click.argument("predictions", type=FILE)
 @data_options
 @fitting_options
-@click.option(
-    "--engine",
-    default="lexicon",
-    show_default=True,
-    metavar="NAME",
-    help="Engine that finds verbs: lexicon, spacy or spacy:MODEL.",
-)
+@engine_option("Engine that finds verbs: lexicon, spacy or spacy:MODEL.")
 @related_options
 @measuring_options
 @reading_options

@@ -11,7 +11,7 @@ import click
 
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Measuring, Output, bound, data_options, measuring_options, output_options
-from truemoment.cli.options import fit_options, refuse_outputs, seed_option, shown_path
+from truemoment.cli.options import FILE, count_option, fit_options, refuse_outputs, seed_option, shown_path
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 
@@ -58,25 +58,11 @@ learning_options = bound(
 @click.argument("name", metavar="NAME")
 @data_options
 @learning_options
-@click.option(
-    "--top",
-    type=click.IntRange(1, 10_000),
-    default=10,
-    show_default=True,
-    metavar="K",
-    help="Largest number of predictions a query.",
-)
-@click.option(
-    "--repeats",
-    type=click.IntRange(1, 100_000),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Number of runs of a baseline that draws.",
-)
+@count_option("--top", 10, "Largest number of predictions a query.", least=1, most=10_000, metavar="K")
+@count_option("--repeats", 1, "Number of runs of a baseline that draws.", least=1, most=100_000)
 @measuring_options
 @seed_option("the draws")
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="File for the predictions.")
+@click.option("-o", "--out", type=FILE, metavar="FILE", help="File for the predictions.")
 @output_options
 def command(
     name: str,

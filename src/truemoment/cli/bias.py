@@ -9,7 +9,16 @@ import click
 
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
-from truemoment.cli.options import data_dir_option, refuse_outputs, seed_option, shown_path, status_line
+from truemoment.cli.options import (
+    FILE,
+    count_option,
+    data_dir_option,
+    engine_option,
+    refuse_outputs,
+    seed_option,
+    shown_path,
+    status_line,
+)
 from truemoment.datasets.all_splits import AllSplits, splits_of_dataset, splits_of_file
 from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
@@ -67,7 +76,7 @@ datasets_options = bound(
         "--annotations",
         "files",
         multiple=True,
-        type=click.Path(path_type=Path),
+        type=FILE,
         metavar="FILE",
         help="Your own annotations as JSON Lines, one dataset a file; can be repeated.",
     ),
@@ -90,37 +99,10 @@ class Surveying:
 surveying_options = bound(
     "surveying",
     Surveying,
-    click.option(
-        "--engine",
-        default="lexicon",
-        show_default=True,
-        metavar="NAME",
-        help="Language engine that finds words and verbs: lexicon, spacy.",
-    ),
-    click.option(
-        "--top-verbs",
-        type=click.IntRange(1, 200),
-        default=30,
-        show_default=True,
-        metavar="N",
-        help="Number of frequent verbs to show.",
-    ),
-    click.option(
-        "--permutations",
-        type=click.IntRange(1, 1_000_000),
-        default=1000,
-        show_default=True,
-        metavar="N",
-        help="Number of permutations for tests between splits.",
-    ),
-    click.option(
-        "--draws",
-        type=click.IntRange(1, 1_000_000),
-        default=200,
-        show_default=True,
-        metavar="N",
-        help="Number of draws for tests within a split, and for verbs.",
-    ),
+    engine_option("Language engine that finds words and verbs: lexicon, spacy."),
+    count_option("--top-verbs", 30, "Number of frequent verbs to show.", least=1, most=200),
+    count_option("--permutations", 1000, "Number of permutations for tests between splits.", least=1, most=1_000_000),
+    count_option("--draws", 200, "Number of draws for tests within a split, and for verbs.", least=1, most=1_000_000),
     seed_option("all draws"),
 )
 

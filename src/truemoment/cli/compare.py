@@ -20,7 +20,7 @@ from truemoment.cli.groups import (
     output_options,
     testing_options,
 )
-from truemoment.cli.options import NamedFile, PredictionOptions, reading_options, refuse_outputs, status_line
+from truemoment.cli.options import FILE, NamedFile, PredictionOptions, reading_options, refuse_outputs, status_line
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.reports.words import counted
@@ -37,10 +37,7 @@ from truemoment.reports.words import counted
 @fitting_options
 @testing_options
 @click.option(
-    "--published",
-    type=click.Path(path_type=Path),
-    metavar="DIR|FILE.csv",
-    help="Published figures to show below ours, as tidy CSV.",
+    "--published", type=FILE, metavar="DIR|FILE.csv", help="Published figures to show below ours, as tidy CSV."
 )
 @output_options
 def command(

@@ -8,15 +8,15 @@ from pathlib import Path
 import click
 
 from truemoment.cli.groups import data_options
-from truemoment.cli.options import PredictionOptions, reading_options, refuse_outputs, shown_path
+from truemoment.cli.options import FILE, PredictionOptions, reading_options, refuse_outputs, shown_path
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 
 
 @click.command("convert")
-@click.argument("predictions", type=click.Path(path_type=Path))
+@click.argument("predictions", type=FILE)
 @click.option("--to", required=True, metavar="FORMAT", help="Format to write.")
-@click.option("-o", "--out", required=True, type=click.Path(path_type=Path), metavar="FILE", help="File to write.")
+@click.option("-o", "--out", required=True, type=FILE, metavar="FILE", help="File to write.")
 @data_options
 @reading_options
 @click.option("--quiet", is_flag=True, help="No notes, and no progress on standard error.")

@@ -9,7 +9,14 @@ from typing import Any
 import click
 
 from truemoment.cli import EXIT_CHECK_FAILED
-from truemoment.cli.options import STANDARD_OUTPUT, data_dir_option, refuse_outputs, source_file, write_json
+from truemoment.cli.options import (
+    STANDARD_OUTPUT,
+    data_dir_option,
+    json_option,
+    refuse_outputs,
+    source_file,
+    write_json,
+)
 from truemoment.datasets import DATASETS, data_folder, get_dataset, load_annotations, read_own_annotations
 from truemoment.datasets.base import Split
 from truemoment.datasets.source import files_of
@@ -78,13 +85,7 @@ def info(name: str) -> None:
 @command.command("check")
 @click.argument("name")
 @data_dir_option
-@click.option(
-    "--json",
-    "json_path",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write JSON with every query named ('-': to standard output).",
-)
+@json_option("Write JSON with every query named ('-': to standard output).")
 @click.option("--quiet", is_flag=True, help="Report only what is unexpected, without progress.")
 @click.pass_context
 def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path | None, quiet: bool) -> None:

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from truemoment.cli.demo_folder import claim
-from truemoment.cli.options import floors_cache, open_page, seed_option, shown_path, status_line, write_text
+from truemoment.cli.options import (
+    FILE,
+    count_option,
+    floors_cache,
+    open_page,
+    seed_option,
+    shown_path,
+    status_line,
+    write_text,
+)
 
 if TYPE_CHECKING:
     from truemoment.auditing import AuditSetup
@@ -29,16 +38,9 @@ SEGMENT_S = 2.0
 
 @click.command("demo")
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path("truemoment-demo"),
-    show_default=True,
-    metavar="DIR",
-    help="Output folder.",
+    "--out", type=FILE, default=Path("truemoment-demo"), show_default=True, metavar="DIR", help="Output folder."
 )
-@click.option(
-    "--videos", type=click.IntRange(40, 20_000), default=2000, show_default=True, metavar="N", help="Size of the world."
-)
+@count_option("--videos", 2000, "Size of the world.", least=40, most=20_000)
 @click.option(
     "--search", "searching", is_flag=True, help="Render a video instead, index it, and find what happens in it."
 )

@@ -9,8 +9,10 @@ import click
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Measuring, Output, data_options, measuring_options, output_options
 from truemoment.cli.options import (
+    FILE,
     MOST_RESAMPLES,
     PredictionOptions,
+    count_option,
     reading_options,
     refuse_outputs,
     seed_option,
@@ -20,27 +22,25 @@ from truemoment.datasets.source import AnnotationSource
 
 
 @click.command("evaluate")
-@click.argument("predictions", type=click.Path(path_type=Path))
+@click.argument("predictions", type=FILE)
 @data_options
 @measuring_options
 @reading_options
-@click.option(
+@count_option(
     "--resamples",
-    type=click.IntRange(2, MOST_RESAMPLES),
-    metavar="N",
-    help="Number of resamples of the videos for 95 % intervals. [default: no intervals]",
+    None,
+    "Number of resamples of the videos for 95 % intervals. [default: no intervals]",
+    least=2,
+    most=MOST_RESAMPLES,
 )
 @seed_option("the resamples")
-@click.option(
-    "--save-scores", type=click.Path(path_type=Path), metavar="FILE.npz", help="Save the per-query statistics."
-)
-@click.option(
+@click.option("--save-scores", type=FILE, metavar="FILE.npz", help="Save the per-query statistics.")
+@count_option(
     "--show-answers",
-    type=click.IntRange(0, 1000),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Show N answers in words with the moments read from them, and N answers without.",
+    0,
+    "Show N answers in words with the moments read from them, and N answers without.",
+    least=0,
+    most=1000,
 )
 @output_options
 def command(

@@ -12,7 +12,7 @@ import click
 from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, data_options
-from truemoment.cli.options import refuse_folder, refuse_outputs, seed_option, shown_path
+from truemoment.cli.options import FILE, json_option, refuse_folder, refuse_outputs, seed_option, shown_path
 from truemoment.datasets.source import AnnotationSource
 
 if TYPE_CHECKING:
@@ -29,11 +29,7 @@ if TYPE_CHECKING:
 )
 @seed_option("simulated features")
 @click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Write the features to a folder of TrueMoment's own format.",
+    "-o", "--out", type=FILE, metavar="DIR", help="Write the features to a folder of TrueMoment's own format."
 )
 @click.option(
     "--dtype",
@@ -42,13 +38,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Number type that -o writes.",
 )
-@click.option(
-    "--json",
-    "json_path",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write JSON with every video named ('-': to standard output).",
-)
+@json_option("Write JSON with every video named ('-': to standard output).")
 @click.option("--quiet", is_flag=True, help="Report only problems, without progress.")
 @click.pass_context
 def command(

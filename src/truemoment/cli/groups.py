@@ -39,9 +39,7 @@ def bound(name: str, kind: type, *decorators: Callable[[Any], Any]) -> Callable[
         def command(*args: Any, **given: Any) -> Any:  # noqa: ANN401 - a command's own
             return function(*args, **{name: kind(**{of: given.pop(of) for of in names})}, **given)
 
-        for option in reversed(decorators):
-            command = option(command)
-        return cast(F, command)
+        return cast(F, options.together(*decorators)(command))
 
     return decorate
 
@@ -224,10 +222,8 @@ class PageOutput:
 page_options = bound(
     "page",
     PageOutput,
-    click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write the report as a page."),
+    click.option("--html", type=options.FILE, metavar="FILE", help="Write the report as a page."),
     click.option("--open", "open_it", is_flag=True, help="Open the page in a browser."),
-    click.option(
-        "--figures", type=click.Path(path_type=Path), metavar="DIR", help="Save the figures as PNG, SVG and PDF."
-    ),
+    click.option("--figures", type=options.FILE, metavar="DIR", help="Save the figures as PNG, SVG and PDF."),
 )
 """--html, --open and --figures, as ``page``."""

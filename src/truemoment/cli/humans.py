@@ -19,7 +19,7 @@ from truemoment.cli.groups import (
     output_options,
     testing_options,
 )
-from truemoment.cli.options import NamedFile, PredictionOptions, reading_options, refuse_outputs
+from truemoment.cli.options import FILE, NamedFile, PredictionOptions, count_option, reading_options, refuse_outputs
 from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.exceptions import UsageError
 from truemoment.records import Annotations
@@ -72,10 +72,7 @@ official_options = bound(
         "annotated again]",
     ),
     click.option(
-        "--official-annotations",
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="The same as JSON Lines, in place of --official.",
+        "--official-annotations", type=FILE, metavar="FILE", help="The same as JSON Lines, in place of --official."
     ),
 )
 
@@ -92,14 +89,7 @@ official_options = bound(
     show_default=True,
     help="Whether moments identical to a person's own count when people are compared with each other.",
 )
-@click.option(
-    "--draws",
-    type=click.IntRange(1, 10_000),
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="Number of draws of a random annotator.",
-)
+@count_option("--draws", 100, "Number of draws of a random annotator.", least=1, most=10_000)
 @reading_options
 @testing_options
 @output_options

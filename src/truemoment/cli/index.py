@@ -12,7 +12,7 @@ import click
 
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, bound
-from truemoment.cli.options import refuse_outputs, shown_path, status_line
+from truemoment.cli.options import FILE, count_option, json_option, refuse_outputs, shown_path, status_line
 from truemoment.exceptions import InputError, UsageError
 from truemoment.searching.encoder_options import DEFAULT_FPS, DEFAULT_MODEL, EncoderOptions, index_of
 from truemoment.text import one_line, short_line
@@ -44,10 +44,8 @@ class _Workers:
 
 
 @click.command("index")
-@click.argument("videos", metavar="VIDEO...", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path), metavar="INDEX", help="Folder of the index. [default: VIDEO.index]"
-)
+@click.argument("videos", metavar="VIDEO...", nargs=-1, required=True, type=FILE)
+@click.option("-o", "--out", type=FILE, metavar="INDEX", help="Folder of the index. [default: VIDEO.index]")
 @model_option
 @click.option("--fps", type=float, metavar="F", help=f"Frames per second to embed. [default: {DEFAULT_FPS:g}]")
 @click.option("--proposals", metavar="SCHEME", help="Candidate moments. [default: windows of about 64 s and 256 s]")
@@ -60,19 +58,10 @@ class _Workers:
     show_default=True,
     help="This machine, or a Ray cluster (environment variable RAY_ADDRESS).",
 )
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 10_000),
-    metavar="N",
-    help="Number of worker processes. [default: 1; on a Ray cluster, all cores]",
+@count_option(
+    "--workers", None, "Number of worker processes. [default: 1; on a Ray cluster, all cores]", least=1, most=10_000
 )
-@click.option(
-    "--json",
-    "json_path",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write the report as JSON ('-': to standard output, and nothing else goes there).",
-)
+@json_option("Write the report as JSON ('-': to standard output, and nothing else goes there).")
 @click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
 @bound("options", EncoderOptions)
 @bound("processes", _Workers)

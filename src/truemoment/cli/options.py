@@ -34,19 +34,47 @@ MOST_RESAMPLES = 100_000
 """Resamples beyond which nothing is gained and memory is lost."""
 
 
+FILE = click.Path(path_type=Path)
+"""A file or folder, which need not exist."""
+
+
+def together(*decorators: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Several options as one, in the order of the help."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(decorators):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def count_option(
+    name: str, default: int | None, text: str, *, least: int, most: int | None = None, metavar: str = "N"
+) -> Callable[[F], F]:
+    """An option with a whole number from `least` to `most`."""
+    return click.option(
+        name, type=click.IntRange(least, most), default=default, show_default=True, metavar=metavar, help=text
+    )
+
+
+def seed_option(of: str) -> Callable[[F], F]:
+    """--seed, the seed of `of`."""
+    return count_option("--seed", 0, f"Seed of {of}.", least=0)
+
+
 data_dir_option = click.option(
     "--data-dir",
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="DIR",
     help="Folder that holds one folder a dataset. [default: the variable TRUEMOMENT_DATA]",
 )
-
 
 dataset_option = click.option("--dataset", metavar="NAME", help="A dataset; 'truemoment datasets list' shows them.")
 
 annotations_option = click.option(
     "--annotations",
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="Your own annotations as JSON Lines, in place of --dataset.",
 )
@@ -54,39 +82,29 @@ annotations_option = click.option(
 split_option = click.option("--split", metavar="NAME", help="Split of the dataset, e.g. test-ood.")
 
 
-def learning_options(function: F) -> F:
-    """What a recipe is trained on, and what of it is changed: --dataset, --annotations, --features, --test, --set."""
-    for option in (
-        click.option(
-            "--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change the recipe, e.g. train.epochs=3."
-        ),
-        click.option(
-            "--test", "tests", multiple=True, metavar="NAME", help="Split to predict. [default: every test split]"
-        ),
-        click.option(
-            "--features", metavar="SOURCE", help="FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades."
-        ),
-        data_dir_option,
-        annotations_option,
-        dataset_option,
-    ):
-        function = option(function)
-    return function
+learning_options = together(
+    dataset_option,
+    annotations_option,
+    data_dir_option,
+    click.option("--features", metavar="SOURCE", help="FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades."),
+    click.option(
+        "--test", "tests", multiple=True, metavar="NAME", help="Split to predict. [default: every test split]"
+    ),
+    click.option(
+        "--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change the recipe, e.g. train.epochs=3."
+    ),
+)
+"""What a recipe is trained on, and what is changed in it."""
 
-
-def measuring_options(function: F) -> F:
-    """What is measured and how: --measures, --protocol."""
-    for option in (
-        click.option("--measures", metavar="'A; B'", help="Measures, separated by ';'. [default: the protocol's]"),
-        click.option(
-            "--protocol",
-            metavar="NAME[,FIELD=VALUE...]",
-            help="Evaluation convention. [default: default; moment-detr for QVHighlights]",
-        ),
-    ):
-        function = option(function)
-    return function
-
+measuring_options = together(
+    click.option(
+        "--protocol",
+        metavar="NAME[,FIELD=VALUE...]",
+        help="Evaluation convention. [default: default; moment-detr for QVHighlights]",
+    ),
+    click.option("--measures", metavar="'A; B'", help="Measures, separated by ';'. [default: the protocol's]"),
+)
+"""What is measured, and how."""
 
 READING = {
     "axis": ("A", "Unit of the numbers: seconds, fraction, percent, bins=N, frames=N or fps=F.", "seconds"),
@@ -142,36 +160,11 @@ def reading_options(function: F) -> F:
     return cast(F, collected)
 
 
-def seed_option(of: str) -> Callable[[F], F]:
-    """--seed, of what `of` says."""
-    return click.option(
-        "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help=f"Seed of {of}."
-    )
-
-
-def testing_options(function: F) -> F:
-    """How sure a figure is made: --resamples, --permutations."""
-    for option in (
-        click.option(
-            "--permutations",
-            type=click.IntRange(1, 10_000_000),
-            default=10_000,
-            show_default=True,
-            metavar="N",
-            help="Swaps of the permutation test.",
-        ),
-        click.option(
-            "--resamples",
-            type=click.IntRange(2, MOST_RESAMPLES),
-            default=1000,
-            show_default=True,
-            metavar="N",
-            help="Resamples of the videos, for intervals.",
-        ),
-    ):
-        function = option(function)
-    return function
-
+testing_options = together(
+    count_option("--resamples", 1000, "Resamples of the videos, for intervals.", least=2, most=MOST_RESAMPLES),
+    count_option("--permutations", 10_000, "Swaps of the permutation test.", least=1, most=10_000_000),
+)
+"""How intervals and tests are drawn."""
 
 no_cache_option = click.option(
     "--no-cache", is_flag=True, help="Fit and run every floor again, and do not save the results."
@@ -183,52 +176,39 @@ def floors_cache(*, no_cache: bool = False) -> Cache:
     return NO_CACHE if no_cache else Cache.of_user(lambda why: click.echo(printable(f"truemoment: {why}"), err=True))
 
 
-def train_options(function: F) -> F:
-    """What floors are fitted on: --fit-split, --fit-annotations."""
-    for option in (
-        click.option(
-            "--fit-annotations",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="Your own annotations to fit on, in place of a split.",
-        ),
-        click.option("--fit-split", metavar="NAME", help="Split the floors are fitted on, or none. [default: train]"),
-    ):
-        function = option(function)
-    return function
+train_options = together(
+    click.option("--fit-split", metavar="NAME", help="Split the floors are fitted on, or none. [default: train]"),
+    click.option(
+        "--fit-annotations", type=FILE, metavar="FILE", help="Your own annotations to fit on, in place of a split."
+    ),
+)
+"""What floors are fitted on."""
 
 
-def fit_options(function: F) -> F:
-    """What blind baselines learn from: --fit-split, --fit-annotations, --engine."""
-    engine = click.option(
-        "--engine",
-        default="lexicon",
-        show_default=True,
-        metavar="NAME",
-        help="What finds verbs: lexicon, spacy or spacy:MODEL.",
-    )
-    return train_options(engine(function))
+def engine_option(text: str) -> Callable[[F], F]:
+    """--engine, of which the help has the text."""
+    return click.option("--engine", default="lexicon", show_default=True, metavar="NAME", help=text)
 
 
-def output_options(function: F) -> F:
-    """Where results go: --json, --table, --quiet."""
-    for option in (
-        click.option("--quiet", is_flag=True, help="No notes, and no progress on standard error."),
-        click.option("--table", "style", type=click.Choice(["md", "latex"]), help="The table as Markdown or LaTeX."),
-        click.option(
-            "--json",
-            "json_path",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="Write JSON ('-': to standard output, and nothing else goes there).",
-        ),
-    ):
-        function = option(function)
-    return function
+fit_options = together(train_options, engine_option("What finds verbs: lexicon, spacy or spacy:MODEL."))
+"""What blind baselines learn from."""
+
+
+def json_option(text: str) -> Callable[[F], F]:
+    """--json, a file or standard output."""
+    return click.option("--json", "json_path", type=FILE, metavar="FILE", help=text)
+
+
+output_options = together(
+    json_option("Write JSON ('-': to standard output, and nothing else goes there)."),
+    click.option("--table", "style", type=click.Choice(["md", "latex"]), help="The table as Markdown or LaTeX."),
+    click.option("--quiet", is_flag=True, help="No notes, and no progress on standard error."),
+)
+"""Where results go."""
 
 
 def open_page(path: Path) -> bool:
-    """Open a page in the user's browser if there is a screen to open it on; say whether."""
+    """Open a page in the user's browser if there is a screen to open it on; return whether it does."""
     has_screen = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     return bool(has_screen) and sys.stdout.isatty() and webbrowser.open(path.resolve().as_uri())
 
@@ -247,15 +227,7 @@ def refuse_files(folders: Mapping[str, Path | None]) -> None:
 
 
 def refuse_outputs(inputs: Iterable[Path | None], outputs: Iterable[Path | None]) -> None:
-    """Refuse what would be written over what is read, before any work.
-
-    Parameters
-    ----------
-    inputs
-        Files and folders that are read; of a folder, such as an index, everything below it is kept.
-    outputs
-        Files and folders to write.
-    """
+    """Refuse outputs that would overwrite an input, or lie in a folder that is read, before any work."""
     read = {os.path.realpath(path): path for path in inputs if path is not None and "\0" not in str(path)}
     folders = [real for real in read if os.path.isdir(real)]  # noqa: PTH112 - pathlib raises at a name too long
     taken = set(read)
@@ -282,7 +254,7 @@ def files_of_run(run: Path) -> list[Path]:
 
 
 def refuse_folder(out: Path) -> None:
-    """Refuse a folder to make that holds anything, or whose own folder is not there; before any work."""
+    """Refuse a new folder that is not empty, or whose parent does not exist, before any work."""
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"-o {shown_path(out)}: is there already, expected a new or empty folder")
     if not out.absolute().parent.is_dir():
@@ -312,7 +284,7 @@ def source_file(source: str | None) -> Path | None:
 
 
 def shown_path(path: Path) -> str:
-    r"""Write a path as text, whatever it holds: bytes that are no text and control characters as ``\x07``."""
+    r"""Write a path as text: bytes that are no text and control characters become ``\x07``."""
     return printable(str(path))
 
 

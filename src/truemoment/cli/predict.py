@@ -11,7 +11,16 @@ import click
 
 from truemoment.cli.delivery import deliver_log, suggest
 from truemoment.cli.groups import Output, bound, data_options
-from truemoment.cli.options import files_of_run, refuse_outputs, seed_option, shown_path, source_file
+from truemoment.cli.options import (
+    FILE,
+    count_option,
+    files_of_run,
+    json_option,
+    refuse_outputs,
+    seed_option,
+    shown_path,
+    source_file,
+)
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.folders import refuse_links
@@ -123,7 +132,7 @@ _OF_RUNS = ("endpoint", "dataset", "annotations", "split", "data_dir", "features
 @data_options
 @click.option("--features", metavar="SOURCE", help="Features for a RUN, in place of those it was trained on.")
 @click.option("--change", metavar="WAY", help="Change the videos of a RUN: shuffled, reversed, frozen or other-video.")
-@click.option("--videos", type=click.Path(path_type=Path), metavar="DIR", help="Folder of videos, VIDEO.mp4 etc.")
+@click.option("--videos", type=FILE, metavar="DIR", help="Folder of videos, VIDEO.mp4 etc.")
 @click.option(
     "--on-missing-video",
     type=click.Choice(["refuse", "skip"]),
@@ -144,14 +153,7 @@ _OF_RUNS = ("endpoint", "dataset", "annotations", "split", "data_dir", "features
 @click.option("--longest-side", type=int, default=448, show_default=True, metavar="PX", help="Longest side of a frame.")
 @click.option("--shuffled", is_flag=True, help="Shuffle the frames: the randomised-video check.")
 @seed_option("the request, and of the order of --shuffled")
-@click.option(
-    "--max-tokens",
-    type=click.IntRange(min=1),
-    default=256,
-    show_default=True,
-    metavar="N",
-    help="Maximum number of tokens of an answer.",
-)
+@count_option("--max-tokens", 256, "Maximum number of tokens of an answer.", least=1)
 @click.option(
     "--set",
     "fields",
@@ -160,22 +162,8 @@ _OF_RUNS = ("endpoint", "dataset", "annotations", "split", "data_dir", "features
     help="A field of the request; null leaves it out. May be repeated.",
 )
 @click.option("--key-variable", metavar="NAME", help="Environment variable with the key. [default: OPENAI_API_KEY]")
-@click.option(
-    "--workers",
-    type=click.IntRange(1, 256),
-    default=4,
-    show_default=True,
-    metavar="N",
-    help="Number of requests at a time.",
-)
-@click.option(
-    "--retries",
-    type=click.IntRange(0, 100),
-    default=6,
-    show_default=True,
-    metavar="N",
-    help="Number of retries of a request that fails.",
-)
+@count_option("--workers", 4, "Number of requests at a time.", least=1, most=256)
+@count_option("--retries", 6, "Number of retries of a request that fails.", least=0, most=100)
 @click.option(
     "--timeout",
     "timeout_s",
@@ -185,19 +173,11 @@ _OF_RUNS = ("endpoint", "dataset", "annotations", "split", "data_dir", "features
     metavar="S",
     help="Timeout of a request, seconds.",
 )
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Predict the first N queries only.")
+@count_option("--limit", None, "Predict the first N queries only.", least=1)
 @click.option("--price", metavar="IN,OUT", help="Prices of a million tokens, to report the cost.")
-@click.option("--raw", type=click.Path(path_type=Path), metavar="FILE", help="Raw answers. [default: OUT.raw.jsonl]")
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path), required=True, metavar="FILE", help="Predictions, .jsonl."
-)
-@click.option(
-    "--json",
-    "json_path",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Write the report as JSON ('-': to standard output, and nothing else goes there).",
-)
+@click.option("--raw", type=FILE, metavar="FILE", help="Raw answers. [default: OUT.raw.jsonl]")
+@click.option("-o", "--out", type=FILE, required=True, metavar="FILE", help="Predictions, .jsonl.")
+@json_option("Write the report as JSON ('-': to standard output, and nothing else goes there).")
 @click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
 @bound("requests", _RequestOptions)
 @bound("run", _RunOptions)

@@ -9,7 +9,16 @@ import click
 from truemoment.cli import EXIT_CHECK_FAILED
 from truemoment.cli.delivery import deliver, show_list
 from truemoment.cli.groups import Output, PageOutput, output_options
-from truemoment.cli.options import data_dir_option, floors_cache, refuse_outputs, seed_option, status_line
+from truemoment.cli.options import (
+    FILE,
+    count_option,
+    data_dir_option,
+    engine_option,
+    floors_cache,
+    refuse_outputs,
+    seed_option,
+    status_line,
+)
 from truemoment.exceptions import UsageError
 
 
@@ -17,23 +26,10 @@ from truemoment.exceptions import UsageError
 @click.argument("tables", nargs=-1, metavar="[TABLE]...")
 @data_dir_option
 @click.option("--list", "list_", is_flag=True, help="List the tables and the datasets they need.")
-@click.option(
-    "--runs",
-    type=click.IntRange(min=1),
-    default=100,
-    show_default=True,
-    metavar="N",
-    help="Number of runs of a baseline whose published figure is a mean over runs.",
-)
-@click.option(
-    "--engine",
-    default="lexicon",
-    show_default=True,
-    metavar="NAME",
-    help="Engine that finds verbs: lexicon, spacy or spacy:MODEL.",
-)
+@count_option("--runs", 100, "Number of runs of a baseline whose published figure is a mean over runs.", least=1)
+@engine_option("Engine that finds verbs: lexicon, spacy or spacy:MODEL.")
 @seed_option("the draws of each table")
-@click.option("--figures", type=click.Path(path_type=Path), metavar="DIR", help="Save the figures as PNG, SVG, PDF.")
+@click.option("--figures", type=FILE, metavar="DIR", help="Save the figures as PNG, SVG, PDF.")
 @output_options
 @click.pass_context
 def command(

@@ -14,10 +14,13 @@ import click
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, bound, output_options
 from truemoment.cli.options import (
+    FILE,
     STANDARD_OUTPUT,
     annotations_option,
+    count_option,
     data_dir_option,
     dataset_option,
+    engine_option,
     floors_cache,
     no_cache_option,
     refuse_folder,
@@ -181,20 +184,9 @@ class SurveyOptions:
 measuring_options = bound(
     "measuring",
     SurveyOptions,
-    click.option(
-        "--engine",
-        default="lexicon",
-        show_default=True,
-        metavar="NAME",
-        help="Language engine that finds words: lexicon, spacy.",
-    ),
-    click.option(
-        "--permutations",
-        type=click.IntRange(99, 1_000_000),
-        default=1000,
-        show_default=True,
-        metavar="N",
-        help="Number of permutations of each test between splits.",
+    engine_option("Language engine that finds words: lexicon, spacy."),
+    count_option(
+        "--permutations", 1000, "Number of permutations of each test between splits.", least=99, most=1_000_000
     ),
     seed_option("all draws: new words, the videos of val and test-iid, and floors"),
     no_cache_option,
@@ -203,9 +195,7 @@ measuring_options = bound(
 
 @click.command("resplit")
 @whole_options
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Folder to write; must be new."
-)
+@click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Folder to write; must be new.")
 @planning_options
 @measuring_options
 @output_options

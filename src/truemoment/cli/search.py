@@ -15,7 +15,7 @@ import click
 from truemoment.cli.delivery import deliver, deliver_log, suggest, write_files
 from truemoment.cli.groups import Output, PageOutput, bound, data_options, output_options
 from truemoment.cli.index import EXIT_NOT_ALL, device_option, index_with_progress, model_option
-from truemoment.cli.options import STANDARD_OUTPUT, refuse_outputs, shown_path, write_text
+from truemoment.cli.options import FILE, STANDARD_OUTPUT, count_option, refuse_outputs, shown_path, write_text
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import InputError, UsageError
 from truemoment.searching.encoder_options import EncoderOptions
@@ -140,56 +140,46 @@ class _QueryOptions:
 
 @click.command("search")
 @click.argument("words", nargs=-1, metavar='"QUERY" VIDEO|INDEX')
-@click.option(
+@count_option(
     "--top",
-    type=click.IntRange(1, 10_000),
+    None,
+    f"Number of moments. [default: {TOP}; {TOP_OF_QUERIES} for each query of a dataset]",
+    least=1,
+    most=10_000,
     metavar="K",
-    help=f"Number of moments. [default: {TOP}; {TOP_OF_QUERIES} for each query of a dataset]",
 )
 @click.option(
-    "--apart",
-    "apart_s",
-    type=float,
-    metavar="S",
-    help="Minimum time between two moments, seconds. [default: 5]",
+    "--apart", "apart_s", type=float, metavar="S", help="Minimum time between two moments, seconds. [default: 5]"
 )
-@click.option("--clips", type=click.Path(path_type=Path), metavar="DIR", help="Write each moment as a video.")
-@click.option("--thumbnails", type=click.Path(path_type=Path), metavar="DIR", help="Write a picture of each moment.")
+@click.option("--clips", type=FILE, metavar="DIR", help="Write each moment as a video.")
+@click.option("--thumbnails", type=FILE, metavar="DIR", help="Write a picture of each moment.")
 @click.option(
     "--csv",
     "csv_path",
-    type=click.Path(path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="Write the moments as CSV ('-': to standard output). Text that begins with = + - @ gets a ' before it, "
     "so that no spreadsheet computes it.",
 )
-@click.option("--html", "page", type=click.Path(path_type=Path), metavar="FILE", help="Write a page with pictures.")
-@click.option(
+@click.option("--html", "page", type=FILE, metavar="FILE", help="Write a page with pictures.")
+@count_option(
     "--candidates",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Number of videos that are scored exactly, after a first stage over all. [default: 20]",
+    None,
+    "Number of videos that are scored exactly, after a first stage over all. [default: 20]",
+    least=1,
 )
 @click.option("--exact", is_flag=True, help="Score all videos exactly.")
 @model_option
-@click.option(
-    "--index",
-    "index_path",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Folder of a VIDEO's index. [default: beside it]",
-)
+@click.option("--index", "index_path", type=FILE, metavar="DIR", help="Folder of a VIDEO's index. [default: beside it]")
 @click.option(
     "--fps", type=float, metavar="F", help="Frames per second of a VIDEO to embed, or rows of a feature file."
 )
 @click.option("--partial", is_flag=True, help="Index the readable part of a damaged or truncated VIDEO.")
 @device_option
 @data_options
-@click.option("--sentences", type=click.Path(path_type=Path), metavar="FILE", help="Vectors of a dataset's sentences.")
+@click.option("--sentences", type=FILE, metavar="FILE", help="Vectors of a dataset's sentences.")
 @click.option(
-    "--proposals",
-    metavar="SCHEME",
-    help="Candidate moments for a dataset. [default: the index's, or windowed-grid]",
+    "--proposals", metavar="SCHEME", help="Candidate moments for a dataset. [default: the index's, or windowed-grid]"
 )
 @click.option(
     "--nms",
@@ -197,7 +187,7 @@ class _QueryOptions:
     metavar="IOU",
     help="NMS threshold: maximum IoU between two predictions of one query. [default: 0.3]",
 )
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE", help="Predictions, .jsonl.")
+@click.option("-o", "--out", type=FILE, metavar="FILE", help="Predictions, .jsonl.")
 @output_options
 @bound("ranking", _ResultOptions)
 @bound("files", _MomentFiles)

@@ -14,6 +14,8 @@ import click
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, PageOutput, bound, output_options
 from truemoment.cli.options import (
+    FILE,
+    count_option,
     data_dir_option,
     floors_cache,
     refuse_files,
@@ -87,39 +89,22 @@ class _Processes:
     "--set", "changes", multiple=True, metavar="KEY=VALUE", help="Change a value of every recipe, e.g. train.epochs=3."
 )
 @click.option(
-    "--measures",
-    metavar="'A; B'",
-    help="Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]",
+    "--measures", metavar="'A; B'", help="Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]"
 )
 @click.option("--headline", metavar="MEASURE", help="Measure that the report shows. [default: the first measure]")
 @bound(
     "processes",
     _Processes,
-    click.option(
-        "--jobs",
-        type=click.IntRange(1, 256),
-        default=1,
-        show_default=True,
-        metavar="N",
-        help="Number of worker processes.",
-    ),
-    click.option(
-        "--threads",
-        type=click.IntRange(1, 1024),
-        metavar="N",
-        help="Number of threads of each process. [default: the cores, divided]",
+    count_option("--jobs", 1, "Number of worker processes.", least=1, most=256),
+    count_option(
+        "--threads", None, "Number of threads of each process. [default: the cores, divided]", least=1, most=1024
     ),
 )
 @click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="DIR",
-    help="Output folder. An existing sweep in it is resumed.",
+    "-o", "--out", type=FILE, required=True, metavar="DIR", help="Output folder. An existing sweep in it is resumed."
 )
-@click.option("--results", type=click.Path(path_type=Path), metavar="FILE.csv", help="Add the figures to a file.")
-@click.option("--figures", type=click.Path(path_type=Path), metavar="DIR", help="Save the curves as PNG, SVG and PDF.")
+@click.option("--results", type=FILE, metavar="FILE.csv", help="Add the figures to a file.")
+@click.option("--figures", type=FILE, metavar="DIR", help="Save the curves as PNG, SVG and PDF.")
 @output_options
 def command(
     recipes: tuple[str, ...],

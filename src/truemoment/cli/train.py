@@ -11,7 +11,7 @@ import click
 
 from truemoment.cli.delivery import deliver, suggest
 from truemoment.cli.groups import Learning, Output, learning_options, output_options
-from truemoment.cli.options import files_of_run, refuse_outputs, seed_option, shown_path
+from truemoment.cli.options import FILE, files_of_run, refuse_outputs, seed_option, shown_path
 from truemoment.exceptions import UsageError
 from truemoment.text import printable
 
@@ -38,19 +38,11 @@ if TYPE_CHECKING:
     help="Videos without features.",
 )
 @click.option(
-    "--measures",
-    metavar="'A; B'",
-    help="Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]",
+    "--measures", metavar="'A; B'", help="Measures on the test splits. [default: R@1, dR@1 at 0.5 and 0.7, mIoU, AxIoU]"
 )
 @seed_option("weights, order and all draws")
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Output folder. An existing run in it is resumed.",
-)
-@click.option("--results", type=click.Path(path_type=Path), metavar="FILE.csv", help="Add the figures to a file.")
+@click.option("-o", "--out", type=FILE, metavar="DIR", help="Output folder. An existing run in it is resumed.")
+@click.option("--results", type=FILE, metavar="FILE.csv", help="Add the figures to a file.")
 @output_options
 def command(
     recipe: str,

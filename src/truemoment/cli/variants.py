@@ -8,7 +8,7 @@ import click
 
 from truemoment.cli.delivery import suggest
 from truemoment.cli.groups import Learning, Output, learning_options
-from truemoment.cli.options import refuse_files, refuse_outputs, seed_option, shown_path, status_line
+from truemoment.cli.options import FILE, refuse_files, refuse_outputs, seed_option, shown_path, status_line
 from truemoment.exceptions import UsageError
 from truemoment.text import printable
 
@@ -30,12 +30,7 @@ NMS = "1,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,0.99"
 @click.option("--measures", metavar="'A; B'", help="Measures to save. [default: those of all studies of measures]")
 @seed_option("weights, order and all draws")
 @click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="DIR",
-    help="Output folder. Existing variants in it are kept.",
+    "-o", "--out", type=FILE, required=True, metavar="DIR", help="Output folder. Existing variants in it are kept."
 )
 @click.option("--quiet", is_flag=True, help="No report, and no progress on standard error.")
 def command(

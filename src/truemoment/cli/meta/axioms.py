@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from truemoment.cli.groups import Measuring, Output, PageOutput, measuring_options, output_options, page_options
-from truemoment.cli.meta.options import count_option, finish, refuse
-from truemoment.cli.options import seed_option
+from truemoment.cli.meta.options import finish, refuse
+from truemoment.cli.options import count_option, seed_option
 
 
 @click.command("axioms")

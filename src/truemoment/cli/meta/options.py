@@ -12,7 +12,7 @@ import click
 from truemoment.cli import options
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Output, PageOutput, bound, data_options
-from truemoment.cli.options import MOST_RESAMPLES, refuse_outputs, shown_path, status_line
+from truemoment.cli.options import MOST_RESAMPLES, count_option, refuse_outputs, shown_path, status_line
 from truemoment.exceptions import UsageError
 from truemoment.metaevaluation.loading import LoadedSystems, SystemSource
 
@@ -34,19 +34,12 @@ system_options = bound(
 """SYSTEM..., their annotations and measures, --population and --baselines, as ``source``."""
 
 
-def count_option(
-    name: str, default: int | None, text: str, *, least: int = 2, most: int = MOST_RESAMPLES, metavar: str = "N"
-) -> Callable[[options.F], options.F]:
-    """Return an option that sets a whole number."""
-    return click.option(
-        name, type=click.IntRange(least, most), default=default, show_default=True, metavar=metavar, help=text
-    )
-
-
-resamples_option = count_option("--resamples", 1000, "Number of resamples of the videos, for intervals.")
-trials_option = count_option("--trials", 5000, "Stability: pairs of subsets of each size.", most=1_000_000)
-sets_option = count_option("--sets", 100, "Label noise: noisy sets per level.")
-repetitions_option = count_option("--repetitions", 50, "Power: subsets of each size.", most=100_000)
+resamples_option = count_option(
+    "--resamples", 1000, "Number of resamples of the videos, for intervals.", least=2, most=MOST_RESAMPLES
+)
+trials_option = count_option("--trials", 5000, "Stability: pairs of subsets of each size.", least=2, most=1_000_000)
+sets_option = count_option("--sets", 100, "Label noise: noisy sets per level.", least=2, most=MOST_RESAMPLES)
+repetitions_option = count_option("--repetitions", 50, "Power: subsets of each size.", least=2, most=100_000)
 workers_option = count_option(
     "--workers", None, "Threads. Results are the same for any number. [default: all cores]", least=1, most=256
 )

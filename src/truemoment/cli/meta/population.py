@@ -8,7 +8,7 @@ import click
 
 from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import Measuring, Output, data_options, measuring_options, output_options
-from truemoment.cli.options import refuse_folder, refuse_outputs, seed_option, shown_path
+from truemoment.cli.options import FILE, count_option, refuse_folder, refuse_outputs, seed_option, shown_path
 from truemoment.datasets.source import AnnotationSource
 from truemoment.files import atomic_folder
 
@@ -23,10 +23,7 @@ TOP, MOST_PREDICTIONS = 10, 60
 # fit_options would add --engine, which finds verbs for baselines: simulated systems read no words
 @click.option("--fit-split", metavar="NAME", help="Split whose moments biased systems use. [default: train]")
 @click.option(
-    "--fit-annotations",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Your own annotations for that, in place of a split.",
+    "--fit-annotations", type=FILE, metavar="FILE", help="Your own annotations for that, in place of a split."
 )
 @click.option(
     "--variants",
@@ -35,17 +32,10 @@ TOP, MOST_PREDICTIONS = 10, 60
     metavar="N",
     help="N variants of one system, as from a search for hyper-parameters, in place of different systems.",
 )
-@click.option(
-    "--top",
-    type=click.IntRange(1, MOST_PREDICTIONS),
-    default=TOP,
-    show_default=True,
-    metavar="K",
-    help="Predictions per query.",
-)
+@count_option("--top", TOP, "Predictions per query.", least=1, most=MOST_PREDICTIONS, metavar="K")
 @measuring_options
 @seed_option("recipes and draws")
-@click.option("-o", "--out", type=click.Path(path_type=Path), required=True, metavar="DIR", help="Output folder.")
+@click.option("-o", "--out", type=FILE, required=True, metavar="DIR", help="Output folder.")
 @output_options
 def command(
     data: AnnotationSource,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
-from truemoment.cli.meta.options import count_option, finish, load, repetitions_option, sizes_option, system_options
-from truemoment.cli.options import seed_option
+from truemoment.cli.meta.options import finish, load, repetitions_option, sizes_option, system_options
+from truemoment.cli.options import count_option, seed_option
 from truemoment.exceptions import UsageError
 from truemoment.metaevaluation.loading import SystemSource
 

@@ -7,7 +7,6 @@ import click
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
 from truemoment.cli.meta.noise import noise_options
 from truemoment.cli.meta.options import (
-    count_option,
     finish,
     load,
     refuse,
@@ -18,7 +17,7 @@ from truemoment.cli.meta.options import (
     trials_option,
     workers_option,
 )
-from truemoment.cli.options import seed_option, status_line
+from truemoment.cli.options import count_option, seed_option, status_line
 from truemoment.metaevaluation.all_studies import Effort, all_studies
 from truemoment.metaevaluation.label_noise import NoiseSource
 from truemoment.metaevaluation.loading import SystemSource
@@ -39,7 +38,7 @@ from truemoment.metaevaluation.loading import SystemSource
         metavar="NAME",
         help="Also study selection: simulated variants, selected on this split and tested on --split.",
     ),
-    count_option("--variants", 64, "Selection: number of simulated variants.", most=10_000),
+    count_option("--variants", 64, "Selection: number of simulated variants.", least=2, most=10_000),
     seed_option("all draws"),
     workers_option,
 )

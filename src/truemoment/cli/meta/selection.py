@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from truemoment.cli.groups import Output, PageOutput, bound, output_options, page_options
 from truemoment.cli.meta.options import finish, refuse, resamples_option
-from truemoment.cli.options import data_dir_option, dataset_option, reading_options, seed_option, status_line
+from truemoment.cli.options import FILE, data_dir_option, dataset_option, reading_options, seed_option, status_line
 from truemoment.metaevaluation.loading import VariantSource
 
 variant_options = bound(
@@ -33,13 +31,11 @@ variant_options = bound(
     click.option("--split", metavar="NAME", help="Split of the test files, e.g. test."),
     click.option(
         "--validation-annotations",
-        type=click.Path(path_type=Path),
+        type=FILE,
         metavar="FILE",
         help="Your own annotations for validation, in place of --dataset.",
     ),
-    click.option(
-        "--annotations", type=click.Path(path_type=Path), metavar="FILE", help="Your own annotations for the test."
-    ),
+    click.option("--annotations", type=FILE, metavar="FILE", help="Your own annotations for the test."),
     data_dir_option,
     click.option(
         "--measures", metavar="'A; B'", help="Measures that select. [default: those of all studies, or all saved]"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from truemoment.cli.groups import Output, PageOutput, output_options, page_options
-from truemoment.cli.meta.options import count_option, finish, refuse
-from truemoment.cli.options import seed_option
+from truemoment.cli.meta.options import finish, refuse
+from truemoment.cli.options import count_option, seed_option
 from truemoment.exceptions import UsageError
 
 
@@ -19,7 +19,7 @@ from truemoment.exceptions import UsageError
     metavar="'A B'",
     help="Standard deviations of the noise in the IoU.",
 )
-@click.option("--ranks", type=click.IntRange(1, 100), metavar="K", help="Length of the list. [default: 10]")
+@count_option("--ranks", None, "Length of the list. [default: 10]", least=1, most=100, metavar="K")
 @click.option(
     "--ious", metavar="'A B'", help="True IoUs of the list by rank. [default: falling evenly from --iou to --iou / K]"
 )
@@ -31,7 +31,7 @@ from truemoment.exceptions import UsageError
     metavar="L",
     help="Length of the moment as a fraction of the video, for dR@1.",
 )
-@count_option("--draws", 20_000, "Number of draws of each simulation.", most=1_000_000)
+@count_option("--draws", 20_000, "Number of draws of each simulation.", least=2, most=1_000_000)
 @seed_option("the simulation")
 @page_options
 @output_options
