@@ -81,7 +81,7 @@ def cell_bounds(n_steps: int) -> Ints:
 
 
 def coarser(n_steps: int, factor: int) -> Ints:
-    """Cell of n / factor steps that holds each cell of n steps; shape (n (n + 1) / 2,).
+    """Cell of n / factor steps that contains each cell of n steps; shape (n (n + 1) / 2,).
 
     Parameters
     ----------

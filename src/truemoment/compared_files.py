@@ -23,23 +23,11 @@ from truemoment.network_row import HitsBesideNetwork, NetworkRow, run_network, w
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
 from truemoment.scores import Scores
-from truemoment.uncertainty import stream
+from truemoment.uncertainty import DEFAULT_DRAWS, Draws, stream
 
 
 class FileRun(NamedTuple):
-    """A run of a method that is compared: a prediction file.
-
-    Parameters
-    ----------
-    scores
-        Per-query statistics, on lists of equal depth.
-    match
-        How the file's rows matched the queries.
-    source
-        The file: path and sha256.
-    depth
-        Length of its longest list of predictions.
-    """
+    """A run of a method: its scores on lists of equal depth, its file, and the length of its longest list."""
 
     scores: Scores
     match: MatchReport
@@ -53,24 +41,14 @@ class ComparedFiles:
 
     Parameters
     ----------
-    comparison
-        Figures, differences, intervals, p values.
-    runs
-        The runs of each method, a file each.
     published
         Published figures of the same measures, each with the row of its measure; None if none were requested.
-    published_sources
-        Files they were read from: path and sha256.
-    seed
-        Seed of resamples and permutations.
     depths
         Number of predictions to which every list is cut, by measure; None where lists are not cut.
     remarks
         Measures and methods that are left out, and why.
-    network
-        The sentence network, a method without a file; None if it is not compared with.
-    beside
-        Hits of each other method by those of the network.
+    network, beside
+        The sentence network, None if it is not compared, and hits of each other method by those of the network.
     """
 
     comparison: Comparison
@@ -103,49 +81,16 @@ def compare_files(
     protocol: str | Protocol | None = None,
     against: str | None = None,
     published: Path | None = None,
-    resamples: int = 1000,
-    permutations: int = 10_000,
-    seed: int = 0,
+    testing: Draws = DEFAULT_DRAWS,
     read: Reader = read_predictions,
     cache: Cache = NO_CACHE,
     progress: bool = False,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> ComparedFiles:
-    """Compare prediction files, each method on lists of equal depth.
+    """Compare prediction files, by method, with each other and with the sentence network, on lists of equal depth.
 
-    Parameters
-    ----------
-    files
-        Prediction files by the name of their method: a file a run.
-    annotations
-        The split on which they are compared.
-    train
-        Split on which the sentence network is fitted; None for none.
-    network
-        Whether the sentence network is a method too.
-    measures, protocol
-        As for :func:`truemoment.evaluate`.
-    against
-        Compare all others with this method (and the sentence network) only; by default all pairs are compared.
-    published
-        CSV file of published figures, or a folder of such files.
-    resamples, permutations, seed
-        Resamples of the videos, permutations of the test, and the seed of both.
-    read
-        Reads a prediction file.
-    cache
-        Stores the fitted sentence network.
-    progress
-        Whether progress bars are shown.
-    on_status
-        Called with what is being computed.
-
-    Raises
-    ------
-    UsageError
-        If a method has the name of the network, or `against` is no method.
-    MissingFileError, InputError
-        If a file is missing or malformed.
+    The network is a method if `network` is true and `train`, on which it is fitted, is given. With `against` all others
+    are compared with that method (and the network) only. `published` is a CSV file of published figures, or a folder.
     """
     check_methods(list(files), against, network=network)
     figures = None if published is None else read_published(published)
@@ -162,7 +107,7 @@ def compare_files(
         protocol=convention,
         headline=headline_of(common),
         top=answers_compared(common, [*lengths, MOST_ANSWERS], convention),
-        seed=int(np.random.default_rng(seed).integers(1 << 62)),  # as in an audit, so that the network is the same
+        seed=int(np.random.default_rng(testing.seed).integers(1 << 62)),  # as in an audit: the network is the same
         cache=cache,
         on_status=on_status,
     )
@@ -173,38 +118,57 @@ def compare_files(
         raise UsageError(f"--against {NETWORK}: it is not compared: {why}")
     if why and network:
         remarks.append(f"{NETWORK} is not compared: {why}")
-    runs = {
-        method: [
-            FileRun(
-                evaluate_to_depths(annotations, of, common, depths, convention, progress=progress),
-                match,
-                source_of(path),
-                _longest(of),
-            )
-            for path, (of, match) in zip(paths, given[method], strict=True)
-        ]
-        for method, paths in files.items()
-    }
-    scores = {method: [run.scores for run in of_method] for method, of_method in runs.items()}
-    comparison = compare(
-        scores if row is None else {**scores, NETWORK: row.runs},
-        np.random.default_rng(seed),
-        baseline=against,
-        blind=None if row is None else NETWORK,
-        resamples=resamples,
-        permutations=permutations,
-        progress=progress,
-    )
+    runs = {method: _runs(of, files[method], setting, depths, progress=progress) for method, of in given.items()}
+    comparison = _compared(runs, row, against, testing, progress=progress)
     return ComparedFiles(
         comparison=comparison,
         runs=runs,
         published=None if figures is None else published_beside(figures, comparison.first),
         published_sources=[source_of(path) for path in dict.fromkeys(figure.path for figure in figures or ())],
-        seed=seed,
+        seed=testing.seed,
         depths=depths,
         remarks=remarks,
         network=row,
-        beside={} if row is None else _hits_beside(row, given, setting, resamples),
+        beside={} if row is None else _hits_beside(row, given, setting, testing.resamples),
+    )
+
+
+def _runs(
+    given: Sequence[tuple[Predictions, MatchReport]],
+    paths: Sequence[Path],
+    setting: Setting,
+    depths: Sequence[int | None],
+    *,
+    progress: bool,
+) -> list[FileRun]:
+    """Return the runs of a method, measured on lists of equal depth."""
+    runs = []
+    for path, (of, match) in zip(paths, given, strict=True):
+        scores = evaluate_to_depths(
+            setting.annotations, of, setting.measures, depths, setting.protocol, progress=progress
+        )
+        runs.append(FileRun(scores, match, source_of(path), _longest(of)))
+    return runs
+
+
+def _compared(
+    runs: Mapping[str, Sequence[FileRun]],
+    row: NetworkRow | None,
+    against: str | None,
+    testing: Draws,
+    *,
+    progress: bool,
+) -> Comparison:
+    """Return the comparison of methods, and of the network if there is one."""
+    scores: dict[str, Sequence[Scores]] = {method: [run.scores for run in of] for method, of in runs.items()}
+    return compare(
+        scores if row is None else {**scores, NETWORK: row.runs},
+        np.random.default_rng(testing.seed),
+        baseline=against,
+        blind=None if row is None else NETWORK,
+        resamples=testing.resamples,
+        permutations=testing.permutations,
+        progress=progress,
     )
 
 

@@ -138,7 +138,7 @@ def _is_positive_definite(covariance: Floats) -> bool:
 class _Neighbours:
     """Places, and the points that may be within their reach: those in the nine squares of side REACH around each.
 
-    Squares are numbered row by row, so that the three side by side in a row hold points that follow each other.
+    Squares are numbered row by row, so that points of three adjacent squares of a row follow each other.
     """
 
     points: Floats  # by square

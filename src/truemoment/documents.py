@@ -84,7 +84,7 @@ class Measured:
 
 
 def as_json(value: Any) -> Any:  # noqa: ANN401 - a document holds whatever JSON does
-    """Turn a value, and all values in it, into what JSON holds.
+    """Turn a value, and all values in it, into JSON values.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ class _MeasureSums:
         return cls(np.zeros(shape), np.zeros(shape), np.full(n_measures, -1, dtype=np.int64))
 
     def add(self, measure: int, query: Ints, statistic: Statistic, counts: Bools, silent: Bools) -> None:
-        """Add the units of some queries; `counts` and `silent` (Q,) say which queries count, and have no answer."""
+        """Add the units of some queries; `counts` and `silent` (Q,) mark those that count, or have no answer."""
         block = slice(int(query[0]), int(query[-1]) + 1)
         weight = statistic.weight * counts[query]
         self.numerator[measure, block] = np.bincount(query - block.start, statistic.numerator * counts[query])
@@ -592,7 +592,7 @@ def _references(
 def _conform(
     start: Floats, end: Floats, duration: Floats, lengths: Ints | None, *, times: str, clip: bool
 ) -> tuple[Floats, Floats, Bools]:
-    """Bring moments into a protocol's unit and bounds; also say which were clipped.
+    """Bring moments into a protocol's unit and bounds; also return which were clipped.
 
     `start` and `end` have shape (N,), `duration` too, or one value a list of moments whose `lengths` add
     up to N.

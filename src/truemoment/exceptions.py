@@ -56,7 +56,7 @@ class InputError(TrueMomentError):
         parts = [where, "" if field is None else f"field {field}", problem]
         text = ": ".join(part for part in parts if part)
         text += f"; {hint}" if hint else ""
-        super().__init__(" ".join(text.splitlines()))  # what a file holds may have line ends in it
+        super().__init__(" ".join(text.splitlines()))  # values of a file may have line ends
 
 
 class MatchError(InputError):

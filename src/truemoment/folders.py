@@ -89,7 +89,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
     finally:
         _release(number, folder / LOCK)
         if is_new:
-            with contextlib.suppress(OSError):  # it holds something
+            with contextlib.suppress(OSError):  # it is not empty
                 folder.rmdir()
 
 
@@ -114,7 +114,7 @@ def lock_file(path: Path) -> Iterator[None]:
 
 
 def _hold(path: Path, flags: int, *, wait: bool) -> int | None:
-    """Open and lock a file; return its descriptor, or None if another process holds the lock or removed the file."""
+    """Open and lock a file; return its descriptor, or None if another process has the lock or removed the file."""
     number = os.open(path, flags, 0o666)
     with contextlib.ExitStack() as opened:
         opened.callback(os.close, number)
@@ -135,7 +135,7 @@ def _is_at(number: int, path: Path) -> bool:
 
 
 def _release(number: int, path: Path) -> None:
-    """Remove the file of a lock, and let others have the lock; a file that holds anything is not ours."""
+    """Remove the file of a lock, and let others have the lock; a file with content is not ours."""
     with contextlib.suppress(OSError):
         if os.fstat(number).st_size == 0 and _is_at(number, path):
             path.unlink()

@@ -33,7 +33,7 @@ Seconds = Annotated[float, msgspec.Meta(ge=-MAX_TIME_S, le=MAX_TIME_S)]
 Status = Literal["parsed", "no answer", "refused", "ambiguous", "failed"]
 """How an answer in words was understood.
 
-``parsed``: moments were read. ``no answer``: it says that there is no such moment. ``refused``: the model declines
+``parsed``: moments were read. ``no answer``: there is no such moment, according to it. ``refused``: the model declines
 to answer. ``ambiguous``: it can be read in more than one way, or it has only half of a moment. ``failed``: nothing
 that could be a moment is found.
 """
@@ -330,7 +330,7 @@ class Annotations:
 
     @property
     def _without_times(self) -> Bools:
-        """Which rows say that there is no such moment, shape (N,)."""
+        """Which rows have no moment, shape (N,)."""
         return np.isnan(self.start_s) & np.isnan(self.end_s)
 
     @functools.cached_property

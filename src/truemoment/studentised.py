@@ -1,4 +1,4 @@
-r"""Confidence intervals that hold for few videos: ratios of sums by video, by the studentised bootstrap.
+r"""Confidence intervals for few videos: ratios of sums by video, by the studentised bootstrap.
 
 Every figure of a verdict is a ratio of two sums over videos. A difference of two methods is
 :math:`\sum_v (s_v - f_v) / \sum_v w_v` with s and f their numerators and w the weights; a skill is

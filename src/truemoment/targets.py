@@ -1,4 +1,4 @@
-"""What a map of candidate moments should say of a reference: the targets that models learn."""
+"""Targets that models learn: the values of a map of candidate moments for a reference."""
 
 from __future__ import annotations
 

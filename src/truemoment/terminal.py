@@ -17,7 +17,7 @@ _CURSOR_OF_BARS = re.compile(r"(\x1b\[A)*")
 class CleanStream(io.TextIOBase):
     """A text stream that writes what :func:`~truemoment.text.printable_lines` returns.
 
-    Characters that the encoding of the stream cannot hold are written as escapes. A progress bar may go back to the
+    Characters that the encoding of the stream does not have are written as escapes. A progress bar may go back to the
     start of its line, and to the line above.
 
     Parameters

@@ -1,6 +1,6 @@
 r"""Text from outside, made fit to be shown: what would steer a terminal, or hide, is written as an escape.
 
-A name, a sentence or a path may hold escape codes that clear the screen, marks that turn the direction of the text
+A name, a sentence or a path may contain escape codes that clear the screen, marks that turn the direction of the text
 around them, and characters that nobody sees. They are shown as ``\x1b`` or ``\u202e``. Ordinary text of any script,
 accents and emoji stay as they are.
 """
@@ -53,7 +53,7 @@ def printable_lines(text: str) -> str:
 
 
 def as_text(text: str) -> str:
-    r"""Write halves of characters as escapes: a path's bytes that are no text, which no file of text can hold.
+    r"""Write halves of characters as escapes: a path's bytes that are no text, which no text file can contain.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def as_text(text: str) -> str:
 
 def _escape(found: re.Match[str]) -> str:
     code = ord(found[0])
-    if 0xDC80 <= code <= 0xDCFF:  # how Python holds a byte of a path that is no text
+    if 0xDC80 <= code <= 0xDCFF:  # how Python stores a byte of a path that is no text
         code -= 0xDC00
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
@@ -82,7 +82,7 @@ def one_line(text: str) -> str:
 
 
 def printable_json(text: str) -> str:
-    r"""Write the same in a JSON document, whose strings hold it as ``\u001b``: nothing of them is changed.
+    r"""Write the same in a JSON document, whose strings have it as ``\u001b``: nothing of them is changed.
 
     Examples
     --------

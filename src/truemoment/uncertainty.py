@@ -38,10 +38,22 @@ ROUNDING = 1e-12
 """Figures (fractions) this close are equal: sums in float64 leave no more between equal ones."""
 
 FEW_DIFFERING = 10
-"""Systems that differ on fewer videos say nothing of what a split resolves."""
+"""Systems that differ on fewer videos do not show what a split resolves."""
 
 NO_WEIGHT = 1e-9
 """A sum of weights below this is none: weights are counts, or means of counts over a few runs."""
+
+
+@dataclass(frozen=True)
+class Draws:
+    """How intervals and tests are drawn: resamples of the videos, permutations of the test, and the seed of both."""
+
+    resamples: int = 1000
+    permutations: int = 10_000
+    seed: int = 0
+
+
+DEFAULT_DRAWS = Draws()
 
 
 def stream(seed: int, name: str) -> np.random.Generator:
@@ -209,7 +221,7 @@ def permutation_p_values(
 
 @dataclass(frozen=True, eq=False)
 class PermutationTests:
-    """Permutation tests of K = P x M comparisons, and what holds of all of them together.
+    """Permutation tests of K = P x M comparisons, alone and corrected for all of them.
 
     Parameters
     ----------
@@ -220,7 +232,7 @@ class PermutationTests:
     p_corrected : (P, M)
         The same corrected for all K comparisons.
     interval : (P, M, 2)
-        95 % intervals that hold for all K differences together. One contains 0 where `p_corrected` is above 0.05, and
+        Simultaneous 95 % intervals of all K differences. One contains 0 where `p_corrected` is above 0.05, and
         only there. NaN where it would have no end: too few videos, or too few permutations.
     critical : float
         The largest studentised difference that is not significant after the correction.

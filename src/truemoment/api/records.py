@@ -25,13 +25,7 @@ def source_of(
     split: str | None,
     data_dir: str | os.PathLike[str] | None,
 ) -> AnnotationSource | None:
-    """Return the source of annotations that are named; None where they are records.
-
-    Raises
-    ------
-    UsageError
-        If nothing is named, or a record and a dataset are.
-    """
+    """Return the source of annotations that are named; None where they are records."""
     if isinstance(annotations, Annotations):
         if dataset is not None:
             raise UsageError("got annotations and a dataset, expected one of them")
@@ -62,17 +56,7 @@ def read_annotations(
 
 @dataclass(frozen=True)
 class Read:
-    """Predictions with their origin.
-
-    Parameters
-    ----------
-    predictions
-        The record.
-    match
-        How rows of the file matched queries; None where there is no file.
-    source
-        ``path`` and ``sha256`` of the file; empty where there is none.
-    """
+    """Predictions, how the rows of their file matched queries, and its path and sha256; without a file, None and {}."""
 
     predictions: Predictions
     match: MatchReport | None = None
@@ -80,17 +64,7 @@ class Read:
 
 
 def read(predictions: AnyPredictions, annotations: Annotations, **reading: Any) -> Read:  # noqa: ANN401 - see below
-    """Return predictions: the record itself, or what the file contains.
-
-    Parameters
-    ----------
-    predictions
-        A record, or a file in any format that :func:`truemoment.read_predictions` reads.
-    annotations
-        The annotations whose queries are answered.
-    reading
-        Options of :func:`truemoment.read_predictions`.
-    """
+    """Return predictions: the record itself, or what :func:`truemoment.read_predictions` reads with the options."""
     if isinstance(predictions, Predictions):
         return Read(predictions)
     path = Path(predictions)

@@ -60,7 +60,7 @@ def _open_missing_streams() -> None:
 
 
 def report_interrupted() -> None:
-    """Say on standard error that the program was interrupted, by nothing that has to be imported."""
+    """Report on standard error that the program was interrupted, without an import."""
     try:  # noqa: SIM105 - contextlib would have to be imported
         os.write(2, f"truemoment: {INTERRUPTED}\n".encode())
     except OSError:  # standard error is full, or its reader has gone

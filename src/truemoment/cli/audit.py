@@ -15,7 +15,6 @@ from truemoment.cli.groups import (
     Measuring,
     Output,
     PageOutput,
-    Testing,
     bound,
     data_options,
     fitting_options,
@@ -36,6 +35,7 @@ from truemoment.cli.options import (
 )
 from truemoment.datasets.source import AnnotationSource
 from truemoment.text import printable
+from truemoment.uncertainty import Draws
 
 if TYPE_CHECKING:
     from truemoment.auditing import RelatedFiles
@@ -117,7 +117,7 @@ def command(
     related: Related,
     measuring: Measuring,
     how: PredictionOptions,
-    testing: Testing,
+    testing: Draws,
     gate: str | None,
     page: PageOutput,
     output: Output,

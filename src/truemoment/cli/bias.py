@@ -26,17 +26,7 @@ from truemoment.exceptions import UsageError
 
 @dataclass(frozen=True)
 class Datasets:
-    """Which datasets are surveyed.
-
-    Parameters
-    ----------
-    datasets, files
-        Datasets by name, files of annotations.
-    splits
-        Splits to read; none for all.
-    data_dir
-        Folder of the datasets.
-    """
+    """Names of datasets and files that are surveyed, and their splits; none for all."""
 
     datasets: tuple[str, ...]
     files: tuple[Path, ...]

@@ -13,7 +13,6 @@ from truemoment.cli.groups import (
     Fitting,
     Measuring,
     Output,
-    Testing,
     data_options,
     fitting_options,
     measuring_options,
@@ -24,6 +23,7 @@ from truemoment.cli.options import FILE, NamedFile, PredictionOptions, reading_o
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.reports.words import counted
+from truemoment.uncertainty import Draws
 
 
 @click.command("compare")
@@ -47,7 +47,7 @@ def command(
     against: str | None,
     how: PredictionOptions,
     fitting: Fitting,
-    testing: Testing,
+    testing: Draws,
     published: Path | None,
     output: Output,
 ) -> None:
@@ -82,9 +82,7 @@ def command(
             protocol=protocol,
             against=against,
             published=published,
-            resamples=testing.resamples,
-            permutations=testing.permutations,
-            seed=testing.seed,
+            testing=testing,
             read=how.read,
             cache=fitting.cache(),
             progress=output.progress,

@@ -22,19 +22,7 @@ def deliver(
     output: Output,
     page: PageOutput | None = None,
 ) -> None:
-    """Write a result everywhere the options ask for.
-
-    Parameters
-    ----------
-    report
-        What people read.
-    document
-        Returns what programs read; called only if JSON is requested.
-    output
-        JSON file, format of the tables, whether notes are left out.
-    page
-        Page and figures.
-    """
+    """Write a report and its JSON document, which is made only if requested, everywhere the options ask for."""
     from truemoment.reports.render import terminal
 
     write_files(report, document, output, page)
@@ -99,19 +87,7 @@ def show_list(
     numbers: Sequence[int] = (),
     caption: str = "",
 ) -> None:
-    """Print a list as a table on standard output.
-
-    Parameters
-    ----------
-    headings, rows
-        Of the table.
-    style
-        Its format; None for the terminal.
-    numbers
-        Columns that are aligned to the right.
-    caption
-        A line above it.
-    """
+    """Print a list as a table on standard output; `numbers` are the columns that are aligned to the right."""
     words = tuple(column for column in range(len(headings)) if column not in numbers)
     cells = tuple(tuple(map(Cell, row)) for row in rows)
     table = Table(caption, tuple(headings), (("", cells),), text_columns=words)

@@ -17,15 +17,7 @@ MARK = ".truemoment-demo"
 
 
 def claim(out: Path, names: Sequence[str]) -> None:
-    """Make the folder of a demo, which records the files of the demo; refuse to overwrite any others.
-
-    Parameters
-    ----------
-    out
-        The folder.
-    names
-        Files and folders to write into it.
-    """
+    """Make the folder of a demo, which records the files of the demo; refuse to overwrite any others."""
     mark = updating(out) / MARK
     try:
         refuse_links(out, MARK)

@@ -39,17 +39,7 @@ COMMANDS = MappingProxyType(
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are imported when used, so that help comes at once.
-
-    Parameters
-    ----------
-    package
-        Where the modules of its verbs lie, each with a ``command``.
-    verbs
-        Meaning of each verb, in the order of the help.
-    **settings
-        As for :class:`click.Group`.
-    """
+    """A group whose verbs, with their help, are modules of a package that are imported when used."""
 
     def __init__(self, *, package: str, verbs: Mapping[str, str], **settings: Any) -> None:  # noqa: ANN401 - click's
         super().__init__(**settings)

@@ -16,22 +16,13 @@ from truemoment.cli import options
 from truemoment.datasets.source import AnnotationSource
 from truemoment.measures import Measure, parse_measures
 from truemoment.protocols import Protocol, get_protocol
+from truemoment.uncertainty import Draws
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def bound(name: str, kind: type, *decorators: Callable[[Any], Any]) -> Callable[[F], F]:
-    """Add options to a command, which takes them as one value.
-
-    Parameters
-    ----------
-    name
-        Name of the command's parameter.
-    kind
-        Dataclass of the value; its fields are the names of the options' parameters.
-    decorators
-        The options, in the order of the help; none if they are decorators of the command themselves, above this one.
-    """
+    """Add options to a command, which takes them as one value; its fields are the names of the options' parameters."""
     names = [field.name for field in fields(kind)]
 
     def decorate(function: F) -> F:
@@ -57,19 +48,7 @@ data_options = bound(
 
 @dataclass(frozen=True)
 class Learning:
-    """What a recipe is trained on, and what is changed in it.
-
-    Parameters
-    ----------
-    dataset, annotations, data_dir
-        The annotations, as in :class:`AnnotationSource`.
-    features
-        Source of the features; None for a model that sees no video.
-    tests
-        Splits to predict; none for every test split.
-    changes
-        Changes of the recipe, ``KEY=VALUE``.
-    """
+    """What a recipe is trained on, and what is changed in it."""
 
     dataset: str | None
     annotations: Path | None
@@ -94,13 +73,7 @@ learning_options = bound("learning", Learning, options.learning_options)
 
 @dataclass(frozen=True)
 class Measuring:
-    """What is measured, as the options write it.
-
-    Parameters
-    ----------
-    measures, protocol
-        Text of the options; None for the default.
-    """
+    """What is measured, as the options write it; None for the default."""
 
     measures: str | None
     protocol: str | None
@@ -118,36 +91,13 @@ measuring_options = bound("measuring", Measuring, options.measuring_options)
 """--measures and --protocol, as ``measuring``."""
 
 
-@dataclass(frozen=True)
-class Testing:
-    """How intervals and tests are drawn.
-
-    Parameters
-    ----------
-    resamples, permutations, seed
-        Resamples of the videos, swaps of the permutation test, seed of all draws.
-    """
-
-    resamples: int
-    permutations: int
-    seed: int
-
-
-testing_options = bound("testing", Testing, options.testing_options, options.seed_option("all draws"))
+testing_options = bound("testing", Draws, options.testing_options, options.seed_option("all draws"))
 """--resamples, --permutations and --seed, as ``testing``."""
 
 
 @dataclass(frozen=True)
 class Fitting:
-    """What baselines are fitted on.
-
-    Parameters
-    ----------
-    fit_split, fit_annotations
-        Split or file to fit on; None for the default.
-    no_cache
-        Whether every floor is fitted again.
-    """
+    """What baselines are fitted on."""
 
     fit_split: str | None
     fit_annotations: Path | None
@@ -164,17 +114,7 @@ fitting_options = bound("fitting", Fitting, options.train_options, options.no_ca
 
 @dataclass(frozen=True)
 class Output:
-    """Where results go.
-
-    Parameters
-    ----------
-    json_path
-        JSON file; ``-`` for standard output, and nothing else goes there.
-    style
-        Format of the tables on standard output; None for the terminal.
-    quiet
-        Whether notes and progress are left out.
-    """
+    """Where results go, in which format, and whether notes and progress are left out."""
 
     json_path: Path | None
     style: Literal["md", "latex"] | None
@@ -197,17 +137,7 @@ output_options = bound("output", Output, options.output_options)
 
 @dataclass(frozen=True)
 class PageOutput:
-    """The page and the figures of a report.
-
-    Parameters
-    ----------
-    html
-        HTML file of the page; None for none.
-    open_it
-        Whether the page is opened in a browser.
-    figures
-        Folder for the figures as PNG, SVG and PDF; None for none.
-    """
+    """The page of a report, whether it is opened in a browser, and the folder of its figures."""
 
     html: Path | None
     open_it: bool

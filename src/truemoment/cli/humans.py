@@ -12,7 +12,6 @@ from truemoment.cli.delivery import deliver
 from truemoment.cli.groups import (
     Measuring,
     Output,
-    Testing,
     bound,
     data_options,
     measuring_options,
@@ -23,6 +22,7 @@ from truemoment.cli.options import FILE, NamedFile, PredictionOptions, count_opt
 from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.exceptions import UsageError
 from truemoment.records import Annotations
+from truemoment.uncertainty import Draws
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def command(
     duplicates: Duplicates,
     draws: int,
     how: PredictionOptions,
-    testing: Testing,
+    testing: Draws,
     output: Output,
 ) -> None:
     """Measure annotators against references and each other, and PREDICTIONS beside them.

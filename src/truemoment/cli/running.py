@@ -29,7 +29,7 @@ EXTRAS = MappingProxyType(
 """The extra that brings each optional package."""
 
 _NO_MEMORY = re.compile("allocate memory|out of memory|start new thread", re.IGNORECASE)
-"""What PyTorch and Python say, in an error without a class of its own, where memory or threads run out."""
+"""What PyTorch and Python write in an error without a class of its own, where memory or threads run out."""
 
 
 def status_of(words: list[str], *, debug: bool) -> int:
@@ -69,7 +69,7 @@ def _invoke(words: list[str]) -> int:
 
 
 def _message_and_status(error: Exception) -> tuple[str, int]:
-    """Say what happened, and with which status the command ends."""
+    """Return the message of an error, and the exit status."""
     if is_interrupted():
         return INTERRUPTED, EXIT_INTERRUPTED
     if (sentence := _in_words(error)) is not None:
@@ -78,7 +78,7 @@ def _message_and_status(error: Exception) -> tuple[str, int]:
 
 
 def _in_words(error: Exception) -> str | None:
-    """Say what the user can do something about; None for an error that is ours."""
+    """Return what the user can change; None for an error that is ours."""
     if isinstance(error, OSError):
         sentence = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
         return f"{sentence}; allow more (ulimit -n)" if error.errno == errno.EMFILE else sentence
@@ -86,7 +86,7 @@ def _in_words(error: Exception) -> str | None:
 
 
 def _of_machine(error: Exception) -> str | None:
-    """Say what the machine or the installation is short of."""
+    """Return what the machine or the installation is missing."""
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and _NO_MEMORY.search(str(error))):
         return "there is not enough memory for this; end other programs, or take less at a time"
     if isinstance(error, ModuleNotFoundError):
@@ -99,7 +99,7 @@ def _of_machine(error: Exception) -> str | None:
 
 
 def _of_text(error: Exception) -> str | None:
-    """Say which word or path is no text that a file can hold, or no path."""
+    """Return which word or path is not text or not a path."""
     if isinstance(error, UnicodeEncodeError) and error.reason == "surrogates not allowed":
         near = error.object[max(0, error.start - 40) : error.end + 40]
         return f"{as_text(near)}: is not valid UTF-8; rename the file"

@@ -6,7 +6,7 @@ Proxies
     machine, is never reached through a proxy.
 
 The deadline
-    It holds for all of a request: finding the host, connecting, TLS, sending, and every byte of the answer. Each
+    It includes all of a request: finding the host, connecting, TLS, sending, and every byte of the answer. Each
     operation of the socket gets the time that is left, so it does not matter how slowly bytes come, or how many
     headers or ``100 Continue`` come before the answer.
 """
@@ -48,7 +48,7 @@ HEADERS = {
 
 
 class BadReplyError(OSError):
-    """A request without an answer. Its text says why, and repeats nothing of what came but numbers."""
+    """A request without an answer. Its text is the reason, and repeats only numbers of the answer."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def _dialled(host: str, port: int, deadline: float) -> _Socket:
 
 
 def _addresses(host: str, port: int, deadline: float) -> list[Any]:
-    """Find the addresses of a host; the system's own search knows no deadline, so it goes on in a thread if need be."""
+    """Find the addresses of a host; the search of the system has no deadline, so it runs in a thread."""
     found: queue.SimpleQueue[list[Any] | Exception] = queue.SimpleQueue()
 
     def look() -> None:

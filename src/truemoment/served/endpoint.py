@@ -225,7 +225,7 @@ class Endpoint:
         return text if len(text) <= MOST_SHOWN else text[:MOST_SHOWN] + " ..."
 
     def _fault_of(self, reply: Reply) -> EndpointError:
-        """Say what a status other than 200 means."""
+        """Return the error of a status other than 200."""
         status = reply.status
         reason = self._shown(_message_in(reply.body))
         problem = f"answers {status}" + (f" ({reason})" if reason else "")

@@ -1,7 +1,7 @@
 """A served model as a grounder: asks every query once, keeps every raw answer, and reads them.
 
 Queries are asked side by side, those of one video one after the other, so that its frames are decoded once; at most
-as many videos are held as there are workers. What comes out does not hang on how many workers there are.
+as many videos are in memory as there are workers. The answers do not depend on the number of workers.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Unanswered:
 
 @dataclass(frozen=True, eq=False)
 class CollectedAnswers:
-    """What came of asking queries.
+    """The answers to queries.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ class _FrameStore:
         return frames.result()
 
     def let_go(self, video_id: str) -> None:
-        """Say that a query of the video is done."""
+        """Release the frames of a video after its last query."""
         with self._lock:
             self._left[video_id] -= 1
             if self._left[video_id] <= 0:
@@ -392,7 +392,7 @@ class _Requests:
         problem = f"the endpoint {outcome}" if isinstance(outcome, EndpointError) else str(outcome)
         self.failed[row] = problem
         if not isinstance(outcome, EndpointError):
-            return  # a video's own fault says nothing of the endpoint
+            return  # a fault of the video is no fault of the endpoint
         if outcome.fault != "request" or not self._answered:
             self._in_a_row += 1
         if self._in_a_row >= STOP_AFTER:
@@ -411,7 +411,7 @@ class _Requests:
                 outcome: _Collected
                 try:
                     outcome = self._ask(connection, row)
-                except BaseException as error:  # told or raised by the thread that collects
+                except BaseException as error:  # reported or raised by the thread that collects
                     outcome = error
                 self.store.let_go(self.queries.video_id[row])
                 self._done.put((row, outcome))

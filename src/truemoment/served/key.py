@@ -87,7 +87,7 @@ class Key:
 
 
 def _characters(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the characters of a text and where each stands, written in one way; blanks are left out."""
+    """Yield the characters of a text and their positions, each written in one way; blanks are left out."""
     for found in _CHARACTER.finditer(text):
         escape, written = found.lastgroup, found[found.lastgroup or 0]
         if escape in {"url", "json", "python"}:

@@ -7,7 +7,7 @@
      "answer": "2.5 - 7.0", "finish_reason": "stop", "usage": {"prompt_tokens": 900, "completion_tokens": 6},
      "took_s": 0.8, "asked_at": "2026-01-31T12:00:00+00:00"}
 
-The first line has the settings of all requests; a file holds answers by one setting only. Lines are
+The first line has the settings of all requests; all answers of a file have one setting. Lines are
 written whole and at once. A last line that a kill cut off is dropped when the file is opened again.
 """
 
@@ -58,7 +58,7 @@ class RawAnswer(msgspec.Struct, frozen=True):
     key
         Hash of everything that decides the answer; :func:`key_of` makes it.
     duration_s
-        What the model was told, seconds.
+        Duration in the prompt, seconds.
     asked_at
         When, in UTC.
     """
