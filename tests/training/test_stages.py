@@ -14,7 +14,7 @@ from truemoment.training.recipes import Schedule, read_recipe
 from truemoment.training.runs import perform
 
 BEFORE = json.loads((Path(__file__).parent / "before_stages.json").read_text())
-"""Recorded with the version before stages (commit 6d3050a): hashes of recipes, and a run of each of the four families."""
+"""Recorded before there were stages (commit 6d3050a): hashes of recipes, and a run of each of the four families."""
 
 STAGES = "train.stages=[{epochs: 2}, {epochs: 2, learning_rate: 0.001, trained: [score]}]"
 
