@@ -64,6 +64,9 @@ class AblrSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         "inclusive" with the weight 1 / (n + 1) for n clips, as for TACoS.
     quantised
         Whether answers are rounded down to clips, as in the code.
+    location_bias
+        Where both ends start. With 0, as in the code, an end whose first outputs are negative stays at 0, where it has
+        no gradient: about half of all ends, as the weights are drawn.
     regression_weight, calibration_weight
         Weights of the terms of the loss.
     """
@@ -76,6 +79,7 @@ class AblrSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dropout: Annotated[float, msgspec.Meta(ge=0, lt=1)] = 0.5
     calibration: Literal["exclusive", "inclusive"] = "exclusive"
     quantised: bool = True
+    location_bias: float = 0.0
     regression_weight: Weight = 100.0
     calibration_weight: Weight = 5.0
 
@@ -119,6 +123,7 @@ class Ablr(GroundingModel):
         self.locate.append(nn.Linear(settings.location_hidden, 2))
         for part in (self.encode_video.join, self.encode_query.join, self.attend_video, self.attend_words, self.locate):
             part.apply(_start)
+        nn.init.constant_(self.locate[-1].get_parameter("bias"), settings.location_bias)
 
     def see(self, video: VideoRows, n_rows: int) -> Frames:
         """Return the means of rows floor(i r) to floor((i + 1) r), both included, with r = (n - 1) / M; (M, D)."""
