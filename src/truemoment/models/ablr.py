@@ -178,7 +178,7 @@ class Ablr(GroundingModel):
         clip = torch.arange(n_clips, device=moment.device)
         inside = (clip >= start[:, None]) & (clip < end[:, None])
         n_inside = inside.sum(dim=1, keepdim=True) + (self.settings.calibration == "inclusive")
-        return inside / n_inside.clamp(min=1)
+        return inside.to(moment.dtype) / n_inside.clamp(min=1)
 
     def answer(self, batch: Batch, output: ModelOutput) -> MomentTensors:
         """Return one moment, scored by the attention inside it."""
