@@ -23,7 +23,7 @@ from truemoment.network_row import HitsBesideNetwork, NetworkRow, run_network, w
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations, Predictions
 from truemoment.scores import Scores
-from truemoment.uncertainty import DEFAULT_DRAWS, Draws, stream
+from truemoment.uncertainty import DEFAULT_DRAW_SETTINGS, DrawSettings, stream
 
 
 class FileRun(NamedTuple):
@@ -81,7 +81,7 @@ def compare_files(
     protocol: str | Protocol | None = None,
     against: str | None = None,
     published: Path | None = None,
-    testing: Draws = DEFAULT_DRAWS,
+    testing: DrawSettings = DEFAULT_DRAW_SETTINGS,
     read: Reader = read_predictions,
     cache: Cache = NO_CACHE,
     progress: bool = False,
@@ -155,7 +155,7 @@ def _compared(
     runs: Mapping[str, Sequence[FileRun]],
     row: NetworkRow | None,
     against: str | None,
-    testing: Draws,
+    testing: DrawSettings,
     *,
     progress: bool,
 ) -> Comparison:

@@ -45,7 +45,7 @@ NO_WEIGHT = 1e-9
 
 
 @dataclass(frozen=True)
-class Draws:
+class DrawSettings:
     """How intervals and tests are drawn: resamples of the videos, permutations of the test, and the seed of both."""
 
     resamples: int = 1000
@@ -53,7 +53,7 @@ class Draws:
     seed: int = 0
 
 
-DEFAULT_DRAWS = Draws()
+DEFAULT_DRAW_SETTINGS = DrawSettings()
 
 
 def stream(seed: int, name: str) -> np.random.Generator:

@@ -10,7 +10,7 @@ import pytest
 from truemoment import read_own_annotations
 from truemoment.compared_files import compare_files
 from truemoment.exceptions import UsageError
-from truemoment.uncertainty import Draws
+from truemoment.uncertainty import DrawSettings
 
 
 @pytest.fixture
@@ -30,14 +30,14 @@ def files(tmp_path):
 
 def test_files_are_compared_by_the_share_they_hit(files):
     annotations, paths = files
-    found = compare_files(paths, annotations, measures="R@1,IoU=0.5", testing=Draws(20, 4096))
+    found = compare_files(paths, annotations, measures="R@1,IoU=0.5", testing=DrawSettings(20, 4096))
     assert found.comparison.mean.ravel().tolist() == [9 / 12, 3 / 12]
     assert found.comparison.p.item() == pytest.approx(2 / 2**6, abs=0.01)  # they differ on 6 videos, all one way
     (run,) = found.runs["less"]
     assert run.source["sha256"] == hashlib.sha256(paths["less"][0].read_bytes()).hexdigest()
     (remark,) = found.remarks
     assert remark.startswith("sentence-network is not compared: there is no training split")
-    assert not compare_files(paths, annotations, network=False, testing=Draws(20, 20)).remarks
+    assert not compare_files(paths, annotations, network=False, testing=DrawSettings(20, 20)).remarks
 
 
 def test_a_method_to_compare_with_that_is_none_is_refused(files):

@@ -17,7 +17,7 @@ from truemoment.reports import comparison as reports
 from truemoment.reports.model import Report
 from truemoment.reports.result import Result
 from truemoment.reports.words import counted
-from truemoment.uncertainty import Draws
+from truemoment.uncertainty import DrawSettings
 
 Files = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """The prediction file of a method, or those of its runs."""
@@ -132,7 +132,7 @@ def compare(
         protocol=protocol,
         against=against,
         published=None if published is None else Path(published),
-        testing=Draws(resamples, permutations, seed),
+        testing=DrawSettings(resamples, permutations, seed),
         cache=Cache.of_user(),
         on_status=on_status,
     )

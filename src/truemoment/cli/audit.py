@@ -35,7 +35,7 @@ from truemoment.cli.options import (
 )
 from truemoment.datasets.source import AnnotationSource
 from truemoment.text import printable
-from truemoment.uncertainty import Draws
+from truemoment.uncertainty import DrawSettings
 
 if TYPE_CHECKING:
     from truemoment.auditing import RelatedFiles
@@ -117,7 +117,7 @@ def command(
     related: Related,
     measuring: Measuring,
     how: PredictionOptions,
-    testing: Draws,
+    testing: DrawSettings,
     gate: str | None,
     page: PageOutput,
     output: Output,

@@ -23,7 +23,7 @@ from truemoment.cli.options import FILE, NamedFile, PredictionOptions, reading_o
 from truemoment.datasets.source import AnnotationSource
 from truemoment.exceptions import UsageError
 from truemoment.reports.words import counted
-from truemoment.uncertainty import Draws
+from truemoment.uncertainty import DrawSettings
 
 
 @click.command("compare")
@@ -47,7 +47,7 @@ def command(
     against: str | None,
     how: PredictionOptions,
     fitting: Fitting,
-    testing: Draws,
+    testing: DrawSettings,
     published: Path | None,
     output: Output,
 ) -> None:

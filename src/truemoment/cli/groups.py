@@ -16,7 +16,7 @@ from truemoment.cli import options
 from truemoment.datasets.source import AnnotationSource
 from truemoment.measures import Measure, parse_measures
 from truemoment.protocols import Protocol, get_protocol
-from truemoment.uncertainty import Draws
+from truemoment.uncertainty import DrawSettings
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -91,7 +91,7 @@ measuring_options = bound("measuring", Measuring, options.measuring_options)
 """--measures and --protocol, as ``measuring``."""
 
 
-testing_options = bound("testing", Draws, options.testing_options, options.seed_option("all draws"))
+testing_options = bound("testing", DrawSettings, options.testing_options, options.seed_option("all draws"))
 """--resamples, --permutations and --seed, as ``testing``."""
 
 

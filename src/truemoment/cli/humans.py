@@ -22,7 +22,7 @@ from truemoment.cli.options import FILE, NamedFile, PredictionOptions, count_opt
 from truemoment.datasets.source import AnnotationSource, files_of
 from truemoment.exceptions import UsageError
 from truemoment.records import Annotations
-from truemoment.uncertainty import Draws
+from truemoment.uncertainty import DrawSettings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def command(
     duplicates: Duplicates,
     draws: int,
     how: PredictionOptions,
-    testing: Draws,
+    testing: DrawSettings,
     output: Output,
 ) -> None:
     """Measure annotators against references and each other, and PREDICTIONS beside them.
