@@ -46,15 +46,9 @@ class RelatedFiles:
         Predictions on test-iid, and the name of that split.
     shuffled, text_only
         Predictions of the same model on shuffled videos, and without the frames.
-    model
-        Folder of the model (``truemoment train``), which then predicts on changed videos; None for none.
-    features
-        Features that the model reads; None for those of its training.
-
-    Raises
-    ------
-    UsageError
-        If features are given without a model.
+    model, features
+        Folder of the model (``truemoment train``), which then predicts on changed videos, and the features that it
+        reads; None for those of its training.
     """
 
     select_split: str | None = None
@@ -98,12 +92,8 @@ def audit_predictions(
 
     Parameters
     ----------
-    predictions
-        Predictions, or a file with them.
     annotations
         The audited split: where it and the other splits are read from, or annotations without other splits.
-    related
-        Other predictions of the same model, and the model itself.
     fit_split, fit_annotations
         Split or annotations that floors are fitted on; None for the split ``train``. The split ``none`` is no split.
     measures, protocol
@@ -116,15 +106,6 @@ def audit_predictions(
         Conditions separated by ``;``, see :func:`truemoment.auditing.read_gate`.
     cache
         Cache of fitted floors.
-    read
-        Reads a prediction file.
-    on_status
-        Called with what is being done.
-
-    Returns
-    -------
-    Audit
-        With its sources and the outcomes of the gate.
 
     Raises
     ------
@@ -143,8 +124,8 @@ def audit_predictions(
     splits = _read_splits(source, reference, fit_split, fit_annotations, related.select_split)
     iid = None if related.iid is None else _read_iid(source, reference, related.iid, related.iid_split, read)
     protocol = resolve_protocol(protocol, reference)
-    measure_list = resolve_measures(measures, protocol, reference, answers)
-    measure_list = tuple(measure for measure in measure_list if measure.needs in OF_MOMENTS)
+    resolved = resolve_measures(measures, protocol, reference, answers)
+    measure_list = tuple(measure for measure in resolved if measure.needs in OF_MOMENTS)
     controls = Controls(
         shuffled=None if related.shuffled is None else _read(related.shuffled, reference, read)[0],
         text_only=None if related.text_only is None else _read(related.text_only, reference, read)[0],
@@ -227,13 +208,7 @@ def _ask_model(
     data_dir: Path | None,
     on_status: Callable[[str], None],
 ) -> tuple[Controls, dict[str, str]]:
-    """Let the model predict on original and changed videos; return its predictions as controls, and which model it is.
-
-    Parameters
-    ----------
-    top
-        Number of predictions a query, as many as were audited.
-    """
+    """Return a model's predictions on original and changed videos as controls, and which model it is."""
     from truemoment.training.grounder import load_grounder  # noqa: PLC0415 - PyTorch is needed only here
 
     on_status("loading the model")

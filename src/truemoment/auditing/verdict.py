@@ -99,18 +99,9 @@ def judge_floors(
     *,
     resamples: int,
 ) -> Verdict:
-    """Compare a method with every floor.
+    """Compare a method with F floors by M measures of the same queries.
 
-    Parameters
-    ----------
-    method, floors, ceiling
-        Scores of the same queries by the same M measures; F floors, one or more.
-    spread : (F, M)
-        Standard error of each floor's figure over its draws, 0 for one that draws nothing.
-    rng
-        Generator of the resamples of videos.
-    resamples
-        How many, 2 or more.
+    `spread` is the standard error of each floor's figure over its draws, (F, M), 0 for one that draws nothing.
     """
     own, weight = sums_by_video(method)
     best, _ = sums_by_video(ceiling)
