@@ -20,7 +20,6 @@ def located(moments, *, video=None, moment=None, query=None):
     number = np.arange(len(moments))
     return Locations(
         np.array(moments, dtype=float),
-        number,
         number if query is None else np.array(query),
         number if video is None else np.array(video),
         number if moment is None else np.array(moment),

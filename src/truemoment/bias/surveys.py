@@ -59,8 +59,6 @@ class SplitSurvey:
     n_without_moment, n_unknown_duration, n_left_out
         Number of queries without a moment, of videos of unknown duration, and of moments without a location (the
         duration is unknown, or they are empty, swapped or outside the video).
-    duration_s : (N,)
-        Duration of the video of each location.
     longer : (3,)
         Share of the moments longer than each of :data:`OVER`; NaN without locations.
     constant_of_train
@@ -76,7 +74,6 @@ class SplitSurvey:
     n_unknown_duration: int
     n_left_out: int
     locations: SurveyPart[Locations]
-    duration_s: Floats
     longer: Floats
     evenness: SurveyPart[Evenness]
     constant: SurveyPart[ConstantBias]
@@ -93,6 +90,12 @@ class SplitSurvey:
     def points(self) -> Floats:
         """Start and end of each location as shares of the video, (N, 2)."""
         return np.zeros((0, 2)) if self.locations.value is None else self.locations.value.start_end_norm
+
+    @property
+    def duration_s(self) -> Floats:
+        """Duration of the video of each location, (N,)."""
+        found = self.locations.value
+        return np.zeros(0) if found is None or found.duration_s is None else found.duration_s
 
     def points_of_verb(self, verb: str) -> Floats:
         """Return the points of the moments whose query has a verb, (M, 2)."""
@@ -318,7 +321,6 @@ def _survey_of_split(
         n_unknown_duration=len(set(annotations.queries.video_id[unknown])),
         n_left_out=n_moments - (0 if value is None else len(value)),
         locations=places,
-        duration_s=np.zeros(0) if value is None else annotations.duration_s[value.row],
         longer=np.full(len(OVER), np.nan) if value is None else length_shares(value, OVER),
         evenness=even,
         constant=constant,
