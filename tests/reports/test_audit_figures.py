@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from truemoment.auditing.checks import curves, excess_where_blind_misses, slices
-from truemoment.auditing.checks.by_length_figure import by_length_figure
-from truemoment.auditing.checks.curves_figure import curves_figure
 from truemoment.auditing.checks.excess_figure import excess_figure
+from truemoment.auditing.checks.long_moments import by_length_figure
+from truemoment.auditing.checks.loose_threshold import curves_figure
 from truemoment.auditing.checks.slices_figure import slices_figure
 from truemoment.auditing.checks.verdict_figures import floors_figure
 from truemoment.exceptions import InputError, UsageError

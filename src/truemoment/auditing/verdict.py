@@ -36,6 +36,9 @@ LITTLE = 0.2
 """Skill below which a method is called better by little: it finds fewer than one in five of the moments that the
 strongest floor does not."""
 
+NO_SKILL = "the oracle is not above the strongest floor"
+"""Why the skill is undefined."""
+
 DRAWS = 5
 """Draws of videos for a verdict, times those for other intervals: level 0.05 / N looks further into the tails."""
 
