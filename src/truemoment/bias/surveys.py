@@ -254,7 +254,7 @@ def survey(
         statistics=statistics,
         tail=SurveyPart(long_tail(words)) if words.n_words else SurveyPart(None, "no sentence has a word"),
         shared=_shared(statistics),
-        uniqueness=_attempt(lambda: uniqueness(together.queries.video_id, together.queries.sentence)),
+        uniqueness=_attempt(lambda: uniqueness(together.queries.video_id.tolist(), together.queries.sentence.tolist())),
         engine=reader.name,
         permutations=permutations,
         draws=draws,

@@ -12,8 +12,8 @@ Exact, without scoring all pairs
 --------------------------------
 Let the sentences of a pair have s and l words, s <= l, with m aligned ones, and let t be the threshold.
 
-1. *m is the number of stems they share, counted with multiplicity.* In a class of words with one stem, of which one
-   sentence has a and the other b, e are aligned as equal words. That leaves a - e and b - e, and the lesser of these is
+1. *m is the number of stems they share, counted with multiplicity.* If one sentence has a words
+   with a stem and the other b, e are aligned as equal words. That leaves a - e and b - e, and the lesser of these is
    aligned as stems: min(a, b) in all. Equal words have equal stems, so no pair of words spans two classes.
 2. *The score is at most* :math:`(1 - \tfrac12 / m^3) \cdot m / (0.9 s + 0.1 l)`: there is one chunk or more, and the
    better direction has the shorter sentence as reference, since then the lesser number has the greater weight.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,7 +32,7 @@ LARGE = 0.01
 """Difference between evaluators that is a warning."""
 
 
-def conventions(results: Results) -> Mapping[str, float]:
+def conventions(results: Results) -> dict[str, float]:
     """Measure the headline under the audit's protocol and each named one that accepts these predictions.
 
     One that pools all answers of a list into one is left out where lists are ranked alternatives.
@@ -48,7 +47,7 @@ def conventions(results: Results) -> Mapping[str, float]:
         except (ProtocolError, MeasureError):  # it refuses missing answers, or the measure is not defined in it
             continue
         found[protocol.name] = scores.value(results.measure)
-    return MappingProxyType(found)
+    return found
 
 
 def look(results: Results) -> AuditFinding:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truemoment.auditing.checks import curves
 from truemoment.auditing.checks.base import SCORE, Check
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
-from truemoment.diagnosis.curves import LengthCounts
+from truemoment.diagnosis.curves import LengthCounts, SuccessByLength, success_by_length
 from truemoment.diagnosis.slices import reference_lengths
 from truemoment.intervals import Bools
 from truemoment.measures import Recall
@@ -33,6 +32,16 @@ def is_long(results: Results) -> Bools:
     return np.asarray(np.nan_to_num(length, nan=0.0) > HALF_THE_VIDEO)
 
 
+def by_length(results: Results) -> tuple[SuccessByLength, SuccessByLength] | None:
+    """Count hits and misses of the method and of the strongest floor; None if the headline is no recall."""
+    measure, floor = results.measure, results.floors[int(results.verdict.strongest[results.headline])]
+    if not isinstance(measure, Recall):
+        return None
+    of_floor = floor.draws[0] if floor.draws else floor.scores
+    own, other = (success_by_length(of, results.annotations, measure) for of in (results.scores, of_floor))
+    return own, other
+
+
 def look(results: Results) -> AuditFinding:
     """State the share of the score on long references."""
     measure, earned = results.measure, results.scores.numerator[results.headline]
@@ -52,15 +61,15 @@ def look(results: Results) -> AuditFinding:
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     """Draw hits and misses by length of the reference."""
-    own, floor = results.cached(curves.by_length), results.cached(curves.floor_by_length)
-    if own is None or floor is None:
+    found = results.cached(by_length)
+    if found is None:
         return {}
     drawing = Drawing(
         "by-length",
         f"{results.measure}: hits and misses by length of the reference",
         "A method that hits where its floor hits, and nowhere else, has learned lengths. After Hidden Challenges, "
         "Fig. 6.",
-        partial(by_length_figure, own.norm, floor.norm),
+        partial(by_length_figure, *(of.norm for of in found)),
     )
     return {SCORE: (drawing,)}
 
@@ -103,16 +112,11 @@ def _stacked(axes: Axes, counts: LengthCounts, colour: str) -> None:
 
 def document(results: Results) -> dict[str, Any]:
     """Return hits and misses by length of the reference."""
-    own, floor = results.cached(curves.by_length), results.cached(curves.floor_by_length)
-    if own is None or floor is None:
+    found = results.cached(by_length)
+    if found is None:
         return {"by_length": None}
-    both = {"method": own, "floor": floor}
-    return {
-        "by_length": {
-            "measure": own.measure,
-            **{name: {"share_of_video": of.norm, "seconds": of.seconds} for name, of in both.items()},
-        }
-    }
+    own, floor = ({"share_of_video": of.norm, "seconds": of.seconds} for of in found)
+    return {"by_length": {"measure": found[0].measure, "method": own, "floor": floor}}
 
 
 CHECK = Check(
