@@ -90,29 +90,13 @@ def audit_predictions(
 ) -> Audit:
     """Read what an audit needs, and run it.
 
-    Parameters
-    ----------
-    annotations
-        The audited split: where it and the other splits are read from, or annotations without other splits.
-    fit_split, fit_annotations
-        Split or annotations that floors are fitted on; None for the split ``train``. The split ``none`` is no split.
-    measures, protocol
-        What is measured, and how; None for the dataset's own.
-    engine
-        Engine that finds verbs.
-    resamples, permutations, seed
-        Number of resamples of the videos and of swaps of a permutation test; seed of all draws.
-    gate
-        Conditions separated by ``;``, see :func:`truemoment.auditing.read_gate`.
-    cache
-        Cache of fitted floors.
+    Floors are fitted on `fit_split` or `fit_annotations`: by default on ``train``, with ``none`` on no split. Without a
+    source there are no other splits. By default `measures` and `protocol` are the dataset's own.
 
     Raises
     ------
-    UsageError
-        If the options do not fit each other or the annotations.
-    MissingFileError, InputError
-        If a file is missing or malformed.
+    UsageError, MissingFileError, InputError
+        If the options do not fit each other or the annotations, or a file is missing or malformed.
     """
     related = RelatedFiles() if related is None else related
     conditions = () if gate is None else read_gate(gate)
@@ -124,21 +108,15 @@ def audit_predictions(
     splits = _read_splits(source, reference, fit_split, fit_annotations, related.select_split)
     iid = None if related.iid is None else _read_iid(source, reference, related.iid, related.iid_split, read)
     protocol = resolve_protocol(protocol, reference)
-    resolved = resolve_measures(measures, protocol, reference, answers)
-    measure_list = tuple(measure for measure in resolved if measure.needs in OF_MOMENTS)
-    controls = Controls(
-        shuffled=None if related.shuffled is None else _read(related.shuffled, reference, read)[0],
-        text_only=None if related.text_only is None else _read(related.text_only, reference, read)[0],
-        caution="" if match is None else " ".join(match.told),
+    measure_list = tuple(
+        of for of in resolve_measures(measures, protocol, reference, answers) if of.needs in OF_MOMENTS
     )
+    controls = _read_controls(related, reference, match, read)
     sources = _sources(predictions, related.predictions())
     if related.model is not None:
-        data_dir = None if source is None else source.data_dir
-        top = answers_a_query(answers, measure_list)
-        controls, model = _ask_model(
-            related, controls, reference, top=top, seed=seed, data_dir=data_dir, on_status=on_status
-        )
-        sources |= {"model": model}
+        top, data_dir = answers_a_query(answers, measure_list), None if source is None else source.data_dir
+        asked = _ask_model(related, controls, reference, top=top, seed=seed, data_dir=data_dir, on_status=on_status)
+        controls, sources["model"] = asked
     setup = AuditSetup(
         annotations=reference,
         predictions=answers,
@@ -196,6 +174,13 @@ def _read_iid(
 ) -> tuple[Annotations, Predictions]:
     annotations = _other_split(source, reference, split, "--iid-split")
     return annotations, _read(file, annotations, read)[0]
+
+
+def _read_controls(related: RelatedFiles, reference: Annotations, match: MatchReport | None, read: Read) -> Controls:
+    shuffled, text_only = (
+        None if file is None else _read(file, reference, read)[0] for file in (related.shuffled, related.text_only)
+    )
+    return Controls(shuffled, text_only, caution="" if match is None else " ".join(match.told))
 
 
 def _ask_model(

@@ -206,10 +206,9 @@ def survey(
     notes: Sequence[str] = (),
     on_status: Callable[[str], None] = lambda _: None,
 ) -> Survey:
-    """Survey a dataset: its splits by name, in the order of the report.
+    """Survey the splits of a dataset, by name; the `top_verbs` most frequent verbs are listed.
 
-    `permutations` is the number of permutations of tests between splits; `draws` that of simulated datasets, for tests
-    within a split and for verbs. The `top_verbs` most frequent verbs are listed.
+    `permutations` is their number in tests between splits; `draws` is that of simulated datasets in other tests.
 
     Examples
     --------
@@ -232,27 +231,22 @@ def survey(
     step("reading the sentences")
     statistics = dataset_statistics(annotations_by_split, reader)
     together = _together(annotations_by_split)
-    parts = [*annotations_by_split.items(), ("", together)]
-    if len(annotations_by_split) == 1:
-        parts.pop()
-    surveyed = _survey_splits(parts, reader, of_splits, draws, step)
+    surveyed = _survey_splits(_parts(annotations_by_split, together), reader, of_splits, draws, step)
     splits, whole = surveyed[: len(annotations_by_split)], surveyed[-1]
     pairs = _survey_pairs(splits, of_pairs, permutations, step)
     step("verbs")
-    use = verb_use({split.name: split.verbs for split in splits}, top_verbs)
-    information = _information(whole, of_verbs, draws)
+    use, information = _verb_use(splits, top_verbs), _information(whole, of_verbs, draws)
     step("words")
-    words = statistics.whole.sentences.vocabulary
     return Survey(
         dataset=dataset,
         title=title or dataset,
         splits=tuple(splits),
         whole=whole,
         pairs=pairs,
-        verb_use=SurveyPart(use) if any(use.counts.values()) else SurveyPart(None, "no sentence has a verb"),
+        verb_use=use,
         information=information,
         statistics=statistics,
-        tail=SurveyPart(long_tail(words)) if words.n_words else SurveyPart(None, "no sentence has a word"),
+        tail=_tail(statistics),
         shared=_shared(statistics),
         uniqueness=_attempt(lambda: uniqueness(together.queries.video_id.tolist(), together.queries.sentence.tolist())),
         engine=reader.name,
@@ -272,6 +266,12 @@ def _together(annotations_by_split: Mapping[str, Annotations]) -> Annotations:
     return Annotations.joined(renamed)
 
 
+def _parts(annotations_by_split: Mapping[str, Annotations], together: Annotations) -> list[tuple[str, Annotations]]:
+    """Return each split by name, and all together ("") if there are several."""
+    parts = list(annotations_by_split.items())
+    return [*parts, ("", together)] if len(parts) > 1 else parts
+
+
 def _survey_splits(
     parts: Sequence[tuple[str, Annotations]],
     engine: Engine,
@@ -279,7 +279,7 @@ def _survey_splits(
     draws: int,
     step: Callable[[str], None],
 ) -> list[SplitSurvey]:
-    """Survey each split, and all together (""); the constant of train is scored on later ones."""
+    """Survey each part; the constant of train is scored on later ones."""
     surveyed: list[SplitSurvey] = []
     train: SurveyPart[ConstantBias] = SurveyPart(None, "there is no split train before this one")
     streams = rng.spawn(max(len(parts), 2))  # one for all splits together, even where there is only one
@@ -381,6 +381,16 @@ def _distance(a: SplitSurvey, b: SplitSurvey, rng: np.random.Generator, permutat
         missing = a if one is None else b
         return SurveyPart(None, f"{missing.name}: {missing.locations.why}")
     return _attempt(lambda: split_distance(one, other, rng, permutations=permutations))
+
+
+def _verb_use(splits: Sequence[SplitSurvey], n: int) -> SurveyPart[VerbUse]:
+    use = verb_use({split.name: split.verbs for split in splits}, n)
+    return SurveyPart(use) if any(use.counts.values()) else SurveyPart(None, "no sentence has a verb")
+
+
+def _tail(statistics: DatasetStatistics) -> SurveyPart[LongTail]:
+    words = statistics.whole.sentences.vocabulary
+    return SurveyPart(long_tail(words)) if words.n_words else SurveyPart(None, "no sentence has a word")
 
 
 def _information(whole: SplitSurvey, rng: np.random.Generator, draws: int) -> SurveyPart[VerbInformation]:
