@@ -90,8 +90,7 @@ def audit_predictions(
 ) -> Audit:
     """Read what an audit needs, and run it.
 
-    Floors are fitted on `fit_split` or `fit_annotations`: by default on ``train``, with ``none`` on no split. Without a
-    source there are no other splits. By default `measures` and `protocol` are the dataset's own.
+    Floors are fitted on `fit_split` or `fit_annotations`: by default on ``train``, with ``none`` on no split.
 
     Raises
     ------
@@ -108,9 +107,8 @@ def audit_predictions(
     splits = _read_splits(source, reference, fit_split, fit_annotations, related.select_split)
     iid = None if related.iid is None else _read_iid(source, reference, related.iid, related.iid_split, read)
     protocol = resolve_protocol(protocol, reference)
-    measure_list = tuple(
-        of for of in resolve_measures(measures, protocol, reference, answers) if of.needs in OF_MOMENTS
-    )
+    resolved = resolve_measures(measures, protocol, reference, answers)
+    measure_list = tuple(measure for measure in resolved if measure.needs in OF_MOMENTS)
     controls = _read_controls(related, reference, match, read)
     sources = _sources(predictions, related.predictions())
     if related.model is not None:
