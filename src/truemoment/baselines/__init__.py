@@ -193,13 +193,7 @@ def _needed(references: Annotations | None) -> Annotations:
 
 
 def make_baseline(name: str, choices: Choices) -> Grounder:
-    """Return a baseline by name, not yet fitted.
-
-    Raises
-    ------
-    UsageError
-        If the name is unknown.
-    """
+    """Return a baseline by name, not yet fitted."""
     if name not in BASELINES:
         raise UsageError(f"unknown baseline {name!r}, expected one of {', '.join(BASELINES)}")
     return BASELINES[name].make(choices)

@@ -46,13 +46,7 @@ class ActionAware:
     name: str = "Action-Aware Blind"
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> ActionAware:
-        """Fit the densities to `train`.
-
-        Raises
-        ------
-        InputError
-            If too few moments are within videos of known duration, or all are on one line.
-        """
+        """Fit the densities to `train`."""
         del val
         train = train.with_moments()
         points, row = start_duration_norm(train)
@@ -72,15 +66,7 @@ class ActionAware:
         return replace(self, densities=MappingProxyType(densities))
 
     def ground(self, queries: Queries, top: int = 10) -> Predictions:
-        """Draw from the verb's density, rank, suppress; the paper keeps 10.
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        InputError
-            If the duration of a video is unknown.
-        """
+        """Draw from the verb's density, rank, suppress; the paper keeps 10."""
         if not self.densities:
             raise UsageError(f"{self.name} has to be fitted first")
         selected = [

@@ -50,14 +50,7 @@ class BestConstant:
         return f"best constant ({100 * self.ranked[0, 0]:.4g}-{100 * self.ranked[0, 1]:.4g} % of the video)"
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> BestConstant:
-        """Try every constant of the grid on `train`.
-
-        Raises
-        ------
-        InputError, MeasureError
-            If there is no query, the measure cannot be read, a duration is not known, or the measure is of clip
-            ratings or undefined there.
-        """
+        """Try every constant of the grid on `train`."""
         del val
         measure = parse_measure(self.measure) if isinstance(self.measure, str) else self.measure
         (best,) = best_constants([measure], train, protocol=self.protocol, step_norm=self.step_norm)
@@ -66,15 +59,7 @@ class BestConstant:
         return best
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Predict the constants, best first.
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        InputError
-            If the duration of a video is unknown.
-        """
+        """Predict the constants, best first."""
         return constant_answers(queries, self.ranked, top=top, name=self.name)
 
 

@@ -53,13 +53,7 @@ class BiasBased:
     name: str = "Bias-based"
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> BiasBased:
-        """Fit the density to `train`.
-
-        Raises
-        ------
-        InputError
-            If too few moments are within videos of known duration, or all are on one line.
-        """
+        """Fit the density to `train`."""
         del val
         points, _ = locations(train)
         density = fit_density(points, train, bandwidth=self.bandwidth)
@@ -68,13 +62,5 @@ class BiasBased:
         return replace(self, ranked=rank_constants(grid, height))
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Answer with the mode, then the next most likely places that overlap no better one by more than 0.45.
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        InputError
-            If the duration of a video is unknown.
-        """
+        """Answer with the mode, then the next most likely places that overlap no better one by more than 0.45."""
         return constant_answers(queries, self.ranked, top=top, name=self.name)

@@ -235,15 +235,7 @@ class ExpectedValue:
         return self.model.name
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> ExpectedValue:
-        """Fit the model, and measure every constant answer on training moments.
-
-        Raises
-        ------
-        InputError
-            If no moment of `train` has a place.
-        MeasureError
-            If the measure cannot be read, or is of clip ratings.
-        """
+        """Fit the model, and measure every constant answer on training moments."""
         del val
         protocol = protocol_for_dataset(train.dataset) if self.protocol is None else self.protocol
         protocol = get_protocol(protocol) if isinstance(protocol, str) else protocol
@@ -251,15 +243,7 @@ class ExpectedValue:
         return replace(self, model=self.model.fit(train), protocol=protocol).for_measures([measure])[0]
 
     def for_measures(self, measures: Sequence[Measure]) -> tuple[ExpectedValue, ...]:
-        """Return what answers best by each measure, of one and the same fitted model.
-
-        Raises
-        ------
-        UsageError
-            If the model is not fitted.
-        MeasureError
-            If a measure is of clip ratings.
-        """
+        """Return what answers best by each measure, of one and the same fitted model."""
         if self.model.places is None or not isinstance(self.protocol, Protocol):
             raise UsageError(f"{self.name} has to be fitted first")
         found = values_of(self.model.places, measures, self.protocol)
@@ -270,25 +254,12 @@ class ExpectedValue:
 
         The score of an answer is what it adds to the expected value of the list: for R@1, that of the first answer is
         the probability of a hit.
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        InputError
-            If a video's duration is not known.
         """
         return answer_each([self], queries, top)[0]
 
     @property
     def fitted_values(self) -> Values:
-        """What answers are worth.
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        """
+        """What answers are worth."""
         if self.values is None:
             raise UsageError(f"{self.name} has to be fitted first")
         return self.values

@@ -46,11 +46,6 @@ class Oracle:
         """Return the proposals nearest to the references, earlier ones first in ties.
 
         A query whose references have no moment gets no prediction.
-
-        Raises
-        ------
-        InputError
-            If a query is not in the references, or the duration of a video is unknown.
         """
         references = all_references(self.references, self.references.start_s, self.references.end_s)
         nothing = np.zeros(0)

@@ -29,11 +29,5 @@ class PredictAll:
         return self
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Answer with (0, duration).
-
-        Raises
-        ------
-        InputError
-            If a video's duration is not known.
-        """
+        """Answer with (0, duration)."""
         return constant_answers(queries, np.array([[0.0, 1.0, 1.0]]), top=top, name=self.name)

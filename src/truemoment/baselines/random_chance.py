@@ -33,13 +33,7 @@ class RandomChance:
         return self
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Draw `top` proposals a query.
-
-        Raises
-        ------
-        InputError
-            If the duration of a video is unknown.
-        """
+        """Draw `top` proposals a query."""
         if not np.all(queries.duration_s > 0):
             query_id = queries.query_id[~(queries.duration_s > 0)][0]
             raise InputError(f"{self.name} needs every video's duration, and that of query {query_id!r} is not known")

@@ -106,11 +106,6 @@ def run_baseline(
     progress
         Iterates over the generators of the runs, for instance under a progress bar.
 
-    Raises
-    ------
-    UsageError
-        If the baseline is unknown, has nothing to learn from, or draws nothing and is to be repeated.
-
     Examples
     --------
     >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 0.0, 15.0)])

@@ -104,24 +104,12 @@ class SentenceNeighbours:
     name: str = "Sentence neighbours"
 
     def fit(self, train: Annotations) -> SentenceNeighbours:
-        """Remember the sentences of `train` and the places of their moments.
-
-        Raises
-        ------
-        InputError
-            If no moment of it has a place.
-        """
+        """Remember the sentences of `train` and the places of their moments."""
         places, target, rows = Places.of(train)
         return replace(self, sentences=Sentences.of(train.sentence[rows].tolist()), places=places, cell=target)
 
     def probabilities(self, queries: Queries) -> Floats:
-        """Return the probability of each occupied cell for each query, (Q, K).
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        """
+        """Return the probability of each occupied cell for each query, (Q, K)."""
         if self.sentences is None or self.places is None or self.cell is None:
             raise UsageError(f"{self.name} has to be fitted first")
         distinct, which = np.unique(queries.sentence, return_inverse=True)

@@ -104,13 +104,7 @@ class SentenceNetwork:
     name: str = "Sentence network"
 
     def fit(self, train: Annotations) -> SentenceNetwork:
-        """Learn from `train`.
-
-        Raises
-        ------
-        InputError
-            If no moment of it has a place.
-        """
+        """Learn from `train`."""
         for_folds, *for_members = self.rng.spawn(1 + self.training.members)
         places, target, rows = Places.of(train)
         sentences, duration_s = train.sentence[rows].tolist(), train.duration_s[rows]
@@ -133,13 +127,7 @@ class SentenceNetwork:
         return replace(self, terms=terms, edges_s=edges_s, members=tuple(members), places=places)
 
     def packed(self) -> dict[str, Array]:
-        """Return what it has learned as arrays; it has to be fitted.
-
-        Raises
-        ------
-        UsageError
-            If it is not.
-        """
+        """Return what it has learned as arrays; it has to be fitted."""
         if self.edges_s is None or self.places is None:
             raise UsageError(f"{self.name} has to be fitted first")
         packed: dict[str, Array] = {"terms": pack_text(self.terms), "edges_s": self.edges_s}
@@ -160,13 +148,7 @@ class SentenceNetwork:
         return replace(self, terms=terms, edges_s=packed["edges_s"], members=members, places=places)
 
     def probabilities(self, queries: Queries) -> Floats:
-        """Return the probability of each occupied cell for each query, (Q, K).
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        """
+        """Return the probability of each occupied cell for each query, (Q, K)."""
         if self.edges_s is None:
             raise UsageError(f"{self.name} has to be fitted first")
         bags = read(queries.sentence.tolist(), queries.duration_s, self.terms, self.edges_s)

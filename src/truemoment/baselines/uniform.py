@@ -29,13 +29,7 @@ class Uniform:
         return self
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Draw `top` moments per query. Drawing until start < end is equivalent to sorting two draws.
-
-        Raises
-        ------
-        InputError
-            If the duration of a video is unknown.
-        """
+        """Draw `top` moments per query. Drawing until start < end is equivalent to sorting two draws."""
         ends = np.sort(self.rng.random((len(queries), top, 2)), axis=2)
         score = -np.arange(top, dtype=np.float64)[None]
         kept = np.ones((1, top), dtype=bool)

@@ -50,13 +50,6 @@ def splits_of_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | N
         Names of splits; none for all.
     data_dir
         Folder with one folder a dataset; None for the variable ``TRUEMOMENT_DATA``.
-
-    Raises
-    ------
-    UsageError
-        If a split is unknown, or is part of another one in `only`.
-    MissingFileError, InputError
-        If a named split, or every split, is missing; if a file is malformed.
     """
     dataset = get_dataset(name)
     whole_of = {part: split.name for split in dataset.splits for part in split.merges}
@@ -85,13 +78,6 @@ def splits_of_file(path: Path, only: Sequence[str] = ()) -> AllSplits:
     """Read the splits of a file of annotations, the usual ones in their usual order.
 
     Lines without a split are a split of their own, :data:`NO_SPLIT`, where other lines name one.
-
-    Raises
-    ------
-    UsageError
-        If the file does not have one of the splits in `only`.
-    MissingFileError, InputError
-        If the file is missing or malformed.
     """
     names, whole = own.splits_of(path), read_own_annotations(path)
     if not names:

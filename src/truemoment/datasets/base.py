@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 import msgspec
 
 from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.files import read_json_mapping, sha256_of
+from truemoment.files import sha256_of
 from truemoment.inputs import reading
 from truemoment.records import MAX_TIME_S, Annotations, Seconds
 
@@ -57,6 +57,11 @@ class SourceFile:
             named = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False)
             return named.hexdigest() == self.git_blob
         return None
+
+
+def source_files(address: str, *files: tuple[str, str, int]) -> tuple[SourceFile, ...]:
+    """Return files (name, SHA-256, length in bytes or 0) of one address."""
+    return tuple(SourceFile(name, sha256, f"{address}/{name}", n_bytes=n_bytes) for name, sha256, n_bytes in files)
 
 
 @dataclass(frozen=True)
@@ -138,14 +143,6 @@ class VideoEntry(msgspec.Struct):
         n_sentences, n_times = len(self.sentences), len(self.timestamps)
         if n_sentences != n_times:
             raise ValueError(f"got {n_sentences} sentences and {n_times} timestamps, expected as many")
-
-
-Entry = TypeVar("Entry", bound=VideoEntry)
-
-
-def read_by_video(path: Path, kind: type[Entry]) -> Iterator[tuple[str, Entry]]:
-    """Yield (video id, entry) of a JSON object with one entry per video."""
-    yield from read_json_mapping(path, kind).items()
 
 
 def numbered(video_ids: Iterable[str]) -> list[str]:

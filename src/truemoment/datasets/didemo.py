@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from truemoment.datasets.base import Dataset, SourceFile, Split, refuse_repeated_id, required_file
+from truemoment.datasets.base import Dataset, SourceFile, Split, refuse_repeated_id, required_file, source_files
 from truemoment.exceptions import InputError
 from truemoment.files import read_json
 from truemoment.intervals import segments_to_seconds
@@ -74,16 +74,10 @@ DATASET = Dataset(
         SourceFile(
             "train_data.json", url=f"{_OWNER}/train_data.json", git_blob="ce7c7cb68c776bfcdc790bd7b1bbbbdd4278a7df"
         ),
-        SourceFile(
-            "val_data.json",
-            "b0364cc256553332feb19d46bcc4cd2b09774949fe6c0b25e7ed0ff3c6aefebb",
-            f"{_OWNER}/val_data.json",
-            n_bytes=1_111_448,
-        ),
-        SourceFile(
-            "test_data.json",
-            "1891c04ec48b3d364c739594b2b6413806b74bd9027c092d896e7ebb930ff1cd",
-            f"{_OWNER}/test_data.json",
+        *source_files(
+            _OWNER,
+            ("val_data.json", "b0364cc256553332feb19d46bcc4cd2b09774949fe6c0b25e7ed0ff3c6aefebb", 1_111_448),
+            ("test_data.json", "1891c04ec48b3d364c739594b2b6413806b74bd9027c092d896e7ebb930ff1cd", 0),
         ),
     ),
     splits=(

@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from truemoment.datasets.base import SourceFile, required_file
+from truemoment.datasets.base import Dataset, SourceFile, Split, required_file
 from truemoment.datasets.faults import normalised_sentence
 from truemoment.exceptions import InputError
 from truemoment.files import read_number, read_text
@@ -162,7 +162,32 @@ def with_workers(
     return Annotations.from_rows(rows, dataset=dataset, split=original.split)
 
 
-def read_files(folder: Path, files: Iterable[SourceFile], *, dataset: str) -> list[MarkedMoment]:
-    """Read the rows of all files of a dataset, in order."""
-    paths = [required_file(folder, file.name, dataset=dataset) for file in files]
-    return [row for path in paths for row in read_marked(path)]
+def reannotated(
+    name: str,
+    title: str,
+    split: Split,
+    files: tuple[SourceFile, ...],
+    *,
+    read_original: Callable[[Path, str], Annotations],
+    video_id_of: Callable[[str], str],
+) -> Dataset:
+    """Return a dataset of re-annotations; `video_id_of` maps a video id of its files to one of the original dataset."""
+
+    def read(folder: Path, split_name: str) -> Annotations:
+        paths = [required_file(folder, file.name, dataset=name) for file in files]
+        marked = [row for path in paths for row in read_marked(path)]
+        original = read_original(folder.parent / REANNOTATES[name], split_name)
+        return with_workers(marked, original, video_id_of, dataset=name)
+
+    return Dataset(
+        name=name,
+        title=f"{title}, re-annotated (Hidden Challenges)",
+        citation=CITATION,
+        homepage=HOMEPAGE,
+        licence=LICENCE,
+        access="open",
+        files=files,
+        splits=(split,),
+        read=read,
+        notes=NOTES,
+    )
