@@ -18,22 +18,10 @@ LABEL_REACH = 60
 
 
 class Moment(NamedTuple):
-    """A moment in a text.
+    """A moment in the characters from `begin` to `stop` of a text; an infinite end is the end of the video.
 
-    Parameters
-    ----------
-    begin, stop
-        Its first character, and the one after its last.
-    start, end
-        As written; an infinite end is the end of the video.
-    unit
-        Unit of the numbers; bare ones are on the axis.
-    how
-        How it was recognised, in a few words.
-    fault
-        Why it is ambiguous; "" if it is not.
-    one_sided
-        Whether only one end was given.
+    Bare numbers, without a unit, are on the axis. `how` is how it was recognised, and `fault` why it is ambiguous; ""
+    if it is not.
     """
 
     begin: int

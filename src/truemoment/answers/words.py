@@ -25,8 +25,8 @@ def one_of(text: str) -> str:
 
 
 # Numbers in words.
-_ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-eighteen nineteen"""
+_ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen"""
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
 ONES = {word: value for value, word in enumerate(_ONES.split())}
 TENS = {word: 10 * value for value, word in enumerate(_TENS.split(), 2)}

@@ -27,16 +27,8 @@ PRIOR = ""
 class ActionAware:
     """Predict draws from the locations of training moments with the verb of the query.
 
-    Parameters
-    ----------
-    rng
-        Generator of the draws.
-    engine
-        Language engine that finds verbs.
-    n_verbs
-        Number of verbs with their own density.
-    densities
-        Once fitted: a density for each verb, and the prior under "". A verb whose moments are on one line has none.
+    `densities`, once fitted, has one for each of the `n_verbs` most frequent verbs, and the prior under "". A verb
+    whose moments are on one line has none.
     """
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))

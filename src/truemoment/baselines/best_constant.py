@@ -22,19 +22,10 @@ from truemoment.records import Annotations, Predictions, Queries
 
 @dataclass(frozen=True, eq=False)
 class BestConstant:
-    """Predict the constant that is best on the fit split for every query.
+    """Predict the constant that is best for a measure on the fit split for every query.
 
-    Parameters
-    ----------
-    measure
-        Measure to maximise, by name or as a value.
-    protocol
-        Evaluation protocol; None for that of the dataset.
-    step_norm
-        Grid of starts and ends, as a fraction of the video. Of equal constants the earliest, then the shortest, wins.
-    ranked : (K, 3)
-        Once fitted: the constants (start, end, figure on the fit split), best first, near-duplicates left out.
-
+    The grid has a step of `step_norm` of the video; the earliest, then the shortest, of equal constants wins. `ranked`,
+    once fitted, has the constants (start, end, figure on the fit split), best first, without near-duplicates.
     """
 
     measure: str | Measure = "R@1,IoU=0.5"

@@ -34,16 +34,9 @@ def reflected(density: Density, start_norm: Floats, end_norm: Floats) -> Floats:
 class BiasBased:
     """Answer every query with the mode of the training moments' density.
 
-    Parameters
-    ----------
-    bandwidth
-        Factor on the moments' standard deviations; None for Scott's, as SciPy has it.
-    reflect
-        Reflect the density at the edges; the paper's own figures need it.
-    step_norm
-        Grid on which the mode is looked for, as a fraction of the video.
-    ranked : (K, 3)
-        Once fitted: the most likely moments with their densities (start, end, density), no near-duplicates.
+    `bandwidth` is a factor on the standard deviations; None for Scott's, as in SciPy. The paper's figures need the
+    density to be reflected at the edges. The mode is searched on a grid of `step_norm` of the video. `ranked`, once
+    fitted, has the most likely moments with their densities, (K, 3), without near-duplicates.
     """
 
     bandwidth: float | None = None

@@ -52,20 +52,11 @@ BLOCK_NUMBERS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """The occupied cells of a training split, and the training moments that represent them.
+    """The K occupied cells of a training split, and the S training moments that represent them.
 
-    Parameters
-    ----------
-    cells : (K,)
-        Numbers of the occupied cells, in ascending order, see :func:`truemoment.cells.cell_of`.
-    prior : (K,)
-        Share of the training moments in each.
-    rows : (S,)
-        Rows of the training split that represent the cells, cell by cell.
-    samples
-        These moments, each the only reference of a query of its own.
-    cell : (S,)
-        Position in `cells` of each sample's cell.
+    `cells` are their numbers, ascending (:func:`truemoment.cells.cell_of`), and `prior` their shares of the training
+    moments. `rows` of the training split represent the cells, cell by cell; `samples` are these moments, each the only
+    reference of a query of its own, and `cell` is the position in `cells` of each.
     """
 
     cells: Ints
@@ -76,15 +67,9 @@ class Places:
 
     @classmethod
     def of(cls, train: Annotations) -> tuple[Places, Ints, Ints]:
-        """Find the occupied cells of `train` and the samples, evenly spaced in the moments of a cell, in order of time.
+        """Find the occupied cells of `train`, and samples that are evenly spaced in the moments of each cell.
 
-        Returns
-        -------
-        places
-        target : (N,)
-            Cell of each moment that has a place, as a position in ``places.cells``.
-        row : (N,)
-            Its row of `train`.
+        Also return the cell of each moment that has a place, as a position in ``places.cells``, and its row of `train`.
         """
         start_end_norm, row = locations(train)
         cells, target = np.unique(cell_of(start_end_norm, CELLS), return_inverse=True)
@@ -149,22 +134,12 @@ class PlaceModel(TypingProtocol):
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """What the C constant answers of a grid are worth, by one measure.
+    """Values of the C constant answers of a grid by one measure.
 
-    Parameters
-    ----------
-    mean : (C, K)
-        Mean value in each cell.
-    reaches : (L, C, R)
-        Whether an answer's value reaches each of L levels, on R of the samples.
-    level_weight : (L,)
-        What reaching a level adds to a value.
-    cell : (R,)
-        Cell of each of these samples.
-    share : (R,)
-        Share of the sample in its cell.
-    is_of_sets
-        Whether the measure takes all answers of a list as a set, so that a list of one answer is worth most.
+    `mean` is the mean value in each cell, (C, K). `reaches` is whether a value reaches each of L levels on R of the
+    samples, (L, C, R), and `level_weight` what a level adds to the value. `cell` and `share` are the cell of each of
+    these samples and its share in it, (R,). `is_of_sets`: the measure takes all answers as a set, so that a list of one
+    answer is worth most.
     """
 
     mean: Floats
@@ -266,16 +241,9 @@ class ExpectedValue:
 
 
 def best_answers(queries: Queries, probabilities: Floats, values: Values, *, top: int, name: str) -> Predictions:
-    """Answer each query with the list of the highest expected value.
+    """Answer each query with the list of the highest expected value, given probabilities of cells, (Q, K).
 
-    Parameters
-    ----------
-    probabilities : (Q, K)
-        Of each occupied cell.
-    values
-        What answers are worth by the measure.
-    top
-        Most answers a query. The score of an answer is what it adds to the expected value of the list.
+    The score of an answer is what it adds to the expected value of the list.
     """
     count = 1 if values.is_of_sets else top
     grid = grid_of_moments(FIRST_STEP_NORM)

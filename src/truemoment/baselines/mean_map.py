@@ -28,14 +28,9 @@ IOU_LOW, IOU_HIGH = 0.5, 1.0
 
 @dataclass(frozen=True, eq=False)
 class MeanMap:
-    """Answer every query with the best cells of the mean training map.
+    """Answer every query with the best cells of the mean training map, 2D-TAN's map of N clips.
 
-    Parameters
-    ----------
-    proposals
-        The candidates, 2D-TAN's map of N clips.
-    ranked : (K, 3)
-        Once fitted: the best cells with their mean targets (start, end, target), no near-duplicates.
+    `ranked`, once fitted, has the best cells with their mean targets, (K, 3), without near-duplicates.
     """
 
     proposals: SparseMap

@@ -23,15 +23,7 @@ from truemoment.references import all_references
 
 @dataclass(frozen=True, eq=False)
 class Oracle:
-    """Predict the best proposals, by IoU with the nearest reference.
-
-    Parameters
-    ----------
-    references
-        Annotations of the queries.
-    proposals
-        Scheme of the proposals.
-    """
+    """Predict the best proposals, by IoU with the nearest of the references."""
 
     references: Annotations
     proposals: Proposals = field(default_factory=SparseMap)

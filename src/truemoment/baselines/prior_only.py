@@ -44,12 +44,7 @@ def draws(density: Density, n_queries: int, rng: np.random.Generator) -> tuple[F
 class PriorOnly:
     """Predict draws from the locations of training moments.
 
-    Parameters
-    ----------
-    rng
-        Generator of the draws.
-    density
-        Once fitted: the density of (start, duration).
+    `density`, once fitted, is that of (start, duration).
     """
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))

@@ -13,15 +13,7 @@ from truemoment.records import Annotations, Predictions, Queries
 
 @dataclass(frozen=True)
 class RandomChance:
-    """Predict proposals drawn without replacement; none for a video without proposals.
-
-    Parameters
-    ----------
-    proposals
-        Scheme of the proposals.
-    rng
-        Generator of the draws.
-    """
+    """Predict proposals drawn without replacement; none for a video without proposals."""
 
     proposals: Proposals = field(default_factory=SparseMap)
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))

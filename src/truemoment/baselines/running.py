@@ -22,20 +22,9 @@ from truemoment.scores import Scores
 class BaselineRun:
     """Runs of a baseline on a split.
 
-    Parameters
-    ----------
-    name, title
-        Its name in :data:`~truemoment.baselines.BASELINES`, and its name once it is fitted.
-    predictions
-        Predictions of the first run.
-    runs
-        Scores of each run.
-    train
-        The annotations on which it was fitted; None if it learns nothing.
-    choices
-        What else decides its predictions, by name: measure, engine or proposals.
-    top, seed
-        Largest number of predictions a query, and seed of the draws.
+    `name` is that in :data:`~truemoment.baselines.BASELINES`, and `title` its name once it is fitted. `predictions` are
+    those of the first run, and `runs` the scores of each. `choices` are the settings that its predictions depend on
+    (measure, engine or proposals), by name.
     """
 
     name: str

@@ -41,16 +41,8 @@ PRIOR = 1.0
 class Sentences:
     """Training sentences, to be looked up by their terms.
 
-    Parameters
-    ----------
-    terms
-        Terms that are examined.
-    idf : (T,)
-        Weight of each term.
-    rows, weights : (P,)
-        For each term in turn, the sentences that contain it, and its weight in each: sentences have length 1.
-    offsets : (T + 1,)
-        ``rows[offsets[t]:offsets[t + 1]]`` are those of term t.
+    ``rows[offsets[t]:offsets[t + 1]]`` are the sentences that contain term t, and `weights` its weight in each:
+    sentences have length 1.
     """
 
     terms: tuple[str, ...]
@@ -90,12 +82,7 @@ def unit_weights(bags: Bags, idf: Floats) -> Floats:
 class SentenceNeighbours:
     """Probabilities of places from the most similar training sentences.
 
-    Parameters
-    ----------
-    sentences, places
-        Once fitted: what is looked up, and the cells.
-    cell : (N,)
-        Once fitted: the cell of each training moment, as a position in ``places.cells``.
+    `cell`, once fitted, is the cell of each training moment, as a position in ``places.cells``.
     """
 
     sentences: Sentences | None = None

@@ -76,22 +76,8 @@ class Training:
 class SentenceNetwork:
     """Probabilities of places from the words of the sentence and the duration of the video.
 
-    Parameters
-    ----------
-    rng
-        Generator of initial weights, order, dropout and held-out videos.
-    training
-        How it is trained.
-    on_progress
-        Called with the share of the training that is done.
-    terms
-        Once fitted: the words and pairs that are read.
-    edges_s : (B - 1,)
-        Once fitted: durations at which one class ends and the next begins.
-    members
-        Once fitted: the networks.
-    places
-        Once fitted: the cells, one a class of the networks.
+    Once fitted: `terms` are the words and pairs that are read, `edges_s` the durations at which one class ends and the
+    next begins, `members` the networks, and `places` the cells, one per class.
     """
 
     rng: np.random.Generator
@@ -171,18 +157,9 @@ def folds(video_id: Strings, n_folds: int, rng: np.random.Generator) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class TrainingSentences:
-    """What the network learns from, and what its answers to it are worth.
+    """The N sentences of a training split, with the class and the moment of each, (N,) and (N, 2).
 
-    Parameters
-    ----------
-    bags
-        N sentences.
-    target : (N,)
-        Class of each moment.
-    start_end_norm : (N, 2)
-        The moments.
-    values
-        What answers are worth by each of `JUDGED_BY`.
+    `values` are those of answers by each measure of `JUDGED_BY`.
     """
 
     bags: Bags

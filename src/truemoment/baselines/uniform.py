@@ -12,13 +12,7 @@ from truemoment.records import Annotations, Predictions, Queries
 
 @dataclass(frozen=True)
 class Uniform:
-    """Predict moments anywhere; there is nothing to learn.
-
-    Parameters
-    ----------
-    rng
-        Generator of the draws.
-    """
+    """Predict moments anywhere; there is nothing to learn."""
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     name: str = "Uniform"

@@ -26,22 +26,10 @@ PAST_END_S = 1e-6
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault or remark about a split.
+    """A fault or remark about a split, or about two joined by an arrow.
 
-    Parameters
-    ----------
-    kind
-        Its name.
-    split
-        The split, or two joined by an arrow.
-    count, counted
-        How many, and of what: moments, queries, videos, ...
-    query_ids
-        The queries concerned (video ids if videos are counted), in file order.
-    fault
-        True for a fault, False for a remark.
-    detail
-        Further figures, in words.
+    `counted` names what is counted (moments, queries, videos, ...). `query_ids` are the queries concerned, or the
+    videos if videos are counted, in file order.
     """
 
     kind: str

@@ -106,8 +106,8 @@ DATASET = Dataset(
             "fd28404187468f57cf99242be2963127dc9b4aef26c7de3cb9469569801f2625",
             3_956_580,
         ),
-        ("highlight_val_release.jsonl", "f668a1eaea156ec5315e14718999cea043a8cf948d3cafbd8e8d655318c3cd02", 821_101),
-        ("highlight_test_with_gt.jsonl", "bd50ec6bb5dd3f72571126ba5fdc7418efdd9219a9487984e483a02e2ce5d493", 0),
+        (_FILES["val"], "f668a1eaea156ec5315e14718999cea043a8cf948d3cafbd8e8d655318c3cd02", 821_101),
+        (_FILES["test"], "bd50ec6bb5dd3f72571126ba5fdc7418efdd9219a9487984e483a02e2ce5d493", 0),
     ),
     splits=(
         Split("train", 7_218, 7_100, "counted in the released file"),

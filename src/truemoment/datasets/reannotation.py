@@ -121,18 +121,9 @@ class QueryFinder:
 def with_workers(
     marked: Iterable[MarkedMoment], original: Annotations, video_id_of: Callable[[str], str], *, dataset: str
 ) -> Annotations:
-    """Return re-annotations as annotations: queries in file order, a row per worker.
+    """Return re-annotations as annotations of a dataset: queries in file order, a row per worker.
 
-    Parameters
-    ----------
-    marked
-        Rows of all files, in order.
-    original
-        The original dataset, for ids and durations.
-    video_id_of
-        Maps a video id of the files to one of the original.
-    dataset
-        Name of the re-annotations.
+    Ids and durations are those of the original; `video_id_of` maps a video id of the files to one of the original.
     """
     finder = QueryFinder(original)
     of_query: defaultdict[int, list[MarkedMoment]] = defaultdict(list)

@@ -22,18 +22,10 @@ class OriginalSplits(NamedTuple):
 
 
 class WholeDataset(NamedTuple):
-    """All queries of a dataset.
+    """All queries of a dataset, and the splits that it has.
 
-    Parameters
-    ----------
-    annotations
-        All queries.
-    source
-        Where they come from, as a datasheet names it.
-    original
-        Training split and test splits; None if the dataset does not have both.
-    missing
-        Splits whose files are missing.
+    `source` is as in a datasheet. `original` is None if there is no training split or no test split. `missing` are
+    splits whose files are missing.
     """
 
     annotations: Annotations
