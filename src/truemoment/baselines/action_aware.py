@@ -1,7 +1,7 @@
 """Action-Aware Blind: Prior-Only with a density for each frequent verb (Hidden Challenges, 2020, section 3.2).
 
 The 50 most frequent verbs of the training sentences get a density of their own, fitted to the moments of all sentences
-that hold the verb. A query is answered from the density of the first of its verbs that has one, else from the prior.
+that contain the verb. A query is answered from the density of the first of its verbs that has one, else from the prior.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 
 from truemoment.density import Density
@@ -39,6 +41,22 @@ def fit_density(points: Floats, train: Annotations, *, bandwidth: float | None =
         ) from None
 
 
+class LearnsNothing:
+    """A baseline that has nothing to fit."""
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> Self:
+        """Return itself."""
+        del train, val
+        return self
+
+
+def require_durations(queries: Queries, name: str) -> None:
+    """Refuse a query whose video has no known duration."""
+    unknown = queries.query_id[~(queries.duration_s > 0)]
+    if len(unknown):
+        raise InputError(f"{name} needs every video's duration, and that of query {unknown[0]!r} is not known")
+
+
 def answers(
     queries: Queries, start_norm: Floats, end_norm: Floats, score: Floats, kept: Bools, *, top: int, name: str
 ) -> Predictions:
@@ -46,13 +64,10 @@ def answers(
 
     Starts, ends, scores and mask broadcast to (Q, K), best first.
     """
-    duration_s = queries.duration_s
-    if not np.all(duration_s > 0):
-        query_id = queries.query_id[~(duration_s > 0)][0]
-        raise InputError(f"{name} needs every video's duration, and that of query {query_id!r} is not known")
+    require_durations(queries, name)
     shape = np.broadcast_shapes((len(queries), 1), start_norm.shape, kept.shape)
     kept_cells = np.broadcast_to(kept & (np.cumsum(kept, axis=-1) <= top), shape)
-    scale = np.broadcast_to(duration_s[:, None], shape)[kept_cells]
+    scale = np.broadcast_to(queries.duration_s[:, None], shape)[kept_cells]
     start, end, score = (np.broadcast_to(column, shape)[kept_cells] for column in (start_norm, end_norm, score))
     offsets = np.concatenate([[0], np.cumsum(kept_cells.sum(axis=1))])
     return Predictions(queries.query_id, offsets, start * scale, end * scale, score, name=name)

@@ -1,6 +1,6 @@
 r"""Bias-based: the most likely location of the training moments (Closer Look, Yuan et al. 2021, section 5.1).
 
-The paper fits a Gaussian kernel density to the training moments' (start, end) and says it draws predictions from it;
+The paper fits a Gaussian kernel density to the training moments' (start, end) and reports to draw predictions from it;
 its published figures are those of *one constant*, the density's mode. A plain density loses half its mass at an edge,
 and many moments are at edges (they start at 0, end at 1), so its mode is too far inside. Reflecting the density at the
 video's start and end corrects this, with SciPy's bandwidth:

@@ -111,11 +111,11 @@ def alone(annotations: Annotations, rows: Ints) -> Annotations:
 
 
 class PlaceModel(TypingProtocol):
-    """What gives each query probabilities of places, without its video."""
+    """A model that gives each query probabilities of places, without its video."""
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Name of the model."""
         ...
 
     @property
@@ -185,7 +185,7 @@ def _levels(values: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class ExpectedValue:
-    """Answer with what is worth most by a measure, given a model's probabilities of places.
+    """Predict the list of the highest expected value by a measure, given a model's probabilities of places.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ class ExpectedValue:
 
     @property
     def name(self) -> str:
-        """That of the model."""
+        """Name of the model."""
         return self.model.name
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> ExpectedValue:
@@ -218,7 +218,7 @@ class ExpectedValue:
         return replace(self, model=self.model.fit(train), protocol=protocol).for_measures([measure])[0]
 
     def for_measures(self, measures: Sequence[Measure]) -> tuple[ExpectedValue, ...]:
-        """Return what answers best by each measure, of one and the same fitted model."""
+        """Return a grounder for each measure, all with the same fitted model."""
         if self.model.places is None or not isinstance(self.protocol, Protocol):
             raise UsageError(f"{self.name} has to be fitted first")
         found = values_of(self.model.places, measures, self.protocol)
@@ -231,13 +231,6 @@ class ExpectedValue:
         the probability of a hit.
         """
         return answer_each([self], queries, top)[0]
-
-    @property
-    def fitted_values(self) -> Values:
-        """What answers are worth."""
-        if self.values is None:
-            raise UsageError(f"{self.name} has to be fitted first")
-        return self.values
 
 
 def best_answers(queries: Queries, probabilities: Floats, values: Values, *, top: int, name: str) -> Predictions:
@@ -298,10 +291,11 @@ def _coarser_grid() -> Ints:
 
 def answer_each(grounders: Sequence[ExpectedValue], queries: Queries, top: int) -> list[Predictions]:
     """Answer queries by several measures, and compute the probabilities of each model once."""
-    values = [grounder.fitted_values for grounder in grounders]
     models = {id(grounder.model): grounder.model for grounder in grounders}
     probabilities = {key: model.probabilities(queries) for key, model in models.items()}
-    return [
-        best_answers(queries, probabilities[id(of.model)], worth, top=top, name=of.name)
-        for of, worth in zip(grounders, values, strict=True)
-    ]
+    found = []
+    for of in grounders:
+        if of.values is None:
+            raise UsageError(f"{of.name} has to be fitted first")
+        found.append(best_answers(queries, probabilities[id(of.model)], of.values, top=top, name=of.name))
+    return found

@@ -68,30 +68,19 @@ def run_baseline(
     seed: int = 0,
     progress: Callable[[Sequence[np.random.Generator]], Iterable[np.random.Generator]] = iter,
 ) -> BaselineRun:
-    """Run a baseline on a split.
+    """Run a baseline of :data:`~truemoment.baselines.BASELINES` on a split.
 
     Parameters
     ----------
-    name
-        One of :data:`~truemoment.baselines.BASELINES`.
-    annotations
-        The split on which it is measured.
     train
         The split on which it is fitted; None for a baseline that learns nothing.
     measures, protocol
         As for :func:`truemoment.evaluate`.
-    fit_measure
-        Measure for which a baseline that takes one is fitted.
-    proposals
-        Proposals of a baseline that takes some, see :func:`truemoment.proposals.read_proposals`.
-    engine
-        What finds verbs, see :func:`truemoment.language.get_engine`.
-    top
-        Largest number of predictions a query.
-    repeats
-        Number of runs, each with a generator of its own; more than 1 only for a baseline that draws.
-    seed
-        Seed of the draws.
+    fit_measure, proposals, engine
+        Settings of baselines that take them, see :func:`truemoment.proposals.read_proposals` and
+        :func:`truemoment.language.get_engine`.
+    top, repeats
+        Largest number of predictions per query, and number of runs; more than 1 only for a baseline that draws.
     progress
         Iterates over the generators of the runs, for instance under a progress bar.
 

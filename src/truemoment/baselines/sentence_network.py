@@ -2,10 +2,10 @@ r"""Sentence network: the place of a moment from the words of its sentence and t
 
 A small network (:mod:`~truemoment.baselines.bag_network`) reads the words and word pairs of a sentence and the tenth of
 the training durations that the video falls in; it gives the probability of each cell of 5 % x 5 % of the video that
-holds a training moment, and :mod:`~truemoment.baselines.expected_value` answers with what is worth most by a measure.
+contains a training moment, and :mod:`~truemoment.baselines.expected_value` predicts the list of the highest expected value.
 It never sees a video and uses no pretrained vectors. What it scores, a model that sees the video has to beat.
 
-Training: several members, each with other weights to start from and another tenth of the training videos put aside. A
+Training: several members, each with other weights to start from and another tenth of the training videos held out. A
 member keeps the weights of the epoch whose answers on these score best (R@1 at IoU 0.3, 0.5 and 0.7, averaged).
 Probabilities are averaged over members.
 """
@@ -179,7 +179,7 @@ def trained(
 ) -> BagNetwork:
     """Train on the examples that are not held out; return the weights of the epoch that is best on those that are."""
     learned, judged = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    if not (len(learned) and len(judged)):  # a single video: there is nothing to put aside
+    if not (len(learned) and len(judged)):  # a single video: nothing can be held out
         learned = judged = np.arange(len(held_out))
     adam, bags, target = Adam(network, training.rate), examples.bags.select(learned), examples.target[learned]
     best, highest, since = network.copy(), -math.inf, 0

@@ -6,9 +6,11 @@ To add a dataset: write one module in this folder with a ``DATASET`` and its rea
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,7 +18,7 @@ from typing import Literal
 import msgspec
 
 from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.files import sha256_of
+from truemoment.files import read_text, sha256_of
 from truemoment.inputs import reading
 from truemoment.records import MAX_TIME_S, Annotations, Seconds
 
@@ -143,6 +145,19 @@ class VideoEntry(msgspec.Struct):
         n_sentences, n_times = len(self.sentences), len(self.timestamps)
         if n_sentences != n_times:
             raise ValueError(f"got {n_sentences} sentences and {n_times} timestamps, expected as many")
+
+
+def read_csv(path: Path, columns: Collection[str], *, strict: bool = False) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield (line number, values by heading) for each row of a CSV file that has these columns."""
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=strict)
+    try:
+        missing = set(columns) - set(reader.fieldnames or ())
+        if missing:
+            raise InputError(f"columns {', '.join(sorted(missing))} are missing", path=path, line=1)
+        for record in reader:
+            yield reader.line_num, record
+    except csv.Error as error:
+        raise InputError(f"{error}, expected CSV", path=path, line=reader.reader.line_num) from None
 
 
 def numbered(video_ids: Iterable[str]) -> list[str]:

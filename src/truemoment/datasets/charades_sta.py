@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from pathlib import Path
 
-from truemoment.datasets.base import Dataset, Split, VideoRow, checked_seconds, required_file, source_files, with_ids
+from truemoment.datasets.base import (
+    Dataset,
+    Split,
+    VideoRow,
+    checked_seconds,
+    read_csv,
+    required_file,
+    source_files,
+    with_ids,
+)
 from truemoment.exceptions import InputError
 from truemoment.files import read_number, read_text
 from truemoment.records import Annotations
@@ -38,20 +45,11 @@ def read(folder: Path, split: str) -> Annotations:
 
 
 def read_durations(path: Path) -> dict[str, float]:
-    """Durations in seconds by video, from the columns ``id`` and ``length`` of a Charades list."""
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
-    durations: dict[str, float] = {}
-    try:
-        missing = {"id", "length"} - set(reader.fieldnames or ())
-        if missing:
-            raise InputError(f"columns {', '.join(sorted(missing))} are missing", path=path, line=1)
-        for record in reader:
-            length = record["length"]
-            durations[record["id"]] = checked_seconds(
-                read_number(length), length, path=path, line=reader.line_num, field="length"
-            )
-    except csv.Error as error:
-        raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
+    """Return durations in seconds by video, from the columns ``id`` and ``length`` of a Charades list."""
+    durations = {}
+    for line, record in read_csv(path, ("id", "length")):
+        length = record["length"]
+        durations[record["id"]] = checked_seconds(read_number(length), length, path=path, line=line, field="length")
     return durations
 
 

@@ -15,7 +15,7 @@ from truemoment.records import MAX_TIME_S, Annotations
 
 SEGMENT_LENGTH_S = 5.0
 MOST_SEGMENTS = int(MAX_TIME_S / SEGMENT_LENGTH_S) - 1
-"""So many end before the latest time that a video may have."""
+"""Largest number of segments within the latest time that a video may have."""
 
 _OWNER = "https://raw.githubusercontent.com/LisaAnne/LocalizingMoments/b6a555c8134581305d0ed4716fbc192860e0b88c/data"
 
@@ -25,7 +25,7 @@ Segments = Annotated[int, msgspec.Meta(ge=-MOST_SEGMENTS, le=MOST_SEGMENTS)]
 
 
 class DescribedVideo(msgspec.Struct):
-    """An entry of the file: `times` holds one pair of inclusive segment indices an annotator."""
+    """An entry of the file: `times` has one pair of inclusive segment indices per annotator."""
 
     annotation_id: int
     video: str

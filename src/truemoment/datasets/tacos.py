@@ -25,7 +25,7 @@ _VIDEOX = "https://raw.githubusercontent.com/microsoft/VideoX/1744b2159c3d11694f
 
 
 MOST_FRAMES = 1 << 53
-"""Beyond it float64 does not hold every number."""
+"""Largest number below which float64 represents every whole number."""
 
 
 class FramedVideo(VideoEntry):
@@ -36,7 +36,7 @@ class FramedVideo(VideoEntry):
     num_frames: Annotated[int, msgspec.Meta(ge=-MOST_FRAMES, le=MOST_FRAMES)]
 
     def __post_init__(self) -> None:
-        """Refuse frames that are shown when no video is."""
+        """Refuse frames later than the latest time that a video may have."""
         super().__post_init__()
         frame = max((float(self.num_frames), *itertools.chain.from_iterable(self.timestamps)), key=abs)
         if abs(frame) > MAX_TIME_S * self.fps:

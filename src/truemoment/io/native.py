@@ -12,7 +12,7 @@ object that describes how the file was made.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -133,7 +133,7 @@ def read_header(line: bytes, path: Path, number: int | None = None) -> dict[str,
 
 
 def _write(path: Path, rows: PredictionRows) -> None:
-    lines = (
+    lines: Iterator[dict[str, object]] = (
         {
             "query_id": row.query_id,
             "video_id": row.video_id,

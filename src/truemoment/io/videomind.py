@@ -65,8 +65,8 @@ def _rows(path: Path, progress: bool) -> list[FileRow]:
 
 def _falls(row: FileRow) -> bool:
     """Whether a row has scores, and they fall."""
-    scores = [moment[2:] for moment in row.moments]
-    return all(scores) and all(score >= following for score, following in pairwise(scores))
+    scores = [moment[2] for moment in row.moments if len(moment) == 3]
+    return len(scores) == len(row.moments) and all(score >= following for score, following in pairwise(scores))
 
 
 FORMAT = Format(

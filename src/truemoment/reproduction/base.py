@@ -211,7 +211,7 @@ def beside(
     reason: str = "",
     signature: str = "",
 ) -> Reproduced:
-    """Set our figure, or one a run, of which the mean is taken, beside a published one.
+    """Return a published figure with ours, or with the mean of our runs.
 
     `values` are fractions, counts (also where thousands or millions are published) or amounts in the unit of the
     figure. `tolerance` is in points of percent or that unit, as decimal text; "0" for "prints alike", None for a figure

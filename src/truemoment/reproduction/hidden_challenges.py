@@ -170,7 +170,7 @@ def verb_engine(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iter
 def _verbs_beside(
     theirs: Mapping[str, int], figure: PublishedFigure, train: Annotations, engine: Engine
 ) -> Iterator[Reproduced]:
-    """Our verbs beside theirs: how many training queries hold each of their 50, and how many of the 50 are ours."""
+    """Our verbs beside theirs: training queries with each of their 50, and how many of the 50 are also ours."""
     verbs = verbs_of(train.queries.sentence, engine)
     holding = verb_counts([tuple(set(of_query)) for of_query in verbs])
     frequent = [verb for verb, _ in verb_counts(verbs).most_common(len(theirs))]

@@ -67,7 +67,7 @@ SPLITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Splits that make up a dataset."""
 
 TWO_FILES = "train and val_1"
-"""The part of ActivityNet Captions whose sentences have as many words as the paper says."""
+"""The part of ActivityNet Captions whose sentences have as many words as in the paper."""
 
 OURS: Mapping[str, Callable[[Statistics], float]] = MappingProxyType(
     {

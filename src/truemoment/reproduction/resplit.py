@@ -88,7 +88,7 @@ READINGS: Mapping[str, tuple[PaperReading, ...]] = MappingProxyType(
 
 
 def table_1(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
-    """Sizes of the splits made again, and which queries of the published test-ood they hold."""
+    """Sizes of the splits made again, and the queries that they share with the published test-ood."""
     for dataset, readings in READINGS.items():
         sizes = [figure for figure in figures if figure.dataset == dataset]
         pool = Annotations.joined([inputs.load(dataset, split) for split in SPLITS])
