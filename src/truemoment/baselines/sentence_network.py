@@ -2,8 +2,8 @@ r"""Sentence network: the place of a moment from the words of its sentence and t
 
 A small network (:mod:`~truemoment.baselines.bag_network`) reads the words and word pairs of a sentence and the tenth of
 the training durations that the video falls in; it gives the probability of each cell of 5 % x 5 % of the video that
-contains a training moment, and :mod:`~truemoment.baselines.expected_value` predicts the list of the highest expected value.
-It never sees a video and uses no pretrained vectors. What it scores, a model that sees the video has to beat.
+contains a training moment, and :mod:`~truemoment.baselines.expected_value` predicts the list of the highest expected
+value. It never sees a video and uses no pretrained vectors. What it scores, a model that sees the video has to beat.
 
 Training: several members, each with other weights to start from and another tenth of the training videos held out. A
 member keeps the weights of the epoch whose answers on these score best (R@1 at IoU 0.3, 0.5 and 0.7, averaged).

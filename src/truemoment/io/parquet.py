@@ -72,7 +72,9 @@ def _read(path: Path, _progress: bool) -> PredictionRows:
     return PredictionRows(
         path=path,
         line=None,
-        **texts,
+        query_id=texts["query_id"],
+        video_id=texts["video_id"],
+        sentence=texts["sentence"],
         offsets=offsets,
         start=columns["start_s"],
         end=columns["end_s"],

@@ -124,16 +124,19 @@ def as_columns(
     if not rows:
         raise InputError("has no predictions", path=path, field=within)
     line = [row.line for row in rows if row.line is not None] or None
-    about = [row.query_id for row in rows], [row.video_id for row in rows], [row.sentence for row in rows]
+    query_id = [row.query_id for row in rows]
+    video_id = [row.video_id for row in rows]
+    sentence = [row.sentence for row in rows]
     text = [row.text for row in rows if row.text is not msgspec.UNSET]
     if _all_have([row.text is not msgspec.UNSET for row in rows], rows, path, text_field):
-        return AnswerRows(path, line, *about, text, text_field, **more)
+        return AnswerRows(path, line, query_id, video_id, sentence, text, text_field, **more)
     moments = flatten(path, line, [row.moments for row in rows], field=field)
     if _all_have([row.saliency is not None for row in rows], rows, path, "pred_saliency_scores"):
         ratings = [row.saliency or () for row in rows]
         more |= {"saliency_offsets": offsets_of(ratings), "saliency": np.array([*chain(*ratings)], dtype=np.float64)}
     status = checked_statuses([row.status for row in rows], moments[0], path, line)
-    return PredictionRows(path, line, *about, *moments, status=status, moments_field=field, **more)
+    more = {"status": status, "moments_field": field} | more
+    return PredictionRows(path, line, query_id, video_id, sentence, *moments, **more)
 
 
 def _all_have(has: Sequence[bool], rows: Sequence[FileRow], path: Path, field: str) -> bool:
@@ -207,9 +210,9 @@ def by_video_writer(within: str, *, sentence: str, times: str, score: str, **abo
         videos: dict[str, list[dict[str, object]]] = {}
         for row in written_rows(rows):
             for start, end, *scores in row.moments:
-                entry: dict[str, object] = {sentence: row.sentence, times: (start, end)} | dict(
-                    zip([score], scores, strict=False)
-                )
+                entry: dict[str, object] = {sentence: row.sentence, times: (start, end)}
+                if scores:
+                    entry[score] = scores[0]
                 videos.setdefault(row.video_id or "", []).append(entry)
         write_document(path, {**about, within: videos})
 

@@ -298,7 +298,7 @@ def several_references(figures: Sequence[PublishedFigure], inputs: TableInputs) 
             continue
         if figure.dataset not in runs:
             runs[figure.dataset] = _blind_on_marked(figure.dataset, here.annotators, measure, inputs)
-        reference = "nearest" if rule == "nearest" else "representative"
+        reference: Reference = "nearest" if rule == "nearest" else "representative"
         scores = [of_run.scores[reference] for of_run in runs[figure.dataset]]
         reason = REASON["Action-Aware Blind"]
         yield beside_scores(figure, scores, tolerance=BLIND_TOLERANCE, reason=reason, measure=measure)
