@@ -20,6 +20,14 @@ def usable(annotations: Annotations) -> Bools:
         return np.asarray((end > start) & (annotations.duration_s > 0))
 
 
+def moment_shares(annotations: Annotations) -> npt.NDArray[np.float32]:
+    """Start and end of each reference as shares of its video, clipped to it; NaN where it is empty then; (N, 2)."""
+    ends = np.stack([np.maximum(annotations.start_s, 0), np.minimum(annotations.end_s, annotations.duration_s)], axis=1)
+    with np.errstate(invalid="ignore"):
+        ends[~(ends[:, 1] > ends[:, 0])] = np.nan
+    return (ends / annotations.duration_s[:, None]).astype(np.float32)
+
+
 def cell_ious(annotations: Annotations, proposals: SparseMap) -> npt.NDArray[np.float32]:
     """IoU of each candidate with each reference clipped to its video; shape (N, C).
 

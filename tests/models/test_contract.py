@@ -8,44 +8,78 @@ import pytest
 import torch
 
 from truemoment.models import FAMILIES, get_family
-from truemoment.models.base import Batch, Inputs
+from truemoment.models.base import Batch, Inputs, VideoRows
+from truemoment.models.decoding import ScoredMoments, as_predictions
 from truemoment.training.recipes import names, read_recipe
 
 N_CLIPS, ROWS, WIDTH, VECTOR, HIDDEN = 8, 16, 6, 5, 16
-SMALL = {"n_clips": N_CLIPS, "hidden": HIDDEN, "lstm_layers": 1, "kernel": 3, "layers": 1}
+MAP = {"n_clips": N_CLIPS, "hidden": HIDDEN, "lstm_layers": 1, "kernel": 3, "layers": 1}
+SMALL = {
+    "tan2d": MAP,
+    "blind-tan": MAP,
+    "tcn-dcm": MAP,
+    "mdd": MAP,
+    "ablr": {"n_clips": N_CLIPS, "hidden": HIDDEN, "location_hidden": 4, "location_bias": 0.5},
+}
+"""Settings of a small model of each family."""
 
 
 def make_model(name, seed=0, **changes):
     family = get_family(name)
     torch.manual_seed(seed)
-    settings = msgspec.convert(SMALL | changes, family.settings)
+    settings = msgspec.convert(SMALL[name] | changes, family.settings)
     return family.build(settings, Inputs(WIDTH if "video" in family.needs else 0, VECTOR))
 
 
 def make_batch(model, n_pairs=4, n_tokens=6, seed=1):
+    """Pairs with every input that the model needs, drawn."""
     rng = np.random.default_rng(seed)
     n_words = rng.integers(2, n_tokens + 1, n_pairs)
     n_words[0] = n_tokens
     words = rng.standard_normal((n_pairs, n_tokens, VECTOR)).astype(np.float32)
-    words[np.arange(n_tokens)[None] >= n_words[:, None]] = 0
+    numbers = rng.integers(1, 9, (n_pairs, n_tokens))
+    padding = np.arange(n_tokens)[None] >= n_words[:, None]
+    words[padding], numbers[padding] = 0, 0
     verbs = np.stack([np.zeros(n_pairs), np.full(n_pairs, -1)], axis=1).astype(np.int64)
     nouns = np.stack([np.ones((n_pairs, 1)), np.full((n_pairs, 1), -1)], axis=1).astype(np.int64)
-    sees = "video" in model.needs
-    video = rng.standard_normal((2, n_pairs, ROWS, WIDTH)).astype(np.float32)
-    return Batch(
-        words=torch.from_numpy(words),
-        n_words=torch.from_numpy(n_words),
-        video=torch.from_numpy(video[0]) if sees else None,
-        verbs=torch.from_numpy(verbs) if "phrases" in model.needs else None,
-        nouns=torch.from_numpy(nouns) if "phrases" in model.needs else None,
-        iou=torch.from_numpy(rng.random((n_pairs, len(model.proposals.cells[0])), dtype=np.float32)),
-        other_video=torch.from_numpy(video[1]) if "other video" in model.needs else None,
-    )
+    duration_s = rng.uniform(20.0, 40.0, n_pairs)
+    moment = np.sort(rng.random((n_pairs, 2)), axis=1).astype(np.float32)
+    video = [seen(model, duration_s, rng) for _ in range(2)]
+    needed = {
+        "video": {"video": video[0]},
+        "other video": {"other_video": video[1]},
+        "phrases": {"verbs": verbs, "nouns": nouns},
+        "moment": {"moment": moment},
+        "duration": {"duration_s": duration_s},
+        "word numbers": {"word_numbers": numbers},
+        "cell ious": {"iou": rng.random((n_pairs, N_CLIPS * (N_CLIPS + 1) // 2), dtype=np.float32)},
+        "windows": {"windows_s": (np.array([0.25, 0.75]) * duration_s[:, None])[:, None]},
+    }
+    inputs = {name: torch.from_numpy(of) for need in model.needs for name, of in needed[need].items()}
+    return Batch(words=torch.from_numpy(words), n_words=torch.from_numpy(n_words), **inputs)
+
+
+def seen(model, duration_s, rng):
+    """Drawn features of videos as the model sees them; of one window each, with its context, if it needs windows."""
+    if "windows" in model.needs:
+        return rng.standard_normal((len(duration_s), 1, 3, WIDTH)).astype(np.float32)
+    videos = []
+    for seconds in duration_s:
+        rows = rng.standard_normal((int(2 * seconds), WIDTH)).astype(np.float32)
+        videos.append(model.see(VideoRows(rows, np.linspace(0.0, seconds, len(rows) + 1), seconds), ROWS))
+    return np.stack(videos)
 
 
 def rows_of(batch, keep):
     parts = {part.name: getattr(batch, part.name) for part in dataclasses.fields(batch)}
     return Batch(**{name: None if tensor is None else tensor[keep] for name, tensor in parts.items()})
+
+
+def answered(model, batch):
+    """Start, end and score of each candidate, (B, 3, C)."""
+    with torch.no_grad():
+        found = model.answer(batch, model(batch))
+    return torch.stack([column.expand_as(found.score).double() for column in found], dim=1)
 
 
 @pytest.fixture(params=FAMILIES)
@@ -57,10 +91,16 @@ def test_a_model_is_called_what_the_registry_calls_it(model):
     assert FAMILIES[model.name][2] == type(model).__name__
 
 
-def test_one_score_a_candidate(model):
-    output = model(make_batch(model))
-    assert output.logits.shape == (4, N_CLIPS * (N_CLIPS + 1) // 2)
-    assert torch.isfinite(output.logits).all()
+def test_answers_lie_in_the_video_and_no_more_than_stated(model):
+    model.eval()
+    found = answered(model, make_batch(model)).numpy()
+    assert found.shape[2] <= model.n_candidates
+    scored = ScoredMoments(found[:, 0], found[:, 1], found[:, 2].astype(np.float32))
+    answers = as_predictions(np.array(list("abcd")), scored, np.full(4, 30.0), nms=0.5, top=5, name="m")
+    assert answers.lengths.min() >= 1
+    assert (answers.start_s >= 0).all()
+    assert (answers.start_s <= answers.end_s).all()
+    assert (answers.end_s <= 30).all()
 
 
 def test_every_term_of_the_loss_is_a_finite_scalar(model):
@@ -87,16 +127,28 @@ def test_every_parameter_learns_something(model):
 def test_padding_behind_a_sentence_changes_nothing(model):
     model.eval()
     batch = make_batch(model)
-    longer = dataclasses.replace(batch, words=torch.nn.functional.pad(batch.words, (0, 0, 0, 3)))
-    torch.testing.assert_close(model(longer).logits, model(batch).logits, rtol=0, atol=1e-6)
+    longer = {"words": torch.nn.functional.pad(batch.words, (0, 0, 0, 3))}
+    if batch.word_numbers is not None:
+        longer["word_numbers"] = torch.nn.functional.pad(batch.word_numbers, (0, 3))
+    found = answered(model, dataclasses.replace(batch, **longer))
+    torch.testing.assert_close(found, answered(model, batch), rtol=0, atol=1e-6)
 
 
-def test_scores_do_not_depend_on_what_else_is_in_the_batch(model):
+def test_answers_do_not_depend_on_what_else_is_in_the_batch(model):
     model.eval()
     batch = make_batch(model)
-    together = model(batch).logits
     order = torch.tensor([2, 0])
-    torch.testing.assert_close(model(rows_of(batch, order)).logits, together[order], rtol=0, atol=1e-5)
+    torch.testing.assert_close(answered(model, rows_of(batch, order)), answered(model, batch)[order], rtol=0, atol=1e-5)
+
+
+def test_the_order_of_a_batch_does_not_change_its_loss(model):
+    model.eval()  # without dropout
+    batch = make_batch(model)
+    order = torch.tensor([3, 1, 0, 2])
+    with torch.no_grad():
+        one, other = (model.losses(of, model(of)) for of in (batch, rows_of(batch, order)))
+    for name, term in one.items():
+        torch.testing.assert_close(other[name], term, rtol=1e-4, atol=1e-6)
 
 
 def test_the_same_seed_makes_the_same_model(model):
@@ -105,15 +157,27 @@ def test_the_same_seed_makes_the_same_model(model):
         assert torch.equal(one, other), name
 
 
-def test_two_videos_are_told_apart_unless_the_model_is_blind(model):
+def test_two_videos_have_other_answers_unless_the_model_is_blind(model):
     model.eval()
     batch = make_batch(model)
     if "video" not in model.needs:
-        seen = dataclasses.replace(batch, video=torch.randn(4, ROWS, WIDTH))
-        assert torch.equal(model(seen).logits, model(batch).logits)
+        shown = dataclasses.replace(batch, video=torch.randn(4, ROWS, WIDTH))
+        assert torch.equal(answered(model, shown), answered(model, batch))
     else:
-        turned = dataclasses.replace(batch, video=batch.video.flip(1))
-        assert not torch.allclose(model(turned).logits, model(batch).logits)
+        other = dataclasses.replace(batch, video=make_batch(model, seed=9).video)
+        assert not torch.allclose(model(other).logits, model(batch).logits)
+
+
+def test_windows_of_one_length_may_lie_side_by_side(model):
+    """`see` treats every column of features alike, so that several videos may be seen in one call."""
+    if "video" not in model.needs or "windows" in model.needs:
+        return
+    rng = np.random.default_rng(0)
+    one, other = rng.standard_normal((2, 41, WIDTH)).astype(np.float32)
+    edges_s = np.linspace(0.0, 20.0, 42)
+    both = model.see(VideoRows(np.concatenate([one, other], axis=1), edges_s, 20.0), ROWS)
+    alone = [model.see(VideoRows(rows, edges_s, 20.0), ROWS) for rows in (one, other)]
+    np.testing.assert_allclose(both, np.concatenate(alone, axis=1), atol=1e-6)
 
 
 @pytest.mark.parametrize("name", names())
@@ -123,5 +187,3 @@ def test_every_recipe_of_the_package_builds_its_model(name):
     with torch.device("meta"):
         model = family.build(msgspec.convert(recipe.settings, family.settings), Inputs(1024, 300))
     assert model.n_parameters() > 0
-    if "video" in family.needs:
-        assert recipe.rows % model.proposals.n_clips == 0

@@ -6,8 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truemoment.models.decoding import as_predictions, decode
+from truemoment.models.decoding import ScoredMoments, as_predictions, decode
 from truemoment.proposals import SparseMap
+
+
+def cells_of(proposals, scores):
+    """Return the cells of a map as shares of the video (2D-TAN: cell (a, b) covers a / N to (b + 1) / N), scored."""
+    first, last = proposals.cells
+    return ScoredMoments(first / proposals.n_clips, (last + 1) / proposals.n_clips, scores)
 
 
 def slow(scores, cells, nms, top):
@@ -39,9 +45,12 @@ def test_decoding_is_greedy_suppression(n_clips, top, nms, seed):
     rng = np.random.default_rng(seed)
     scores = (rng.integers(0, 6, (3, len(proposals.cells[0]))) / 8).astype(np.float32)  # with ties
     cells = list(zip(*(column.tolist() for column in proposals.cells), strict=True))
-    chosen, lengths = decode(scores, proposals, np.ones(3), nms=float(nms), top=top)
-    lists = np.split(chosen, np.cumsum(lengths)[:-1])
-    assert [of.tolist() for of in lists] == [slow(row.tolist(), cells, nms, top) for row in scores]
+    shared = cells_of(proposals, scores)
+    of_each = ScoredMoments(*(np.tile(column, (3, 1)) for column in (shared.start, shared.end)), scores)
+    expected = [slow(row.tolist(), cells, nms, top) for row in scores]
+    for found in (shared, of_each):
+        chosen = decode(found, nms=float(nms), top=top)
+        assert [row[row >= 0].tolist() for row in chosen] == expected
 
 
 def test_a_cell_stands_for_its_share_of_the_video():
@@ -49,7 +58,7 @@ def test_a_cell_stands_for_its_share_of_the_video():
     proposals = SparseMap(4)
     scores = np.zeros((1, 10), dtype=np.float32)
     scores[0, list(zip(*proposals.cells, strict=True)).index((1, 2))] = 1
-    found = as_predictions(np.array(["q"]), scores, proposals, np.array([20.0]), nms=1.0, top=1, name="m")
+    found = as_predictions(np.array(["q"]), cells_of(proposals, scores), np.array([20.0]), nms=1.0, top=1, name="m")
     assert (found.start_s.tolist(), found.end_s.tolist(), found.score.tolist()) == ([5.0], [15.0], [1.0])
 
 
@@ -57,8 +66,18 @@ def test_fractions_do_not_depend_on_the_duration_and_seconds_scale_with_it():
     proposals = SparseMap(8)
     scores = np.random.default_rng(0).random((1, 36), dtype=np.float32)
     short, long = (
-        as_predictions(np.array(["q"]), scores, proposals, np.array([of]), nms=0.5, top=5, name="m")
+        as_predictions(np.array(["q"]), cells_of(proposals, scores), np.array([of]), nms=0.5, top=5, name="m")
         for of in (8.0, 80.0)
     )
     np.testing.assert_allclose(10 * short.start_s, long.start_s)
     np.testing.assert_allclose(10 * short.end_s, long.end_s)
+
+
+def test_moments_are_clipped_to_the_video_and_absent_candidates_are_left_out():
+    start, end = np.array([[-0.25, 0.5, 0.75]]), np.array([[0.25, 0.25, 1.5]])  # the second is swapped
+    found = ScoredMoments(start, end, np.array([[0.3, 0.2, 0.1]], dtype=np.float32))
+    answers = as_predictions(np.array(["q"]), found, np.array([8.0]), nms=0.5, top=5, name="m")
+    assert answers.start_s.tolist() == [0.0, 4.0, 6.0]
+    assert answers.end_s.tolist() == [2.0, 4.0, 8.0]
+    absent = ScoredMoments(start, end, np.array([[0.3, -np.inf, -np.inf]], dtype=np.float32))
+    assert as_predictions(np.array(["q"]), absent, np.array([8.0]), nms=0.5, top=5, name="m").lengths.tolist() == [1]

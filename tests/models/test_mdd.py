@@ -41,8 +41,8 @@ def batch():
         * (torch.arange(5) < n_words[:, None])[:, :, None]
     )
     return Batch(
-        words,
-        n_words,
+        words=words,
+        n_words=n_words,
         video=torch.randn(4, 2 * N_CLIPS, 6, generator=generator, dtype=torch.float64),
         verbs=torch.tensor([[1, -1], [2, 4], [-1, -1], [0, -1]]),
         nouns=torch.tensor([[[0, 2], [-1, -1]], [[1, -1], [3, 1]], [[-1, -1], [-1, -1]], [[-1, -1], [-1, -1]]]),
@@ -179,7 +179,7 @@ def test_deconfounder_adds_the_product_of_its_branches(batch):
 def test_switches_of_the_base():
     # mdd.md, section 2.1: the paper writes the bare product of query and map.
     words, video = torch.randn(2, 3, 5).double(), torch.randn(2, 8, 6).double()
-    batch = Batch(words, torch.tensor([3, 3]), video=video)
+    batch = Batch(words=words, n_words=torch.tensor([3, 3]), video=video)
     model = built(changed(SMALL, **BASE, project=False, normalise=False))
     sentence, _ = model.encode_query(batch.words, batch.n_words)
     cells = model.moments(model.encode_frames(batch.video))
@@ -266,7 +266,7 @@ def test_padding_and_company_do_not_change_a_score(batch):
     for pair in range(4):
         one = slice(pair, pair + 1)
         tree = {"verbs": batch.verbs[one], "nouns": batch.nouns[one]}
-        alone = Batch(batch.words[one], batch.n_words[one], video=batch.video[one], **tree)
+        alone = Batch(words=batch.words[one], n_words=batch.n_words[one], video=batch.video[one], **tree)
         torch.testing.assert_close(model(alone).logits, expected[one])
 
 
@@ -309,8 +309,8 @@ def learnt():
     shared = (torch.minimum(last, end[:, None]) - torch.maximum(first, start[:, None]) + 1).clamp(min=0)
     iou = shared / (torch.maximum(last, end[:, None]) - torch.minimum(first, start[:, None]) + 1)
     batch = Batch(
-        torch.randn(8, 3, 5, generator=generator),
-        torch.full((8,), 3),
+        words=torch.randn(8, 3, 5, generator=generator),
+        n_words=torch.full((8,), 3),
         video=torch.randn(4, N_CLIPS, 6, generator=generator).repeat_interleave(2, dim=0),
         verbs=torch.tensor([[1, -1]] * 4 + [[0, 2]] * 4),
         nouns=torch.tensor([[[0, 2], [-1, -1]]] * 4 + [[[1, -1], [-1, -1]]] * 4),
@@ -342,7 +342,7 @@ def test_it_answers_the_sentence_and_not_the_video_alone(learnt):
 
 @pytest.mark.parametrize(
     ("part", "message"),
-    [("video", "without features"), ("verbs", "without verbs and nouns"), ("nouns", "without verbs")],
+    [("video", "without video"), ("verbs", "without verbs and nouns"), ("nouns", "without verbs")],
 )
 def test_a_batch_without_what_it_needs_is_refused(batch, part, message):
     with pytest.raises(UsageError, match=message):
@@ -351,7 +351,7 @@ def test_a_batch_without_what_it_needs_is_refused(batch, part, message):
 
 def test_a_batch_without_iou_has_no_loss(batch):
     model = built()
-    with pytest.raises(UsageError, match="without IoU"):
+    with pytest.raises(UsageError, match="without iou"):
         model.losses(dataclasses.replace(batch, iou=None), model(batch))
 
 

@@ -107,7 +107,7 @@ def test_the_video_matters():
     model, batch = make_model(), make_batch()
     with torch.no_grad():
         logits = model(batch).logits
-        moved = Batch(batch.words, batch.n_words, video=batch.video.flip(1))
+        moved = Batch(words=batch.words, n_words=batch.n_words, video=batch.video.flip(1))
         assert (model(moved).logits - logits).abs().max() > 1e-4
 
 
@@ -138,10 +138,10 @@ def test_learns_one_batch_by_heart():
 
 def test_what_is_missing_is_said():
     model, batch = make_model(), make_batch()
-    with pytest.raises(UsageError, match="without features"):
-        model(Batch(batch.words, batch.n_words))
-    with pytest.raises(UsageError, match="without IoU"):
-        model.losses(Batch(batch.words, batch.n_words), model(batch))
+    with pytest.raises(UsageError, match="without video"):
+        model(Batch(words=batch.words, n_words=batch.n_words))
+    with pytest.raises(UsageError, match="without iou"):
+        model.losses(Batch(words=batch.words, n_words=batch.n_words), model(batch))
 
 
 @pytest.mark.parametrize("wrong", [{"n_clips": 0}, {"moments": "mean"}, {"layer": 3}])

@@ -37,7 +37,7 @@ def batch():
     )
     video, other_video = (torch.randn(4, 2 * N_CLIPS, 6, generator=generator, dtype=torch.float64) for _ in range(2))
     iou = torch.rand(4, N_CELLS, generator=generator, dtype=torch.float64)
-    return Batch(words, n_words, video=video, iou=iou, other_video=other_video)
+    return Batch(words=words, n_words=n_words, video=video, iou=iou, other_video=other_video)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_padding_and_company_do_not_change_a_score(batch):
     longer = torch.cat([batch.words, torch.full((4, 3, 5), 9.0, dtype=torch.float64)], dim=1)
     padded = model(dataclasses.replace(batch, words=longer))
     torch.testing.assert_close(padded.logits, expected.logits)
-    alone = model(Batch(*(part[1:2] for part in (batch.words, batch.n_words, batch.video))))
+    alone = model(Batch(words=batch.words[1:2], n_words=batch.n_words[1:2], video=batch.video[1:2]))
     torch.testing.assert_close(alone.logits, expected.logits[1:2])
 
 
@@ -263,8 +263,8 @@ def learnt():
     iou = shared / (torch.maximum(last, end[:, None]) - torch.minimum(first, start[:, None]) + 1)
     video = torch.randn(4, N_CLIPS, 6, generator=generator).repeat_interleave(2, dim=0)
     batch = Batch(
-        torch.randn(8, 3, 5, generator=generator),
-        torch.full((8,), 3),
+        words=torch.randn(8, 3, 5, generator=generator),
+        n_words=torch.full((8,), 3),
         video=video,
         iou=iou,
         other_video=torch.randn(8, N_CLIPS, 6, generator=generator),
@@ -308,9 +308,9 @@ def test_it_answers_the_sentence_and_not_the_video_alone(learnt):
 
 def test_a_batch_without_features_or_iou_is_refused(batch):
     model = built()
-    with pytest.raises(UsageError, match="without features"):
+    with pytest.raises(UsageError, match="without video"):
         model(dataclasses.replace(batch, video=None))
-    with pytest.raises(UsageError, match="without IoU"):
+    with pytest.raises(UsageError, match="without iou"):
         model.losses(dataclasses.replace(batch, iou=None), model(batch))
 
 

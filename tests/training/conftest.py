@@ -11,11 +11,18 @@ from truemoment.training.recipes import read_recipe  # noqa: E402 - PyTorch may 
 from truemoment.training.runs import TrainingTask  # noqa: E402 - as above
 from truemoment.worlds import make_world  # noqa: E402 - as above
 
+MAP = ("settings.n_clips=8", "settings.hidden=16", "settings.layers=2", "settings.kernel=3")
+SETTINGS = {
+    "tan2d": MAP,
+    "tan2d-windows": MAP,
+    "blind-tan": MAP,
+    "tcn-dcm": MAP,
+    "mdd": MAP,
+    "ablr": ("settings.n_clips=8", "settings.hidden=16", "settings.location_hidden=8", "settings.location_bias=0.5"),
+}
+"""Settings of a tiny model of each family."""
+
 TINY = (
-    "settings.n_clips=8",
-    "settings.hidden=16",
-    "settings.layers=2",
-    "settings.kernel=3",
     "rows=16",
     "text.size=12",
     "train.epochs=2",
@@ -33,7 +40,7 @@ def world():
 @pytest.fixture(scope="session")
 def tiny():
     """Make a small recipe: tiny("mdd", "train.epochs=3")."""
-    return lambda name, *changes: read_recipe(name, [*TINY, *changes])
+    return lambda name, *changes: read_recipe(name, [*SETTINGS[name], *TINY, *changes])
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from truemoment.records import Annotations
 from truemoment.targets import cell_ious, usable
 from truemoment.training import examples
 from truemoment.training.examples import make_pairs, make_table, other_videos
+from truemoment.training.loop import build_network
 from truemoment.training.vocabulary import TokenVocabulary
 
 
@@ -62,9 +63,8 @@ def test_batches_are_cut_to_their_longest_sentence(world, tiny):
     recipe = tiny("mdd")
     queries = world.splits["val"].queries
     vocabulary = TokenVocabulary(("person", "door"))
-    needs = frozenset({"video", "phrases"})
-    table = make_table(world.features, queries.video_id, recipe)
-    pairs = make_pairs(queries, vocabulary, recipe, needs, table)
+    model = build_network(recipe, vocabulary, world.features.n_dimensions).model
+    pairs = make_pairs(queries, world.features, vocabulary, recipe, model)
     batch = pairs.__getitems__([0, 3])
     assert batch.numbers.shape == (2, int(batch.n_words.max()))
     assert batch.video.shape == (2, recipe.rows, world.features.n_dimensions)
@@ -75,10 +75,12 @@ def test_batches_are_cut_to_their_longest_sentence(world, tiny):
 
 def test_features_that_are_not_there_or_not_finite_are_told(tiny):
     store = Features({"a": np.full((4, 2), np.nan, dtype=np.float32)}, fps=1.0)
-    with pytest.raises(InputError, match="'b'"):
-        make_table(store, ["b"], tiny("tan2d"))
-    with pytest.raises(InputError, match="not finite"):
-        make_table(store, ["a"], tiny("tan2d"))
+    recipe = tiny("tan2d")
+    model = build_network(recipe, TokenVocabulary(()), 2).model
+    for video_id, message in (("b", "'b'"), ("a", "not finite")):
+        queries = Annotations.from_rows([("q", video_id, 4.0, "a door", 0.0, 1.0)]).queries
+        with pytest.raises(InputError, match=message):
+            make_table(store, queries, recipe, model)
 
 
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="space cannot be reserved")

@@ -235,11 +235,16 @@ class TestDamage:
             perform(task("blind-tan", "train.epochs=1"), run, {})
 
     @pytest.mark.parametrize("key", ["x/y", "999/step", "9" * 5000 + "/step", "0/other", "0/exp_avg"])
-    def test_a_damaged_optimiser(self, run, task, key):
-        path = run / "epoch-0001" / "optimiser.safetensors"
+    def test_a_damaged_optimiser(self, task, key, tmp_path):
+        def cut(_):
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            perform(task("blind-tan"), tmp_path / "cut", {}, on_epoch=cut)
+        path = tmp_path / "cut" / "epoch-0001" / "optimiser.safetensors"
         checkpoints.write_tensors(path, {key: torch.zeros(2, 3, 4)})
         with pytest.raises(InputError, match=r"optimiser\.safetensors"):
-            perform(task("blind-tan", "train.epochs=1"), run, {})
+            perform(task("blind-tan"), tmp_path / "cut", {})
 
     def test_no_epoch_ended(self, run):
         (run / "best.safetensors").unlink()

@@ -11,10 +11,10 @@ from truemoment.features.base import Features
 from truemoment.features.resampling import normalise, resample
 from truemoment.intervals import temporal_iou
 from truemoment.records import Annotations
-from truemoment.searching.windows import DrawnWindows, LongVideo
+from truemoment.searching.windows import LongVideo
 from truemoment.training import checkpoints
 from truemoment.training.epoch_data import TrainingData, make_epoch_data
-from truemoment.training.examples import LongVideoTable, WindowTable, make_long_video_table
+from truemoment.training.examples import WindowTable, make_long_video_table
 from truemoment.training.grounder import TrainedGrounder, load_grounder
 from truemoment.training.loop import build_network
 from truemoment.training.recipes import names, read_recipe
@@ -138,12 +138,8 @@ class TestTables:
         first = np.array([0, 80, 150, 3, 0, 199])
         length = np.array([20, 20, 33, 33, 20, 1])
         of = [films[k] for k in (0, 0, 1, 0, 1, 1)]
-        table = WindowTable.of(
-            LongVideoTable(rows, {"a": 0, "b": 100}),
-            of,
-            DrawnWindows(first, first + length, np.zeros(6, dtype=bool)),
-            16,
-        )
+        low = first + [0 if film.video_id == "a" else 100 for film in of]
+        table = WindowTable(rows, low, low + length, length / 5.0, lambda video: resample(video.rows, 16))
         found = table.take(np.array([5, 0, 2, 2, 1, 3, 4]))
         for at, window in enumerate([5, 0, 2, 2, 1, 3, 4]):
             low = first[window] + 100 * (of[window].video_id == "b")
@@ -180,12 +176,12 @@ class TestEpochs:
             start, end = network.model.proposals.moments(high_s - low_s)
             reference = max(of.start_s[row], low_s), min(of.end_s[row], high_s)
             expected = temporal_iou(start + low_s, end + low_s, np.array(reference[0]), np.array(reference[1]))
-            np.testing.assert_allclose(pairs.iou[row], 0 if drawn.negative[row] else expected, atol=1e-5)
+            np.testing.assert_allclose(pairs.columns["iou"][row], 0 if drawn.negative[row] else expected, atol=1e-5)
             rows = task.store[of.video_id[row]][drawn.first[row] : drawn.end[row]]
             batch = pairs.__getitems__([row])
             np.testing.assert_allclose(batch.video[0].numpy(), resample(rows, task.recipe.rows), atol=1e-6)
             seen += not drawn.negative[row]
-            assert drawn.negative[row] == (pairs.iou[row].max() == 0)
+            assert drawn.negative[row] == (pairs.columns["iou"][row].max() == 0)
         assert 3 < seen < len(range(0, len(pairs), 5))
 
     def test_every_epoch_has_its_own_windows_and_repeats_them(self, film_task):

@@ -5,6 +5,7 @@ tan2d      2D-TAN (Zhang et al. 2020): a map of candidate moments, convolved
 blind-tan  Blind-TAN (Otani et al. 2020): the same without the video; a floor that learns
 tcn-dcm    TCN-DCM (Yang et al. 2021): content and location apart, the location adjusted for
 mdd        MDD (Lan et al. 2023): phrases, position reconstruction, several confounders
+ablr       ABLR (Yuan et al. 2019): attention between video and words, and a regression of both ends
 =========  ===================================================================================================
 
 Importing this package loads no PyTorch; :func:`get_family` does.
@@ -40,6 +41,7 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
         "blind-tan": ("Blind-TAN", "blind_tan", "BlindTan"),
         "tcn-dcm": ("TCN-DCM", "tcn_dcm", "TCNDCM"),
         "mdd": ("MDD", "mdd", "MDD"),
+        "ablr": ("ABLR", "ablr", "Ablr"),
     }
 )
 """Title, module and class of each family by name; the settings are the class name with ``Settings``."""

@@ -1,30 +1,43 @@
-"""The contract of a model: named tensors in, a score per candidate moment out.
+"""The contract of a model: named tensors in, scored moments out.
 
-Every model scores the C cells of 2D-TAN's sparse temporal map (:class:`~truemoment.proposals.SparseMap`), in its order;
-cell (a, b) is the moment from ``a / N`` to ``(b + 1) / N`` of the video. Shapes: B pairs of a sentence and a video, T
-rows of D features, L tokens, V verbs, K nouns per verb, C cells, H hidden.
+A model states what it needs (:data:`Need`), how it sees a video (:meth:`GroundingModel.see`), what it learns
+(:meth:`GroundingModel.losses`) and which moments it answers with (:meth:`GroundingModel.answer`). Shapes: B pairs of a
+sentence and a video, T rows of D features, L tokens, V verbs, K nouns per verb, C candidates, H hidden.
 """
 
 from __future__ import annotations
 
 import abc
+import dataclasses
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import msgspec
+import numpy as np
+import torch
 from torch import Tensor, nn
 
 from truemoment.exceptions import UsageError
+from truemoment.features.resampling import resample
+from truemoment.intervals import Floats
 from truemoment.proposals import SparseMap
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=8192)]
-"""How many of something a setting asks for."""
+"""A number of things in a setting."""
 
 Weight = Annotated[float, msgspec.Meta(ge=0)]
-"""What a term of a loss is multiplied with."""
+"""Factor of a term of a loss."""
 
-Need = Literal["video", "phrases", "other video"]
-"""What a model asks for beside the words: features, the phrase tree, and in training another video's features."""
+Need = Literal["video", "phrases", "other video", "cell ious", "moment", "duration", "windows", "word numbers"]
+"""An input of a model beside the word vectors, see :class:`PairTensors`; a model gets only what it names."""
+
+
+class VideoRows(NamedTuple):
+    """The features of one video: rows (n, D) float32, their edges in seconds (n + 1,), and the duration."""
+
+    rows: np.ndarray[Any, np.dtype[np.float32]]
+    edges_s: Floats
+    duration_s: float
 
 
 @dataclass(frozen=True)
@@ -35,44 +48,68 @@ class Inputs:
     n_vector: int
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Pairs of a sentence and a video as tensors.
+@dataclass(frozen=True, kw_only=True)
+class PairTensors:
+    """Pairs of a sentence and a video as tensors, without the words; None for what a model does not need.
 
     Parameters
     ----------
-    words : (B, L, E) float32
-        Word vectors; rows after the end of a sentence are 0.
     n_words : (B,) int64
         Tokens of each sentence, 1 or more.
-    video : (B, T, D) float32 or None
-        Rows of features; None for models that see no video.
-    verbs : (B, V) int64 or None
+    video : (B, ...) float32
+        What :meth:`GroundingModel.see` returns for each video; (B, C, 3, D) for a model that needs "windows": means of
+        the context before a window, of the window, and of the context after it.
+    verbs : (B, V) int64
         Positions of verbs among the tokens, padded with -1.
-    nouns : (B, V, K) int64 or None
+    nouns : (B, V, K) int64
         Positions of each verb's nouns, padded with -1.
-    iou : (B, C) float32 or None
-        IoU of each cell with the reference moment; None if unknown.
-    other_video : (B, T, D) float32 or None
-        Features of another video, which does not show the moment.
+    iou : (B, C) float32
+        IoU of each cell with the reference moment; None if the reference is unknown.
+    other_video : (B, ...) float32
+        As `video`, of another video, which does not show the moment; in training only.
+    moment : (B, 2) float32
+        Start and end of the reference moment as shares of the video, NaN where it is not shown; None if unknown.
+    duration_s : (B,) float64
+        Duration of each video.
+    windows_s : (B, C, 2) float64
+        Start and end of each sliding window, NaN after the last window of a video; one window a pair in training.
     """
 
-    words: Tensor
     n_words: Tensor
     video: Tensor | None = None
     verbs: Tensor | None = None
     nouns: Tensor | None = None
     iou: Tensor | None = None
     other_video: Tensor | None = None
+    moment: Tensor | None = None
+    duration_s: Tensor | None = None
+    windows_s: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.n_words)
 
-    def known_iou(self) -> Tensor:
-        """Return `iou`, the target of every loss."""
-        if self.iou is None:
-            raise UsageError("got a batch without IoU, expected that of each candidate: the loss aims at it")
-        return self.iou
+
+@dataclass(frozen=True, kw_only=True)
+class Batch(PairTensors):
+    """What a model is given.
+
+    Parameters
+    ----------
+    words : (B, L, E) float32
+        Word vectors; rows after the end of a sentence are 0.
+    word_numbers : (B, L) int64
+        Numbers of the words: 0 after the end of a sentence, 1 for unknown words.
+    """
+
+    words: Tensor
+    word_numbers: Tensor | None = None
+
+    def known(self, name: Literal["video", "iou", "moment", "duration_s", "windows_s", "word_numbers"]) -> Tensor:
+        """Return an input that the model needs."""
+        value: Tensor | None = getattr(self, name)
+        if value is None:
+            raise UsageError(f"got a batch without {name}, which the model needs")
+        return value
 
 
 @dataclass(frozen=True)
@@ -81,40 +118,75 @@ class ModelOutput:
 
     Parameters
     ----------
-    logits : (B, C)
-        A score per cell; its sigmoid is the expected IoU, rescaled as in the model's loss.
+    logits
+        A score per candidate; (B, C) for cells, anchors or windows, else as the model states.
     extras
-        Tensors for the model's own losses, by name; scalars among them are logged in training.
+        Further tensors for losses and moments, by name; scalars among them are logged in training.
     """
 
     logits: Tensor
     extras: dict[str, Tensor] = field(default_factory=dict)
 
 
-class GroundingModel(nn.Module, abc.ABC):
-    """A model that scores candidate moments, built as ``Model(settings, inputs)``.
+class MomentTensors(NamedTuple):
+    """Moments of B queries: start and end as shares of the video, (C,) for all queries or (B, C), and scores (B, C).
 
-    A subclass states what it `needs`, has its candidates in `proposals`, and defines :meth:`forward` and
-    :meth:`losses`.
+    Moments are not yet clipped to the video or ranked. A score of -inf marks a candidate that a query does not have.
+    """
+
+    start: Tensor
+    end: Tensor
+    score: Tensor
+
+
+class GroundingModel(nn.Module, abc.ABC):
+    """A model, built as ``Model(settings, inputs)``.
+
+    A subclass states what it `needs`, and defines :meth:`forward`, :meth:`losses` and :meth:`answer`.
     """
 
     name: ClassVar[str]
-    """What it is called in recipes."""
+    """Name in recipes."""
 
     needs: ClassVar[frozenset[Need]]
-    """What it asks for beside the words."""
+    """Inputs beside the word vectors."""
 
-    def __init__(self, proposals: SparseMap) -> None:
-        super().__init__()
-        self.proposals = proposals
+    least_batch: ClassVar[int] = 1
+    """Smallest batch that the model learns from: 2 for statistics of a batch."""
+
+    n_candidates: int
+    """Largest number of moments of an answer."""
+
+    def see(self, video: VideoRows, n_rows: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """Return a video as the model sees it, of the same shape for every video.
+
+        Parameters
+        ----------
+        video
+            The features.
+        n_rows
+            `rows` of the recipe.
+        """
+        return resample(video.rows, n_rows)
 
     @abc.abstractmethod
     def forward(self, batch: Batch) -> ModelOutput:
-        """Score every candidate: logits (B, C)."""
+        """Score the candidates."""
 
     @abc.abstractmethod
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return the weighted terms of the loss by name, each a scalar; the loss is their sum."""
+
+    @abc.abstractmethod
+    def answer(self, batch: Batch, output: ModelOutput) -> MomentTensors:
+        """Return the moments of each query and their scores."""
+
+    def windows_s(self, duration_s: float) -> Floats:
+        """Return start and end in seconds of the sliding windows of a video, (C, 2), for a model that needs them."""
+        raise UsageError(f"{self.name} has no sliding windows, asked for those of {duration_s:g} s")
+
+    def start_stage(self, losses: frozenset[str]) -> None:
+        """Prepare for a stage of training in which these terms of the loss are learned; none for all."""
 
     def action_entries(self) -> int:
         """Return how many actions the model has vectors for."""
@@ -127,3 +199,31 @@ class GroundingModel(nn.Module, abc.ABC):
     def n_parameters(self) -> int:
         """Return the number of trainable parameters."""
         return sum(parameter.numel() for parameter in self.parameters() if parameter.requires_grad)
+
+
+class MapModel(GroundingModel):
+    """A model that scores the C cells of a sparse map; cell (a, b) is the moment from a / N to (b + 1) / N.
+
+    Parameters
+    ----------
+    proposals
+        The cells, in the order of the logits.
+    """
+
+    def __init__(self, proposals: SparseMap) -> None:
+        super().__init__()
+        self.proposals = proposals
+        self.n_candidates = len(proposals.cells[0])
+
+    def answer(self, batch: Batch, output: ModelOutput) -> MomentTensors:
+        """Return every cell, scored by the sigmoid of its logit: the expected IoU, rescaled as in the loss."""
+        del batch
+        first, last = (torch.from_numpy(column.astype(np.float64)) for column in self.proposals.cells)
+        n_clips = self.proposals.n_clips
+        return MomentTensors(first / n_clips, (last + 1) / n_clips, torch.sigmoid(output.logits.float()))
+
+
+def tensors_of(pairs: PairTensors) -> dict[str, Tensor]:
+    """Return the tensors of :class:`PairTensors` that are there, by name."""
+    values = {part.name: getattr(pairs, part.name) for part in dataclasses.fields(PairTensors)}
+    return {name: tensor for name, tensor in values.items() if tensor is not None}

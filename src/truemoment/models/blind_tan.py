@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from truemoment.models.base import Batch, Count, GroundingModel, Inputs, ModelOutput, Need
+from truemoment.models.base import Batch, Count, Inputs, MapModel, ModelOutput, Need
 from truemoment.models.layers.cell_convolution import CellConvolutions
 from truemoment.models.layers.fusion import fuse
 from truemoment.models.layers.query import QueryEncoder
@@ -76,11 +76,11 @@ LITERAL_ACTIVITYNET = BlindTanSettings(n_clips=256, hidden=128, kernel=9, layers
 """The paper's words for ActivityNet Captions taken literally; 8,388,608 numbers."""
 
 
-class BlindTan(GroundingModel):
+class BlindTan(MapModel):
     """Blind-TAN."""
 
     name: ClassVar[str] = "blind-tan"
-    needs: ClassVar[frozenset[Need]] = frozenset()
+    needs: ClassVar[frozenset[Need]] = frozenset({"cell ious"})
 
     cell: Tensor
 
@@ -119,5 +119,5 @@ class BlindTan(GroundingModel):
 
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "cells"."""
-        target = scaled_iou(batch.known_iou(), self.settings.iou_low, self.settings.iou_high)
+        target = scaled_iou(batch.known("iou"), self.settings.iou_low, self.settings.iou_high)
         return {"cells": candidate_loss(output.logits, target)}

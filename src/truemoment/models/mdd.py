@@ -31,7 +31,7 @@ import torch
 from torch import Tensor, nn
 
 from truemoment.exceptions import UsageError
-from truemoment.models.base import Batch, Count, GroundingModel, Inputs, ModelOutput, Need, Weight
+from truemoment.models.base import Batch, Count, Inputs, MapModel, ModelOutput, Need, Weight
 from truemoment.models.layers.attention import CellAttention
 from truemoment.models.layers.cell_convolution import CellConvolutions
 from truemoment.models.layers.fusion import fuse
@@ -172,11 +172,11 @@ class Confounder(nn.Module):
         return found
 
 
-class MDD(GroundingModel):
+class MDD(MapModel):
     """MDD, its base, and everything between."""
 
     name: ClassVar[str] = "mdd"
-    needs: ClassVar[frozenset[Need]] = frozenset({"video", "phrases"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"video", "phrases", "cell ious"})
 
     codes: Tensor
 
@@ -235,11 +235,9 @@ class MDD(GroundingModel):
         "confounder_share": the standard deviation of what the deconfounder adds, relative to that of the cells. The
         product of several branches may vanish; below 0.001 they have no effect.
         """
-        if batch.video is None:
-            raise UsageError("got a batch without features, expected video: MDD looks at it")
         sentence, tokens = self.encode_query(batch.words, batch.n_words)
         query = self._gated(batch, sentence, tokens)
-        cells = self.moments(self.encode_frames(batch.video))
+        cells = self.moments(self.encode_frames(batch.known("video")))
         extras = {}
         if self.settings.reconstruct and batch.iou is not None:
             extras["positions"] = self.locate(cells).tanh()
@@ -272,7 +270,7 @@ class MDD(GroundingModel):
         """Return "cells", and "reconstruction" if set."""
         settings = self.settings
         terms = {
-            "cells": candidate_loss(output.logits, scaled_iou(batch.known_iou(), settings.iou_low, settings.iou_high))
+            "cells": candidate_loss(output.logits, scaled_iou(batch.known("iou"), settings.iou_low, settings.iou_high))
         }
         if settings.reconstruct:
             away = position_loss(output.extras["positions"], self.codes)

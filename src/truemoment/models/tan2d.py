@@ -19,8 +19,7 @@ from typing import ClassVar, Literal
 import msgspec
 from torch import Tensor, nn
 
-from truemoment.exceptions import UsageError
-from truemoment.models.base import Batch, Count, GroundingModel, Inputs, ModelOutput, Need
+from truemoment.models.base import Batch, Count, Inputs, MapModel, ModelOutput, Need
 from truemoment.models.layers.cell_convolution import CellConvolutions
 from truemoment.models.layers.fusion import fuse
 from truemoment.models.layers.query import QueryEncoder
@@ -63,11 +62,11 @@ class Tan2DSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     iou_high: float = 1.0
 
 
-class Tan2D(GroundingModel):
+class Tan2D(MapModel):
     """2D-TAN."""
 
     name: ClassVar[str] = "tan2d"
-    needs: ClassVar[frozenset[Need]] = frozenset({"video"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"video", "cell ious"})
 
     def __init__(self, settings: Tan2DSettings, inputs: Inputs) -> None:
         proposals = SparseMap(settings.n_clips)
@@ -86,14 +85,12 @@ class Tan2D(GroundingModel):
 
     def forward(self, batch: Batch) -> ModelOutput:
         """Score every candidate."""
-        if batch.video is None:
-            raise UsageError("got a batch without features, expected video: 2D-TAN looks at it")
         sentence, _ = self.encode_query(batch.words, batch.n_words)
-        cells = self.moments(self.encode_frames(batch.video))
+        cells = self.moments(self.encode_frames(batch.known("video")))
         fused = fuse(self.project_sentence(sentence), self.project_cells(cells))
         return ModelOutput(self.score(self.convolutions(fused)).squeeze(-1))
 
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "cells"."""
-        target = scaled_iou(batch.known_iou(), self.settings.iou_low, self.settings.iou_high)
+        target = scaled_iou(batch.known("iou"), self.settings.iou_low, self.settings.iou_high)
         return {"cells": candidate_loss(output.logits, target)}

@@ -22,8 +22,7 @@ import msgspec
 import torch
 from torch import Tensor, nn
 
-from truemoment.exceptions import UsageError
-from truemoment.models.base import Batch, Count, GroundingModel, Inputs, ModelOutput, Need, Weight
+from truemoment.models.base import Batch, Count, Inputs, MapModel, ModelOutput, Need, Weight
 from truemoment.models.layers.attention import CellAttention
 from truemoment.models.layers.cell_convolution import TriangleConvolutions
 from truemoment.models.layers.distance_correlation import distance_correlation
@@ -115,11 +114,11 @@ class LocationAdjustment(nn.Module):
         return (found + self.own_weight * value).relu()
 
 
-class TCNDCM(GroundingModel):
+class TCNDCM(MapModel):
     """TCN-DCM, and its baseline without locations."""
 
     name: ClassVar[str] = "tcn-dcm"
-    needs: ClassVar[frozenset[Need]] = frozenset({"video", "other video"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"video", "other video", "cell ious"})
 
     codes: Tensor
 
@@ -148,10 +147,8 @@ class TCNDCM(GroundingModel):
         The extras are "content" and "location", (B, C, H), unless there are no locations, and "negative_logits", (B,
         C).
         """
-        if batch.video is None:
-            raise UsageError("got a batch without features, expected video: TCN-DCM looks at it")
         sentence, _ = self.encode_query(batch.words, batch.n_words)
-        logits, extras = self._score(sentence, batch.video)
+        logits, extras = self._score(sentence, batch.known("video"))
         if batch.other_video is not None and self.settings.negatives_weight:
             extras["negative_logits"], _ = self._score(sentence, batch.other_video)
         return ModelOutput(logits, extras)
@@ -180,7 +177,7 @@ class TCNDCM(GroundingModel):
         """
         settings = self.settings
         terms = {
-            "cells": candidate_loss(output.logits, scaled_iou(batch.known_iou(), settings.iou_low, settings.iou_high))
+            "cells": candidate_loss(output.logits, scaled_iou(batch.known("iou"), settings.iou_low, settings.iou_high))
         }
         if "negative_logits" in output.extras:
             negative = output.extras["negative_logits"]

@@ -129,13 +129,15 @@ class Epoch:
     val
         Figures on the validation split; the one that chooses comes first.
     best
-        Whether it was the best so far.
+        Whether it was the best of its stage so far.
     watched
         Means of what the model reports of itself beside its scores, by name.
     seconds
         Of training.
     waited
         Share of them spent waiting for data.
+    stage
+        Number of the stage of training, from 0.
     """
 
     epoch: int
@@ -145,6 +147,7 @@ class Epoch:
     watched: dict[str, float]
     seconds: float
     waited: float
+    stage: int = 0
 
 
 def write_document(path: Path, document: object) -> None:
@@ -217,31 +220,6 @@ def load_into(network: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> 
         raise InputError(f"does not fit the network of run.json ({first})", path=path) from None
 
 
-def optimiser_tensors(optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Return the state of Adam as tensors by ``number of the parameter/name of the value``."""
-    state = optimiser.state_dict()["state"]
-    return {
-        f"{number}/{name}": torch.as_tensor(value) for number, values in state.items() for name, value in values.items()
-    }
-
-
-ADAM = ("step", "exp_avg", "exp_avg_sq")
-"""What Adam keeps of each parameter."""
-
-
-def load_optimiser(optimiser: torch.optim.Optimizer, tensors: Mapping[str, Tensor], path: Path) -> None:
-    """Put back what :func:`optimiser_tensors` returned."""
-    parameters = (parameter for group in optimiser.param_groups for parameter in group["params"])
-    shapes = {str(number): parameter.shape for number, parameter in enumerate(parameters)}
-    state: dict[int, dict[str, Tensor]] = {}
-    for key, tensor in tensors.items():
-        number, _, name = key.partition("/")
-        if number not in shapes or tensor.shape not in ((), shapes[number]) or name not in ADAM:
-            raise InputError(f"got a tensor {key!r} {tuple(tensor.shape)}, expected Adam's of this network", path=path)
-        state.setdefault(int(number), {})[name] = tensor
-    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
-
-
 def newest_epoch(folder: Path) -> Path | None:
     """Return the folder of the newest whole epoch, if there is one."""
     return next(reversed(epoch_folders(folder)), None)
@@ -250,16 +228,16 @@ def newest_epoch(folder: Path) -> Path | None:
 def save_epoch(
     folder: Path,
     network: nn.Module,
-    optimiser: torch.optim.Optimizer,
+    state: Mapping[str, Tensor],
     history: list[Epoch],
 ) -> None:
-    """Write a whole epoch, the last of `history`, and then remove the ones before it."""
+    """Write a whole epoch, the last of `history`, with the state of its optimiser; remove the ones before it."""
     older = epoch_folders(folder)
     if history[-1].best:
         write_tensors(folder / "best.safetensors", network.state_dict())
     with atomic_folder(epoch_folder(folder, len(history))) as made:
         write_tensors(made / "network.safetensors", network.state_dict())
-        write_tensors(made / "optimiser.safetensors", optimiser_tensors(optimiser))
+        write_tensors(made / "optimiser.safetensors", state)
         write_document(made / "history.json", history)
     for path in older:
         shutil.rmtree(path)

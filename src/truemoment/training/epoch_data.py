@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 from msgspec import UNSET
 
 from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
-from truemoment.intervals import Bools, Ints
-from truemoment.records import Annotations
+from truemoment.intervals import Bools
+from truemoment.models.base import GroundingModel, MapModel
+from truemoment.records import Annotations, Strings
 from truemoment.searching.windows import WindowDraws
-from truemoment.targets import cell_ious, usable
+from truemoment.targets import cell_ious, moment_shares, usable
 from truemoment.training.examples import (
-    ClipTable,
     LongVideoTable,
     Pairs,
     SentenceTable,
     WindowTable,
     make_long_video_table,
     make_pairs,
-    make_table,
     read_sentences,
 )
 from truemoment.training.network import Network
@@ -67,7 +68,12 @@ class EpochData(Protocol):
     """Training pairs of each epoch, and the validation of a network."""
 
     @property
-    def video_ids(self) -> list[str]:
+    def query_id(self) -> Strings:
+        """The query of each pair."""
+        ...
+
+    @property
+    def video_id(self) -> Strings:
         """The video of each pair."""
         ...
 
@@ -90,6 +96,16 @@ def queries_kept(annotations: Annotations) -> Bools:
     return np.asarray(usable(annotations)[annotations.offsets[:-1]])
 
 
+def make_targets(first: Annotations, model: GroundingModel) -> dict[str, npt.NDArray[Any]]:
+    """Return what a model learns from references, a row a query, by name; nothing that it does not need."""
+    columns: dict[str, npt.NDArray[Any]] = {}
+    if "cell ious" in model.needs and isinstance(model, MapModel):
+        columns["iou"] = cell_ious(first, model.proposals)
+    if "moment" in model.needs:
+        columns["moment"] = moment_shares(first)
+    return columns
+
+
 def make_epoch_data(data: TrainingData, network: Network, track: Track) -> EpochData:
     """Prepare the pairs of a recipe: windows if it has a block ``windows``, else whole videos."""
     kept = data.train.select_queries(queries_kept(data.train))
@@ -99,6 +115,8 @@ def make_epoch_data(data: TrainingData, network: Network, track: Track) -> Epoch
     windowing = data.recipe.windows
     if windowing is UNSET:
         return WholeVideos.of(data, first, network, track)
+    if "windows" in network.model.needs:
+        raise UsageError(f"windows: {data.recipe.model} has windows of its own, expected a recipe without this block")
     return VideoWindows.of(data, windowing, first, network, track=track)
 
 
@@ -110,8 +128,8 @@ class WholeVideos:
     ----------
     data
         What a run learns from.
-    video_ids
-        The video of each pair.
+    first
+        A usable reference of each query.
     pairs, val_pairs
         What is learned from, and what the epoch is chosen by.
     watch
@@ -119,7 +137,7 @@ class WholeVideos:
     """
 
     data: TrainingData
-    video_ids: list[str]
+    first: Annotations
     pairs: Pairs
     val_pairs: Pairs
     watch: Validation
@@ -127,17 +145,23 @@ class WholeVideos:
     @classmethod
     def of(cls, data: TrainingData, first: Annotations, network: Network, track: Track) -> WholeVideos:
         """Prepare the pairs of `first`, a usable row a query."""
-        recipe, needs = data.recipe, network.model.needs
-        table: ClipTable | None = None
-        if data.store is not None:
-            wanted = [*first.video_id, *data.val.video_id]
-            table = make_table(data.store, wanted, recipe, lambda ids: track(ids, "features"))
-        video_ids = first.video_id.tolist()
-        number: Ints = np.array([0 if table is None else table.number[name] for name in video_ids], dtype=np.int64)
-        sentences = read_sentences(first.sentence.tolist(), data.vocabulary, recipe, needs)
-        pairs = Pairs(sentences, number, table, iou=cell_ious(first, network.model.proposals))
-        val_pairs = make_pairs(data.val.queries, data.vocabulary, recipe, needs, table)
-        return cls(data, video_ids, pairs, val_pairs, Validation(data.val, recipe.select.measure))
+        recipe, model = data.recipe, network.model
+        pairs, val_pairs = (
+            make_pairs(queries, data.store, data.vocabulary, recipe, model, track=lambda ids: track(ids, "features"))
+            for queries in (first.queries, data.val.queries)
+        )
+        pairs.columns = {**pairs.columns, **make_targets(first, model)}
+        return cls(data, first, pairs, val_pairs, Validation(data.val, recipe.select.measure))
+
+    @property
+    def query_id(self) -> Strings:
+        """The query of each pair."""
+        return self.first.query_id
+
+    @property
+    def video_id(self) -> Strings:
+        """The video of each pair."""
+        return self.first.video_id
 
     def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
         """Return the same pairs in every epoch."""
@@ -147,8 +171,8 @@ class WholeVideos:
     def validate(self, network: Network) -> dict[str, float]:
         """Return the figures of a network on the validation split."""
         recipe = self.data.recipe
-        scores = score(network, self.val_pairs, recipe.train.batch, next(network.parameters()).device)
-        return self.watch.of_scores(scores, network.model.proposals, nms=recipe.decode.nms, top=recipe.decode.top)
+        found = score(network, self.val_pairs, recipe.train.batch)
+        return self.watch.of_scores(found, nms=recipe.decode.nms, top=recipe.decode.top)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +183,8 @@ class VideoWindows:
     ----------
     data
         What a run learns from.
+    first
+        A usable reference of each query.
     windowing
         What is drawn, and how videos are answered.
     draws
@@ -176,6 +202,7 @@ class VideoWindows:
     """
 
     data: TrainingData
+    first: Annotations
     windowing: Windowing
     draws: WindowDraws
     sentences: SentenceTable
@@ -202,25 +229,35 @@ class VideoWindows:
             table = make_long_video_table(data.store, draws.videos, recipe, lambda videos: track(videos, "features"))
         sentences = read_sentences(first.sentence.tolist(), data.vocabulary, recipe, network.model.needs)
         watch = Validation(data.val, recipe.select.measure)
-        return cls(data, windowing, draws, sentences, table, network, watch, track)
+        return cls(data, first, windowing, draws, sentences, table, network, watch, track)
 
     @property
-    def video_ids(self) -> list[str]:
+    def query_id(self) -> Strings:
+        """The query of each pair."""
+        return self.first.query_id
+
+    @property
+    def video_id(self) -> Strings:
         """The video of each pair."""
-        return [video.video_id for video in self.draws.videos]
+        return self.first.video_id
 
     def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
         """Draw a window for each query; a resumed run draws the same windows."""
         drawn = self.draws.draw(np.random.default_rng([self.data.seed, number, STREAM_OF_WINDOWS]))
-        table = None
+        model, recipe, table = self.network.model, self.data.recipe, None
+        duration_s = (drawn.end - drawn.first) / self.draws.fps
         if self.table is not None:
-            table = WindowTable.of(self.table, self.draws.videos, drawn, self.data.recipe.rows)
-        ious = cell_ious(self.draws.moved(drawn), self.network.model.proposals)
+            begins = np.array([self.table.begins[video.video_id] for video in self.draws.videos], dtype=np.int64)
+            see = functools.partial(model.see, n_rows=recipe.rows)
+            table = WindowTable(self.table.rows, begins + drawn.first, begins + drawn.end, duration_s, see)
+        columns = make_targets(self.draws.moved(drawn), model)
+        if "duration" in model.needs:
+            columns["duration_s"] = duration_s
         log = {
             "windows without the moment": float(drawn.negative.mean()),
             "moments longer than a window": float(self.draws.longer.mean()),
         }
-        return Pairs(self.sentences, np.arange(len(drawn.first)), table, iou=ious), log
+        return Pairs(self.sentences, np.arange(len(drawn.first)), table, columns=columns), log
 
     def validate(self, network: Network) -> dict[str, float]:
         """Return the figures of a network on whole videos of the validation split."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from types import MappingProxyType
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +21,13 @@ from torch.utils.data import Dataset
 
 from truemoment.exceptions import InputError, UsageError
 from truemoment.features.base import FeatureStore
-from truemoment.features.resampling import normalise, resample
-from truemoment.intervals import Ints
+from truemoment.features.resampling import normalise
+from truemoment.intervals import Floats, Ints
 from truemoment.language import get_engine
 from truemoment.language.phrases import phrase_trees
-from truemoment.models.base import Need
+from truemoment.models.base import GroundingModel, Need, VideoRows
 from truemoment.records import Queries, numbers_of
-from truemoment.searching.windows import DrawnWindows, LongVideo
+from truemoment.searching.windows import LongVideo
 from truemoment.training.network import TokenBatch
 from truemoment.training.recipes import Recipe
 from truemoment.training.vocabulary import TokenVocabulary, word_numbers
@@ -41,13 +42,13 @@ class RowTable(Protocol):
     """Features of videos that are picked by number."""
 
     def take(self, numbers: Ints) -> FloatTable:
-        """Return the rows of videos (B,) as (B, T, D)."""
+        """Return videos (B,) as the model sees them, (B, ...)."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class ClipTable:
-    """Resampled features of V videos.
+    """V videos as a model sees them.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class LongVideoTable:
 
 @dataclass(frozen=True, eq=False)
 class WindowTable:
-    """Windows of videos, resampled on demand.
+    """Windows of videos, brought to what a model sees on demand.
 
     Parameters
     ----------
@@ -89,57 +90,68 @@ class WindowTable:
         Of whole videos.
     low, high : (P,)
         Each window is the rows ``low`` to ``high - 1``.
-    n_rows
-        T, rows that each is brought to.
+    duration_s : (P,)
+        Duration of each window.
+    see
+        What the model sees of a video of features.
     """
 
     rows: FloatTable
     low: Ints
     high: Ints
-    n_rows: int
-
-    @classmethod
-    def of(cls, table: LongVideoTable, videos: Sequence[LongVideo], drawn: DrawnWindows, n_rows: int) -> WindowTable:
-        """Return the windows drawn, each of its video."""
-        begins: Ints = np.array([table.begins[video.video_id] for video in videos], dtype=np.int64)
-        return cls(table.rows, begins + drawn.first, begins + drawn.end, n_rows)
+    duration_s: Floats
+    see: Callable[[VideoRows], FloatTable]
 
     def take(self, numbers: Ints) -> FloatTable:
-        """Return the rows of windows (B,) as (B, T, D)."""
-        low, high = self.low[numbers], self.high[numbers]
-        made = np.empty((len(numbers), self.n_rows, self.rows.shape[1]), dtype=np.float32)
+        """Return windows (B,) as the model sees them, (B, T, D); those of one length lie side by side in one call."""
+        low, high, duration_s = self.low[numbers], self.high[numbers], self.duration_s[numbers]
+        made: FloatTable | None = None
         for length in np.unique(high - low).tolist():
             alike = np.flatnonzero(high - low == length)
             beside = np.stack([self.rows[at : at + length] for at in low[alike].tolist()], axis=1)
-            resampled = resample(beside.reshape(length, -1), self.n_rows)  # all of one length at once
-            made[alike] = resampled.reshape(self.n_rows, len(alike), -1).swapaxes(0, 1)
+            seconds = float(duration_s[alike[0]])
+            edges_s = np.linspace(0.0, seconds, length + 1)
+            seen = self.see(VideoRows(beside.reshape(length, -1), edges_s, seconds))
+            if made is None:
+                made = np.empty((len(numbers), len(seen), self.rows.shape[1]), dtype=np.float32)
+            made[alike] = seen.reshape(len(seen), len(alike), -1).swapaxes(0, 1)
+        if made is None:
+            raise UsageError("got no window, expected one or more")
         return made
 
 
 def make_table(
     store: FeatureStore,
-    video_ids: Iterable[str],
+    queries: Queries,
     recipe: Recipe,
+    model: GroundingModel,
     track: Callable[[Sequence[str]], Iterable[str]] = lambda ids: ids,
 ) -> ClipTable:
-    """Resample the features of videos to the recipe's number of rows.
+    """Return the videos of queries as a model sees them.
 
     Parameters
     ----------
     store
-        Where features come from.
-    video_ids
-        Which videos, each once or more.
+        Features.
+    queries
+        Queries, whose videos have the stated durations.
     recipe
-        `rows` and `normalise` of it.
+        Its `rows` and `normalise` are used.
+    model
+        States how it sees a video.
     track
         Wraps the list of videos, e.g. in a progress bar.
     """
-    wanted = list(dict.fromkeys(video_ids))
-    shape = (len(wanted), recipe.rows, store.n_dimensions)
-    rows = _room(shape)
+    duration_s = dict(zip(queries.video_id.tolist(), queries.duration_s.tolist(), strict=True))
+    wanted = list(duration_s)
+    rows: FloatTable | None = None
     for at, video_id in enumerate(track(wanted)):
-        rows[at] = video_rows(store, video_id, recipe)
+        seen = see_video(store, video_id, duration_s[video_id], recipe, model)
+        if rows is None:
+            rows = _room((len(wanted), *seen.shape))
+        rows[at] = seen
+    if rows is None:
+        raise UsageError("there is no query to answer")
     return ClipTable(rows, {video_id: at for at, video_id in enumerate(wanted)})
 
 
@@ -174,9 +186,12 @@ def make_long_video_table(
     return LongVideoTable(rows, {video.video_id: begin for video, begin in zip(wanted, begins, strict=True)})
 
 
-def video_rows(store: FeatureStore, video_id: str, recipe: Recipe) -> FloatTable:
-    """Return a video's rows as a model sees them, (T, D)."""
-    return resample(_frames(store, video_id, recipe), recipe.rows)
+def see_video(
+    store: FeatureStore, video_id: str, duration_s: float, recipe: Recipe, model: GroundingModel
+) -> FloatTable:
+    """Return a video as a model sees it, (T, D)."""
+    rows = _frames(store, video_id, recipe)
+    return model.see(VideoRows(rows, store.edges_s(video_id, duration_s), duration_s), recipe.rows)
 
 
 def _frames(store: FeatureStore, video_id: str, recipe: Recipe) -> FloatTable:
@@ -231,7 +246,7 @@ def read_sentences(
     """Number the words of sentences and, where a model needs them, find their phrases."""
     if "phrases" in needs and recipe.text.tokens == "sentence":
         raise UsageError(f"text.tokens: got sentence, expected words: {recipe.model} listens to phrases")
-    numbers, n_words = word_numbers(sentences, vocabulary, recipe.text.tokens)
+    numbers, n_words = word_numbers(sentences, vocabulary, recipe.text.tokens, recipe.text.most)
     if "phrases" not in needs:
         return SentenceTable(numbers, n_words)
     trees = phrase_trees(sentences, get_engine(recipe.text.engine), how=recipe.text.tokens)
@@ -257,8 +272,8 @@ class Pairs(Dataset[TokenBatch]):
         Row of each pair's video in the table.
     table
         Features; None where the model sees no video.
-    iou : (Q, C) or None
-        IoU of each candidate with the reference.
+    columns
+        Arrays (Q, ...) of further inputs by name, see :class:`~truemoment.models.base.PairTensors`.
     other : (Q,) or None
         Row of another video for each pair.
     """
@@ -269,10 +284,10 @@ class Pairs(Dataset[TokenBatch]):
         video: Ints,
         table: RowTable | None,
         *,
-        iou: npt.NDArray[np.float32] | None = None,
+        columns: Mapping[str, npt.NDArray[Any]] = MappingProxyType({}),
         other: Ints | None = None,
     ) -> None:
-        self.sentences, self.video, self.table, self.iou, self.other = sentences, video, table, iou, other
+        self.sentences, self.video, self.table, self.columns, self.other = sentences, video, table, columns, other
 
     def __len__(self) -> int:
         return len(self.video)
@@ -288,25 +303,45 @@ class Pairs(Dataset[TokenBatch]):
         longest = int(of.n_words[at].max(initial=1))
         return TokenBatch(
             numbers=torch.from_numpy(of.numbers[at, :longest]),
+            pair=torch.from_numpy(at),
             n_words=torch.from_numpy(of.n_words[at]),
             video=None if self.table is None else torch.from_numpy(self.table.take(self.video[at])),
             verbs=None if of.verbs is None else torch.from_numpy(of.verbs[at]),
             nouns=None if of.nouns is None else torch.from_numpy(of.nouns[at]),
-            iou=None if self.iou is None else torch.from_numpy(self.iou[at]),
             other_video=None
             if self.table is None or self.other is None
             else torch.from_numpy(self.table.take(self.other[at])),
+            **{name: torch.from_numpy(column[at]) for name, column in self.columns.items()},
         )
+
+    def order(self, size: int, rng: np.random.Generator) -> Ints:
+        """Return the pairs in a drawn order, of which each `size` are a batch."""
+        del size
+        return rng.permutation(len(self))
+
+    def with_others(self, video_ids: Sequence[str], rng: np.random.Generator) -> Pairs:
+        """Return the pairs with another video each, drawn evenly from the pairs of another video."""
+        other = self.video[other_videos(video_ids, rng)]
+        return Pairs(self.sentences, self.video, self.table, columns=self.columns, other=other)
 
 
 def make_pairs(
-    queries: Queries, vocabulary: TokenVocabulary, recipe: Recipe, needs: frozenset[Need], table: ClipTable | None
+    queries: Queries,
+    store: FeatureStore | None,
+    vocabulary: TokenVocabulary,
+    recipe: Recipe,
+    model: GroundingModel,
+    *,
+    track: Callable[[Sequence[str]], Iterable[str]] = lambda ids: ids,
 ) -> Pairs:
-    """Return queries as pairs without references."""
+    """Return queries and their whole videos as pairs without references."""
     if not len(queries):
         raise UsageError("there is no query to answer")
-    video = np.array([0 if table is None else table.number[name] for name in queries.video_id], dtype=np.int64)
-    return Pairs(read_sentences(queries.sentence.tolist(), vocabulary, recipe, needs), video, table)
+    table = None if store is None else make_table(store, queries, recipe, model, track)
+    numbers = [0 if table is None else table.number[video_id] for video_id in queries.video_id.tolist()]
+    sentences = read_sentences(queries.sentence.tolist(), vocabulary, recipe, model.needs)
+    columns = {"duration_s": np.asarray(queries.duration_s, dtype=np.float64)} if "duration" in model.needs else {}
+    return Pairs(sentences, np.array(numbers, dtype=np.int64), table, columns=columns)
 
 
 def other_videos(video_id: Sequence[str], rng: np.random.Generator) -> Ints:
@@ -326,10 +361,3 @@ def other_videos(video_id: Sequence[str], rng: np.random.Generator) -> Ints:
     while (same := video[found] == video).any():
         found[same] = rng.integers(len(video), size=int(same.sum()))
     return found
-
-
-def batches(n_pairs: int, size: int, rng: np.random.Generator | None = None) -> Iterator[list[int]]:
-    """Divide pairs into batches, in their order or in one drawn."""
-    order = np.arange(n_pairs) if rng is None else rng.permutation(n_pairs)
-    for low in range(0, n_pairs, size):
-        yield order[low : low + size].tolist()

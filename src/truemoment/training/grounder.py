@@ -19,7 +19,7 @@ from truemoment.models.base import Inputs
 from truemoment.models.decoding import as_predictions
 from truemoment.records import Annotations, Predictions, Queries
 from truemoment.training import checkpoints
-from truemoment.training.examples import make_pairs, make_table
+from truemoment.training.examples import make_pairs
 from truemoment.training.network import Network
 from truemoment.training.progress import Track, unseen
 from truemoment.training.recipes import naming, resolve
@@ -91,21 +91,17 @@ class TrainedGrounder:
                 f"of video {queries.video_id[unknown][0]!r} is not known, and candidates are shares of it",
                 field="duration_s",
             )
-        needs, table = self.network.model.needs, None
-        if self.features is not None:
-            table = make_table(self.features, queries.video_id, recipe, lambda ids: self.track(ids, "features"))
-        pairs = make_pairs(queries, self.vocabulary, recipe, needs, table)
-        device = next(self.network.parameters()).device
-        scores = score(self.network, pairs, recipe.train.batch, device)
-        return as_predictions(
-            queries.query_id,
-            scores,
-            self.network.model.proposals,
-            queries.duration_s,
-            nms=recipe.decode.nms,
-            top=top,
-            name=self.name,
+        pairs = make_pairs(
+            queries,
+            self.features,
+            self.vocabulary,
+            recipe,
+            self.network.model,
+            track=lambda ids: self.track(ids, "features"),
         )
+        found = score(self.network, pairs, recipe.train.batch)
+        duration_s = queries.duration_s
+        return as_predictions(queries.query_id, found, duration_s, nms=recipe.decode.nms, top=top, name=self.name)
 
 
 def write_vocabulary(path: Path, vocabulary: TokenVocabulary) -> None:

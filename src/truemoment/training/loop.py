@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +25,22 @@ from truemoment.exceptions import TrueMomentError, UsageError
 from truemoment.language import get_engine
 from truemoment.models import get_family
 from truemoment.models.base import Inputs
-from truemoment.records import Annotations
+from truemoment.records import Annotations, Strings
 from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
-from truemoment.training.epoch_data import TrainingData, make_epoch_data, queries_kept
-from truemoment.training.examples import Pairs, other_videos
+from truemoment.training.epoch_data import EpochData, TrainingData, make_epoch_data, queries_kept
+from truemoment.training.examples import Pairs
 from truemoment.training.network import Network, TokenBatch
+from truemoment.training.optimisers import load_optimiser, make_optimiser, optimiser_tensors
 from truemoment.training.progress import Track, unseen
-from truemoment.training.recipes import Recipe
+from truemoment.training.recipes import Optimisation, Recipe
 from truemoment.training.vocabulary import UNKNOWN, TokenVocabulary
+
+CHECKED_STEPS = 50
+"""Steps after which losses are checked, which waits for the device."""
+
+SHOWN_QUERIES = 5
+"""Queries that a message names."""
 
 
 def source_of(annotations: Annotations) -> checkpoints.UsedAnnotations:
@@ -53,7 +61,8 @@ def build_network(recipe: Recipe, vocabulary: TokenVocabulary, n_dimensions: int
     family = get_family(recipe.model)
     settings = msgspec.convert(recipe.settings, family.settings)
     n_vector = recipe.text.size if vocabulary.vectors is None else vocabulary.vectors.shape[1]
-    return Network(vocabulary, n_vector, family.build(settings, Inputs(n_dimensions, n_vector)))
+    model = family.build(settings, Inputs(n_dimensions, n_vector))
+    return Network(vocabulary, n_vector, model, fine_tuned=recipe.text.fine_tuned is True)
 
 
 def train(
@@ -63,7 +72,7 @@ def train(
     track: Track = unseen,
     on_epoch: Callable[[Epoch], None] = lambda _: None,
 ) -> list[Epoch]:
-    """Train until the recipe's last epoch, or until none was better for its `patience`.
+    """Train stage by stage, each until its last epoch or until none was better for the recipe's `patience`.
 
     Parameters
     ----------
@@ -86,42 +95,86 @@ def train(
     torch.manual_seed(data.seed)
     network = build_network(recipe, data.vocabulary, 0 if data.store is None else data.store.n_dimensions)
     _start_actions(network, data)
-    learned = [parameter for parameter in network.parameters() if parameter.requires_grad]
-    optimiser = torch.optim.Adam(learned, lr=recipe.train.learning_rate, weight_decay=recipe.train.weight_decay)
-    history = _go_on(folder, network, optimiser)
-    if _is_done(history, recipe):
+    history = _read_history(folder)
+    if (stage := _next_stage(history, recipe)) is None:
         return history
     epochs = make_epoch_data(data, network, track)
-    video_ids, measure = epochs.video_ids if "other video" in network.model.needs else [], epochs.watch.measure
-    # Accelerate replaces `forward` in place, by one in mixed precision. The container takes that for training, and the
-    # network inside stays as it is: it is judged and saved in float32, as it will answer.
-    learner, optimiser = accelerator.prepare(torch.nn.Sequential(network), optimiser)
-    while not _is_done(history, recipe):
-        epoch = len(history) + 1
-        pairs, log = epochs.epoch(epoch)
-        started = time.perf_counter()
-        loader = accelerator.prepare_data_loader(_loader(pairs, video_ids, recipe, data.seed, epoch))
-        torch.manual_seed(int(np.random.SeedSequence([data.seed, epoch]).generate_state(1)[0]))
-        learner.train()
-        steps = track(loader, f"epoch {epoch}")
-        loss, watched, waited = _one_epoch(learner, optimiser, accelerator, steps, recipe.train.clip)
-        seconds = time.perf_counter() - started
-        val = epochs.validate(network)
-        if np.isnan(val[measure]):
-            raise UsageError(f"select.measure: {measure} is undefined on {data.val.split}, name another one")
-        best = not history or val[measure] > max(of.val[measure] for of in history)
-        history.append(Epoch(epoch, loss, val, best, watched | log, round(seconds, 3), round(waited / seconds, 5)))
-        if accelerator.is_main_process:
-            checkpoints.save_epoch(folder, network, optimiser, history)
-            on_epoch(history[-1])
-        accelerator.wait_for_everyone()
+    if recipe.train.compile:
+        network.model.compile()
+    training = _Stages(data, folder, network, epochs, accelerator, track, on_epoch)
+    while stage is not None:
+        history = training.stage(stage, history)
+        stage = _next_stage(history, recipe)
     return history
+
+
+@dataclass(frozen=True)
+class _Stages:
+    """What the stages of a run share; fields as in :func:`train`."""
+
+    data: TrainingData
+    folder: Path
+    network: Network
+    epochs: EpochData
+    accelerator: Accelerator
+    track: Track
+    on_epoch: Callable[[Epoch], None]
+
+    def stage(self, stage: int, history: list[Epoch]) -> list[Epoch]:
+        """Train from the newest epoch, or the best one of the stage before, to the end of a stage; return the log."""
+        recipe, network = self.data.recipe, self.network
+        settings = recipe.train.every_stage[stage]
+        optimiser = make_optimiser(recipe.train, settings, network)
+        _put_back(self.folder, history, stage, network, optimiser)
+        network.model.start_stage(frozenset(settings.losses))
+        # Accelerate replaces `forward` in place, by one in mixed precision. The container takes that for training, and
+        # the network inside stays as it is: it is judged and saved in float32, as it will answer.
+        learner, optimiser = self.accelerator.prepare(torch.nn.Sequential(network), optimiser)
+        step = Step(learner, optimiser, self.accelerator, recipe.train, frozenset(settings.losses))
+        while _next_stage(history, recipe) == stage:
+            before = [of for of in history if of.stage == stage]
+            for group in optimiser.param_groups:
+                group["lr"] = recipe.train.rate_of(settings, len(before) + 1)
+            ended = self._epoch(len(history) + 1, stage, step, before)
+            history = [*history, ended]
+            if self.accelerator.is_main_process:
+                checkpoints.save_epoch(self.folder, network, optimiser_tensors(optimiser), history)
+                self.on_epoch(ended)
+            self.accelerator.wait_for_everyone()
+        return history
+
+    def _epoch(self, number: int, stage: int, step: Step, before: list[Epoch]) -> Epoch:
+        """Train for an epoch and validate; `before` are the earlier epochs of the stage."""
+        measure = self.epochs.watch.measure
+        pairs, log = self.epochs.epoch(number)
+        started = time.perf_counter()
+        loader = self.accelerator.prepare_data_loader(self._loader(pairs, number))
+        torch.manual_seed(int(np.random.SeedSequence([self.data.seed, number]).generate_state(1)[0]))
+        step.learner.train()
+        steps = self.track(loader, f"epoch {number}")
+        loss, watched, waited = _one_epoch(step, steps, self.epochs.query_id)
+        seconds = time.perf_counter() - started
+        val = self.epochs.validate(self.network)
+        if np.isnan(val[measure]):
+            raise UsageError(f"select.measure: {measure} is undefined on {self.data.val.split}, name another one")
+        best = not before or val[measure] > max(of.val[measure] for of in before)
+        return Epoch(number, loss, val, best, watched | log, round(seconds, 3), round(waited / seconds, 5), stage)
+
+    def _loader(self, pairs: Pairs, epoch: int) -> DataLoader[TokenBatch]:
+        """Return an epoch's batches, in the order and with the other videos that its number draws."""
+        rng = np.random.default_rng([self.data.seed, epoch])
+        size, model = self.data.recipe.train.batch, self.network.model
+        order = pairs.order(size, rng).tolist()
+        if "other video" in model.needs:
+            pairs = pairs.with_others(self.epochs.video_id.tolist(), rng)
+        return DataLoader(pairs, batch_sampler=_Batches(order, size, model.least_batch), collate_fn=_as_it_is)
 
 
 def _accelerator(recipe: Recipe) -> Accelerator:
     """Return the devices of a recipe, which must fit its precision and batch."""
     accelerator = Accelerator(
         mixed_precision=recipe.train.precision,
+        gradient_accumulation_steps=recipe.train.accumulate or 1,
         dataloader_config=DataLoaderConfiguration(split_batches=True),
     )
     if recipe.train.precision == "fp16" and accelerator.device.type == "cpu":
@@ -159,72 +212,146 @@ def _start_actions(network: Network, data: TrainingData) -> None:
         network.model.start_actions(network.table.weight[known[:entries]])
 
 
-def _go_on(folder: Path, network: Network, optimiser: torch.optim.Optimizer) -> list[Epoch]:
-    """Put back the newest whole epoch, if there is one; return the log up to it."""
+def _read_history(folder: Path) -> list[Epoch]:
+    """Return the log of the newest complete epoch; empty if there is none."""
+    newest = checkpoints.newest_epoch(folder)
+    return [] if newest is None else checkpoints.read_history(newest)
+
+
+def _put_back(
+    folder: Path, history: list[Epoch], stage: int, network: Network, optimiser: torch.optim.Optimizer
+) -> None:
+    """Load the newest epoch of a stage with its optimiser, or the best network of the stage before."""
     newest = checkpoints.newest_epoch(folder)
     if newest is None:
-        return []
-    weights = newest / "network.safetensors"
+        return
+    resumed = history[-1].stage == stage
+    weights = newest / "network.safetensors" if resumed else folder / "best.safetensors"
     checkpoints.load_into(network, checkpoints.read_tensors(weights), weights)
-    moments = newest / "optimiser.safetensors"
-    checkpoints.load_optimiser(optimiser, checkpoints.read_tensors(moments), moments)
-    return checkpoints.read_history(newest)
+    if resumed:
+        state = newest / "optimiser.safetensors"
+        load_optimiser(optimiser, checkpoints.read_tensors(state), state)
 
 
-def _is_done(history: list[Epoch], recipe: Recipe) -> bool:
-    if len(history) >= recipe.train.epochs:
-        return True
-    since_best = next((ago for ago, of in enumerate(reversed(history)) if of.best), 0)
-    return bool(recipe.select.patience) and since_best >= recipe.select.patience
+def _next_stage(history: list[Epoch], recipe: Recipe) -> int | None:
+    """Return the number of the stage that the next epoch belongs to; None if all stages have ended."""
+    stages = recipe.train.every_stage
+    stage = history[-1].stage if history else 0
+    of_stage = [of for of in history if of.stage == stage]
+    since_best = next((ago for ago, of in enumerate(reversed(of_stage)) if of.best), 0)
+    is_done = len(of_stage) >= (stages[stage].epochs or 0)
+    if is_done or (recipe.select.patience and since_best >= recipe.select.patience):
+        stage += 1
+    return stage if stage < len(stages) else None
 
 
-def _loader(pairs: Pairs, video_ids: list[str], recipe: Recipe, seed: int, epoch: int) -> DataLoader[TokenBatch]:
-    """Return an epoch's batches, in the order and with the other videos that its number draws."""
-    rng = np.random.default_rng([seed, epoch])
-    order = rng.permutation(len(pairs)).tolist()
-    if video_ids:
-        other = pairs.video[other_videos(video_ids, rng)]
-        pairs = Pairs(pairs.sentences, pairs.video, pairs.table, iou=pairs.iou, other=other)
-    sampler = BatchSampler(order, recipe.train.batch, drop_last=False)
-    return DataLoader(pairs, batch_sampler=sampler, collate_fn=_as_it_is)
+class _Batches(BatchSampler):
+    """Batches of pairs in an order; a last one that is smaller than `least` joins the one before."""
+
+    def __init__(self, order: list[int], size: int, least: int) -> None:
+        super().__init__(order, size, drop_last=False)
+        self.least = least
+
+    def __iter__(self) -> Iterator[list[int]]:
+        batches = list(super().__iter__())
+        if len(batches) > 1 and len(batches[-1]) < self.least:
+            batches[-2:] = [batches[-2] + batches[-1]]
+        yield from batches
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def _as_it_is(examples: Any) -> Any:  # noqa: ANN401 - a batch, which the pairs put together themselves
     return examples
 
 
+@dataclass(frozen=True)
+class Step:
+    """A step of training: what learns, by which rule, and the terms of the loss that it learns; none for all."""
+
+    learner: torch.nn.Module
+    optimiser: torch.optim.Optimizer
+    accelerator: Accelerator
+    rule: Optimisation
+    losses: frozenset[str]
+
+    def take(self, examples: TokenBatch) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+        """Learn from a batch; return the terms of the loss with "total", and the scalars that the model reports."""
+        with self.accelerator.accumulate(self.learner):
+            output, terms = self.learner(examples)
+            if self.losses:
+                terms = self._chosen(terms)
+            if self.rule.l2:
+                squares = [of.square().sum() for of in self.learner.parameters() if of.requires_grad]
+                terms = {**terms, "l2": 0.5 * self.rule.l2 * torch.stack(squares).sum()}
+            total = torch.stack(list(terms.values())).sum()
+            if total.requires_grad:  # a stage may have nothing to learn from a batch
+                self.accelerator.backward(total)
+            if self.accelerator.sync_gradients:
+                self._clip()
+            self.optimiser.step()
+            self.optimiser.zero_grad(set_to_none=True)
+        scalars = {name: of for name, of in output.extras.items() if of.ndim == 0}
+        return {**terms, "total": total}, scalars
+
+    def _chosen(self, terms: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        unknown = sorted(self.losses - set(terms))
+        if unknown:
+            raise UsageError(f"train.stages: got the loss {unknown[0]!r}, expected one of {', '.join(terms)}")
+        return {name: term for name, term in terms.items() if name in self.losses}
+
+    def _clip(self) -> None:
+        if self.rule.clip and self.rule.clip_by == "value":
+            self.accelerator.clip_grad_value_(self.learner.parameters(), self.rule.clip)
+        elif self.rule.clip:
+            self.accelerator.clip_grad_norm_(self.learner.parameters(), self.rule.clip)
+
+
 def _one_epoch(
-    learner: torch.nn.Module,
-    optimiser: torch.optim.Optimizer,
-    accelerator: Accelerator,
+    step: Step,
     loader: Any,  # noqa: ANN401 - a loader, or what follows one
-    clip: float,
+    query_id: Strings,
 ) -> tuple[dict[str, float], dict[str, float], float]:
     """Take a step for each batch; return means of the loss's terms and of what is watched, and the seconds waited."""
+    accelerator = step.accelerator
     losses: dict[str, torch.Tensor] = {}
     watched: dict[str, torch.Tensor] = {}
+    recent: list[tuple[torch.Tensor, torch.Tensor]] = []  # the pairs of each batch, and its loss
     n_pairs, waited = 0, 0.0
     for examples, seconds in _timed(iter(loader)):
         waited += seconds
-        output, terms = learner(examples)
-        total = torch.stack(list(terms.values())).sum()
-        accelerator.backward(total)
-        if clip:
-            accelerator.clip_grad_norm_(learner.parameters(), clip)
-        optimiser.step()
-        optimiser.zero_grad(set_to_none=True)
+        terms, scalars = step.take(examples)
         size = len(examples.n_words)
         n_pairs += size
-        _add(losses, {**terms, "total": total}, size)
-        _add(watched, {name: of for name, of in output.extras.items() if of.ndim == 0}, size)
+        _add(losses, terms, size)
+        _add(watched, scalars, size)
+        recent.append((examples.pair, terms["total"].detach()))
+        if len(recent) == CHECKED_STEPS:
+            _refuse_infinite(recent, query_id)
+            recent.clear()
+    _refuse_infinite(recent, query_id)
     n_pairs = int(accelerator.reduce(torch.tensor(n_pairs, device=accelerator.device), "sum"))
-    means = {name: float(accelerator.reduce(value, "sum")) / n_pairs for name, value in losses.items()}
-    if not np.isfinite(means["total"]):
-        raise TrueMomentError(
-            f"the loss is not finite ({means['total']}): lower train.learning_rate, or change train.clip or precision"
-        )
-    watched_means = {name: float(accelerator.reduce(value, "sum")) / n_pairs for name, value in watched.items()}
+    means, watched_means = (
+        {name: float(accelerator.reduce(value, "sum")) / n_pairs for name, value in sums.items()}
+        for sums in (losses, watched)
+    )
     return means, watched_means, waited
+
+
+def _refuse_infinite(recent: list[tuple[torch.Tensor, torch.Tensor]], query_id: Strings) -> None:
+    """Refuse to train on after a loss that is not finite; name the queries of its batch."""
+    if not recent:
+        return
+    finite = torch.isfinite(torch.stack([loss for _, loss in recent])).tolist()  # waits for the device
+    if not all(finite):
+        pairs, loss = recent[finite.index(False)]
+        names = query_id[pairs.cpu().numpy()].tolist()
+        some = ", ".join(names[:SHOWN_QUERIES]) + (f" and {len(names) - SHOWN_QUERIES} more" if len(names) > 5 else "")
+        raise TrueMomentError(
+            f"the loss is not finite ({float(loss)}) in the batch of {some}: lower train.learning_rate, or change "
+            "train.clip or precision"
+        )
 
 
 def _add(sums: dict[str, torch.Tensor], values: dict[str, torch.Tensor], weight: int) -> None:

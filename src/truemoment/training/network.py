@@ -1,4 +1,4 @@
-"""Words and model as one network: from the numbers of words to scores and losses."""
+"""Words and model as one network: from the numbers of words to scores, losses and moments."""
 
 from __future__ import annotations
 
@@ -8,27 +8,24 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from truemoment.models.base import Batch, GroundingModel, ModelOutput
+from truemoment.models.base import Batch, GroundingModel, ModelOutput, MomentTensors, PairTensors, tensors_of
 from truemoment.training.vocabulary import PADDING, TokenVocabulary
 
 
-@dataclass(frozen=True)
-class TokenBatch:
-    """A batch before words are vectors; fields as in :class:`~truemoment.models.base.Batch`.
+@dataclass(frozen=True, kw_only=True)
+class TokenBatch(PairTensors):
+    """A batch before words are vectors.
 
     Parameters
     ----------
     numbers : (B, L) int64
-        Numbers of words, 0 after a sentence's end.
+        Numbers of words, 0 after the end of a sentence.
+    pair : (B,) int64
+        Number of each pair among those of the epoch.
     """
 
     numbers: Tensor
-    n_words: Tensor
-    video: Tensor | None = None
-    verbs: Tensor | None = None
-    nouns: Tensor | None = None
-    iou: Tensor | None = None
-    other_video: Tensor | None = None
+    pair: Tensor
 
     def to(self, device: torch.device) -> TokenBatch:
         """Return the examples on a device."""
@@ -43,19 +40,22 @@ class Network(nn.Module):
     Parameters
     ----------
     vocabulary
-        Its vectors stay as they are; where it has none they are learned, from N(0, 1 / E).
+        Its vectors are the first of the table; where it has none, they are drawn from N(0, 1 / E) and learned.
     n_vector
         E, numbers a word vector.
     model
         The model.
+    fine_tuned
+        Whether vectors of the vocabulary are learned too.
     """
 
-    def __init__(self, vocabulary: TokenVocabulary, n_vector: int, model: GroundingModel) -> None:
+    def __init__(
+        self, vocabulary: TokenVocabulary, n_vector: int, model: GroundingModel, *, fine_tuned: bool = False
+    ) -> None:
         super().__init__()
         self.model = model
-        learned = vocabulary.vectors is None
         self.table = nn.Embedding(len(vocabulary), n_vector, padding_idx=PADDING)
-        self.table.weight.requires_grad_(learned)
+        self.table.weight.requires_grad_(vocabulary.vectors is None or fine_tuned)
         with torch.no_grad():
             if vocabulary.vectors is None:
                 self.table.weight.normal_(std=n_vector**-0.5)
@@ -64,15 +64,15 @@ class Network(nn.Module):
                 self.table.weight.copy_(torch.from_numpy(vocabulary.vectors))
 
     def forward(self, examples: TokenBatch) -> tuple[ModelOutput, dict[str, Tensor]]:
-        """Score every candidate, and, where the IoUs are known, return the terms of the loss."""
-        batch = Batch(
-            words=self.table(examples.numbers),
-            n_words=examples.n_words,
-            video=examples.video,
-            verbs=examples.verbs,
-            nouns=examples.nouns,
-            iou=examples.iou,
-            other_video=examples.other_video,
-        )
+        """Score the candidates; in training, return the terms of the loss too."""
+        batch = self._batch(examples)
         output: ModelOutput = self.model(batch)
-        return output, {} if batch.iou is None else self.model.losses(batch, output)
+        return output, self.model.losses(batch, output) if self.training else {}
+
+    def answer(self, examples: TokenBatch) -> MomentTensors:
+        """Return the moments of each query and their scores."""
+        batch = self._batch(examples)
+        return self.model.answer(batch, self.model(batch))
+
+    def _batch(self, examples: TokenBatch) -> Batch:
+        return Batch(words=self.table(examples.numbers), word_numbers=examples.numbers, **tensors_of(examples))

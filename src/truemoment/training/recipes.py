@@ -67,6 +67,13 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
         token, for ``encoder:NAME``.
     engine
         What finds the verbs and nouns of phrases.
+    fine_tuned
+        Whether the vectors of a file or text encoder are learned further, with one vector for all unknown words.
+    absent
+        Where `fine_tuned` vectors of words start that a file does not contain: ``shared`` for the one vector of unknown
+        words, which starts at 0; ``uniform`` for their own, drawn from U(-3, 3).
+    most
+        Largest number of tokens of a sentence; the rest is cut off.
     """
 
     vectors: str = "learned"
@@ -74,10 +81,48 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
     least_count: Positive = 2
     tokens: How = "words"
     engine: str = "lexicon"
+    fine_tuned: bool | UnsetType = UNSET
+    absent: Literal["shared", "uniform"] | UnsetType = UNSET
+    most: Positive | UnsetType = UNSET
+
+
+class TrainingStage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A part of a run with an optimiser of its own, which starts from the best epoch of the stage before.
+
+    Parameters
+    ----------
+    epochs, learning_rate
+        In place of those of the run.
+    trained
+        Parts of the model that are trained, by the beginning of their parameters' names ("words" for the word vectors);
+        none for all.
+    losses
+        Terms of the loss that are minimised; none for all.
+    """
+
+    epochs: Annotated[int, Meta(ge=1, le=MOST_EPOCHS)] | None = None
+    learning_rate: Above0 | None = None
+    trained: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()
+
+
+class Schedule(Struct, frozen=True, forbid_unknown_fields=True):
+    """How the learning rate falls within a stage.
+
+    Parameters
+    ----------
+    after
+        Epochs of the stage after each of which the rate is multiplied.
+    factor
+        What it is multiplied with.
+    """
+
+    after: tuple[Positive, ...]
+    factor: Annotated[float, Meta(gt=0, lt=1)] = 0.1
 
 
 class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
-    """How weights are learned: Adam at a constant rate.
+    """How weights are learned. What is not set is not written: recipes without it keep their hashes.
 
     Parameters
     ----------
@@ -86,11 +131,25 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
     batch
         Pairs a step.
     learning_rate, weight_decay
-        Of Adam.
+        Of the optimiser.
     clip
         Largest norm of the gradient; 0 for none.
     precision
         ``no`` for float32, ``bf16`` or ``fp16`` where the device has them.
+    optimiser
+        ``adam`` (also if unset), ``adamw``, or ``sgd`` with a momentum of 0.9.
+    clip_by
+        ``norm`` of all gradients (also if unset), or ``value`` of each number.
+    l2
+        Factor of half the sum of squares of all trained numbers, as a term of the loss.
+    schedule
+        How the learning rate falls; constant if unset.
+    stages
+        Parts of the run, one after the other; one if unset.
+    accumulate
+        Batches whose gradients are added up for a step; 1 if unset.
+    compile
+        Whether the model is compiled.
     """
 
     epochs: Annotated[int, Meta(ge=1, le=MOST_EPOCHS)] = 10
@@ -99,6 +158,30 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
     weight_decay: Annotated[float, Meta(ge=0)] = 0.0
     clip: Annotated[float, Meta(ge=0)] = 10.0
     precision: Literal["no", "bf16", "fp16"] = "no"
+    optimiser: Literal["adam", "adamw", "sgd"] | UnsetType = UNSET
+    clip_by: Literal["norm", "value"] | UnsetType = UNSET
+    l2: Above0 | UnsetType = UNSET
+    schedule: Schedule | UnsetType = UNSET
+    stages: Annotated[tuple[TrainingStage, ...], Meta(min_length=1)] | UnsetType = UNSET
+    accumulate: Positive | UnsetType = UNSET
+    compile: bool | UnsetType = UNSET
+
+    @property
+    def every_stage(self) -> tuple[TrainingStage, ...]:
+        """The stages, with all values filled in."""
+        return tuple(
+            TrainingStage(
+                stage.epochs or self.epochs, stage.learning_rate or self.learning_rate, stage.trained, stage.losses
+            )
+            for stage in (self.stages or (TrainingStage(),))
+        )
+
+    def rate_of(self, stage: TrainingStage, epoch: int) -> float:
+        """Return the learning rate of an epoch of a stage, from 1."""
+        rate = stage.learning_rate or self.learning_rate
+        if not self.schedule:
+            return rate
+        return rate * self.schedule.factor ** sum(epoch > after for after in self.schedule.after)
 
 
 class EpochSelection(Struct, frozen=True, forbid_unknown_fields=True):
@@ -170,7 +253,8 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
     settings
         Of the family; after :func:`resolve` every one of them.
     rows
-        Rows of features a video (or a window) is resampled to, a multiple of the model's clips.
+        Rows of features a video (or a window) is resampled to, a multiple of the model's clips; only for models that
+        see resampled rows.
     normalise
         Whether each row of features is divided by its length first.
     text, train, select, decode

@@ -191,7 +191,7 @@ def perform(
     there = checkpoints.read_run(folder) if (folder / "run.json").exists() else None
     text_encoder = text_encoder_of(task.recipe.text) if there is None else there.text_encoder
     text = with_commit(task.recipe.text, text_encoder)
-    vocabulary = make_vocabulary(text, task.train.queries.sentence, task.sentences, task.data_dir)
+    vocabulary = make_vocabulary(text, task.train.queries.sentence, task.sentences, task.data_dir, seed=task.seed)
     run = _run_of(task, vocabulary, text_encoder)
     processes = PartialState()
     with lock_folder(folder) if processes.is_main_process else contextlib.nullcontext():

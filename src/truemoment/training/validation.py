@@ -1,12 +1,13 @@
 """Measures during training: the very functions of ``evaluate``, for this training loop or any other.
 
 >>> import numpy as np
->>> from truemoment.proposals import SparseMap
+>>> from truemoment.models.decoding import ScoredMoments
 >>> from truemoment.records import Annotations
 >>> val = Annotations.from_rows([("v#0", "v", 10.0, "a door opens", 0.0, 5.0)])
 >>> watch = Validation(val, "R@1,IoU=0.5")
->>> scores = np.array([[0.9, 0.1, 0.2]], dtype=np.float32)   # cells (0, 0), (0, 1), (1, 1) of two clips
->>> watch.of_scores(scores, SparseMap(2), nms=0.5)["R@1,IoU=0.5"]
+>>> start, end = np.array([0.0, 0.0, 0.5]), np.array([0.5, 1.0, 1.0])   # shares of the video
+>>> found = ScoredMoments(start, end, np.array([[0.9, 0.1, 0.2]], dtype=np.float32))
+>>> watch.of_scores(found, nms=0.5)["R@1,IoU=0.5"]
 1.0
 >>> watch.of_moments({"v#0": [(5.0, 10.0, 0.7)]})["R@1,IoU=0.5"]
 0.0
@@ -16,13 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-import numpy.typing as npt
-
 from truemoment.evaluation import evaluate
 from truemoment.measures import parse_measure
-from truemoment.models.decoding import as_predictions
-from truemoment.proposals import SparseMap
+from truemoment.models.decoding import ScoredMoments, as_predictions
 from truemoment.records import Annotations, Predictions
 
 SHOWN = ("R@1,IoU=0.5", "R@1,IoU=0.7", "mIoU", "AxIoU@10")
@@ -57,10 +54,8 @@ class Validation:
         """Measure ``{query_id: [(start_s, end_s, score), ...]}``."""
         return self.of_predictions(Predictions.from_lists(dict(moments)))
 
-    def of_scores(
-        self, scores: npt.NDArray[np.float32], proposals: SparseMap, *, nms: float, top: int = 10
-    ) -> dict[str, float]:
-        """Measure scores (Q, C) of candidates, one row a query in the order of ``annotations.queries``."""
+    def of_scores(self, found: ScoredMoments, *, nms: float, top: int = 10) -> dict[str, float]:
+        """Measure scored candidates, one row a query in the order of ``annotations.queries``."""
         queries = self.annotations.queries
-        found = as_predictions(queries.query_id, scores, proposals, queries.duration_s, nms=nms, top=top, name="epoch")
-        return self.of_predictions(found)
+        answers = as_predictions(queries.query_id, found, queries.duration_s, nms=nms, top=top, name="epoch")
+        return self.of_predictions(answers)

@@ -34,7 +34,7 @@ from truemoment.records import Annotations
 from truemoment.training import checkpoints
 from truemoment.training.checkpoints import Epoch
 from truemoment.training.epochs import epoch_folder
-from truemoment.training.examples import Pairs, make_pairs, make_table
+from truemoment.training.examples import Pairs, make_pairs
 from truemoment.training.grounder import TrainedGrounder, load_grounder
 from truemoment.training.progress import Track, unseen
 from truemoment.training.runs import TrainingTask, perform, refuse_names
@@ -195,11 +195,13 @@ def _kept(run: Path) -> dict[int, Path]:
 
 def _pairs(method: TrainedGrounder, of: Annotations, *, shuffled: bool, seed: int) -> Pairs:
     """Return a split's pairs as tensors."""
-    recipe, table = method.run.recipe, None
-    if method.features is not None:
-        store = ChangedFeatures(method.features, SHUFFLED, seed) if shuffled else method.features
-        table = make_table(store, of.queries.video_id, recipe, lambda ids: method.track(ids, "features"))
-    return make_pairs(of.queries, method.vocabulary, recipe, method.network.model.needs, table)
+    store = method.features
+    if store is not None and shuffled:
+        store = ChangedFeatures(store, SHUFFLED, seed)
+    model, recipe = method.network.model, method.run.recipe
+    return make_pairs(
+        of.queries, store, method.vocabulary, recipe, model, track=lambda ids: method.track(ids, "features")
+    )
 
 
 def _save(
@@ -213,19 +215,8 @@ def _save(
 ) -> None:
     """Score a split once a way, and save what each threshold makes of it."""
     recipe = method.run.recipe
-    device = next(method.network.parameters()).device
-    parsed = parse_measures(measures)
-    scored = {
-        shuffled: score(method.network, of_change, recipe.train.batch, device) for shuffled, of_change in pairs.items()
-    }
+    parsed, queries, top = parse_measures(measures), of.queries, recipe.decode.top
+    scored = {shuffled: score(method.network, of_change, recipe.train.batch) for shuffled, of_change in pairs.items()}
     for name, shuffled, nms in variants:
-        answers = as_predictions(
-            of.queries.query_id,
-            scored[shuffled],
-            method.network.model.proposals,
-            of.queries.duration_s,
-            nms=nms,
-            top=recipe.decode.top,
-            name=name,
-        )
+        answers = as_predictions(queries.query_id, scored[shuffled], queries.duration_s, nms=nms, top=top, name=name)
         evaluate(of, answers, parsed).save(folder / f"{name}.npz")

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec import UNSET, UnsetType
 
 from truemoment.datasets import data_folder
 from truemoment.exceptions import MissingFileError, UsageError
@@ -54,7 +55,7 @@ class TokenVocabulary:
 
 
 def make_vocabulary(
-    text: Text, train_sentences: Iterable[str], all_sentences: Iterable[str], data_dir: Path | None
+    text: Text, train_sentences: Iterable[str], all_sentences: Iterable[str], data_dir: Path | None, *, seed: int = 0
 ) -> TokenVocabulary:
     """Collect the words that a run knows.
 
@@ -68,6 +69,8 @@ def make_vocabulary(
         Sentences whose words are looked up where vectors are fixed: nothing is learned from them.
     data_dir
         Folder that holds ``glove``.
+    seed
+        Seed of the vectors of words that a file does not contain.
     """
     if text.vectors == "learned":
         counts = Counter(word for sentence in train_sentences for word in set(tokenise(sentence, text.tokens)))
@@ -79,7 +82,21 @@ def make_vocabulary(
     order = sorted(range(len(found.words)), key=found.words.__getitem__)
     vectors = np.zeros((len(order) + 2, found.vectors.shape[1]), dtype=np.float32)
     vectors[2:] = found.vectors[order]
-    return TokenVocabulary(tuple(found.words[at] for at in order), vectors)
+    known = TokenVocabulary(tuple(found.words[at] for at in order), vectors)
+    return _with_absent(known, sorted(wanted - set(known.words)), seed) if text.absent == "uniform" else known
+
+
+ABSENT = 3.0
+"""Largest size of numbers of the vectors that words absent from a file start from (SCDM and ABLR, authors' code)."""
+
+
+def _with_absent(known: TokenVocabulary, words: list[str], seed: int) -> TokenVocabulary:
+    """Return a vocabulary with further words, whose vectors are drawn from U(-3, 3)."""
+    if known.vectors is None or not words:
+        return known
+    rng = np.random.default_rng([seed, len(words)])
+    drawn = rng.uniform(-ABSENT, ABSENT, (len(words), known.vectors.shape[1])).astype(np.float32)
+    return TokenVocabulary((*known.words, *words), np.concatenate([known.vectors, drawn]))
 
 
 def text_encoder_of(text: Text) -> str:
@@ -131,8 +148,10 @@ def _vector_file(name: str, data_dir: Path | None) -> Path:
     return files[0]
 
 
-def word_numbers(sentences: Iterable[str], vocabulary: TokenVocabulary, tokens: How) -> tuple[Ints, Ints]:
-    """Number the words of sentences.
+def word_numbers(
+    sentences: Iterable[str], vocabulary: TokenVocabulary, tokens: How, most: int | UnsetType = UNSET
+) -> tuple[Ints, Ints]:
+    """Number the words of sentences, the first `most` of each if set.
 
     Returns
     -------
@@ -141,7 +160,8 @@ def word_numbers(sentences: Iterable[str], vocabulary: TokenVocabulary, tokens: 
     n_words : (Q,)
         1 or more: a sentence without words counts as one unknown word.
     """
-    lists = [vocabulary.numbers(tokenise(sentence, tokens)) or [UNKNOWN] for sentence in sentences]
+    cut = slice(None if most is UNSET else most)
+    lists = [vocabulary.numbers(tokenise(sentence, tokens)[cut]) or [UNKNOWN] for sentence in sentences]
     n_words = np.array([len(of) for of in lists], dtype=np.int64)
     numbers = np.full((len(lists), int(n_words.max(initial=1))), PADDING, dtype=np.int64)
     for row, of in enumerate(lists):

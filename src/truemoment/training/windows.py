@@ -19,7 +19,7 @@ from truemoment.features.base import FeatureStore
 from truemoment.records import Annotations, Predictions, Queries, numbers_of
 from truemoment.searching.windowed import Windowed
 from truemoment.searching.windows import Windows
-from truemoment.training.examples import ClipTable, FloatTable, Pairs, SentenceTable, read_sentences, video_rows
+from truemoment.training.examples import ClipTable, FloatTable, Pairs, SentenceTable, read_sentences, see_video
 from truemoment.training.network import Network
 from truemoment.training.recipes import Recipe, Windowing
 from truemoment.training.scoring import score
@@ -62,21 +62,23 @@ class AllCandidates:
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
         """Answer each query with its `top` best candidates, best first; or with all as they are listed, if not more."""
-        scores = score(
-            self.network, self._pairs(queries), self.recipe.train.batch, next(self.network.parameters()).device
+        found = score(self.network, self._pairs(queries), self.recipe.train.batch).clipped()
+        n_candidates = found.score.shape[1]
+        chosen = np.broadcast_to(np.arange(n_candidates), found.score.shape)
+        if top < n_candidates:
+            chosen = np.argsort(-found.score, axis=1, kind="stable")[:, :top]
+        scores = np.take_along_axis(found.score, chosen, axis=1)
+        present = scores > -np.inf
+        start_s, end_s = (
+            np.take_along_axis(np.broadcast_to(column, found.score.shape), chosen, axis=1) * queries.duration_s[:, None]
+            for column in (found.start, found.end)
         )
-        proposals = self.network.model.proposals
-        first, last = proposals.cells
-        cells = np.broadcast_to(np.arange(len(first)), scores.shape)
-        if top < len(first):
-            cells = np.argsort(-scores, axis=1, kind="stable")[:, :top]
-        start_s, end_s = (at[cells] / proposals.n_clips * queries.duration_s[:, None] for at in (first, last + 1))
         return Predictions(
             queries.query_id,
-            np.arange(len(queries) + 1) * cells.shape[1],
-            start_s.ravel(),
-            end_s.ravel(),
-            np.take_along_axis(scores, cells, axis=1).ravel().astype(np.float64),
+            np.concatenate([[0], np.cumsum(present.sum(axis=1))]),
+            start_s[present],
+            end_s[present],
+            scores[present].astype(np.float64),
             self.name,
         )
 
@@ -90,20 +92,25 @@ class AllCandidates:
             for part in dataclasses.fields(read)
             if (column := getattr(read, part.name)) is not None
         }
-        ids = list(dict.fromkeys(queries.video_id))
+        duration_s = dict(zip(queries.video_id.tolist(), queries.duration_s.tolist(), strict=True))
         table = None
         if self.features is not None:
-            table = ClipTable(np.stack([self._seen(name) for name in ids]), {name: at for at, name in enumerate(ids)})
-        return Pairs(SentenceTable(**repeated), numbers_of(queries.video_id), table)
+            rows = np.stack([self._seen(name, seconds) for name, seconds in duration_s.items()])
+            table = ClipTable(rows, {name: at for at, name in enumerate(duration_s)})
+        needs_duration = "duration" in self.network.model.needs
+        columns = {"duration_s": queries.duration_s} if needs_duration else {}
+        return Pairs(SentenceTable(**repeated), numbers_of(queries.video_id), table, columns=columns)
 
     @functools.cached_property
-    def _seen(self) -> Callable[[str], FloatTable]:
+    def _seen(self) -> Callable[[str, float], FloatTable]:
         """What the network sees of a window; windows come again with other queries, and are kept while they fit."""
-        features, recipe = self.features, self.recipe
+        features, recipe, model = self.features, self.recipe, self.network.model
         if features is None:
             raise UsageError(f"{self.name} sees no video, expected no features")
         most = MOST_BYTES_KEPT // (4 * recipe.rows * max(features.n_dimensions, 1))
-        return functools.lru_cache(maxsize=most)(lambda video_id: video_rows(features, video_id, recipe))
+        return functools.lru_cache(maxsize=most)(
+            lambda video_id, duration_s: see_video(features, video_id, duration_s, recipe, model)
+        )
 
 
 def in_windows(
@@ -111,5 +118,5 @@ def in_windows(
 ) -> Windowed:
     """Return a method as one for long videos, as a recipe's block `windows` says; `decode` is of whole videos."""
     windows = Windows(windowing.seconds, windowing.stride * windowing.seconds, windowing.tail)
-    n_candidates = len(method.network.model.proposals.cells[0])
+    n_candidates = method.network.model.n_candidates
     return Windowed(method, windows, method.recipe.decode.nms, method.features, each=n_candidates, track=track)

@@ -1,0 +1,132 @@
+"""Stages of a run, optimisers and schedules: what each changes, and that a run that is cut off ends the same."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from truemoment.exceptions import TrueMomentError, UsageError
+from truemoment.models import FAMILIES
+from truemoment.training import checkpoints
+from truemoment.training.recipes import Schedule, read_recipe
+from truemoment.training.runs import perform
+
+BEFORE = json.loads((Path(__file__).parent / "before_stages.json").read_text())
+"""Recorded before there were stages (commit 6d3050a): hashes of recipes, and a run of each of the four families."""
+
+STAGES = "train.stages=[{epochs: 2}, {epochs: 2, learning_rate: 0.001, trained: [score]}]"
+
+
+def weights(folder, name="best.safetensors"):
+    return checkpoints.read_tensors(folder / name)
+
+
+def test_recipes_keep_their_hashes():
+    assert {name: read_recipe(name).hash for name in BEFORE["hashes"]} == BEFORE["hashes"]
+
+
+@pytest.mark.parametrize("name", BEFORE["runs"])
+def test_a_run_is_as_before_there_were_stages(name, task, world, tmp_path):
+    assert name in FAMILIES
+    expected = BEFORE["runs"][name]
+    result = perform(task(name), tmp_path / "run", {"test-iid": world.splits["test-iid"]})
+    assert {key: list(of.shape) for key, of in weights(tmp_path / "run").items()} == expected["shapes"]
+    assert [epoch.loss["total"] for epoch in result.history] == pytest.approx(expected["losses"], rel=1e-5)
+    for epoch, val in zip(result.history, expected["val"], strict=True):
+        assert epoch.val == pytest.approx(val, abs=1e-5)
+    figures = {row.measure: float(row.value) for row in result.tests}
+    assert figures == pytest.approx({measure: float(value) for measure, value in expected["test"].items()}, abs=1e-5)
+
+
+def test_a_stage_starts_from_the_best_epoch_before_and_trains_its_part_alone(task, tmp_path):
+    first, whole = tmp_path / "first", tmp_path / "whole"
+    perform(task("tan2d", "train.stages=[{epochs: 2}]"), first, {})
+    result = perform(task("tan2d", STAGES), whole, {})
+    assert [epoch.stage for epoch in result.history] == [0, 0, 1, 1]
+    assert result.best.stage == 1
+    one, other = weights(first), weights(whole)
+    assert {name for name in one if not torch.equal(one[name], other[name])} == {
+        "model.score.weight",
+        "model.score.bias",
+    }
+
+
+@pytest.mark.parametrize("after", [1, 2, 3])
+def test_a_run_of_stages_that_is_cut_off_ends_as_one_that_was_not(after, task, tmp_path):
+    whole = perform(task("tan2d", STAGES), tmp_path / "whole", {})
+
+    def cut(epoch):
+        if epoch.epoch == after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        perform(task("tan2d", STAGES), tmp_path / "cut", {}, on_epoch=cut)
+    resumed = perform(task("tan2d", STAGES), tmp_path / "cut", {})
+    assert [(of.loss, of.val, of.best) for of in resumed.history] == [
+        (of.loss, of.val, of.best) for of in whole.history
+    ]
+    one, other = weights(tmp_path / "whole"), weights(tmp_path / "cut")
+    assert not [name for name in one if not torch.equal(one[name], other[name])]
+
+
+def test_patience_ends_a_stage_and_the_next_begins(task, tmp_path):
+    stages = "train.stages=[{epochs: 9, learning_rate: 1.0e-12}, {epochs: 1}]"
+    result = perform(task("tan2d", stages, "select.patience=2"), tmp_path / "run", {})
+    assert [epoch.stage for epoch in result.history] == [0, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("train.stages=[{trained: [nothing]}]", "train.stages: got the part 'nothing', expected one of "),
+        ("train.stages=[{losses: [nothing]}]", "train.stages: got the loss 'nothing', expected one of cells"),
+    ],
+)
+def test_unknown_parts_and_losses_are_refused(change, message, task, tmp_path):
+    with pytest.raises(UsageError, match=message):
+        perform(task("tan2d", change), tmp_path / "run", {})
+
+
+def test_the_rate_falls_after_the_stated_epochs(tiny):
+    train = tiny("tan2d", "train.schedule={after: [2, 5], factor: 0.5}").train
+    assert train.schedule == Schedule((2, 5), 0.5)
+    stage = train.every_stage[0]
+    assert [train.rate_of(stage, epoch) for epoch in (1, 2, 3, 5, 6)] == [0.01, 0.01, 0.005, 0.005, 0.0025]
+
+
+@pytest.mark.parametrize("change", ["optimiser=sgd", "optimiser=adamw", "clip_by=value", "accumulate=3", "l2=0.001"])
+def test_a_run_with_another_rule_is_resumed_to_the_bit(change, task, tmp_path):
+    changes = (f"train.{change}", "train.epochs=2", "train.schedule={after: [1]}")
+    whole = perform(task("tan2d", *changes), tmp_path / "whole", {})
+    assert whole.history[1].loss["total"] < whole.history[0].loss["total"]
+
+    def cut(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        perform(task("tan2d", *changes), tmp_path / "cut", {}, on_epoch=cut)
+    perform(task("tan2d", *changes), tmp_path / "cut", {})
+    one, other = weights(tmp_path / "whole"), weights(tmp_path / "cut")
+    assert not [name for name in one if not torch.equal(one[name], other[name])]
+
+
+def test_batches_whose_gradients_are_added_make_the_step_of_one(task, tmp_path):
+    """Two batches of 8 make a step of 16: gradients of means are averaged, and 2D-TAN's loss is a mean over pairs."""
+    changes = ("train.epochs=1", "train.learning_rate=0.001", "train.optimiser=sgd", "train.clip=0")
+    n_pairs = task().train.n_queries
+    assert n_pairs % 16 == 0
+    perform(task("tan2d", "train.batch=16", *changes), tmp_path / "one", {})
+    perform(task("tan2d", "train.batch=8", "train.accumulate=2", *changes), tmp_path / "two", {})
+    one, other = weights(tmp_path / "one"), weights(tmp_path / "two")
+    for name in one:
+        np.testing.assert_allclose(one[name].numpy(), other[name].numpy(), atol=2e-5)
+
+
+def test_a_loss_that_is_not_finite_names_its_queries(task, world, tmp_path):
+    with pytest.raises(TrueMomentError, match=r"the loss is not finite \(nan\) in the batch of ") as caught:
+        perform(task("tan2d", "train.learning_rate=1e30", "train.clip=0", "train.batch=4"), tmp_path / "run", {})
+    named = str(caught.value).partition("batch of ")[2].partition(":")[0].split(", ")
+    assert len(named) == 4
+    assert set(named) <= set(world.splits["train"].queries.query_id.tolist())
