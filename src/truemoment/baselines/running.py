@@ -107,16 +107,9 @@ def run_baseline(
         first = first or [predictions]
         title = grounder.name
     given = {"measure": fit_measure, "engine": engine, "proposals": proposals}
-    return BaselineRun(
-        name=name,
-        title=title,
-        predictions=first[0],
-        runs=tuple(scores),
-        train=train if baseline.learns else None,
-        choices={of: given[of] for of in baseline.takes},
-        top=top,
-        seed=seed,
-    )
+    train = train if baseline.learns else None
+    choices = {of: given[of] for of in baseline.takes}
+    return BaselineRun(name, title, first[0], tuple(scores), train, choices, top, seed)
 
 
 def check_repeats(name: str, repeats: int) -> None:
