@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 # Test processes run side by side, one a core; threads of their own would only wait for each other.
-for library in ("OPENBLAS", "OMP"):  # NumPy's and PyTorch's
-    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # PyTorch
 
 import pytest
 from filelock import FileLock

@@ -15,7 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
-from truemoment.bias.uniqueness import uniqueness_of
+from truemoment.bias.uniqueness import uniqueness
 from truemoment.language.meteor import meteor, split_words
 
 N_FILMS, N_SENTENCES = 650, 384_600
@@ -69,7 +69,7 @@ def main() -> None:
     sentences = [sentence for of in films for sentence in of]
 
     start = time.perf_counter()
-    found = uniqueness_of(video_id, sentences, THRESHOLDS)
+    found = uniqueness(video_id, sentences, THRESHOLDS)
     ours = time.perf_counter() - start
     print(f"{len(sentences):,} sentences in {N_FILMS} films, {found[0].pairs:,} pairs of one film")
     print(f"ours: {ours:.1f} s, {found[0].pairs_scored:,} pairs scored")

@@ -22,7 +22,7 @@ two_sets = st.tuples(*[st.lists(twentieths, min_size=1, max_size=12)] * 2)
 
 def located(moments, video=None):
     number = np.arange(len(moments))
-    return Locations(np.array(moments, dtype=float), number, number, number if video is None else video, number)
+    return Locations(np.array(moments, dtype=float), number, number if video is None else video, number)
 
 
 def distance(a, b, seed=0, permutations=3):

@@ -273,7 +273,7 @@ def test_off_a_grid_figures_are_what_they_were():
     # Computed by this package before it knew of grids (commit 89232cb).
     draws = np.random.default_rng(1).random((60 * 500, 2))
     moments, number = draws[draws[:, 1] - draws[:, 0] >= 0.05][:500], np.arange(500)
-    where = Locations(moments, number, number, number, number)
+    where = Locations(moments, number, number, number)
     even = evenness(where, np.random.default_rng(0), draws=20)
     assert (even.below_even_bits, even.by_chance_bits) == (-0.01156719685034463, 0.4276068981064996)
     assert (even.entropy_bits, even.p_value, even.grid) == (-1.1390464872587185, 14 / 21, None)

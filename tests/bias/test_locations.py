@@ -34,8 +34,7 @@ def test_each_location_is_a_share_of_its_video(where):
     assert where.start_end_norm.tolist() == [[0.25, 0.5], [0.0, 0.4], [0.25, 0.5], [0.25, 0.5], [0.0, 1.0]]
 
 
-def test_numbers_of_row_query_video_and_moment(where):
-    assert where.row.tolist() == [0, 1, 3, 5, 6]
+def test_numbers_of_query_video_and_moment(where):
     assert where.query.tolist() == [0, 1, 3, 5, 5]
     assert where.video.tolist() == [0, 1, 0, 2, 2]
     assert where.n_videos == 3
@@ -51,38 +50,9 @@ def test_moments_that_differ_only_outside_the_video_are_distinct():
     assert Locations.of(Annotations.from_rows(rows)).multiplicity.tolist() == [1, 1]
 
 
-@pytest.mark.parametrize("keep", [np.array([False, False, True, False, True]), np.array([2, 4])])
-def test_a_selection_numbers_videos_and_moments_anew(where, keep):
-    part = where.select(keep)
-    assert part.start_end_norm.tolist() == [[0.25, 0.5], [0.0, 1.0]]
-    assert (part.row.tolist(), part.query.tolist()) == ([3, 6], [3, 5])
-    assert (part.video.tolist(), part.n_videos, part.multiplicity.tolist()) == ([0, 1], 2, [1, 1])
-
-
-def test_a_selection_keeps_moments_of_one_video_apart(where):
-    part = where.select(np.array([4, 3, 0]))
-    assert part.video.tolist() == [1, 1, 0]
-    assert part.multiplicity.tolist() == [1, 1, 1]
-
-
-def test_nothing_left_is_refused(where):
-    with pytest.raises(InputError, match="no location"):
-        where.select(np.zeros(5, dtype=bool))
+def test_nothing_left_is_refused():
     with pytest.raises(InputError, match="no moment within a video of known duration"):
         Locations.of(Annotations.from_rows(ROWS[2:3]))
-
-
-@pytest.mark.parametrize("wrong", [[0.5, 0.5], [-0.1, 0.5], [0.5, 1.1], [float("nan"), 0.5]])
-def test_what_is_no_location_is_refused(wrong):
-    one = np.zeros(1, dtype=np.int64)
-    with pytest.raises(InputError, match="0 <= start < end <= 1"):
-        Locations(np.array([wrong]), one, one, one, one)
-
-
-def test_columns_of_different_length_are_refused():
-    one = np.zeros(1, dtype=np.int64)
-    with pytest.raises(InputError, match="one length"):
-        Locations(np.array([[0.0, 0.5]]), one, one, np.zeros(2, dtype=np.int64), one)
 
 
 @given(st.lists(st.tuples(st.integers(0, 59), st.integers(1, 60)).filter(lambda m: m[0] < m[1]), min_size=1))

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from truemoment import Annotations, load_annotations
 from truemoment.bias.statistics import dataset_statistics
-from truemoment.exceptions import UsageError
 from truemoment.language import Remembered, get_engine
 
 NAN = float("nan")
@@ -163,17 +162,6 @@ def test_hostile_sentences(sentence):
     sentences = dataset_statistics({"all": split}, ENGINE).whole.sentences
     assert sentences.n == 2
     assert sentences.words_histogram.sum() == 2
-
-
-@pytest.mark.parametrize("groups", [{"g": ["train", "val"]}, {"g": []}])
-def test_groups_of_splits_that_are_not_there(groups):
-    with pytest.raises(UsageError, match=r"expected some of train"):
-        dataset_statistics({"train": annotations({"v": (1.0, [("x", 0, 1)])})}, ENGINE, groups=groups)
-
-
-def test_no_split():
-    with pytest.raises(UsageError, match="expected one or more"):
-        dataset_statistics({}, ENGINE)
 
 
 @pytest.mark.data

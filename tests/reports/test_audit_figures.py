@@ -8,10 +8,10 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from truemoment.auditing.checks import curves, excess_where_blind_misses, slices
-from truemoment.auditing.checks.by_length_figure import by_length_figure
-from truemoment.auditing.checks.curves_figure import curves_figure
+from truemoment.auditing.checks import excess_where_blind_misses, slices
 from truemoment.auditing.checks.excess_figure import excess_figure
+from truemoment.auditing.checks.long_moments import by_length, by_length_figure
+from truemoment.auditing.checks.loose_threshold import curves, curves_figure
 from truemoment.auditing.checks.slices_figure import slices_figure
 from truemoment.auditing.checks.verdict_figures import floors_figure
 from truemoment.exceptions import InputError, UsageError
@@ -111,9 +111,9 @@ def test_bars_are_the_figures(example):
 
 def test_curves_are_r_and_dr(example):
     results = example.results
-    [axes] = curves_figure(results.cached(curves.curves)).axes
+    [axes] = curves_figure(results.cached(curves)).axes
     lines = [line.get_ydata() for line in axes.lines if len(line.get_ydata())]
-    for number, (_, of) in enumerate(results.cached(curves.curves)):
+    for number, (_, of) in enumerate(results.cached(curves)):
         np.testing.assert_array_equal(lines[2 * number], 100 * of.recall[0])
         np.testing.assert_array_equal(lines[2 * number + 1], 100 * of.discounted[0])
 
@@ -132,17 +132,15 @@ def test_text_only_has_a_bar_and_a_curve(in_words):
     results = in_words.results
     [bars] = floors_figure(results).axes
     assert "text only (no frames)" in [label.get_text() for label in bars.get_yticklabels()]
-    drawn = curves_figure(results.cached(curves.curves))
+    drawn = curves_figure(results.cached(curves))
     [axes], [legend] = drawn.axes, drawn.legends
     assert [text.get_text() for text in legend.get_texts()].count("text only (no frames)") == 1
-    colours = {line.get_color() for line in axes.lines if line.get_label() in dict(results.cached(curves.curves))}
-    assert len(colours) == len(results.cached(curves.curves))
+    colours = {line.get_color() for line in axes.lines if line.get_label() in dict(results.cached(curves))}
+    assert len(colours) == len(results.cached(curves))
 
 
 def test_hits_and_misses_add_up_to_the_queries(example):
-    own, floor = by_length_figure(
-        example.results.cached(curves.by_length).norm, example.results.cached(curves.floor_by_length).norm
-    ).axes
+    own, floor = by_length_figure(*(of.norm for of in example.results.cached(by_length))).axes
     for axes in (own, floor):
         assert sum(bar.get_height() for bar in axes.patches) == 120
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from truemoment.bias.guarantees import UNKNOWN_GUESSING, inspect_split, with_guessing
+from truemoment.bias.guarantees import UNKNOWN_GUESSING, inspect_split
 from truemoment.bias.guessing import MEASURES, guess_on_split
 from truemoment.bias.resplitting import MeasuredResplit
 from truemoment.bias.shifts import LocationShift, WordShift
@@ -33,8 +33,7 @@ SOURCE = ResplitSource(annotations="../mine_*.jsonl", splits={"all": "0" * 64})
 def looked_at(found, original=None):
     """Give a split, what was found of it and what floors reach on it."""
     guessing = guess_on_split(found, original=original, cache=Cache.of_user())
-    inspection = inspect_split(found, np.random.default_rng(0), permutations=99)
-    return found, with_guessing(inspection, guessing, found.plan), guessing
+    return found, inspect_split(found, np.random.default_rng(0), guessing, permutations=99), guessing
 
 
 def inspected(whole, plan=None, original=None):
@@ -299,12 +298,11 @@ def test_where_none_is_shown_the_size_of_the_test_is_said(world):
 def test_the_promise_that_guessing_gains_less(world, on_ood, kept, said):
     found, _, guessing = world
     guessing = with_interval(with_interval(guessing, "test-iid", 0.2, 0.3), "test-ood", *on_ood)
-    bare = inspect_split(found, np.random.default_rng(0), permutations=99)
-    promise = with_guessing(bare, guessing, found.plan).promises[-1]
+    bare, inspection = (inspect_split(found, np.random.default_rng(0), of, permutations=99) for of in (None, guessing))
+    promise = inspection.promises[-1]
     assert (promise.name, promise.kept) == ("less-to-guess", kept)
     assert promise.finding.startswith(said)
-    by_words = replace(found.plan, shifts=(WordShift("words"),))
-    assert with_guessing(bare, guessing, by_words).promises == bare.promises
+    assert inspection.promises[:-1] == bare.promises
 
 
 def test_the_whole_video_is_warned_of_where_it_gains(world):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from truemoment.intervals import Floats
-from truemoment.reports.drawing import FLOOR, INK, METHOD, PAPER, SOFT, write_beside
+from truemoment.reports.drawing import FLOOR, INK, METHOD, PAPER, SOFT, wrapped, write_beside
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +30,23 @@ def draw_dots(axes: Axes, own: Floats, floor: Floats, *, offset: float) -> None:
     axes.plot(
         floor, rows + offset, "D", color=FLOOR, mfc=PAPER, mew=1.2, ms=4.5, label="strongest floor", clip_on=False
     )
+
+
+def draw_bar(axes: Axes, at: float, value: float, ci95: Floats, look: tuple[str, str, str | None]) -> None:
+    """Draw a figure as a bar of this face, edge and hatch, with its interval and number; or "undefined"."""
+    end = 0.0
+    if np.isfinite(value):
+        face, edge, hatch = look
+        axes.barh(at, value, height=0.62, color=face, edgecolor=edge, hatch=hatch, linewidth=0.8)
+        end = max(value, draw_interval(axes, at, ci95))
+    write_beside(axes, f"{value:.1f}" if np.isfinite(value) else "undefined", end, at)
+
+
+def name_rows(axes: Axes, names: Sequence[str], width: int) -> None:
+    """Name the rows, the first one at the top."""
+    axes.set_yticks(range(len(names)), [wrapped(name, width) for name in names])
+    axes.set_ylim(max(len(names), 1) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0, pad=7)
 
 
 def write_undefined(axes: Axes, values: Floats) -> None:

@@ -21,9 +21,14 @@ def measured(scores: Scores, ci95: Floats) -> list[Measured]:
     return [dataclasses.replace(figure, ci95=ends) for figure, ends in figures]
 
 
+def at_measure(value: Floats, ci95: Floats, measure: Measure, m: int) -> Measured:
+    """Return the value at measure m with its 95 % interval."""
+    return Measured(float(value[m]), why_undefined(measure), ci95[m].tolist())
+
+
 def difference(paired: Paired, measure: Measure, m: int) -> dict[str, Any]:
     """Return the difference of two systems at a measure with its interval and p values."""
-    entry = Measured(float(paired.difference[m]), why_undefined(measure), paired.ci95[m].tolist()).as_dict()
+    entry = at_measure(paired.difference, paired.ci95, measure, m).as_dict()
     entry = {"difference": entry.pop("value")} | entry | {"p": float(paired.p[m]), "p_holm": float(paired.p_holm[m])}
     if not (math.isfinite(entry["p"]) and math.isfinite(entry["p_holm"])):
         entry.setdefault("why", NO_INTERVAL)

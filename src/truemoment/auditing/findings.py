@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import NamedTuple
 
 from truemoment.exceptions import UsageError
@@ -16,20 +15,18 @@ from truemoment.reports.model import Level
 
 @dataclass(frozen=True)
 class AuditFinding:
-    """One thing an audit found.
+    """The finding of a check.
 
     Parameters
     ----------
     check
-        Name of the check, as a gate writes it.
+        Name of the check in a gate.
     level
         ``serious``, ``warning``, ``note`` or ``good`` (passed).
     verdict
-        One sentence in plain words, figures included.
-    evidence
-        Lines after it.
+        One sentence with its figures.
     figure
-        The number the verdict turns on, a fraction; None where there is none.
+        The number that the verdict depends on, a fraction; None where there is none.
     holds
         Whether the check passes; None where that is not known, or the check cannot fail.
     """
@@ -42,9 +39,7 @@ class AuditFinding:
     holds: bool | None = None
 
 
-_COMPARE: Mapping[str, Callable[[float, float], bool]] = MappingProxyType(
-    {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
-)
+_COMPARE = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
 
 
 class Condition(NamedTuple):
@@ -98,16 +93,9 @@ def read_gate(text: str) -> tuple[Condition, ...]:
 def judge(
     conditions: Sequence[Condition], findings: Sequence[AuditFinding], figures: Mapping[str, float]
 ) -> tuple[Outcome, ...]:
-    """Check conditions against findings. A condition that is undecided, or does not apply, fails.
+    """Check conditions of :func:`read_gate` against findings, and against `figures` of measures by name (fractions).
 
-    Parameters
-    ----------
-    conditions
-        As :func:`read_gate` returns them.
-    findings
-        Findings of the audit.
-    figures
-        Figures of the measures by name, fractions.
+    A condition that is undecided, or does not apply, fails.
     """
     by_name = {finding.check: finding for finding in findings}
     outcomes = []
@@ -117,13 +105,12 @@ def judge(
         if finding is None and figure is None:
             passed, why = False, f"{condition.name} does not apply here"
         elif condition.comparison:
-            defined = figure is not None and math.isfinite(figure)
-            passed = figure is not None and defined and _COMPARE[condition.comparison](figure, condition.limit)
-            why = f"{condition.name} is {figure:.4f}" if defined else f"{condition.name} is undefined"
+            value = math.nan if figure is None else figure
+            passed = math.isfinite(value) and _COMPARE[condition.comparison](value, condition.limit)
+            why = f"{condition.name} is {value:.4f}" if math.isfinite(value) else f"{condition.name} is undefined"
         else:
             passed = finding is not None and finding.holds is True
-            why = "" if finding is None else finding.verdict
-            if finding is not None and finding.holds is None:
-                why = f"undecided: {finding.verdict}"
+            undecided = finding is not None and finding.holds is None
+            why = "" if finding is None else f"{'undecided: ' if undecided else ''}{finding.verdict}"
         outcomes.append(Outcome(condition, passed, why))
     return tuple(outcomes)

@@ -25,15 +25,7 @@ TEXT_ONLY = "text-only"
 def fit_floors(
     setup: AuditSetup, seed: int, on_status: Callable[[str], None]
 ) -> tuple[tuple[FloorResult, ...], tuple[str, ...]]:
-    """Fit and run every floor.
-
-    Returns
-    -------
-    floors
-        PredictAll first; the same model without its frames last, where its predictions are given.
-    left_out
-        Floors that could not be fitted, and the number of queries without a duration, in words.
-    """
+    """Return every floor, PredictAll first, the model without its frames last; and in words what was left out."""
     train, validation = setup.splits.train, setup.splits.validation
     setting = Setting(
         annotations=setup.annotations,
@@ -115,23 +107,9 @@ def human_ceilings(
     identical to a person's own stay among the others': they are agreement. A person gives one answer, which is all that
     R@5 finds.
 
-    Parameters
-    ----------
-    annotations
-        The audited split.
-    measures, protocol
-        M measures of moments, and how they are measured.
-    scores
-        Scores of any method on the split by these measures.
-
-    Returns
-    -------
-    ceilings
-        None where no query has several annotators. Other queries carry no weight; nor do, against one annotator,
-        measures that look at sets of moments or define how references count. Their answers are all annotators'
-        moments.
-    n_queries
-        Queries that several annotators marked.
+    Returned with the number of queries with several annotators; other queries carry no weight. Against one annotator,
+    measures that look at sets of moments or define how references count carry none either. `scores` are those of any
+    method on the split.
     """
     if not any(annotations.annotator):
         return [], 0

@@ -46,15 +46,9 @@ class RelatedFiles:
         Predictions on test-iid, and the name of that split.
     shuffled, text_only
         Predictions of the same model on shuffled videos, and without the frames.
-    model
-        Folder of the model (``truemoment train``), which then predicts on changed videos; None for none.
-    features
-        Features that the model reads; None for those of its training.
-
-    Raises
-    ------
-    UsageError
-        If features are given without a model.
+    model, features
+        Folder of the model (``truemoment train``), which then predicts on changed videos, and the features that it
+        reads; None for those of its training.
     """
 
     select_split: str | None = None
@@ -96,42 +90,12 @@ def audit_predictions(
 ) -> Audit:
     """Read what an audit needs, and run it.
 
-    Parameters
-    ----------
-    predictions
-        Predictions, or a file with them.
-    annotations
-        The audited split: where it and the other splits are read from, or annotations without other splits.
-    related
-        Other predictions of the same model, and the model itself.
-    fit_split, fit_annotations
-        Split or annotations that floors are fitted on; None for the split ``train``. The split ``none`` is no split.
-    measures, protocol
-        What is measured, and how; None for the dataset's own.
-    engine
-        Engine that finds verbs.
-    resamples, permutations, seed
-        Number of resamples of the videos and of swaps of a permutation test; seed of all draws.
-    gate
-        Conditions separated by ``;``, see :func:`truemoment.auditing.read_gate`.
-    cache
-        Cache of fitted floors.
-    read
-        Reads a prediction file.
-    on_status
-        Called with what is being done.
-
-    Returns
-    -------
-    Audit
-        With its sources and the outcomes of the gate.
+    Floors are fitted on `fit_split` or `fit_annotations`: by default on ``train``, with ``none`` on no split.
 
     Raises
     ------
-    UsageError
-        If the options do not fit each other or the annotations.
-    MissingFileError, InputError
-        If a file is missing or malformed.
+    UsageError, MissingFileError, InputError
+        If the options do not fit each other or the annotations, or a file is missing or malformed.
     """
     related = RelatedFiles() if related is None else related
     conditions = () if gate is None else read_gate(gate)
@@ -143,21 +107,14 @@ def audit_predictions(
     splits = _read_splits(source, reference, fit_split, fit_annotations, related.select_split)
     iid = None if related.iid is None else _read_iid(source, reference, related.iid, related.iid_split, read)
     protocol = resolve_protocol(protocol, reference)
-    measure_list = resolve_measures(measures, protocol, reference, answers)
-    measure_list = tuple(measure for measure in measure_list if measure.needs in OF_MOMENTS)
-    controls = Controls(
-        shuffled=None if related.shuffled is None else _read(related.shuffled, reference, read)[0],
-        text_only=None if related.text_only is None else _read(related.text_only, reference, read)[0],
-        caution="" if match is None else " ".join(match.told),
-    )
+    resolved = resolve_measures(measures, protocol, reference, answers)
+    measure_list = tuple(measure for measure in resolved if measure.needs in OF_MOMENTS)
+    controls = _read_controls(related, reference, match, read)
     sources = _sources(predictions, related.predictions())
     if related.model is not None:
-        data_dir = None if source is None else source.data_dir
-        top = answers_a_query(answers, measure_list)
-        controls, model = _ask_model(
-            related, controls, reference, top=top, seed=seed, data_dir=data_dir, on_status=on_status
-        )
-        sources |= {"model": model}
+        top, data_dir = answers_a_query(answers, measure_list), None if source is None else source.data_dir
+        asked = _ask_model(related, controls, reference, top=top, seed=seed, data_dir=data_dir, on_status=on_status)
+        controls, sources["model"] = asked
     setup = AuditSetup(
         annotations=reference,
         predictions=answers,
@@ -217,6 +174,13 @@ def _read_iid(
     return annotations, _read(file, annotations, read)[0]
 
 
+def _read_controls(related: RelatedFiles, reference: Annotations, match: MatchReport | None, read: Read) -> Controls:
+    shuffled, text_only = (
+        None if file is None else _read(file, reference, read)[0] for file in (related.shuffled, related.text_only)
+    )
+    return Controls(shuffled, text_only, caution="" if match is None else " ".join(match.told))
+
+
 def _ask_model(
     related: RelatedFiles,
     controls: Controls,
@@ -227,13 +191,7 @@ def _ask_model(
     data_dir: Path | None,
     on_status: Callable[[str], None],
 ) -> tuple[Controls, dict[str, str]]:
-    """Let the model predict on original and changed videos; return its predictions as controls, and which model it is.
-
-    Parameters
-    ----------
-    top
-        Number of predictions a query, as many as were audited.
-    """
+    """Return a model's predictions on original and changed videos as controls, and which model it is."""
     from truemoment.training.grounder import load_grounder  # noqa: PLC0415 - PyTorch is needed only here
 
     on_status("loading the model")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from truemoment.intervals import Bools, Floats, Ints
+from truemoment.intervals import Bools, Floats
 from truemoment.scores import Scores
 from truemoment.studentised import resample_ratios
 from truemoment.uncertainty import (
@@ -21,19 +21,16 @@ from truemoment.uncertainty import (
 
 
 class Paired(NamedTuple):
-    """One system less another over the same queries: a row a measure, fractions, NaN where undefined.
+    """One system less another over the same queries by M measures: fractions, NaN where undefined.
 
     Parameters
     ----------
-    difference : (M,)
     ci95 : (M, 2)
         By the studentised bootstrap of videos.
     p, p_holm : (M,)
         Of swapping the systems video by video; corrected over the measures.
     resolves : (M,)
         Smallest difference that can be detected with 80 % power at the level of 5 %.
-    n_differing : (M,)
-        Videos that the two score differently.
     """
 
     difference: Floats
@@ -41,7 +38,6 @@ class Paired(NamedTuple):
     p: Floats
     p_holm: Floats
     resolves: Floats
-    n_differing: Ints
 
 
 def figures(scores: Scores) -> Floats:
@@ -67,8 +63,7 @@ def paired(a: Scores, b: Scores, rng: np.random.Generator, *, resamples: int, pe
     for_draws, for_test = rng.spawn(2)
     (own, weight), (other, _) = sums_by_video(a), sums_by_video(b)
     drawn = resample_ratios(own - other, weight, for_draws, resamples=resamples)
-    n_differing = videos_that_differ(a, b)
     p = paired_permutation(a, b, for_test, permutations=permutations)
-    resolves = minimum_detectable_difference(drawn.drawn, n_differing=n_differing)
+    resolves = minimum_detectable_difference(drawn.drawn, n_differing=videos_that_differ(a, b))
     ci95 = np.stack(drawn.bounds(LEVEL), axis=-1)
-    return Paired(figures(a) - figures(b), ci95, p, holm(p), resolves, n_differing)
+    return Paired(figures(a) - figures(b), ci95, p, holm(p), resolves)

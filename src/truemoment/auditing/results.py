@@ -33,26 +33,9 @@ T = TypeVar("T")
 class Results:
     """What is known about an audited method.
 
-    Parameters
-    ----------
-    setup
-        What is audited, and what there is to compare it with.
-    seed
-        Seed of all draws. Each draw has a stream of its own, seeded by its name: another check changes no other.
-    on_status
-        Called with what is being done.
-
-    Attributes
-    ----------
-    whole
-        The setup as given.
-    setup
-        The setup without the queries that have no reference moment.
-
-    Raises
-    ------
-    UsageError
-        If no query of a split has a reference moment.
+    Each draw has a random stream of its own, seeded by its name, so that a new check changes no other. `whole` is the
+    setup as given, `setup` the same without the queries that have no reference moment. A UsageError means that a split
+    has no other query.
     """
 
     def __init__(self, setup: AuditSetup, seed: int = 0, on_status: Callable[[str], None] = lambda _: None) -> None:
@@ -86,8 +69,6 @@ class Results:
     def annotations(self) -> Annotations:
         """The queries of the audited split that have a reference moment."""
         return self.setup.annotations
-
-    # ------------------------------------------------------------------------------------- figures
 
     @functools.cached_property
     def scores(self) -> Scores:
@@ -179,14 +160,11 @@ class Results:
     def p_values(self) -> Floats:
         """Two-sided p value of the method against each floor, (F, M), by swapping the two video by video."""
         self.on_status("testing differences")
-        return np.array(
-            [
-                paired_permutation(
-                    self.scores, floor.scores, self.stream(f"test {floor.name}"), permutations=self.setup.permutations
-                )
-                for floor in self.floors
-            ]
-        )
+        return np.array([self._p_values_against(floor) for floor in self.floors])
+
+    def _p_values_against(self, floor: FloorResult) -> Floats:
+        rng = self.stream(f"test {floor.name}")
+        return paired_permutation(self.scores, floor.scores, rng, permutations=self.setup.permutations)
 
     @functools.cached_property
     def p(self) -> Floats:

@@ -14,18 +14,14 @@ from truemoment.auditing.setup import AuditSetup
 
 @dataclass(frozen=True, eq=False)
 class Audit:
-    """The findings about a method, and all that they are computed from.
+    """The findings about a method, and the results that they are computed from.
 
     Parameters
     ----------
-    results
-        Scores, floors, ceilings, verdict, and what each check computed.
     findings
-        One a check that applies; the first one is the verdict.
+        One for each check that applies; the first one is the verdict.
     outcomes
         Outcomes of a gate's conditions.
-    seed
-        Seed of all draws.
     sources
         Files that were read: ``path`` and ``sha256`` of the predictions, ``beside`` other predictions by option,
         ``model`` the model that predicted on changed videos.
@@ -53,18 +49,8 @@ def audit(
 ) -> Audit:
     """Audit a method.
 
-    Parameters
-    ----------
-    setup
-        What is audited, and what there is to compare it with.
-    seed
-        Seed of all draws; the same seed gives the same audit.
-    conditions
-        Conditions of a gate, as :func:`truemoment.auditing.read_gate` returns them.
-    sources
-        Files that were read, see :class:`Audit`.
-    on_status
-        Called with what is being done.
+    `conditions` are those of a gate, as :func:`truemoment.auditing.read_gate` returns them. `sources` are the files
+    that were read, see :class:`Audit`. `on_status` is called with what is being done.
 
     Raises
     ------

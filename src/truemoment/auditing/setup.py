@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 
 import numpy as np
 
@@ -29,10 +28,8 @@ class Splits:
 
     Parameters
     ----------
-    train
-        The floors are fitted on it; None where there is none.
-    validation
-        Each floor is measured on it too; None where there is none.
+    train, validation
+        The floors are fitted on the first, and measured on the second too.
     others
         Splits that are compared with the audited one: do they share videos or sentences?
     """
@@ -72,7 +69,6 @@ class Controls:
 
     def __post_init__(self) -> None:
         """Refuse changed videos without the original ones."""
-        object.__setattr__(self, "changed", MappingProxyType(dict(self.changed)))
         if self.changed and ORIGINAL not in self.changed:
             raise UsageError(
                 f"found predictions on changed videos ({', '.join(self.changed)}), expected those on the original ones "
@@ -80,7 +76,7 @@ class Controls:
             )
 
     def predictions(self) -> Iterator[tuple[Predictions, str]]:
-        """Go through all predictions, each with words for what they were made on."""
+        """Return all predictions, each with words for what they were made on."""
         if self.shuffled is not None:
             yield self.shuffled, " on shuffled videos"
         if self.text_only is not None:
@@ -104,16 +100,10 @@ class AuditSetup:
     ----------
     annotations, predictions
         The audited split and the predictions; the duration of every video with a moment is known.
-    measures, protocol
-        What is measured, and how.
     match
         How the rows of the predictions matched queries; None if they came from no file.
-    splits
-        Other splits of the dataset.
     iid
         Annotations and predictions of the test-iid split, where the audited one is test-ood.
-    controls
-        Predictions of the same model with less to see.
     engine
         Engine that finds verbs.
     resamples, permutations
@@ -168,10 +158,10 @@ class AuditSetup:
             self._refuse_dropped(located, predictions, which)
 
     def _refuse_dropped(self, located: Annotations, predictions: Predictions, which: str) -> None:
-        """Refuse predictions of which the protocol leaves some out."""
-        row = predictions.rows_of(located.queries.query_id)
-        unread = (row >= 0) & np.append(predictions.unreadable, False)[row]
-        silent = ~((row >= 0) & (np.append(predictions.lengths, 0)[row] > 0)) & ~unread
+        """Refuse predictions if the protocol leaves some of them out."""
+        row = predictions.rows_of(located.queries.query_id)  # -1, the appended value, where a query has none
+        unread = np.append(predictions.unreadable, False)[row]
+        silent = (np.append(predictions.lengths, 0)[row] == 0) & ~unread
         for rule, dropped, words in (
             ("missing", silent, "without a prediction"),
             ("unreadable", unread, "with an answer that could not be read"),

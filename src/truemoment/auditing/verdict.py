@@ -36,6 +36,9 @@ LITTLE = 0.2
 """Skill below which a method is called better by little: it finds fewer than one in five of the moments that the
 strongest floor does not."""
 
+NO_SKILL = "the oracle is not above the strongest floor"
+"""Why the skill is undefined."""
+
 DRAWS = 5
 """Draws of videos for a verdict, times those for other intervals: level 0.05 / N looks further into the tails."""
 
@@ -99,18 +102,9 @@ def judge_floors(
     *,
     resamples: int,
 ) -> Verdict:
-    """Compare a method with every floor.
+    """Compare a method with F floors by M measures of the same queries.
 
-    Parameters
-    ----------
-    method, floors, ceiling
-        Scores of the same queries by the same M measures; F floors, one or more.
-    spread : (F, M)
-        Standard error of each floor's figure over its draws, 0 for one that draws nothing.
-    rng
-        Generator of the resamples of videos.
-    resamples
-        How many, 2 or more.
+    `spread` is the standard error of each floor's figure over its draws, (F, M), 0 for one that draws nothing.
     """
     own, weight = sums_by_video(method)
     best, _ = sums_by_video(ceiling)

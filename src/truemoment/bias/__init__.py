@@ -18,7 +18,7 @@
 :mod:`~truemoment.bias.resplitting`   splitting, guarantees and guessing in one call
 ====================================  ==================================================================================
 
-``regions``, ``starts`` and ``chance`` hold what several of them need.
+``regions``, ``starts`` and ``chance`` are used by several of them.
 """
 
 from __future__ import annotations

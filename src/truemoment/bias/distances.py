@@ -35,16 +35,12 @@ class SplitDistance:
 
     Parameters
     ----------
-    energy
-        Energy distance of (start, end), in fractions of the video: 0 (equal) to 2 sqrt(2).
-    energy_by_chance
-        Its mean over permutations of whole videos.
-    energy_p
-        Its p value among them.
-    jensen_shannon_bits
-        Jensen-Shannon divergence of the shares in cells of 5 % of the video: 0 (equal) to 1 bit, without correction.
-    jensen_shannon_by_chance, jensen_shannon_p
-        Its mean over the permutations, and its p value.
+    energy, energy_by_chance, energy_p
+        Energy distance of (start, end), in fractions of the video: 0 (equal) to 2 sqrt(2); its mean over permutations
+        of whole videos, and its p value among them.
+    jensen_shannon_bits, jensen_shannon_by_chance, jensen_shannon_p
+        Jensen-Shannon divergence of the shares in cells of 5 % of the video, 0 (equal) to 1 bit, without correction;
+        its mean over the permutations, and its p value.
     """
 
     energy: float
@@ -87,8 +83,10 @@ def split_distance(a: Locations, b: Locations, rng: np.random.Generator, *, perm
     counts = np.empty((1 + permutations, n_fine))  # of side a; the first row is observed
     counts[0] = np.bincount(cell[: len(a)], minlength=n_fine)
     for row in range(1, 1 + permutations):
-        counts[row] = _drawn(cell, video, a.n_videos, a.n_videos + b.n_videos, rng)
-    shares = counts / counts.sum(axis=1, keepdims=True), (total - counts) / (total - counts).sum(axis=1, keepdims=True)
+        first = np.zeros(a.n_videos + b.n_videos, dtype=bool)
+        first[rng.permutation(len(first))[: a.n_videos]] = True
+        counts[row] = np.bincount(cell[first[video]], minlength=n_fine)
+    shares = _shares(counts), _shares(total - counts)
     energy = _energy(shares[0] - shares[1], _means(pooled, cell, total))
     nested = coarser(N_STEPS, COARSER)
     divergence = jensen_shannon_bits(*(_merged(share, nested) for share in shares))
@@ -112,14 +110,11 @@ def energy_distances(a: Floats, b: Floats, moments: Floats, n_steps: int) -> Flo
     """
     cell = cell_of(moments, n_steps)
     place = _means(moments, cell, np.bincount(cell, minlength=n_cells(n_steps)))
-    return _energy(a / a.sum(axis=1, keepdims=True) - b / b.sum(axis=1, keepdims=True), place)
+    return _energy(_shares(a) - _shares(b), place)
 
 
-def _drawn(cell: Ints, video: Ints, n_drawn: int, n_videos: int, rng: np.random.Generator) -> Ints:
-    """Draw the videos of the first side; return its number of moments in each cell."""
-    first = np.zeros(n_videos, dtype=bool)
-    first[rng.permutation(n_videos)[:n_drawn]] = True
-    return np.bincount(cell[first[video]], minlength=n_cells(N_STEPS))
+def _shares(counts: Floats) -> Floats:
+    return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
 
 def _means(points: Floats, cell: Ints, total: Ints) -> Floats:

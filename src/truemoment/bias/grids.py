@@ -45,14 +45,9 @@ _SAMPLE = 200
 
 @dataclass(frozen=True)
 class Grid:
-    """A grid of times.
+    """A grid of times, with a step in seconds or as a share of the video.
 
-    Parameters
-    ----------
-    step
-        Step in seconds, or as a share of the video.
-    to_the_end
-        Whether moments also end with the video, between two steps.
+    With `to_the_end`, moments also end with the video, between two steps.
 
     Examples
     --------
@@ -72,23 +67,13 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class GridMoments:
-    """Locations as steps of a grid.
-
-    Parameters
-    ----------
-    first, last : (N,)
-        First and last step of each moment, from 0.
-    n_steps : (N,)
-        Number of steps of its video.
-    steps_of_video : (N,)
-        Duration of the video in steps; may be fractional.
-    """
+    """N locations as steps of a grid: first and last step of each, from 0."""
 
     grid: Grid
     first: Ints
     last: Ints
-    n_steps: Ints
-    steps_of_video: Floats
+    n_steps: Ints  # of the video
+    steps_of_video: Floats  # duration of the video in steps; may be fractional
 
     def distinct(self, video: Ints) -> tuple[Ints, Ints]:
         """Return the index of one location of each distinct moment, and its number of locations; (M,) each.

@@ -7,7 +7,7 @@ little on few videos, so each promise names their number.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from types import MappingProxyType
 
@@ -16,7 +16,7 @@ import numpy as np
 from truemoment.bias.distances import SplitDistance, split_distance
 from truemoment.bias.guessing import MEASURES, Guessing, is_less, new_tests, rising
 from truemoment.bias.locations import Locations
-from truemoment.bias.splitting import Plan, Resplit, parts_known
+from truemoment.bias.splitting import Resplit, parts_known
 from truemoment.datasets.resplit_folder import ASIDE, SPLITS
 from truemoment.exceptions import InputError
 from truemoment.intervals import TIE
@@ -64,20 +64,24 @@ class Inspection:
 def inspect_split(
     found: Resplit,
     rng: np.random.Generator,
+    guessing: Sequence[Guessing] | None = None,
     *,
     permutations: int = 1000,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> Inspection:
-    """Inspect the guarantees of a split."""
+    """Inspect the guarantees of a split; with what `guessing` reaches on it, also that guessing gains less on test-ood.
+
+    A split by words alone does not guarantee anything about guessing.
+    """
     parts = {name: found.part(name) for name in SPLITS if found.members[name].any()}
     where = {name: _locations(part) for name, part in parts.items()}
     pairs = list(combinations(parts, 2))
-    distances: dict[tuple[str, str], SplitDistance | None] = {}
+    distances: dict[tuple[str, str], SplitDistance | None] = dict.fromkeys(pairs)
     for (a, b), own in zip(pairs, rng.spawn(len(pairs)), strict=True):
         on_status(f"distance between {a} and {b}")
         one, other = where[a], where[b]
-        both = one is not None and other is not None
-        distances[a, b] = split_distance(one, other, own, permutations=permutations) if both else None  # type: ignore[arg-type]  # neither is None where both are there
+        if one is not None and other is not None:
+            distances[a, b] = split_distance(one, other, own, permutations=permutations)
     promises = [
         _no_shared_video(parts),
         _once(found),
@@ -85,8 +89,10 @@ def inspect_split(
         _iid_alike(parts, distances),
         *([] if found.plan.location is None else [_ood_differs(distances, parts["test-ood"].n_videos)]),
         *([] if found.plan.new is None else [_new_terms(found)]),
+        *([] if found.plan.location is None or guessing is None else [_less_to_guess(guessing)]),
     ]
-    return Inspection(tuple(promises), MappingProxyType(distances), _warnings(found))
+    warnings = (*_warnings(found), *_floor_warnings(guessing or ()))
+    return Inspection(tuple(promises), MappingProxyType(distances), warnings)
 
 
 def _locations(part: Annotations) -> Locations | None:
@@ -110,19 +116,15 @@ def _once(found: Resplit) -> Promise:
     n_aside = int(found.members[ASIDE].sum()) if ASIDE in found.members else 0
     aside = f", or is put aside ({n_aside:,})" if n_aside else ""
     finding = f"Each of {len(times):,} queries is in one split{aside}."
-    return Promise(
-        "every-query-once", kept, finding if kept else f"{int(np.sum(times != 1)):,} queries are not in one split."
-    )
+    if not kept:
+        finding = f"{int(np.sum(times != 1)):,} queries are not in one split."
+    return Promise("every-query-once", kept, finding)
 
 
 def _fractions(found: Resplit) -> Promise:
     plan = found.plan
-    planned = {
-        "train": 1 - plan.ood - plan.val - plan.iid,
-        "val": plan.val,
-        "test-iid": plan.iid,
-        "test-ood": plan.ood,
-    }
+    shares_planned = (1 - plan.ood - plan.val - plan.iid, plan.val, plan.iid, plan.ood)
+    planned = dict(zip(SPLITS, shares_planned, strict=True))
     reached = {name: float(found.members[name].mean()) for name in planned}
     largest = np.unique(found.annotations.queries.video_id.astype(str), return_counts=True)[1].max()
     allowed = max(FRACTION_OFF, float(largest) / found.annotations.n_queries)
@@ -213,19 +215,6 @@ def _warnings(found: Resplit) -> tuple[str, ...]:
 # ------------------------------------------------------------------------------------------------ guessing
 
 UNKNOWN_GUESSING = "What guessing reaches is unknown: a split has too few moments or durations."
-
-
-def with_guessing(inspection: Inspection, guessing: Sequence[Guessing], plan: Plan) -> Inspection:
-    """Add the guarantee that guessing gains less on test-ood, and warnings about floors.
-
-    A split by words alone does not guarantee anything about guessing.
-    """
-    promises = [] if plan.location is None else [_less_to_guess(guessing)]
-    return replace(
-        inspection,
-        promises=(*inspection.promises, *promises),
-        warnings=(*inspection.warnings, *_floor_warnings(guessing)),
-    )
 
 
 def _less_to_guess(guessing: Sequence[Guessing]) -> Promise:

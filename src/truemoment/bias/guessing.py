@@ -47,24 +47,18 @@ class Guessing:
 
     Parameters
     ----------
-    test
-        The split, without queries whose moment or duration is unknown.
+    test, train
+        The splits, without queries whose moment or duration is unknown.
     original
         Whether both are original splits of the dataset.
-    floors
-        Scores of each floor; means over draws for floors that draw their predictions.
     error : (F, M)
         Standard error of each value, over videos and draws.
-    gain : (F, M)
-        Each value minus that of Uniform.
-    gain_ci95 : (F, M, 2)
-        95 % interval of each gain, without correction; undefined for Uniform itself.
+    gain, gain_ci95 : (F, M), (F, M, 2)
+        Each value minus that of Uniform, and its 95 % interval, without correction; undefined for Uniform itself.
     strongest : (M,)
         Index of the floor with the highest value, Uniform excluded.
-    left : (M,)
-        Gain of the strongest floor.
-    left_ci95 : (M, 2)
-        Its 95 % interval, corrected for the selection of the strongest.
+    left, left_ci95 : (M,), (M, 2)
+        Gain of the strongest floor, and its 95 % interval, corrected for the selection of the strongest.
     left_out
         Floors that could not be fitted, with the reason.
     """

@@ -37,12 +37,10 @@ class VerbDivergence:
 
     Parameters
     ----------
-    bits
-        Jensen-Shannon divergence between its shares in the location cells and those of all other queries, minus the
-        mean by chance; at most 1. (Kullback-Leibler would be infinite if the others leave a cell empty. Both sides have
-        equal weight, so the value does not depend on the frequency of the verb.)
-    raw_bits
-        Divergence without that correction, from 0 to 1.
+    bits, raw_bits
+        Jensen-Shannon divergence between its shares in the location cells and those of all other queries, with and
+        without subtraction of the mean by chance; at most 1. (Kullback-Leibler would be infinite if the others leave a
+        cell empty. Both sides have equal weight, so the value does not depend on the frequency of the verb.)
     p_value
         p value of `raw_bits`; not corrected for the number of verbs.
     """
@@ -61,14 +59,11 @@ class VerbInformation:
 
     Parameters
     ----------
-    bits
-        Mutual information of verb and location cell, minus the mean by chance; 0 is none (below 0: by chance).
-    raw_bits
-        Mutual information without that correction.
+    bits, raw_bits
+        Mutual information of verb and location cell, with and without subtraction of the mean by chance; 0 is none
+        (below 0: by chance).
     share_of_location
         `bits` as a share of the entropy of the location cells, its maximum. NaN if all moments are in one cell.
-    p_value
-        p value of `raw_bits`.
     n_verbs
         Number of verbs with their own label.
     by_verb
@@ -103,8 +98,6 @@ def verb_information(
     check_draws(permutations, "permutations")
     if n_verbs < 1:
         raise UsageError(f"got the {n_verbs} most frequent verbs, expected 1 or more")
-    if locations.query.max() >= len(verbs_per_query):
-        raise UsageError(f"got verbs of {len(verbs_per_query)} queries, expected those of all the annotations' queries")
     queries, query_of_row = np.unique(locations.query, return_inverse=True)
     verbs = [verbs_per_query[query] for query in queries.tolist()]
     names = [verb for verb, _ in verb_counts(verbs).most_common(n_verbs)]
@@ -211,17 +204,11 @@ def _from_others(rows: Floats, table: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Exchange:
-    """Exchange of locations between videos with the same number of distinct moments, shuffled within the video.
+    """Exchange of locations between videos with the same number of distinct moments, shuffled within the video."""
 
-    Parameters
-    ----------
-    order : (M,)
-        The moments by the size of their video, then by video.
-    """
-
-    video: Ints
-    size: Ints
-    order: Ints
+    video: Ints  # (M,), of each moment
+    size: Ints  # (V,), number of moments of each video
+    order: Ints  # (M,), the moments by the size of their video, then by video
 
     @classmethod
     def of(cls, locations: Locations) -> _Exchange:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from truemoment.baselines.base import locations as locations_of
-from truemoment.exceptions import InputError
-from truemoment.intervals import TIE, Bools, Floats, Ints
+from truemoment.intervals import TIE, Floats, Ints
 from truemoment.records import Annotations, numbers_of
 
 
@@ -25,8 +24,6 @@ class Locations:
     ----------
     start_end_norm : (N, 2)
         Fractions of the video, within [0, 1], the end after the start.
-    row : (N,)
-        Row of the annotations.
     query : (N,)
         Index of the query in the annotations.
     video : (N,)
@@ -47,31 +44,14 @@ class Locations:
     """
 
     start_end_norm: Floats
-    row: Ints
     query: Ints
     video: Ints
     moment: Ints
     duration_s: Floats | None = None
 
-    def __post_init__(self) -> None:
-        n = len(self.start_end_norm)
-        if n == 0:
-            raise InputError("got no location, expected one or more")
-        if self.start_end_norm.shape != (n, 2) or {
-            len(self.row),
-            len(self.query),
-            len(self.video),
-            len(self.moment),
-            n if self.duration_s is None else len(self.duration_s),
-        } != {n}:
-            raise InputError("expected columns of one length", field="Locations")
-        start, end = self.start_end_norm.T
-        if not np.all((start >= 0) & (end > start) & (end <= 1)):
-            raise InputError("expected 0 <= start < end <= 1", field="start_end_norm")
-
     @classmethod
     def of(cls, annotations: Annotations) -> Locations:
-        """Take the locations of annotations, within their videos (:func:`truemoment.baselines.base.locations`).
+        """Return the locations of annotations, within their videos (:func:`truemoment.baselines.base.locations`).
 
         Rows without a known duration, without a moment, or with none within the video are left out. An InputError means
         that nothing is left.
@@ -81,10 +61,10 @@ class Locations:
         video = numbers_of(annotations.video_id[row])
         as_annotated = np.column_stack([video, annotations.start_s[row], annotations.end_s[row]])
         moment = np.unique(as_annotated, axis=0, return_inverse=True)[1].reshape(-1)
-        return cls(start_end_norm, row, query_of_row[row], video, moment, annotations.duration_s[row])
+        return cls(start_end_norm, query_of_row[row], video, moment, annotations.duration_s[row])
 
     def __len__(self) -> int:
-        return len(self.row)
+        return len(self.start_end_norm)
 
     @property
     def n_videos(self) -> int:
@@ -95,12 +75,6 @@ class Locations:
     def multiplicity(self) -> Ints:
         """Number of locations of each distinct moment, shape (M,)."""
         return np.bincount(self.moment)
-
-    def select(self, keep: Bools | Ints) -> Locations:
-        """Return some of the locations by mask, (N,), or indices; videos and distinct moments get new numbers."""
-        video, moment = (np.unique(numbers[keep], return_inverse=True)[1] for numbers in (self.video, self.moment))
-        duration_s = None if self.duration_s is None else self.duration_s[keep]
-        return Locations(self.start_end_norm[keep], self.row[keep], self.query[keep], video, moment, duration_s)
 
 
 def length_shares(locations: Locations, over: Sequence[float] = (0.3, 0.5, 0.7)) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.bias.guarantees import Inspection, inspect_split, with_guessing
+from truemoment.bias.guarantees import Inspection, inspect_split
 from truemoment.bias.guessing import Guessing, guess_on_split
 from truemoment.bias.splitting import Plan, Resplit, resplit
 from truemoment.caching import NO_CACHE, Cache
@@ -49,5 +49,5 @@ def resplit_and_measure(
     splitting, inspecting = np.random.default_rng(seed).spawn(2)
     split = resplit(annotations, splitting, plan, reader)
     guessing = guess_on_split(split, original=original, engine=engine, seed=seed, cache=cache, on_status=on_status)
-    inspection = inspect_split(split, inspecting, permutations=permutations, on_status=on_status)
-    return MeasuredResplit(split, with_guessing(inspection, guessing, plan), guessing, reader.name, permutations, seed)
+    inspection = inspect_split(split, inspecting, guessing, permutations=permutations, on_status=on_status)
+    return MeasuredResplit(split, inspection, guessing, reader.name, permutations, seed)

@@ -86,7 +86,7 @@ class Ranking:
     drawn
         All terms in the order in which they are drawn, which is their rank.
     density : (Q,)
-        For locations: density of the most typical moment of each query; NaN without a location. Else None.
+        For locations: density of the most typical moment of each query; NaN without a location.
     """
 
     rank: Floats
@@ -160,13 +160,7 @@ def _with_ties(density: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class WordShift:
-    """Queries of test-ood have words, or compositions of a verb and its noun, that no other split has.
-
-    Parameters
-    ----------
-    new
-        ``words`` (verbs, nouns and adjectives, by lemma) or ``compositions``.
-    """
+    """Queries of test-ood have ``words`` (verbs, nouns and adjectives, by lemma) or ``compositions`` that are new."""
 
     new: New = "words"
 

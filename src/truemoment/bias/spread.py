@@ -30,7 +30,7 @@ from truemoment.bias.regions import EVEN, N_STEPS, below_even_bits, even_on_step
 from truemoment.bias.starts import Starts, starts_anywhere, starts_on_grid
 from truemoment.cells import region_of
 from truemoment.exceptions import InputError, UsageError
-from truemoment.intervals import TIE, Bools, Floats, Ints, temporal_iou
+from truemoment.intervals import TIE, Floats, Ints, temporal_iou
 from truemoment.keyed import print_number
 from truemoment.measures import parse_measure
 from truemoment.measures.base import HitRule
@@ -48,19 +48,16 @@ class Evenness:
 
     Parameters
     ----------
-    entropy_bits
+    entropy_bits, even_bits
         Differential entropy of the density of (start, end), in bits, corrected for chance: `even_bits` minus
-        `below_even_bits`. On a grid, entropy of the pair of start and end.
-    even_bits
-        Entropy of the even spread, log2((1 - L)^2 / 2), L the shortest length; the maximum. On a grid, mean over the
-        locations of the logarithm of the number of possible moments of their video.
+        `below_even_bits`; and that of the even spread, log2((1 - L)^2 / 2), L the shortest length; the maximum. On a
+        grid, entropy of the pair of start and end, and mean over the locations of the logarithm of the number of
+        possible moments of their video.
     below_even_bits
         Kullback-Leibler divergence from the even spread, minus the mean by chance. 0: even (below 0: by chance); b if
         the spread fills one part in 2^b of the support.
-    by_chance_bits
-        Mean of the uncorrected divergence over even samples of the same size.
-    p_value
-        p value of the uncorrected divergence.
+    by_chance_bits, p_value
+        Mean of the uncorrected divergence over even samples of the same size, and its p value among them.
     shortest_norm
         L, as a fraction of the video; on a grid, length of the shortest moment of the grid.
     grid
@@ -93,13 +90,9 @@ class ConstantBias:
         The measure that it maximises; with ``[ref=rows]`` if a query has several moments, because each counts.
     start_norm, end_norm
         The constant, as fractions of the video; of equal ones the earliest, then the shortest.
-    value
-        Share of the moments that it hits.
-    even_value
-        Mean value of the best constant of each sample of moments of the same lengths at even starts. On a grid, starts
-        and lengths are in steps.
-    excess
-        `value` minus `even_value`.
+    value, even_value, excess
+        Share of the moments that it hits; mean value of the best constant of each sample of moments of the same lengths
+        at even starts (on a grid, in steps); their difference.
     p_value
         p value of `value` among those samples.
     grid
@@ -165,23 +158,11 @@ def evenness(
 
 @dataclass(frozen=True, eq=False)
 class _Even:
-    """The even spread that locations are compared with.
+    """The even spread that locations are compared with; the other fields are those of :class:`Evenness`."""
 
-    Parameters
-    ----------
-    region : (N,)
-        Region of each location.
-    share : (K,)
-        Share of each region in the even spread.
-    draw
-        Draws an even sample: number of locations in each region, (K,).
-    bits, shortest_norm, n_distinct
-        See :class:`Evenness`.
-    """
-
-    region: Ints
-    share: Floats
-    draw: Callable[[np.random.Generator], Floats]
+    region: Ints  # (N,), of each location
+    share: Floats  # (K,), of each region in the even spread
+    draw: Callable[[np.random.Generator], Floats]  # of an even sample: number of locations in each region, (K,)
     bits: float
     shortest_norm: float
     n_distinct: int
@@ -256,7 +237,7 @@ def constant_bias(
     measure = parse_measure(f"R@1,IoU={print_number(threshold)}{'[ref=rows]' if several else ''}")
     constants = grid_of_moments(STEP_NORM)
     moments, times = np.unique(locations.start_end_norm, axis=0, return_counts=True)
-    hits = _hits(moments, times, constants, threshold)
+    hits = _hits(moments, times[None], constants, threshold)[0]
     on_grid = grid_moments(locations)
     starts = starts_anywhere(locations) if on_grid is None else starts_on_grid(locations, on_grid)
     best = _best_by_chance(starts, constants, threshold, draws, rng) / len(locations)
@@ -285,11 +266,7 @@ def _best_by_chance(
         counts = np.empty((min(_BLOCK_DRAWS, draws - low), n_placed))
         for row in counts:
             row[:] = np.bincount(starts.draw(rng), weights=multiplicity, minlength=n_placed)
-        hits = np.zeros((len(counts), len(constants)))
-        for first in range(0, n_placed, _BLOCK_ROWS):
-            rows = slice(first, first + _BLOCK_ROWS)
-            hits += counts[:, rows] @ _hit_table(starts.placed[rows], constants, threshold).astype(np.float64)
-        best[low : low + len(counts)] = hits.max(axis=1)
+        best[low : low + len(counts)] = _hits(starts.placed, counts, constants, threshold).max(axis=1)
     return best
 
 
@@ -316,16 +293,11 @@ def _even_counts(multiplicity: Ints, n_places: int, rng: np.random.Generator) ->
     return np.asarray(np.bincount(place, weights=multiplicity.astype(np.float64), minlength=n_places), dtype=np.float64)
 
 
-def _hit_table(moments: Floats, constants: Floats, threshold: float) -> Bools:
-    """Return which constants, (C, 2), hit which moments, (N, 2): shape (N, C)."""
-    iou = temporal_iou(constants[:, 0], constants[:, 1], moments[:, :1], moments[:, 1:])
-    return HitRule()(iou, threshold)
-
-
-def _hits(moments: Floats, times: Ints, constants: Floats, threshold: float) -> Ints:
-    """Return the number of moments that each constant hits, shape (C,); moment i counts `times[i]`."""
-    hits = np.zeros(len(constants), dtype=np.int64)
+def _hits(moments: Floats, times: Ints | Floats, constants: Floats, threshold: float) -> Floats:
+    """Return how many moments, (N, 2), each constant, (C, 2), hits: shape (S, C); moment i counts `times[:, i]`."""
+    hits = np.zeros((len(times), len(constants)))
     for low in range(0, len(moments), _BLOCK_ROWS):
         rows = slice(low, low + _BLOCK_ROWS)
-        hits += times[rows] @ _hit_table(moments[rows], constants, threshold)
+        iou = temporal_iou(constants[:, 0], constants[:, 1], moments[rows, :1], moments[rows, 1:])
+        hits += times[:, rows] @ HitRule()(iou, threshold).astype(np.float64)
     return hits

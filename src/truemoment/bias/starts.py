@@ -17,21 +17,11 @@ _MOST_ROWS = 50_000  # of the placements on a grid, or one group per number of s
 
 @dataclass(frozen=True, eq=False)
 class Starts:
-    """Moments of the same lengths at even starts.
+    """Moments of the same lengths as M distinct moments, at even starts."""
 
-    Parameters
-    ----------
-    placed : (P, 2)
-        All possible moments of a sample.
-    draw
-        Draws one of them for each of M distinct moments, (M,).
-    multiplicity : (M,)
-        Number of locations of each.
-    """
-
-    placed: Floats
-    draw: Callable[[np.random.Generator], Ints]
-    multiplicity: Ints
+    placed: Floats  # (P, 2), all possible moments of a sample
+    draw: Callable[[np.random.Generator], Ints]  # of a row of `placed` for each distinct moment, (M,)
+    multiplicity: Ints  # (M,), number of locations of each
 
 
 def starts_anywhere(locations: Locations) -> Starts:

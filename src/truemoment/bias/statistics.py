@@ -17,15 +17,12 @@ Soldan et al. (2022), "MAD: A Scalable Dataset for Language Grounding in Videos 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 
-from truemoment.bias.vocabulary import Vocabulary, is_word
-from truemoment.exceptions import UsageError
+from truemoment.bias.vocabulary import Vocabulary, vocabulary
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.language.base import Engine
 from truemoment.language.remembered import Remembered
@@ -34,19 +31,11 @@ from truemoment.records import Annotations
 
 @dataclass(frozen=True)
 class VideoStatistics:
-    """The videos of some splits; undefined values are NaN.
-
-    Parameters
-    ----------
-    n_unknown
-        Number of videos of unknown duration, which are left out of durations.
-    n_differing
-        Number of videos with different durations in different rows; the first one counts.
-    """
+    """The videos of some splits; undefined values are NaN."""
 
     n: int
-    n_unknown: int
-    n_differing: int
+    n_unknown: int  # of unknown duration, left out of durations
+    n_differing: int  # with different durations in different rows; the first one counts
     total_h: float
     mean_min: float
     median_min: float
@@ -126,7 +115,7 @@ class Statistics:
 
 @dataclass(frozen=True, eq=False)
 class DatasetStatistics:
-    """The statistics of a dataset."""
+    """The statistics of a dataset, of each split, and of groups of splits."""
 
     whole: Statistics
     of_split: Mapping[str, Statistics]
@@ -154,20 +143,12 @@ def dataset_statistics(
     >>> found.sentences.words_mean, found.sentences.tokens_mean, found.sentences.vocabulary.sizes.total
     (4.5, 5.5, 7)
     """
-    groups = groups or {}
-    if not annotations_by_split:
-        raise UsageError("got no split, expected one or more")
-    unknown = [name for names in groups.values() for name in names if name not in annotations_by_split]
-    if unknown or not all(groups.values()):
-        raise UsageError(
-            f"a group of splits names {unknown[0] if unknown else 'none'!r}, expected some of "
-            f"{', '.join(annotations_by_split)}"
-        )
     engine = engine if isinstance(engine, Remembered) else Remembered(engine)
     splits = list(annotations_by_split.values())
     of_split = {name: _statistics([split], engine) for name, split in annotations_by_split.items()}
     of_group = {
-        group: _statistics([annotations_by_split[name] for name in names], engine) for group, names in groups.items()
+        group: _statistics([annotations_by_split[name] for name in names], engine)
+        for group, names in (groups or {}).items()
     }
     whole = next(iter(of_split.values())) if len(splits) == 1 else _statistics(splits, engine)
     return DatasetStatistics(whole, of_split, of_group, engine.name)
@@ -248,21 +229,21 @@ def _of_moments(splits: Sequence[Annotations]) -> MomentStatistics:
 
 def _of_sentences(sentences: Sequence[str], engine: Engine, n_videos: int, n_repeated: int) -> SentenceStatistics:
     readings = engine.analyse(sentences)
-    uses = Counter(chain.from_iterable(readings))
-    words = Counter({token: n for token, n in uses.items() if is_word(token)})
-    words_of_query = np.array([sum(token in words for token in tokens) for tokens in readings], dtype=np.int64)
+    n_tokens = sum(map(len, readings))
+    words = vocabulary(readings)
+    words_of_query = np.array([sum(token in words.uses for token in tokens) for tokens in readings], dtype=np.int64)
     return SentenceStatistics(
         n=len(sentences),
         n_repeated=n_repeated,
         per_video=len(sentences) / n_videos if n_videos else float("nan"),
-        n_words=words.total(),
+        n_words=words.n_occurrences,
         words_mean=_mean(words_of_query),
         words_std=float(words_of_query.std()) if sentences else float("nan"),
         words_median=_median(words_of_query),
         words_histogram=np.bincount(words_of_query),
-        n_tokens=uses.total(),
-        tokens_mean=uses.total() / len(sentences) if sentences else float("nan"),
-        vocabulary=Vocabulary(words),
+        n_tokens=n_tokens,
+        tokens_mean=n_tokens / len(sentences) if sentences else float("nan"),
+        vocabulary=words,
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from truemoment.bias.grids import Grid
 from truemoment.bias.information import VerbInformation, verb_information
 from truemoment.bias.locations import Locations, length_shares
 from truemoment.bias.spread import ConstantBias, Evenness, constant_bias, evenness
-from truemoment.bias.statistics import DatasetStatistics, dataset_statistics
+from truemoment.bias.statistics import DatasetStatistics, dataset_statistics, each_query_once
 from truemoment.bias.uniqueness import Uniqueness, uniqueness
 from truemoment.bias.verbs import VerbUse, verb_use
 from truemoment.bias.vocabulary import LongTail, Overlap, long_tail, overlap
@@ -42,15 +42,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class SurveyPart(Generic[T]):
-    """A part of a survey, or the reason why it does not apply.
-
-    Parameters
-    ----------
-    value
-        The result; None if the part does not apply.
-    why
-        The reason; "" if the part applies.
-    """
+    """A part of a survey, or None and the reason why it does not apply."""
 
     value: T | None
     why: str = ""
@@ -67,8 +59,6 @@ class SplitSurvey:
     n_without_moment, n_unknown_duration, n_left_out
         Number of queries without a moment, of videos of unknown duration, and of moments without a location (the
         duration is unknown, or they are empty, swapped or outside the video).
-    duration_s : (N,)
-        Duration of the video of each location.
     longer : (3,)
         Share of the moments longer than each of :data:`OVER`; NaN without locations.
     constant_of_train
@@ -84,7 +74,6 @@ class SplitSurvey:
     n_unknown_duration: int
     n_left_out: int
     locations: SurveyPart[Locations]
-    duration_s: Floats
     longer: Floats
     evenness: SurveyPart[Evenness]
     constant: SurveyPart[ConstantBias]
@@ -101,6 +90,12 @@ class SplitSurvey:
     def points(self) -> Floats:
         """Start and end of each location as shares of the video, (N, 2)."""
         return np.zeros((0, 2)) if self.locations.value is None else self.locations.value.start_end_norm
+
+    @property
+    def duration_s(self) -> Floats:
+        """Duration of the video of each location, (N,)."""
+        found = self.locations.value
+        return np.zeros(0) if found is None or found.duration_s is None else found.duration_s
 
     def points_of_verb(self, verb: str) -> Floats:
         """Return the points of the moments whose query has a verb, (M, 2)."""
@@ -207,25 +202,13 @@ def survey(
     title: str = "",
     permutations: int = 1000,
     draws: int = 200,
-    n_verbs: int = 50,
     top_verbs: int = 30,
     notes: Sequence[str] = (),
     on_status: Callable[[str], None] = lambda _: None,
 ) -> Survey:
-    """Survey a dataset.
+    """Survey the splits of a dataset, by name; the `top_verbs` most frequent verbs are listed.
 
-    Parameters
-    ----------
-    annotations_by_split
-        Splits by name, in the order of the report.
-    permutations
-        Number of permutations of tests between splits.
-    draws
-        Number of simulated datasets, for tests within a split and for verbs.
-    n_verbs
-        Number of frequent verbs whose locations are compared.
-    top_verbs
-        Number of frequent verbs that are listed.
+    `permutations` is their number in tests between splits; `draws` is that of simulated datasets in other tests.
 
     Examples
     --------
@@ -238,122 +221,75 @@ def survey(
     """
     if not annotations_by_split:
         raise UsageError("got no split to survey, expected one or more")
-    found = _survey(
-        annotations_by_split, rng, engine, _SurveySettings(permutations, draws, n_verbs, top_verbs, on_status)
-    )
-    return replace(found, title=title or found.dataset, notes=tuple(notes))
-
-
-@dataclass(frozen=True)
-class _SurveySettings:
-    permutations: int
-    draws: int
-    n_verbs: int
-    top_verbs: int
-    on_status: Callable[[str], None]
-
-
-def _survey(
-    annotations_by_split: Mapping[str, Annotations], rng: np.random.Generator, engine: Engine, settings: _SurveySettings
-) -> Survey:
     dataset = next(iter(annotations_by_split.values())).dataset
     reader = engine if isinstance(engine, Remembered) else Remembered(engine)
     of_splits, of_pairs, of_verbs = rng.spawn(3)
 
-    def on_status(step: str) -> None:
-        settings.on_status(f"{dataset}: {step}")
+    def step(what: str) -> None:
+        on_status(f"{dataset}: {what}")
 
-    on_status("reading the sentences")
+    step("reading the sentences")
     statistics = dataset_statistics(annotations_by_split, reader)
-    verbs_by_split = {name: verbs_of(split.queries.sentence, reader) for name, split in annotations_by_split.items()}
-    together, verbs_together = _together(annotations_by_split, verbs_by_split)
-    parts: list[tuple[str, Annotations, Sequence[Sequence[str]]]]
-    parts = [(name, split, verbs_by_split[name]) for name, split in annotations_by_split.items()]
-    parts += [("", together, verbs_together)] if len(parts) > 1 else []
-    surveyed = _survey_splits(parts, of_splits, settings.draws, on_status)
+    together = _together(annotations_by_split)
+    surveyed = _survey_splits(_parts(annotations_by_split, together), reader, of_splits, draws, step)
     splits, whole = surveyed[: len(annotations_by_split)], surveyed[-1]
-    pairs = _survey_pairs(splits, of_pairs, settings.permutations, on_status)
-    on_status("verbs")
-    use = verb_use(verbs_by_split, settings.top_verbs)
-    has_verbs = any(counts for counts in use.counts.values())
-    information = _information(whole, of_verbs, settings.n_verbs, settings.draws)
-    on_status("words")
-    words = statistics.whole.sentences.vocabulary
+    pairs = _survey_pairs(splits, of_pairs, permutations, step)
+    step("verbs")
+    use, information = _verb_use(splits, top_verbs), _information(whole, of_verbs, draws)
+    step("words")
     return Survey(
         dataset=dataset,
-        title=dataset,
+        title=title or dataset,
         splits=tuple(splits),
         whole=whole,
         pairs=pairs,
-        verb_use=SurveyPart(use) if has_verbs else SurveyPart(None, "no sentence has a verb"),
+        verb_use=use,
         information=information,
         statistics=statistics,
-        tail=SurveyPart(long_tail(words)) if words.n_words else SurveyPart(None, "no sentence has a word"),
-        shared=_shared(statistics, [split.name for split in splits]),
-        uniqueness=_attempt(lambda: tuple(uniqueness(together))),
+        tail=_tail(statistics),
+        shared=_shared(statistics),
+        uniqueness=_attempt(lambda: uniqueness(together.queries.video_id.tolist(), together.queries.sentence.tolist())),
         engine=reader.name,
-        permutations=settings.permutations,
-        draws=settings.draws,
+        permutations=permutations,
+        draws=draws,
+        notes=tuple(notes),
     )
 
 
-def _together(
-    annotations_by_split: Mapping[str, Annotations], verbs_by_split: Mapping[str, Sequence[Sequence[str]]]
-) -> tuple[Annotations, list[Sequence[str]]]:
-    """Return all splits as one, with the verbs of its queries; a query of an earlier split is left out."""
-    seen: set[tuple[str, str, str]] = set()
-    parts, verbs = [], []
-    for name, split in annotations_by_split.items():
-        of = split.queries
-        keys = list(zip(of.query_id, of.video_id, of.sentence, strict=True))
-        new = np.array([key not in seen for key in keys], dtype=bool)
-        seen.update(keys)
-        parts.append((name, split if new.all() else split.select_queries(new)))
-        verbs += [own for own, is_new in zip(verbs_by_split[name], new.tolist(), strict=True) if is_new]
-    ids = np.array([f"{name}/{query_id}" for name, split in parts for query_id in split.query_id], dtype=object)
+def _together(annotations_by_split: Mapping[str, Annotations]) -> Annotations:
+    """Return all splits as one; a query that a split repeats of an earlier one is left out."""
+    kept, _ = each_query_once(list(annotations_by_split.values()))
+    renamed = [
+        replace(split, query_id=np.array([f"{name}/{of}" for of in split.query_id], dtype=object), saliency=None)
+        for name, split in zip(annotations_by_split, kept, strict=True)
+    ]
+    return Annotations.joined(renamed)
 
-    def column(of: str) -> Any:  # noqa: ANN401 - text or numbers
-        return np.concatenate([getattr(split, of) for _, split in parts])
 
-    together = Annotations(
-        query_id=ids,
-        video_id=column("video_id"),
-        duration_s=column("duration_s"),
-        sentence=column("sentence"),
-        start_s=column("start_s"),
-        end_s=column("end_s"),
-        annotator=column("annotator"),
-        dataset=parts[0][1].dataset,
-    )
-    return together, verbs
+def _parts(annotations_by_split: Mapping[str, Annotations], together: Annotations) -> list[tuple[str, Annotations]]:
+    """Return each split by name, and all together ("") if there are several."""
+    parts = list(annotations_by_split.items())
+    return [*parts, ("", together)] if len(parts) > 1 else parts
 
 
 def _survey_splits(
-    parts: Sequence[tuple[str, Annotations, Sequence[Sequence[str]]]],
+    parts: Sequence[tuple[str, Annotations]],
+    engine: Engine,
     rng: np.random.Generator,
     draws: int,
-    on_status: Callable[[str], None],
+    step: Callable[[str], None],
 ) -> list[SplitSurvey]:
-    """Survey each split, and all together ("") as the last part; the constant of train is scored on later splits."""
+    """Survey each part; the constant of train is scored on later ones."""
     surveyed: list[SplitSurvey] = []
     train: SurveyPart[ConstantBias] = SurveyPart(None, "there is no split train before this one")
     streams = rng.spawn(max(len(parts), 2))  # one for all splits together, even where there is only one
-    for (name, split, verbs), own in zip(parts, streams, strict=False):
-        on_status(f"locations of {name or 'all splits'}")
+    for (name, split), own in zip(parts, streams, strict=False):
+        step(f"locations of {name or 'all splits'}")
+        verbs = verbs_of(split.queries.sentence, engine)
         surveyed.append(_survey_of_split(name, split, verbs, train, own, draws=draws))
         if name == "train":
             train = surveyed[-1].constant
     return surveyed
-
-
-def _survey_pairs(
-    splits: Sequence[SplitSurvey], rng: np.random.Generator, permutations: int, on_status: Callable[[str], None]
-) -> tuple[SplitPair, ...]:
-    pairs, found = _pairs(splits), []
-    for (a, b), own in zip(pairs, rng.spawn(len(pairs)), strict=True):
-        on_status(f"distance between {a.name} and {b.name}")
-        found.append(SplitPair(a.name, b.name, _distance(a, b, own, permutations)))
-    return tuple(found)
 
 
 def _survey_of_split(
@@ -366,7 +302,7 @@ def _survey_of_split(
     draws: int,
 ) -> SplitSurvey:
     of_evenness, of_constant = rng.spawn(2)
-    named = ~np.isnan(annotations.start_s)
+    n_moments = int((~np.isnan(annotations.start_s)).sum())
     unknown = ~(annotations.queries.duration_s > 0)
     places = _locations(annotations)
     value = places.value
@@ -380,12 +316,11 @@ def _survey_of_split(
         sha256=annotations.sha256 if name else "",
         n_queries=annotations.n_queries,
         n_videos=annotations.n_videos,
-        n_moments=int(named.sum()),
+        n_moments=n_moments,
         n_without_moment=int(annotations.without_moment.sum()),
         n_unknown_duration=len(set(annotations.queries.video_id[unknown])),
-        n_left_out=int(named.sum()) - (0 if value is None else len(value.row)),
+        n_left_out=n_moments - (0 if value is None else len(value)),
         locations=places,
-        duration_s=np.zeros(0) if value is None else annotations.duration_s[value.row],
         longer=np.full(len(OVER), np.nan) if value is None else length_shares(value, OVER),
         evenness=even,
         constant=constant,
@@ -412,13 +347,21 @@ def _attempt(find: Callable[[], T], why: str = "") -> SurveyPart[T]:
 
 def _transferred(train: SurveyPart[ConstantBias], places: SurveyPart[Locations]) -> SurveyPart[float]:
     constant = train.value
-    if constant is None:
-        return SurveyPart(None, train.why)
-    if places.value is None:
-        return SurveyPart(None, places.why)
+    if constant is None or places.value is None:
+        return SurveyPart(None, train.why or places.why)
     start, end = places.value.start_end_norm.T
-    overlap = temporal_iou(np.array(constant.start_norm), np.array(constant.end_norm), start, end)
-    return SurveyPart(float(np.mean(overlap > THRESHOLD + TIE)))
+    iou = temporal_iou(np.array(constant.start_norm), np.array(constant.end_norm), start, end)
+    return SurveyPart(float(np.mean(iou > THRESHOLD + TIE)))
+
+
+def _survey_pairs(
+    splits: Sequence[SplitSurvey], rng: np.random.Generator, permutations: int, step: Callable[[str], None]
+) -> tuple[SplitPair, ...]:
+    pairs, found = _pairs(splits), []
+    for (a, b), own in zip(pairs, rng.spawn(len(pairs)), strict=True):
+        step(f"distance between {a.name} and {b.name}")
+        found.append(SplitPair(a.name, b.name, _distance(a, b, own, permutations)))
+    return tuple(found)
 
 
 def _pairs(splits: Sequence[SplitSurvey]) -> list[tuple[SplitSurvey, SplitSurvey]]:
@@ -433,28 +376,38 @@ def _pairs(splits: Sequence[SplitSurvey]) -> list[tuple[SplitSurvey, SplitSurvey
 
 
 def _distance(a: SplitSurvey, b: SplitSurvey, rng: np.random.Generator, permutations: int) -> SurveyPart[SplitDistance]:
-    if a.locations.value is None or b.locations.value is None:
-        missing = a if a.locations.value is None else b
-        return SurveyPart(None, f"{missing.name}: {missing.locations.why}")
     one, other = a.locations.value, b.locations.value
+    if one is None or other is None:
+        missing = a if one is None else b
+        return SurveyPart(None, f"{missing.name}: {missing.locations.why}")
     return _attempt(lambda: split_distance(one, other, rng, permutations=permutations))
 
 
-def _information(whole: SplitSurvey, rng: np.random.Generator, n_verbs: int, draws: int) -> SurveyPart[VerbInformation]:
+def _verb_use(splits: Sequence[SplitSurvey], n: int) -> SurveyPart[VerbUse]:
+    use = verb_use({split.name: split.verbs for split in splits}, n)
+    return SurveyPart(use) if any(use.counts.values()) else SurveyPart(None, "no sentence has a verb")
+
+
+def _tail(statistics: DatasetStatistics) -> SurveyPart[LongTail]:
+    words = statistics.whole.sentences.vocabulary
+    return SurveyPart(long_tail(words)) if words.n_words else SurveyPart(None, "no sentence has a word")
+
+
+def _information(whole: SplitSurvey, rng: np.random.Generator, draws: int) -> SurveyPart[VerbInformation]:
     places = whole.locations.value
     if places is None:
         return SurveyPart(None, whole.locations.why)
     if not any(whole.verbs):
         return SurveyPart(None, "no sentence has a verb")
-    return _attempt(lambda: verb_information(whole.verbs, places, rng, n_verbs=n_verbs, permutations=draws))
+    return _attempt(lambda: verb_information(whole.verbs, places, rng, permutations=draws))
 
 
-def _shared(statistics: DatasetStatistics, names: Sequence[str]) -> tuple[SharedWords, ...]:
-    if "train" not in names:
+def _shared(statistics: DatasetStatistics) -> tuple[SharedWords, ...]:
+    words = {
+        name: of.sentences.vocabulary for name, of in statistics.of_split.items() if of.sentences.vocabulary.n_words
+    }
+    if "train" not in words:
         return ()
-    words = {name: statistics.of_split[name].sentences.vocabulary for name in names}
     return tuple(
-        SharedWords("train", name, overlap(words["train"], words[name]))
-        for name in names
-        if name != "train" and words[name].n_words and words["train"].n_words
+        SharedWords("train", name, overlap(words["train"], of)) for name, of in words.items() if name != "train"
     )

@@ -1,6 +1,6 @@
 r"""Sentences that are unique within their video: a repeated sentence is ambiguous.
 
-In MAD (A.1.2), a sentence is unique if its METEOR score with every other sentence of its film is below a threshold,
+In MAD (A.1.2), a sentence is unique if its METEOR score with every other sentence of its video is below a threshold,
 0.99 or 0.9. METEOR has two directions; here a unique sentence is below the threshold in both, as hypothesis and as
 reference. Words are compared without case and punctuation, see :mod:`truemoment.language.meteor`.
 
@@ -12,8 +12,8 @@ Exact, without scoring all pairs
 --------------------------------
 Let the sentences of a pair have s and l words, s <= l, with m aligned ones, and let t be the threshold.
 
-1. *m is the number of stems they share, counted with multiplicity.* In a class of words with one stem, of which one
-   sentence has a and the other b, e are aligned as equal words. That leaves a - e and b - e, and the lesser of these is
+1. *m is the number of stems they share, counted with multiplicity.* If one sentence has a words
+   with a stem and the other b, e are aligned as equal words. That leaves a - e and b - e, and the lesser of these is
    aligned as stems: min(a, b) in all. Equal words have equal stems, so no pair of words spans two classes.
 2. *The score is at most* :math:`(1 - \tfrac12 / m^3) \cdot m / (0.9 s + 0.1 l)`: there is one chunk or more, and the
    better direction has the shorter sentence as reference, since then the lesser number has the greater weight.
@@ -29,17 +29,16 @@ the same words are merged first, because their score is known. The tests compare
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.bias.statistics import each_query_once
-from truemoment.exceptions import UsageError
 from truemoment.intervals import Bools, Floats, Ints
 from truemoment.language.meteor import ALPHA, BETA, GAMMA, align, count_chunks, score, split_words, stem
-from truemoment.records import Annotations
+from truemoment.records import positions_in_lists
 
 SLACK = 1e-9
 """Tolerance of the bounds, so that rounding loses no pair."""
@@ -54,36 +53,30 @@ class Uniqueness:
 
     Parameters
     ----------
-    threshold
-        A sentence is unique if its METEOR score with every other one of its video is below it.
     is_unique : (N,)
-        Which sentences are, in the order given.
-    n_without_words
-        Sentences without a word: they count as unique, for they score 0 with all others.
+        Sentences whose METEOR score with every other one of their video is below the threshold; those without a word
+        are, because they score 0 with all others.
     n_verbatim
-        Sentences whose words, in their order, are those of another sentence of the video.
-    n_verbatim_unique
-        Those of them that count as unique, because they are so short.
-    pairs_scored
-        Pairs that had to be scored, for all thresholds together; the others are settled by a bound, or are verbatim.
+        Sentences with the same words in the same order as another sentence of the video.
+    pairs, pairs_scored
+        Pairs of sentences of one video, and those that had to be scored, for all thresholds together; the others are
+        settled by a bound, or are verbatim.
     """
 
     threshold: float
     is_unique: Bools
-    n_without_words: int
     n_verbatim: int
-    n_verbatim_unique: int
     pairs: int
     pairs_scored: int
 
     @property
     def n_sentences(self) -> int:
-        """How many sentences there are."""
+        """Number of sentences."""
         return len(self.is_unique)
 
     @property
     def n_unique(self) -> int:
-        """How many are unique."""
+        """Number of unique sentences."""
         return int(self.is_unique.sum())
 
     @property
@@ -93,58 +86,27 @@ class Uniqueness:
 
 
 def uniqueness(
-    annotations: Annotations | Sequence[Annotations],
-    thresholds: Sequence[float] = (0.99, 0.9),
-    *,
-    on_progress: Callable[[int, int], None] = lambda _done, _of: None,
+    video_id: Sequence[str], sentences: Sequence[str], thresholds: Sequence[float] = (0.99, 0.9)
 ) -> tuple[Uniqueness, ...]:
-    """Find which queries are unique within their video, among the sentences of all splits, for each threshold up to 1.
-
-    A query in several splits (same id, video and sentence) counts once. `on_progress` is called with the number of
-    sentences that are done, and of all.
+    """Find which sentences are unique within their video, for each threshold above 0 and at most 1.
 
     Examples
     --------
     >>> sentences = ["a man opens the door", "A man opens the door.", "a dog barks", "she opens a door and leaves"]
-    >>> rows = [(f"v#{i}", "v", 30.0, sentence, 0.0, 6.0) for i, sentence in enumerate(sentences)]
-    >>> found = uniqueness(Annotations.from_rows(rows))
+    >>> found = uniqueness(["v"] * 4, sentences)
     >>> [(one.threshold, one.n_unique, one.share, one.pairs, one.pairs_scored) for one in found]
     [(0.99, 2, 0.5, 6, 0), (0.9, 2, 0.5, 6, 0)]
     """
-    splits, _ = each_query_once([annotations] if isinstance(annotations, Annotations) else annotations)
-    return uniqueness_of(
-        [video for split in splits for video in split.queries.video_id],
-        [sentence for split in splits for sentence in split.queries.sentence],
-        thresholds,
-        on_progress=on_progress,
-    )
-
-
-def uniqueness_of(
-    video_id: Sequence[str],
-    sentences: Sequence[str],
-    thresholds: Sequence[float] = (0.99, 0.9),
-    *,
-    on_progress: Callable[[int, int], None] = lambda _done, _of: None,
-) -> tuple[Uniqueness, ...]:
-    """Find which sentences are unique within their video; :func:`uniqueness` for columns."""
-    if len(video_id) != len(sentences):
-        raise UsageError(f"got {len(video_id)} videos for {len(sentences)} sentences, expected one each")
-    if not thresholds or not all(0 < threshold <= 1 for threshold in thresholds):
-        raise UsageError(f"got thresholds {tuple(thresholds)}, expected one or more above 0 and at most 1")
     corpus = _Corpus.of(video_id, sentences)
-    best, pairs_scored = _best_scores(corpus, min(thresholds), on_progress)
+    best, pairs_scored = _best_scores(corpus, min(thresholds))
     verbatim = corpus.copies > 1
     best = np.maximum(best, np.where(verbatim, _verbatim_score(corpus.n_words), 0))
     of_video = np.array(list(Counter(video_id).values()), dtype=np.int64)
-    text = corpus.text
     return tuple(
         Uniqueness(
             threshold=threshold,
-            is_unique=(best < threshold)[text],
-            n_without_words=int((corpus.n_words == 0)[text].sum()),
-            n_verbatim=int((verbatim & (corpus.n_words > 0))[text].sum()),
-            n_verbatim_unique=int((verbatim & (corpus.n_words > 0) & (best < threshold))[text].sum()),
+            is_unique=(best < threshold)[corpus.text],
+            n_verbatim=int((verbatim & (corpus.n_words > 0))[corpus.text].sum()),
             pairs=int((of_video * (of_video - 1) // 2).sum()),
             pairs_scored=pairs_scored,
         )
@@ -159,29 +121,17 @@ def _verbatim_score(n_words: Ints) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Corpus:
-    """The distinct word sequences of each video, T of them, and their K numbered stems.
+    """The distinct word sequences of each video, T texts, and their K numbered stems.
 
-    Parameters
-    ----------
-    words
-        The words of each, by its number.
-    n_words, copies : (T,)
-        How many words it has, and how many sentences have them.
-    text : (N,)
-        Which of them a sentence is.
-    key : (K,)
-        Numbered stem of a video, as a whole number: the numbered stems of text t are rows
-        ``offsets[t]:offsets[t + 1]``, the rarest in the video first.
-    offsets : (T + 1,)
-        See `key`.
+    The numbered stems of text t are rows ``offsets[t]:offsets[t + 1]`` of `key`, the rarest in the video first.
     """
 
     words: list[tuple[str, ...]]
-    n_words: Ints
-    copies: Ints
-    text: Ints
-    key: Ints
-    offsets: Ints
+    n_words: Ints  # (T,)
+    copies: Ints  # (T,), sentences with these words
+    text: Ints  # (N,), text of each sentence
+    key: Ints  # (K,), number of the numbered stem
+    offsets: Ints  # (T + 1,)
 
     @classmethod
     def of(cls, video_id: Sequence[str], sentences: Sequence[str]) -> _Corpus:
@@ -199,9 +149,32 @@ class _Corpus:
         copies = np.bincount(text, minlength=len(words))
         return cls(words, n_words, copies, text, key, offsets)
 
+    @functools.cached_property
+    def owner(self) -> Ints:
+        """Text of each numbered stem, (K,)."""
+        return np.repeat(np.arange(len(self.words)), self.n_words)
+
+    @functools.cached_property
+    def _owned_keys(self) -> Ints:
+        """Numbers of the pairs of a text and its numbered stem, (K,), in order."""
+        return np.sort(self.owner * len(self.key) + self.key)
+
+    def count_shared(self, a: Ints, b: Ints) -> Ints:
+        """Return how many numbered stems text a[i] shares with text b[i], (P,)."""
+        block = np.cumsum(self.n_words[a]) // BLOCK
+        parts = np.flatnonzero(np.diff(block)) + 1
+        blocks = zip(np.split(a, parts), np.split(b, parts), strict=True)
+        return np.concatenate([self._count_shared(*of) for of in blocks], dtype=np.int64)
+
+    def _count_shared(self, a: Ints, b: Ints) -> Ints:
+        pair = np.repeat(np.arange(len(a)), self.n_words[a])
+        wanted = b[pair] * len(self.key) + self.key[positions_in_lists(self.offsets, a)]
+        at = np.minimum(np.searchsorted(self._owned_keys, wanted), len(self._owned_keys) - 1)
+        return np.bincount(pair[self._owned_keys[at] == wanted], minlength=len(a))
+
 
 def _numbered_stems(videos: Sequence[str], words: Sequence[tuple[str, ...]], n_words: Ints) -> Ints:
-    """Keys of the numbered stems of each text, (K,), text by text, the rarest of the video first."""
+    """Return the keys of the numbered stems of each text, (K,), text by text, the rarest of the video first."""
     numbers: dict[tuple[str, str, int], int] = {}
     key = np.empty(int(n_words.sum()), dtype=np.int64)
     row = 0
@@ -217,16 +190,15 @@ def _numbered_stems(videos: Sequence[str], words: Sequence[tuple[str, ...]], n_w
     return np.asarray(key[np.lexsort((key, frequency, owner))])
 
 
-def _best_scores(corpus: _Corpus, threshold: float, on_progress: Callable[[int, int], None]) -> tuple[Floats, int]:
-    """Highest score of each text with another of its video, (T,), right where it reaches the threshold, else less.
+def _best_scores(corpus: _Corpus, threshold: float) -> tuple[Floats, int]:
+    """Return the highest score of each text with another of its video, (T,), and the number of pairs scored.
 
-    Returned with the number of pairs scored.
+    Scores below the threshold may be lower than they are.
     """
     best = np.zeros(len(corpus.words))
     scored = 0
-    sharing = _Sharing(corpus)
-    for shorter, longer, n_done in _meetings(corpus, threshold):
-        m = sharing.count(shorter, longer)
+    for shorter, longer in _candidates(corpus, threshold):
+        m = corpus.count_shared(shorter, longer)
         ok = _bound(m, corpus.n_words[shorter], corpus.n_words[longer]) >= threshold - SLACK
         scored += int(ok.sum())
         for a, b in zip(shorter[ok].tolist(), longer[ok].tolist(), strict=True):
@@ -234,22 +206,20 @@ def _best_scores(corpus: _Corpus, threshold: float, on_progress: Callable[[int, 
             # The shorter as reference: the better direction of the two, see 2.
             found = score(len(pairs), count_chunks(pairs), len(corpus.words[b]), len(corpus.words[a]))
             best[a], best[b] = max(best[a], found), max(best[b], found)
-        on_progress(int(corpus.copies[:n_done].sum()), len(corpus.text))
     return best, scored
 
 
 def _bound(m: Ints, shorter: Ints, longer: Ints) -> Floats:
-    """Highest score that m aligned words allow: one chunk, the shorter sentence as reference."""
-    at_least_1 = np.maximum(m, 1)
-    best = (1 - GAMMA / at_least_1**BETA) * m / (ALPHA * shorter + (1 - ALPHA) * longer)
+    """Return the highest score that m aligned words allow: one chunk, the shorter sentence as reference."""
+    best = (1 - GAMMA / np.maximum(m, 1) ** BETA) * m / (ALPHA * shorter + (1 - ALPHA) * longer)
     return np.asarray(best, dtype=np.float64)
 
 
-def _meetings(corpus: _Corpus, threshold: float) -> Iterator[tuple[Ints, Ints, int]]:
+def _candidates(corpus: _Corpus, threshold: float) -> Iterator[tuple[Ints, Ints]]:
+    """Return pairs of a shorter and a longer text that may reach the threshold (3 and 4), a block at a time."""
     n, offsets = corpus.n_words, corpus.offsets
-    owner = np.repeat(np.arange(len(n)), n)
     order = np.argsort(corpus.key, kind="stable")
-    holders, sorted_key = owner[order], corpus.key[order]
+    owners, sorted_key = corpus.owner[order], corpus.key[order]
     probes = np.where(n > 0, n - np.ceil(threshold * n - SLACK).astype(np.int64) + 1, 0)
     longest = (n / threshold - ALPHA * n) / (1 - ALPHA) + SLACK
     probe = np.concatenate([[0], np.cumsum(probes)])
@@ -265,35 +235,8 @@ def _meetings(corpus: _Corpus, threshold: float) -> Iterator[tuple[Ints, Ints, i
         lengths = (last - first)[rows]
         a = np.repeat(asks[rows], lengths)
         at = np.arange(lengths.sum()) + np.repeat(first[rows] - (met[rows] - met[probe[start]]), lengths)
-        b = holders[at]
+        b = owners[at]
         keep = (n[b] <= longest[a]) & ((n[b] > n[a]) | ((n[b] == n[a]) & (b > a)))
         pairs = np.unique(a[keep] * len(n) + b[keep])
-        yield pairs // len(n), pairs % len(n), end
+        yield pairs // len(n), pairs % len(n)
         start = end
-
-
-class _Sharing:
-    """Counts the numbered stems that pairs of texts share."""
-
-    def __init__(self, corpus: _Corpus) -> None:
-        owner = np.repeat(np.arange(len(corpus.n_words)), corpus.n_words)
-        self.corpus = corpus
-        self.n_keys = int(corpus.key.max(initial=0)) + 1
-        self.owned_keys = np.sort(owner * self.n_keys + corpus.key)
-
-    def count(self, a: Ints, b: Ints) -> Ints:
-        """Numbered stems that text a[i] shares with text b[i], (P,)."""
-        block = np.cumsum(self.corpus.n_words[a]) // BLOCK
-        parts = np.flatnonzero(np.diff(block)) + 1
-        return np.concatenate(
-            [self._count(*of) for of in zip(np.split(a, parts), np.split(b, parts), strict=True)], dtype=np.int64
-        )
-
-    def _count(self, a: Ints, b: Ints) -> Ints:
-        n = self.corpus.n_words[a]
-        pair = np.repeat(np.arange(len(a)), n)
-        start = np.concatenate([[0], np.cumsum(n)])[:-1]
-        key = self.corpus.key[np.repeat(self.corpus.offsets[a] - start, n) + np.arange(len(pair))]
-        wanted = b[pair] * self.n_keys + key
-        at = np.minimum(np.searchsorted(self.owned_keys, wanted), len(self.owned_keys) - 1)
-        return np.bincount(pair[self.owned_keys[at] == wanted], minlength=len(a))

@@ -18,16 +18,13 @@ from truemoment.language.verbs import coverage, verb_counts
 
 @dataclass(frozen=True, eq=False)
 class VerbUse:
-    """The verbs of a dataset's queries.
+    """The verbs of a dataset's queries: number of occurrences of each verb by split.
 
     Parameters
     ----------
-    counts
-        Number of occurrences of each verb by split.
-    top
-        The most frequent verbs over all splits, ties in order of first occurrence.
-    coverage
-        Share of `top` in all occurrences; NaN if there is none.
+    top, coverage
+        The most frequent verbs over all splits, ties in order of first occurrence, and their share of all occurrences;
+        NaN if there is none.
     per_sentence : (K + 1,)
         Number of sentences with 0, 1, ..., K verbs, over all splits.
     """

@@ -29,9 +29,11 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from truemoment.exceptions import UsageError
 from truemoment.intervals import Ints
 from truemoment.language.base import Tag, Token
+
+N_FREQUENT = 10
+"""Number of words, the most frequent ones, that are listed if two splits do not share them."""
 
 Spelling = Literal["form", "written", "lemma"]
 """How words are distinguished."""
@@ -51,13 +53,9 @@ def is_word(token: Token) -> bool:
 
 
 class VocabularySizes(NamedTuple):
-    """Number of distinct words; the parts of speech add up to `total`.
+    """Number of distinct words by most frequent part of speech; the parts add up to `total`.
 
-    Parameters
-    ----------
-    adjectives, nouns, verbs
-        Number of words by most frequent part of speech. Forms of *be*, modals, and *have* and *do* before a verb are
-        not verbs.
+    Forms of *be*, modals, and *have* and *do* before a verb are not verbs.
     """
 
     adjectives: int
@@ -69,14 +67,7 @@ class VocabularySizes(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The words of some sentences and their numbers of occurrences.
-
-    Parameters
-    ----------
-    uses
-        Number of occurrences of each token; words only.
-    spelling
-        How words are distinguished: ``form``, ``written`` or ``lemma``.
+    """The words of some sentences: the number of occurrences of each token, and how words are distinguished.
 
     Examples
     --------
@@ -84,7 +75,7 @@ class Vocabulary:
     >>> read = get_engine().analyse(["A door opens.", "The doors open, they opened a door."])
     >>> vocabulary(read).sizes
     VocabularySizes(adjectives=0, nouns=2, verbs=3, other=3, total=8)
-    >>> vocabulary(read, "lemma").counts.most_common(2)
+    >>> vocabulary(read).spelt("lemma").counts.most_common(2)
     [('door', 3), ('open', 3)]
     """
 
@@ -134,12 +125,10 @@ class Vocabulary:
         return self.uses.total()
 
 
-def vocabulary(readings: Iterable[Sequence[Token]], spelling: Spelling = "form") -> Vocabulary:
+def vocabulary(readings: Iterable[Sequence[Token]]) -> Vocabulary:
     """Count the words of sentences that ``engine.analyse`` has read."""
-    if spelling not in get_args(Spelling):
-        raise UsageError(f"got spelling {spelling!r}, expected one of {', '.join(get_args(Spelling))}")
     uses = Counter(chain.from_iterable(readings))
-    return Vocabulary(Counter({token: n for token, n in uses.items() if is_word(token)}), spelling)
+    return Vocabulary(Counter({token: n for token, n in uses.items() if is_word(token)}))
 
 
 # ------------------------------------------------------------------------------------------ long tail
@@ -151,12 +140,10 @@ class LongTail:
 
     Parameters
     ----------
-    at_least
-        Number of occurrences -> number of words with at least that many.
-    share_below
-        Number of occurrences -> share of the vocabulary with fewer; NaN without words.
+    at_least, share_below
+        Number of occurrences -> number of words with at least that many, and share of the vocabulary with fewer.
     covered_by_top
-        Number of most frequent words -> their share of all occurrences; NaN without words.
+        Number of most frequent words -> their share of all occurrences. Shares are NaN without words.
     rank, count : (R,)
         All ranks, or some evenly spaced in the logarithm, and the number of occurrences of the word at each rank.
     """
@@ -174,10 +161,7 @@ class LongTail:
 def long_tail(
     words: Vocabulary, at_least: Sequence[int] = (50, 1000), top: Sequence[int] = (10, 100, 1000), *, n_ranks: int = 200
 ) -> LongTail:
-    """Measure the long tail of words.
-
-    `at_least` are numbers of occurrences whose words are counted; `top` are numbers of most frequent words whose share
-    of all occurrences is computed.
+    """Count words with `at_least` these numbers of occurrences, and the share of the `top` most frequent words.
 
     Examples
     --------
@@ -187,12 +171,8 @@ def long_tail(
     >>> tail.at_least, tail.n_once, round(tail.covered_by_top[1], 3), tail.count.tolist()
     ({2: 2, 3: 1}, 4, 0.333, [3, 2, 1, 1, 1, 1])
     """
-    if min(*at_least, *top, n_ranks, 1) < 1:
-        raise UsageError(
-            f"got a long tail of {tuple(at_least)}, {tuple(top)}, {n_ranks} ranks, expected 1 or more of each"
-        )
     counts = np.fromiter(words.counts.values(), dtype=np.int64, count=words.n_words)
-    total, n_words = int(counts.sum()), len(counts)
+    total, n_words = words.n_occurrences, len(counts)
     enough = {least: int((counts >= least).sum()) for least in at_least}
     rank = np.arange(1, n_words + 1)
     if n_words > n_ranks:
@@ -217,13 +197,7 @@ def _share(part: int, whole: int) -> float:
 
 
 class NotShared(NamedTuple):
-    """The words of one vocabulary that are not in another.
-
-    Parameters
-    ----------
-    share_of_vocabulary, share_of_occurrences
-        Their share of the vocabulary and of its occurrences, 0 to 1; NaN without words.
-    """
+    """The words of one vocabulary that are not in another; shares are 0 to 1, NaN without words."""
 
     n_words: int
     share_of_vocabulary: float
@@ -232,15 +206,7 @@ class NotShared(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """The words that two vocabularies share (MAD A.1.1).
-
-    Parameters
-    ----------
-    share_of_test
-        Share of the words of the test that are in train; NaN if the test has none.
-    not_in_train, not_in_test
-        Words of the test that are not in train, and the reverse.
-    """
+    """The words that two vocabularies share (MAD A.1.1)."""
 
     n_shared: int
     share_of_test: float
@@ -248,8 +214,8 @@ class Overlap(NamedTuple):
     not_in_test: NotShared
 
 
-def overlap(train: Vocabulary, test: Vocabulary, *, n_frequent: int = 10) -> Overlap:
-    """Compare the words of a test with those of train, with the same spelling; list `n_frequent` that are not shared.
+def overlap(train: Vocabulary, test: Vocabulary) -> Overlap:
+    """Compare the words of a test with those of train, with the same spelling.
 
     Examples
     --------
@@ -260,21 +226,12 @@ def overlap(train: Vocabulary, test: Vocabulary, *, n_frequent: int = 10) -> Ove
     >>> found.n_shared, found.share_of_test, found.not_in_train
     (3, 0.75, NotShared(n_words=1, share_of_vocabulary=0.25, share_of_occurrences=0.2, frequent=('closes',)))
     """
-    if train.spelling != test.spelling:
-        raise UsageError(
-            f"got spelling {train.spelling!r} for train and {test.spelling!r} for the test, expected the same"
-        )
     n_shared = len(train.counts.keys() & test.counts.keys())
-    return Overlap(
-        n_shared,
-        _share(n_shared, test.n_words),
-        _not_shared(test, train, n_frequent),
-        _not_shared(train, test, n_frequent),
-    )
+    return Overlap(n_shared, _share(n_shared, test.n_words), _not_shared(test, train), _not_shared(train, test))
 
 
-def _not_shared(of: Vocabulary, other: Vocabulary, n_frequent: int) -> NotShared:
+def _not_shared(of: Vocabulary, other: Vocabulary) -> NotShared:
     missing = [word for word in of.counts if word not in other.counts]
     n = sum(of.counts[word] for word in missing)
     shares = _share(len(missing), of.n_words), _share(n, of.n_occurrences)
-    return NotShared(len(missing), *shares, tuple(missing[:n_frequent]))
+    return NotShared(len(missing), *shares, tuple(missing[:N_FREQUENT]))

@@ -95,10 +95,11 @@ def settled(conditions: Sequence[Condition], measures: Sequence[Measure]) -> tup
                 names = ", ".join([*checks, *known])
                 raise UsageError(f"gate {condition.text!r}: unknown {condition.name!r}, expected one of {names}")
         if not condition.comparison and (check is None or not check.passes):
-            example = f", give a number, e.g. {name}>=0.4" if check is None else ""
-            example = (
-                f", give a number, e.g. {name}<0.1 ({check.figure})" if check is not None and check.figure else example
-            )
+            example = ""
+            if check is None:
+                example = f", give a number, e.g. {name}>=0.4"
+            elif check.figure:
+                example = f", give a number, e.g. {name}<0.1 ({check.figure})"
             raise UsageError(f"gate {condition.text!r}: it cannot pass or fail{example}")
         if condition.comparison and check is None and not 0 <= condition.limit <= 1:
             raise UsageError(f"gate {condition.text!r}: figures are fractions from 0 to 1, not percent")

@@ -26,26 +26,14 @@ NAME = "abstention"
 
 
 class Abstaining(NamedTuple):
-    """Where the method answers that there is no such moment; figures are fractions, NaN where undefined.
-
-    Parameters
-    ----------
-    scores
-        CorrectAbstention and FalseAbstention over the whole split, queries without a moment included.
-    n_rightly, n_without
-        Queries without a moment on which the method abstains, and how many there are of them.
-    n_wrongly, n_with
-        The same of queries that have one.
-    ci95 : (3, 2)
-        95 % intervals: of the two, and of the first less the second.
-    """
+    """CorrectAbstention and FalseAbstention over the whole split, and abstentions without and with a moment."""
 
     scores: Scores
     n_rightly: int
     n_without: int
     n_wrongly: int
     n_with: int
-    ci95: Floats
+    ci95: Floats  # (3, 2), of both measures, and of the first less the second
 
     @property
     def worth(self) -> float:
@@ -58,8 +46,8 @@ def abstaining(results: Results) -> Abstaining | None:
     """Count abstentions over the whole split; None where every query has a moment and the method never abstains."""
     whole = results.whole
     annotations, predictions = whole.annotations, whole.predictions
-    row, without = predictions.rows_of(annotations.queries.query_id), annotations.without_moment
-    abstains = (row >= 0) & np.append(predictions.abstains, False)[row]
+    without = annotations.without_moment
+    abstains = np.append(predictions.abstains, False)[predictions.rows_of(annotations.queries.query_id)]
     if not without.any() and not abstains.any():
         return None
     scores = evaluate(annotations, predictions, [CorrectAbstention(), FalseAbstention()], whole.protocol)

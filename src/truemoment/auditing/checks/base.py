@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from truemoment.auditing.findings import AuditFinding
@@ -13,14 +12,12 @@ from truemoment.reports.model import Block
 
 FIGURES, SCORE, CLASSES, EXAMPLES = "figures", "behind", "classes", "examples"
 
-SECTIONS: Mapping[str, str] = MappingProxyType(
-    {
-        FIGURES: "Method, floors and ceilings",
-        SCORE: "Where the score comes from",
-        CLASSES: "By class of query",
-        EXAMPLES: "Examples",
-    }
-)
+SECTIONS: Mapping[str, str] = {
+    FIGURES: "Method, floors and ceilings",
+    SCORE: "Where the score comes from",
+    CLASSES: "By class of query",
+    EXAMPLES: "Examples",
+}
 """Sections of the report that checks add blocks to, in order, with their titles."""
 
 
@@ -30,18 +27,12 @@ class Check:
 
     Parameters
     ----------
-    name
-        Its name in a gate.
-    title
-        Its title in the report.
-    looks_at
-        What it looks at, in words.
+    name, title
+        Its name in a gate, and its title in the report.
+    looks_at, passes, figure
+        What it looks at, when it passes ("" where it cannot fail), and what its figure is, a fraction ("" for none).
     look
         Returns its finding, or None where it does not apply.
-    passes
-        When it passes; "" where it cannot fail.
-    figure
-        What its figure is, a fraction; "" where it has none.
     blocks
         Returns its tables and drawings by section, a key of :data:`SECTIONS`.
     document

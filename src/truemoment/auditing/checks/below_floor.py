@@ -21,7 +21,7 @@ from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import MeasureError, ProtocolError
-from truemoment.intervals import Floats, Ints
+from truemoment.intervals import Floats
 from truemoment.records import numbers_of
 from truemoment.reports.words import counted, points
 from truemoment.studentised import resample_ratios
@@ -34,37 +34,19 @@ FEWEST_VIDEOS = 20
 
 
 class AgainstFloor(NamedTuple):
-    """The method less a floor, on one item.
-
-    Parameters
-    ----------
-    item
-        The measure, class or protocol, in words.
-    floor
-        Which floor.
-    method, of_floor
-        Their figures, fractions.
-    p
-        One-sided p value of the method being below the floor.
-    """
+    """The figures of the method and a floor on one item, a measure, class or protocol in words."""
 
     item: str
     floor: str
     method: float
     of_floor: float
-    p: float
+    p: float  # one-sided, of the method being below the floor
 
 
 class BelowFloor(NamedTuple):
-    """Every item on which the method is below a floor.
+    """Number of items and comparisons, and those on which the method is below a floor.
 
-    Parameters
-    ----------
-    n_items, n_comparisons
-        How many items and comparisons were examined.
-    found
-        The comparisons that are kept, one an item: with the floor that is furthest above; and those of measures whose
-        verdict is "worse". Largest difference first.
+    One comparison is kept for each item, with the floor that is furthest above; the largest difference comes first.
     """
 
     n_items: int
@@ -93,11 +75,12 @@ def below_floor(results: Results) -> BelowFloor:
         results.stream(NAME),
         resamples=results.setup.resamples,
     )
-    comparisons = [
-        AgainstFloor(of.name, floor, float(of.sums[0].sum() / of.weight.sum()), float(sums.sum() / of.weight.sum()), p)
-        for of, p_values in zip(items, np.split(drawn.p_values()[0], _ends(items)), strict=True)
-        for floor, sums, p in zip(of.floors, of.sums[1:], p_values.tolist(), strict=True)
-    ]
+    p_values = iter(drawn.p_values()[0].tolist())
+    comparisons: list[AgainstFloor] = []
+    for of in items:
+        own, *figures = (float(sums.sum() / of.weight.sum()) for sums in of.sums)
+        floors = zip(of.floors, figures, strict=True)
+        comparisons += [AgainstFloor(of.name, floor, own, figure, next(p_values)) for floor, figure in floors]
     kept = false_discoveries(np.array([one.p for one in comparisons]), LEVEL)
     worst: dict[str, AgainstFloor] = {}
     for one in (one for one, is_kept in zip(comparisons, kept, strict=True) if is_kept):
@@ -110,11 +93,6 @@ def below_floor(results: Results) -> BelowFloor:
             worst.setdefault(str(measure), by_place[str(measure), strongest])
     found = sorted(worst.values(), key=lambda one: one.method - one.of_floor)
     return BelowFloor(len(items), len(comparisons), tuple(found))
-
-
-def _ends(items: list[_Item]) -> Ints:
-    """Where the comparisons of each item end but the last."""
-    return np.cumsum([len(of.floors) for of in items])[:-1]
 
 
 def _measures(results: Results) -> Iterator[_Item]:

@@ -34,26 +34,14 @@ FEW_VIDEOS = "fewer than 2 videos"
 
 
 class Carrying(NamedTuple):
-    """A class that carries the score; fractions.
-
-    Parameters
-    ----------
-    family, label
-        The class.
-    value, elsewhere
-        The headline figure in it, and on all other queries.
-    floor
-        The strongest floor's figure in it.
-    of_queries, of_score
-        Its share of the queries, and of the score.
-    """
+    """A class of queries that carries the score; fractions."""
 
     family: str
     label: str
     value: float
-    elsewhere: float
-    floor: float
-    of_queries: float
+    elsewhere: float  # the figure on all other queries
+    floor: float  # the strongest floor's figure on the class
+    of_queries: float  # its share of the queries
     of_score: float
 
 

@@ -6,8 +6,6 @@ shuffled video.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +16,7 @@ from truemoment.auditing.setup import ORIGINAL
 from truemoment.diagnosis.shuffled import Displacement, compare_shuffled
 from truemoment.intervals import Floats
 from truemoment.records import Predictions
+from truemoment.reports.words import interval95_points, p_value, points
 from truemoment.scores import Scores
 
 SAME_PLACE_NORM = 0.001
@@ -26,42 +25,19 @@ SAME_PLACE_NORM = 0.001
 MAY_DIFFER = 0.01
 """Share of the first answers that may differ while the answers are still called a model's."""
 
-CHANGE_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "shuffled": "segments shuffled",
-        "reversed": "played backwards",
-        "frozen": "frozen",
-        "other-video": "another video",
-    }
-)
+CHANGE_NAMES = {"shuffled": "segments shuffled", "reversed": "played backwards", "other-video": "another video"}
 """How videos are changed, in words; other changes are written by their name."""
 
 
 class Control(NamedTuple):
-    """The same model on videos with one kind of change; a row a measure.
-
-    Parameters
-    ----------
-    change
-        Kind of change, as :data:`truemoment.features.changed.CHANGES` calls it.
-    answers, scores
-        Of the model on these videos.
-    ci95 : (M, 2)
-        95 % intervals of its figures.
-    displacement
-        How first answers moved.
-    fall
-        Figures on the original videos less those on these.
-    original
-        Scores of the model on the original videos.
-    """
+    """The same model on videos with one kind of change (:data:`truemoment.features.changed.CHANGES`)."""
 
     change: str
     answers: Predictions
     scores: Scores
-    ci95: Floats
+    ci95: Floats  # (M, 2)
     displacement: Displacement
-    fall: Paired
+    fall: Paired  # of the figures on the original videos less these
     original: Scores
 
     @property
@@ -69,26 +45,21 @@ class Control(NamedTuple):
         """How videos are changed, in words."""
         return CHANGE_NAMES.get(self.change, self.change)
 
+    def change_at(self, m: int) -> str:
+        """Write the change of measure m from the original videos, with its interval and p value."""
+        fall = self.fall
+        return (
+            f"{points(-fall.difference[m], sign='+')}, {interval95_points(-fall.ci95[m][::-1], sign='+')}, "
+            f"{p_value(fall.p_holm[m])} (Holm)"
+        )
+
 
 class Changed(NamedTuple):
-    """The same model on the original videos and on changed ones.
+    """The same model on the original videos and on changed ones."""
 
-    Parameters
-    ----------
-    scores
-        On the original videos.
-    ci95 : (M, 2)
-        95 % intervals of its figures.
-    n_differing
-        Queries whose first answer now is not the audited one: elsewhere by more than 0.001 of the video, or one of the
-        two is missing.
-    controls
-        The changes, in the order given.
-    """
-
-    scores: Scores
-    ci95: Floats
-    n_differing: int
+    scores: Scores  # on the original videos
+    ci95: Floats  # (M, 2)
+    n_differing: int  # queries whose first answer now is not the audited one, or one of the two is missing
     controls: tuple[Control, ...]
 
     @property
@@ -105,11 +76,8 @@ def changed(results: Results) -> Changed | None:
     results.on_status("changed videos")
     now = setup.controls.changed[ORIGINAL]
     original = results.evaluate(now)
-    found = tuple(
-        _control(results, change, answers, now, original)
-        for change, answers in setup.controls.changed.items()
-        if change != ORIGINAL
-    )
+    changes = ((change, answers) for change, answers in setup.controls.changed.items() if change != ORIGINAL)
+    found = tuple(_control(results, change, answers, now, original) for change, answers in changes)
     ci95 = intervals([original], results.stream("changed videos"), setup.resamples)[0]
     return Changed(original, ci95, _n_differing(results, now), found) if found else None
 
@@ -126,8 +94,9 @@ def shuffled(results: Results) -> Control | None:
 def controls(results: Results) -> tuple[Control, ...]:
     """Return each control once: the shuffled videos of the audited file, and the other changes of the model."""
     of_file, model = results.cached(shuffled), results.cached(changed)
-    others = () if model is None else (one for one in model.controls if of_file is None or one.change != of_file.change)
-    return (*(() if of_file is None else (of_file,)), *others)
+    found = [] if of_file is None else [of_file]
+    others = () if model is None else model.controls
+    return (*found, *(one for one in others if of_file is None or one.change != of_file.change))
 
 
 def _control(results: Results, change: str, answers: Predictions, before: Predictions, original: Scores) -> Control:

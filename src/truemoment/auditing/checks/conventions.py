@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from truemoment.auditing.charts import name_rows
 from truemoment.auditing.checks.base import SCORE, Check
-from truemoment.auditing.checks.conventions_figure import conventions_figure
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 from truemoment.documents import Measured
@@ -18,7 +17,11 @@ from truemoment.evaluation import evaluate
 from truemoment.exceptions import MeasureError, ProtocolError
 from truemoment.measures import why_undefined
 from truemoment.protocols import PROTOCOLS
+from truemoment.reports.drawing import METHOD, PAPER, SOFT, drawing_style, new_figure, write_beside
 from truemoment.reports.model import Block, Drawing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = "conventions"
 
@@ -29,7 +32,7 @@ LARGE = 0.01
 """Difference between evaluators that is a warning."""
 
 
-def conventions(results: Results) -> Mapping[str, float]:
+def conventions(results: Results) -> dict[str, float]:
     """Measure the headline under the audit's protocol and each named one that accepts these predictions.
 
     One that pools all answers of a list into one is left out where lists are ranked alternatives.
@@ -44,7 +47,7 @@ def conventions(results: Results) -> Mapping[str, float]:
         except (ProtocolError, MeasureError):  # it refuses missing answers, or the measure is not defined in it
             continue
         found[protocol.name] = scores.value(results.measure)
-    return MappingProxyType(found)
+    return found
 
 
 def look(results: Results) -> AuditFinding:
@@ -77,6 +80,31 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
         partial(conventions_figure, results, results.cached(conventions)),
     )
     return {SCORE: (drawing,)}
+
+
+def conventions_figure(results: Results, figures: Mapping[str, float]) -> Figure:
+    """Draw the headline measure of the same answers under each named protocol."""
+    protocol = results.setup.protocol.name
+    defined = {name: 100 * value for name, value in figures.items() if np.isfinite(value)}
+    names = sorted(defined, key=lambda name: (defined[name], name))
+    with drawing_style():
+        figure = new_figure(0.75 + 0.185 * max(len(names), 1))
+        axes = figure.add_subplot()
+        for row, name in enumerate(names):
+            own = name == protocol
+            axes.plot(defined[name], row, "o" if own else "D", color=METHOD, mfc=METHOD if own else PAPER)
+            weight = "bold" if own else "normal"
+            write_beside(axes, f"{defined[name]:.2f}", 1, row, share_of_width=True, fontweight=weight)
+        if not names:
+            axes.text(0.5, 0, "undefined under every convention", ha="center", va="center", color=SOFT)
+            axes.set_xticks([])
+        name_rows(axes, names, 24)
+        for label, name in zip(axes.get_yticklabels(), names, strict=True):
+            label.set_fontweight("bold" if name == protocol else "normal")
+        axes.margins(x=0.08)
+        axes.set_xlabel(f"{results.measure}, %")
+        axes.grid(axis="both")
+    return figure
 
 
 def document(results: Results) -> dict[str, Any]:

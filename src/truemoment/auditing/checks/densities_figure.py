@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from truemoment.auditing.results import Results
 from truemoment.diagnosis.answers import first_answers
 from truemoment.intervals import Floats
-from truemoment.records import Annotations
 from truemoment.reports.drawing import (
     DENSITY_BOUNDS,
     FLOOR,
@@ -28,34 +27,26 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class _Cloud(NamedTuple):
-    """Moments as shares of the video, (N, 2), under a title."""
-
-    title: str
-    points: Floats
-
-
-def _clouds(results: Results) -> list[_Cloud]:
-    """Collect the moments whose places are shown: train, references, first answers, the floor's."""
+def _clouds(results: Results) -> list[tuple[str, Floats]]:
+    """Return moments as shares of the video, (N, 2), by title: train, references, first answers, the floor's."""
     setup, train = results.setup, results.setup.splits.train
-    found = [] if train is None else [_Cloud(f"references of {train.split}", _references_norm(train))]
-    found.append(_Cloud(f"references of {setup.annotations.split}", _references_norm(setup.annotations)))
+    found = [
+        (f"references of {of.split}", _norm(of.start_s, of.end_s, of.duration_s))
+        for of in (train, setup.annotations)
+        if of is not None
+    ]
     duration_s = setup.annotations.queries.duration_s
     for title, answers in (
         ("first answers", setup.predictions),
         ("first answers of the floor", results.floors[int(results.verdict.strongest[results.headline])].predictions),
     ):
         first = first_answers(setup.annotations, answers, ranking=setup.protocol.ranking)
-        found.append(_Cloud(title, _norm(first.start_s, first.end_s, duration_s)))
+        found.append((title, _norm(first.start_s, first.end_s, duration_s)))
     return found
 
 
-def _references_norm(annotations: Annotations) -> Floats:
-    return _norm(annotations.start_s, annotations.end_s, annotations.duration_s)
-
-
 def _norm(start_s: Floats, end_s: Floats, duration_s: Floats) -> Floats:
-    """Moments as shares of the video, clipped to it, (N, 2), without those that are missing, empty or swapped."""
+    """Return moments as shares of the video, clipped to it, without those that are missing, empty or swapped."""
     proper = (end_s > start_s) & (duration_s > 0)  # NaN is neither
     times = np.stack([start_s[proper], end_s[proper]], axis=1) / duration_s[proper, None]
     return np.asarray(np.clip(times, 0, 1))
@@ -67,8 +58,8 @@ def densities_figure(results: Results) -> Figure:
     with drawing_style():
         figure = new_figure(4.75)
         panels = figure.subplots(2, 2, sharex=True, sharey=True).ravel()
-        for axes, cloud in zip(panels, clouds, strict=False):
-            _cloud(axes, cloud)
+        for axes, (title, points) in zip(panels, clouds, strict=False):
+            _draw_cloud(axes, title, points)
         for axes in panels[len(clouds) :]:
             axes.set_axis_off()
         for axes in panels[: len(clouds)]:
@@ -87,15 +78,15 @@ def densities_figure(results: Results) -> Figure:
     return figure
 
 
-def _cloud(axes: Axes, cloud: _Cloud) -> None:
-    axes.set_title(shortened(one_line(cloud.title), 28), fontsize=SMALL)
-    if not len(cloud.points):
+def _draw_cloud(axes: Axes, title: str, points: Floats) -> None:
+    axes.set_title(shortened(one_line(title), 28), fontsize=SMALL)
+    if not len(points):
         axes.text(0.5, 0.5, "none", ha="center", va="center", color=SOFT)
         return
-    draw_density(axes, cloud.points)
-    values, counts = np.unique(np.rint(cloud.points * 100), axis=0, return_counts=True)
-    if counts.max() > 0.5 * len(cloud.points):
+    draw_density(axes, points)
+    values, counts = np.unique(np.rint(points * 100), axis=0, return_counts=True)
+    if counts.max() > 0.5 * len(points):
         place = values[counts.argmax()] / 100
         axes.plot(*place, "o", ms=11, mfc="none", mec=FLOOR, mew=1.5, clip_on=False)
-        share = f"{100 * counts.max() / len(cloud.points):.0f} % at {place[0]:.2f} to {place[1]:.2f}"
+        share = f"{100 * counts.max() / len(points):.0f} % at {place[0]:.2f} to {place[1]:.2f}"
         axes.text(0.97, 0.06, share, ha="right", fontsize=SMALL)

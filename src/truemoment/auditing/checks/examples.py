@@ -12,7 +12,6 @@ from truemoment.diagnosis.answers import first_answers
 from truemoment.diagnosis.errors import HIT, KINDS, ErrorKinds
 from truemoment.intervals import Bools, Floats, Ints, temporal_iou
 from truemoment.measures import Recall
-from truemoment.records import Predictions
 from truemoment.reports.model import Bar, Example
 
 N_EXAMPLES = 8
@@ -21,7 +20,7 @@ N_SHOWN = 3
 
 
 def examples(results: Results, errors: ErrorKinds) -> tuple[Example, ...]:
-    """Choose queries and lay out their moments, at most 8, the same for the same audit.
+    """Return at most 8 queries with their moments, the same for the same audit.
 
     Two hits where the floor misses, one of each kind of wrong answer (most frequent kind first), a hit hidden at a
     lower rank, an answer past the end of its video, and then hits. Among equal queries, those with the smallest
@@ -37,7 +36,10 @@ def examples(results: Results, errors: ErrorKinds) -> tuple[Example, ...]:
     for query, why in _by_rule(results, errors).items():
         rows = slice(annotations.offsets[query], annotations.offsets[query + 1])
         references = np.stack([annotations.start_s[rows], annotations.end_s[rows]], axis=1)
-        predicted = _moments_of(predictions, int(row[query]))
+        predicted = np.zeros((0, 2))
+        if row[query] >= 0:
+            answers = slice(predictions.offsets[row[query]], predictions.offsets[row[query] + 1])
+            predicted = np.stack([predictions.start_s[answers], predictions.end_s[answers]], axis=1)
         of_floor = np.array([first.start_s[query], first.end_s[query]])
         bars = [*_reference_bars(references), *_bars(predicted, int(errors.rank_of_hit[query]), references)]
         if np.all(np.isfinite(of_floor)):
@@ -101,11 +103,3 @@ def _order_by_hash(results: Results) -> Ints:
     ids = results.annotations.queries.query_id
     digests = [hashlib.sha256(query_id.encode("utf-8", "surrogatepass")).digest() for query_id in ids]
     return np.array(sorted(range(len(digests)), key=digests.__getitem__), dtype=np.int64)
-
-
-def _moments_of(predictions: Predictions, row: int) -> Floats:
-    """Return start and end of the predictions for a query by rank, (K, 2)."""
-    if row < 0:
-        return np.zeros((0, 2))
-    rows = slice(predictions.offsets[row], predictions.offsets[row + 1])
-    return np.stack([predictions.start_s[rows], predictions.end_s[rows]], axis=1)

@@ -13,17 +13,7 @@ if TYPE_CHECKING:
 
 
 def excess_figure(probability: Floats, hits: Floats, measure: Measure) -> Figure:
-    """Draw the hits of the method and of two sentence networks by the probability that the first one is right.
-
-    Parameters
-    ----------
-    probability : (D,)
-        Mean probability that the first network is right, by class of queries.
-    hits : (D, 3)
-        Share of hits of the method, the first and the second network.
-    measure
-        What a hit is.
-    """
+    """Draw the hits of the method and two networks, (D, 3), by the probability that the first one is right, (D,)."""
     looks = (
         ("the method", METHOD, "o", METHOD),
         ("sentence network", FLOOR, "D", FLOOR),

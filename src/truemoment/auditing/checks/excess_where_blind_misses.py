@@ -46,17 +46,7 @@ N_CLASSES = 10
 
 
 class FloorWhereBlindMisses(NamedTuple):
-    """What a floor hits of the queries that the first network misses, and the method's excess over it; fractions.
-
-    Parameters
-    ----------
-    name
-        The floor.
-    where_missed
-        Share of these queries that it hits, by its first draw.
-    excess, ci95
-        Method less floor there, and its 95 % interval.
-    """
+    """Share of the queries that the first network misses that a floor hits, and the method's excess over it there."""
 
     name: str
     where_missed: float
@@ -70,28 +60,20 @@ class FloorWhereBlindMisses(NamedTuple):
 
 
 class WhereBlindMisses(NamedTuple):
-    """Hits of the method by those of the sentence network; fractions.
+    """Hits of the method, the first and the second network, by those of the first one; fractions.
 
     Parameters
     ----------
-    measure
-        What a hit is.
     out_of_fold
         Whether the networks learned from the audited split.
-    n_missed, n_hit
-        Queries that the first network misses, and hits.
     where_missed, where_hit : (3,)
-        Share of these that the method, the first and the second network hit.
+        Share of the queries that the first network misses, and hits, that each of the three hits.
     excess, ci95
         Method less second network where the first one misses, and its 95 % interval.
     floor
-        Of all floors the one over which the lower end of the method's excess is lowest; None without floors.
-    probability : (D,)
-        Mean probability that the first network is right, by class of queries.
-    n_queries : (D,)
-        Queries of each class.
-    hits : (D, 3)
-        Share of them that the method, the first and the second network hit.
+        The floor over which the lower end of the method's excess is lowest; None without floors.
+    probability, n_queries, hits : (D,), (D,), (D, 3)
+        By class of queries: mean probability that the first network is right, number of queries, share of hits.
     """
 
     measure: Measure
@@ -128,7 +110,7 @@ def where_blind_misses(results: Results) -> WhereBlindMisses | None:
     results.on_status("where the sentence network misses")
     of_method, first, second = (_hits(results, of, measure) for of in (setup.predictions, *answers))
     found = hits_beside([of_method], first, second, results.stream(NAME), resamples=setup.resamples)
-    floors = [_beside_floor(results, of, measure, (of_method, first)) for of in results.floors]
+    floors = [_beside_floor(results, of, of_method, first) for of in results.floors]
     systems = [shares_of_hits([of], first) for of in (of_method, first, second)]
     n_missed, n_hit = count_hits(first)
     row = answers[0].rows_of(setup.annotations.queries.query_id)
@@ -155,11 +137,9 @@ def _hits(results: Results, predictions: Predictions, measure: Recall) -> Scores
     return evaluate(results.annotations, predictions, [measure], results.setup.protocol)
 
 
-def _beside_floor(
-    results: Results, floor: FloorResult, measure: Recall, beside: tuple[Scores, Scores]
-) -> FloorWhereBlindMisses:
-    """Put a floor in the place of the second network; `beside` are the method and the first network."""
-    (of_method, first), own = beside, _hits(results, floor.predictions, measure)
+def _beside_floor(results: Results, floor: FloorResult, of_method: Scores, first: Scores) -> FloorWhereBlindMisses:
+    """Compare the method with a floor in the place of the second network."""
+    own = _hits(results, floor.predictions, hit_of(results.measure))
     rng = results.stream(f"{NAME} {floor.name}")
     found = hits_beside([of_method], first, own, rng, resamples=results.setup.resamples)
     where_missed, _ = shares_of_hits([own], first)
@@ -227,13 +207,14 @@ def look(results: Results) -> AuditFinding | None:
         )
     low, high = found.low, found.ci95[1]
     level: Level = "good" if low > 0.1 else "note" if low > 0 else "warning" if high > 0.1 else "serious"
+    fitted = "fitted on the training split"
+    if found.out_of_fold:
+        split = results.annotations.split
+        fitted = f"each fifth of the videos of {split} answered by networks that learned from the others"
     lines = [
         f"{found.measure}; {counted(found.n_missed, 'query', 'queries')} that the first network misses, "
         f"{found.n_hit:,} that it hits",
-        "networks of two seeds, fitted on the training split"
-        if not found.out_of_fold
-        else f"networks of two seeds, each fifth of the videos of {results.annotations.split} answered by networks "
-        "that learned from the others",
+        f"networks of two seeds, {fitted}",
     ]
     lines += [
         f"probability {100 * p:.0f} % that the network is right ({n:,} queries): method {100 * own:.0f} %, network "
@@ -267,7 +248,11 @@ def document(results: Results) -> dict[str, Any]:
     if found is None:
         return {"where_blind_misses": None}
     systems, no_query = ("method", "network", "second_network"), "the network misses no query"
-    floor = found.floor
+    floor = found.floor and {
+        "name": found.floor.name,
+        "where_missed": found.floor.where_missed,
+        "excess": Measured(found.floor.excess, no_query, found.floor.ci95.tolist()),
+    }
     return {
         "where_blind_misses": {
             "measure": str(found.measure),
@@ -277,13 +262,7 @@ def document(results: Results) -> dict[str, Any]:
             "where_missed": dict(zip(systems, found.where_missed, strict=True)),
             "where_hit": dict(zip(systems, found.where_hit, strict=True)),
             "excess": Measured(found.excess, no_query, found.ci95.tolist()),
-            "floor": None
-            if floor is None
-            else {
-                "name": floor.name,
-                "where_missed": floor.where_missed,
-                "excess": Measured(floor.excess, no_query, floor.ci95.tolist()),
-            },
+            "floor": floor,
             "by_probability": [
                 {"probability": p, "n_queries": n, **dict(zip(systems, hits, strict=True))}
                 for p, n, hits in zip(found.probability, found.n_queries, found.hits, strict=True)

@@ -22,19 +22,11 @@ NAME = "iid-ood-gap"
 
 
 class Gap(NamedTuple):
-    """The test-iid split beside the audited test-ood one; a row a measure, fractions.
+    """Figures on test-iid beside those on the audited split, by measure; the two are resampled independently."""
 
-    Parameters
-    ----------
-    iid, floor_iid : (M,)
-        Figures there: of the method, and of the strongest floor here.
-    fall_ci95 : (M, 2)
-        95 % interval of the method's fall from there to here; the two splits are resampled independently.
-    """
-
-    iid: Floats
-    floor_iid: Floats
-    fall_ci95: Floats
+    iid: Floats  # (M,), of the method
+    floor_iid: Floats  # (M,), of the floor that is the strongest on the audited split
+    fall_ci95: Floats  # (M, 2), of the method's fall from test-iid to the audited split
 
 
 def gap(results: Results) -> Gap | None:

@@ -14,21 +14,11 @@ NAME = "leakage"
 
 
 class Leak(NamedTuple):
-    """What another split shares with the audited one.
-
-    Parameters
-    ----------
-    split
-        The other split.
-    n_videos
-        Videos that are in both.
-    n_sentences
-        Audited queries whose sentence is there too, but for case, outer blanks and a last full stop.
-    """
+    """What another split shares with the audited one."""
 
     split: str
     n_videos: int
-    n_sentences: int
+    n_sentences: int  # audited queries whose sentence is there too, but for case, outer blanks and a last full stop
 
 
 def leaks(results: Results) -> tuple[Leak, ...]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truemoment.auditing.checks import curves
 from truemoment.auditing.checks.base import SCORE, Check
-from truemoment.auditing.checks.by_length_figure import by_length_figure
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
+from truemoment.diagnosis.curves import LengthCounts, SuccessByLength, success_by_length
 from truemoment.diagnosis.slices import reference_lengths
 from truemoment.intervals import Bools
 from truemoment.measures import Recall
+from truemoment.reports.drawing import FLOOR, METHOD, OTHER, PAPER, TEXT, drawing_style, new_figure
 from truemoment.reports.model import Block, Drawing, Level
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 NAME = "long-moments"
 
@@ -26,6 +30,16 @@ def is_long(results: Results) -> Bools:
     """Return which queries have a reference longer than half the video, (Q,)."""
     length = reference_lengths(results.annotations).length_norm
     return np.asarray(np.nan_to_num(length, nan=0.0) > HALF_THE_VIDEO)
+
+
+def by_length(results: Results) -> tuple[SuccessByLength, SuccessByLength] | None:
+    """Count hits and misses of the method and of the strongest floor; None if the headline is no recall."""
+    measure, floor = results.measure, results.floors[int(results.verdict.strongest[results.headline])]
+    if not isinstance(measure, Recall):
+        return None
+    of_floor = floor.draws[0] if floor.draws else floor.scores
+    own, other = (success_by_length(of, results.annotations, measure) for of in (results.scores, of_floor))
+    return own, other
 
 
 def look(results: Results) -> AuditFinding:
@@ -47,31 +61,62 @@ def look(results: Results) -> AuditFinding:
 
 def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
     """Draw hits and misses by length of the reference."""
-    own, floor = results.cached(curves.by_length), results.cached(curves.floor_by_length)
-    if own is None or floor is None:
+    found = results.cached(by_length)
+    if found is None:
         return {}
     drawing = Drawing(
         "by-length",
         f"{results.measure}: hits and misses by length of the reference",
         "A method that hits where its floor hits, and nowhere else, has learned lengths. After Hidden Challenges, "
         "Fig. 6.",
-        partial(by_length_figure, own.norm, floor.norm),
+        partial(by_length_figure, *(of.norm for of in found)),
     )
     return {SCORE: (drawing,)}
 
 
+def by_length_figure(own: LengthCounts, floor: LengthCounts) -> Figure:
+    """Draw hits and misses by length of the reference: the method beside the floor (Hidden Challenges, Fig. 6)."""
+    panels = (("the method", own, METHOD), ("strongest floor", floor, FLOOR))
+    with drawing_style():
+        figure = new_figure(2.7)
+        both = figure.subplots(1, 2, sharey=True)
+        for axes, (title, counts, colour) in zip(both, panels, strict=True):
+            _stacked(axes, counts, colour)
+            axes.set_title(title)
+            axes.set_xlim(0, 1)
+            axes.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+            axes.grid(axis="y")
+            axes.legend(loc="upper right", handlelength=1.2, handletextpad=0.4)
+        both[0].set_ylabel("queries")
+        both[0].yaxis.get_major_locator().set_params(integer=True)
+        figure.supxlabel("length of the reference, share of the video", fontsize=TEXT)
+    return figure
+
+
+def _stacked(axes: Axes, counts: LengthCounts, colour: str) -> None:
+    left, width = counts.bounds[:-1], np.diff(counts.bounds)
+    axes.bar(left, counts.success, width, align="edge", color=colour, edgecolor=PAPER, linewidth=0.4, label="hits")
+    axes.bar(
+        left,
+        counts.failure,
+        width,
+        counts.success,
+        align="edge",
+        color=PAPER,
+        edgecolor=OTHER,
+        hatch="/////",
+        linewidth=0.5,
+        label="misses",
+    )
+
+
 def document(results: Results) -> dict[str, Any]:
     """Return hits and misses by length of the reference."""
-    own, floor = results.cached(curves.by_length), results.cached(curves.floor_by_length)
-    if own is None or floor is None:
+    found = results.cached(by_length)
+    if found is None:
         return {"by_length": None}
-    both = {"method": own, "floor": floor}
-    return {
-        "by_length": {
-            "measure": own.measure,
-            **{name: {"share_of_video": of.norm, "seconds": of.seconds} for name, of in both.items()},
-        }
-    }
+    own, floor = ({"share_of_video": of.norm, "seconds": of.seconds} for of in found)
+    return {"by_length": {"measure": found[0].measure, "method": own, "floor": floor}}
 
 
 CHECK = Check(

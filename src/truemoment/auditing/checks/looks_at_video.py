@@ -4,27 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from truemoment.auditing.charts import draw_bar, name_rows, percent_axis
 from truemoment.auditing.checks.base import SCORE, Check
 from truemoment.auditing.checks.better_than_guessing import detectable, too_few
-from truemoment.auditing.checks.changed_figure import changed_figure
 from truemoment.auditing.checks.changed_videos import Changed, changed
 from truemoment.auditing.entries import difference, measured
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 from truemoment.auditing.table_cells import UNDEFINED, figure_cell, points_cell
 from truemoment.documents import Measured
+from truemoment.reports.drawing import FLOOR, METHOD, METHOD_FAINT, drawing_style, new_figure, shortened
 from truemoment.reports.model import Block, Cell, Drawing, Level, Table
-from truemoment.reports.words import counted, interval95_points, number, p_number, p_value, points
+from truemoment.reports.words import counted, interval95_points, number, p_number, points
+from truemoment.text import one_line
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = "looks-at-video"
 
 
 def look(results: Results) -> AuditFinding | None:
-    """State what each kind of changed videos costs: all tests must succeed."""
+    """State the loss on each kind of changed videos: all tests must succeed."""
     found = results.cached(changed)
     if found is None:
         return None
@@ -60,15 +65,12 @@ def look(results: Results) -> AuditFinding | None:
 
 
 def _by_change(results: Results, found: Changed) -> Iterator[str]:
-    """Write what each kind of changed videos costs and moves, and how far the answers are the model's."""
+    """Write the losses and moves on each kind of changed videos, and how many answers are not the model's."""
     setup, m = results.setup, results.headline
     for one in found.controls:
-        for i in (m, *(i for i in range(len(setup.measures)) if i != m)):
+        for i in sorted(range(len(setup.measures)), key=lambda i: i != m):
             if np.isfinite(one.fall.difference[i]):
-                yield (
-                    f"{one.words}: {setup.measures[i]} {points(-one.fall.difference[i], sign='+')}, "
-                    f"{interval95_points(-one.fall.ci95[i][::-1], sign='+')}, {p_value(one.fall.p_holm[i])} (Holm)"
-                )
+                yield f"{one.words}: {setup.measures[i]} {one.change_at(i)}"
         moved = one.displacement
         if np.isfinite(moved.share_unchanged):
             yield (
@@ -120,6 +122,29 @@ def _table(results: Results, found: Changed) -> Table:
         "a tenth of the video, start and end together."
     )
     return Table(caption, headings, (("", tuple(rows)),))
+
+
+def changed_figure(results: Results, changed: Changed) -> Figure:
+    """Draw the headline measure on original and on changed videos, the floor beside (Hidden Challenges, Fig. 5)."""
+    measure, m = results.measure, results.headline
+    names = ["original", *(one.words for one in changed.controls)]
+    values = 100 * np.array([of.value(measure) for of in (changed.scores, *(one.scores for one in changed.controls))])
+    intervals = np.stack([changed.ci95[m], *(one.ci95[m] for one in changed.controls)])
+    floor = 100 * results.strongest_scores.value(measure)
+    with drawing_style():
+        figure = new_figure(0.85 + 0.3 * len(names))
+        axes = figure.add_subplot()
+        for row, value in enumerate(values.tolist()):
+            look = (METHOD, METHOD, None) if row == 0 else (METHOD_FAINT, METHOD, "////")
+            draw_bar(axes, row, value, 100 * intervals[row], look)
+        if np.isfinite(floor):
+            label = f"strongest floor, {shortened(one_line(results.strongest(m)), 30)}"
+            axes.axvline(floor, color=FLOOR, linewidth=1.1, linestyle=(0, (4, 3)), zorder=0.5, label=label)
+            figure.legend(loc="outside upper center", handletextpad=0.5)
+        name_rows(axes, names, 20)
+        axes.get_yticklabels()[0].set_fontweight("bold")
+        percent_axis(axes, np.append(values, floor), intervals, f"{measure}, %")
+    return figure
 
 
 def document(results: Results) -> dict[str, Any]:

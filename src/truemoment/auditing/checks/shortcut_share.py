@@ -24,16 +24,10 @@ MOSTLY = 0.8
 
 
 class Shares(NamedTuple):
-    """The strongest floor's figure over the method's; a row a measure, NaN where the method's is 0.
+    """The strongest floor's figure over the method's by measure; NaN where the method's is 0."""
 
-    Parameters
-    ----------
-    value : (M,)
-    ci95 : (M, 2)
-    """
-
-    value: Floats
-    ci95: Floats
+    value: Floats  # (M,)
+    ci95: Floats  # (M, 2)
 
 
 def shares(results: Results) -> Shares:

@@ -10,7 +10,7 @@ from truemoment.auditing.checks.base import Check
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.resampling import restrict
 from truemoment.auditing.results import Results
-from truemoment.auditing.verdict import LITTLE
+from truemoment.auditing.verdict import LITTLE, NO_SKILL
 from truemoment.documents import Measured
 from truemoment.reports.model import Level
 from truemoment.reports.words import interval95, number
@@ -21,23 +21,12 @@ NAME = "skill"
 
 
 class HumanSkill(NamedTuple):
-    """Skill with people as the ceiling; NaN where it is undefined.
+    """(method - strongest floor) / (people - strongest floor), over the queries that several people annotated."""
 
-    Parameters
-    ----------
-    title
-        Which ceiling of people.
-    value
-        (method - strongest floor) / (people - strongest floor), over the queries that several people annotated.
-    ci95 : (2,)
-    why
-        Why it is undefined; "" where it is not.
-    """
-
-    title: str
-    value: float
+    title: str  # of the ceiling
+    value: float  # NaN where it is undefined
     ci95: tuple[float, float]
-    why: str
+    why: str  # why it is undefined; "" where it is not
 
 
 def against_people(results: Results) -> tuple[HumanSkill, ...]:
@@ -72,8 +61,7 @@ def look(results: Results) -> AuditFinding:
     verdict, m = results.verdict, results.headline
     skill, ci95 = float(verdict.skill[m]), verdict.skill_ci95[m]
     if not np.isfinite(skill):
-        why = "the oracle is not above the strongest floor"
-        return AuditFinding(NAME, "note", f"The skill is undefined at {results.measure}: {why}.")
+        return AuditFinding(NAME, "note", f"The skill is undefined at {results.measure}: {NO_SKILL}.")
     level: Level = "good" if ci95[0] > 0 and not verdict.is_little(m) else "note" if ci95[0] > 0 else "warning"
     verdict_ = (
         f"Skill {number(skill)}, {interval95(ci95)}: the method covers {100 * skill:.0f} % of the way from "

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,19 +19,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-FAMILIES: MappingProxyType[str, str] = MappingProxyType(
-    {
-        "reference length": "By length of the reference, share of the video",
-        "reference length (s)": "By length of the reference, seconds",
-        "position": "By place of the middle of the reference",
-        "video length": "By length of the video",
-        "sentence length": "By length of the sentence",
-        "references": "By number of references",
-        "shared moment": "By whether other sentences have the same moment",
-        "first verb": "By first verb",
-        "in train": "By whether the sentence is in the training set",
-    }
-)
+FAMILIES = {
+    "reference length": "By length of the reference, share of the video",
+    "reference length (s)": "By length of the reference, seconds",
+    "position": "By place of the middle of the reference",
+    "video length": "By length of the video",
+    "sentence length": "By length of the sentence",
+    "references": "By number of references",
+    "shared moment": "By whether other sentences have the same moment",
+    "in train": "By whether the sentence is in the training set",
+}
 """Titles of the figures."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,6 @@ from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.resampling import Paired
 from truemoment.auditing.results import Results
 from truemoment.diagnosis.answers import first_answers
-from truemoment.records import STATUSES
 from truemoment.reports.model import Level
 from truemoment.reports.words import counted, interval95_points, p_value, points
 
@@ -67,10 +65,9 @@ def look(results: Results) -> AuditFinding | None:
         for i, name in enumerate(setup.measures)
         if np.isfinite(paired.difference[i])
     ]
-    if floor.predictions.status is not None:
-        fates = Counter(floor.predictions.status.tolist())
-        counts = (f"{fates[fate]:,} {fate}" for fate in STATUSES if fates[fate])
-        lines.append(f"answers without the frames: {', '.join(counts)}")
+    if (counts := statuses(floor.predictions)) is not None:
+        shown = ", ".join(f"{n:,} {status}" for status, n in counts.items() if n)
+        lines.append(f"answers without the frames: {shown}")
     return AuditFinding(NAME, level, verdict, tuple(lines), float(paired.difference[m]), holds)
 
 

@@ -39,23 +39,14 @@ N_STEPS = 20
 
 
 class PlaceDistances(NamedTuple):
-    """Energy distances of the first answers, fractions of the video.
-
-    Parameters
-    ----------
-    to_references, to_training : float
-    references_ci95, training_ci95, difference_ci95 : (2,)
-        95 % intervals, of both and of the first less the second.
-    between
-        Distance of the references from the training moments.
-    """
+    """Energy distances of the first answers, fractions of the video, with their 95 % intervals, (2,)."""
 
     to_references: float
     to_training: float
     references_ci95: Floats
     training_ci95: Floats
-    difference_ci95: Floats
-    between: float
+    difference_ci95: Floats  # of the first distance less the second
+    between: float  # distance of the references from the training moments
 
 
 def places(results: Results) -> PlaceDistances | None:
@@ -76,24 +67,25 @@ def places(results: Results) -> PlaceDistances | None:
         return None
     video = numbers_of(setup.annotations.queries.video_id)
     query = np.repeat(np.arange(setup.annotations.n_queries), np.diff(setup.annotations.offsets))[references[1]]
-    columns = [
-        _by_video(video[known], answers[known], int(video.max()) + 1),
-        _by_video(video[query], references[0], int(video.max()) + 1),
-    ]
+    n_videos = int(video.max()) + 1
+    columns = [_by_video(video[known], answers[known], n_videos), _by_video(video[query], references[0], n_videos)]
     whole = [of.sum(axis=0, keepdims=True) for of in columns]
     drawn = resample_sums(np.concatenate(columns, axis=1), results.stream(NAME), resamples=setup.resamples)
     of_answers, of_references = np.split(drawn, 2, axis=1)
     of_training = np.bincount(cell_of(training, N_STEPS), minlength=n_cells(N_STEPS))[None].astype(np.float64)
     moments = np.concatenate([answers[known], references[0], training])
-    ours = [energy_distances(whole[0], other, moments, N_STEPS) for other in (whole[1], of_training)]
-    resampled = [energy_distances(of_answers, other, moments, N_STEPS) for other in (of_references, of_training)]
+
+    def distances(a: Floats, b: Floats) -> Floats:
+        return energy_distances(a, b, moments, N_STEPS)
+
+    to_references, to_training = distances(of_answers, of_references), distances(of_answers, of_training)
     return PlaceDistances(
-        float(ours[0][0]),
-        float(ours[1][0]),
-        interval95(resampled[0]),
-        interval95(resampled[1]),
-        interval95(resampled[0] - resampled[1]),
-        float(energy_distances(whole[1], of_training, moments, N_STEPS)[0]),
+        to_references=float(distances(*whole)[0]),
+        to_training=float(distances(whole[0], of_training)[0]),
+        references_ci95=interval95(to_references),
+        training_ci95=interval95(to_training),
+        difference_ci95=interval95(to_references - to_training),
+        between=float(distances(whole[1], of_training)[0]),
     )
 
 
@@ -116,26 +108,15 @@ def look(results: Results) -> AuditFinding | None:
         f"({_ends(found.references_ci95)}), {found.to_training:.4f} to the moments of {train} "
         f"({_ends(found.training_ci95)}; 95 % intervals)"
     )
-    level: Level
+    level: Level = "warning" if low > 0 else "good" if high < 0 else "note"
+    verdict = f"not shown to be nearer to the moments of {train} than to those of {here}"
     if low > 0:
-        level, holds = "warning", False
-        verdict = (
-            f"The first answers are distributed like the moments of {train}, not like those of {here}: {distances}."
-        )
+        verdict = f"distributed like the moments of {train}, not like those of {here}"
     elif high < 0:
-        level, holds = "good", True
-        verdict = (
-            f"The first answers are distributed like the references of {here}, not like the moments of {train}: "
-            f"{distances}."
-        )
-    else:
-        level, holds = "note", True
-        verdict = (
-            f"The first answers are not shown to be nearer to the moments of {train} than to those of {here}: "
-            f"{distances}."
-        )
+        verdict = f"distributed like the references of {here}, not like the moments of {train}"
+    verdict = f"The first answers are {verdict}: {distances}."
     line = f"the references of {here} are {found.between:.4f} from the moments of {train}"
-    return AuditFinding(NAME, level, verdict, (line,), found.to_references - found.to_training, holds)
+    return AuditFinding(NAME, level, verdict, (line,), found.to_references - found.to_training, not low > 0)
 
 
 def _ends(ci95: Floats) -> str:
@@ -172,7 +153,7 @@ def document(results: Results) -> dict[str, Any]:
 
 CHECK = Check(
     name=NAME,
-    title="PlaceDistances of the answers",
+    title="Places of the answers",
     looks_at="whether the first answers are distributed like the training moments or like the references",
     look=look,
     passes="they are not shown to be nearer to the training moments",

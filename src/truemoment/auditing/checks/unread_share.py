@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from truemoment.auditing.checks.base import Check
+from truemoment.auditing.entries import statuses
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
 from truemoment.io import Parsing
-from truemoment.records import STATUSES, UNREADABLE_STATUSES
+from truemoment.records import UNREADABLE_STATUSES
 from truemoment.reports.model import Level
 from truemoment.reports.words import counted
 
@@ -29,11 +29,10 @@ BEGINNING, END = 60, 100
 
 def look(results: Results) -> AuditFinding | None:
     """Count the answers in words that could not be read."""
-    status = results.whole.predictions.status
-    if status is None or not len(status):
+    counts = statuses(results.whole.predictions)
+    if not counts or not any(counts.values()):
         return None
-    counts = Counter(status.tolist())
-    total = len(status)
+    total = sum(counts.values())
     unread = sum(counts[which] for which in UNREADABLE_STATUSES)
     share = unread / total
     level: Level = next((level for bound, level in UNREAD if share <= bound), "serious")
@@ -45,7 +44,7 @@ def look(results: Results) -> AuditFinding | None:
         )
     else:
         verdict = f"{'All' if total > 1 else 'The'} {counted(total, 'answer', 'answers')} in words could be read."
-    lines = [f"{which}: {counts[which]:,} ({100 * counts[which] / total:.1f} %)" for which in STATUSES]
+    lines = [f"{status}: {n:,} ({100 * n / total:.1f} %)" for status, n in counts.items()]
     match = results.setup.match
     if match is not None and match.parsing is not None:
         lines += _reasons(match.parsing)

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from truemoment.auditing.checks.base import SCORE, Check
 from truemoment.auditing.checks.better_than_guessing import detectable
 from truemoment.auditing.checks.changed_videos import shuffled
-from truemoment.auditing.checks.displacement_figure import displacement_figure
 from truemoment.auditing.entries import difference, statuses
 from truemoment.auditing.findings import AuditFinding
 from truemoment.auditing.results import Results
+from truemoment.diagnosis.shuffled import Displacement
 from truemoment.documents import Measured
+from truemoment.reports.drawing import METHOD, METHOD_FAINT, SMALL, draw_cells, drawing_style, new_figure, scale_legend
 from truemoment.reports.model import Block, Drawing
-from truemoment.reports.words import interval95_points, p_value, points
+from truemoment.reports.words import interval95_points, points
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = "uses-video"
 
 
 def look(results: Results) -> AuditFinding | None:
-    """State what shuffling the videos costs."""
+    """State the loss on shuffled videos."""
     control = results.cached(shuffled)
     if control is None:
         return None
@@ -41,10 +45,7 @@ def look(results: Results) -> AuditFinding | None:
         + ("." if falls else f". No loss is shown; {detectable(float(fall.resolves[m]))}.")
     )
     lines = [
-        f"{name}: {points(-fall.difference[i], sign='+')}, {interval95_points(-fall.ci95[i][::-1], sign='+')}, "
-        f"{p_value(fall.p_holm[i])} (Holm)"
-        for i, name in enumerate(setup.measures)
-        if np.isfinite(fall.difference[i])
+        f"{name}: {control.change_at(i)}" for i, name in enumerate(setup.measures) if np.isfinite(fall.difference[i])
     ]
     unread = int(control.answers.unreadable.sum())
     if unread:
@@ -72,6 +73,39 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
         partial(displacement_figure, control.displacement),
     )
     return {SCORE: (drawing,)}
+
+
+DISPLACEMENT_BOUNDS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+"""Classes of the displacements' density, times an even spread over the square."""
+
+
+def displacement_figure(moved: Displacement) -> Figure:
+    """Draw how far start and end move when the video is shuffled, with marginals (Hidden Challenges, Fig. F)."""
+    density = moved.density()
+    n_queries = int(density.counts.sum())
+    with drawing_style():
+        figure = new_figure(4.3)
+        grid = figure.add_gridspec(2, 2, width_ratios=(4, 1), height_ratios=(1, 4))
+        axes = figure.add_subplot(grid[1, 0])
+        draw_cells(axes, density.density, density.bounds, DISPLACEMENT_BOUNDS)
+        axes.set_xlim(0, 1)
+        axes.set_ylim(0, 1)
+        axes.set_xlabel("|s - s'|, share of the video")
+        axes.set_ylabel("|e - e'|, share of the video")
+        axes.grid(axis="both")
+        shares = f"{100 * moved.share_unchanged:.1f} % unchanged\n{100 * moved.share_within():.1f} % within 0.1"
+        axes.text(0.97, 0.97, shares, ha="right", va="top", fontsize=SMALL)
+        above = figure.add_subplot(grid[0, 0], sharex=axes)
+        beside = figure.add_subplot(grid[1, 1], sharey=axes)
+        of_start, of_end = (100 * density.counts.sum(axis=axis) / max(n_queries, 1) for axis in (1, 0))
+        above.stairs(of_start, density.bounds, fill=True, color=METHOD_FAINT, edgecolor=METHOD)
+        beside.stairs(of_end, density.bounds, fill=True, color=METHOD_FAINT, edgecolor=METHOD, orientation="horizontal")
+        above.set_ylabel("%")
+        beside.set_xlabel("%")
+        above.tick_params(labelbottom=False)
+        beside.tick_params(labelleft=False)
+        scale_legend(figure, DISPLACEMENT_BOUNDS, "times as dense as evenly spread displacements")
+    return figure
 
 
 def document(results: Results) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truemoment.auditing.charts import draw_dots, draw_interval, percent_axis, write_undefined
+from truemoment.auditing.charts import draw_bar, draw_dots, draw_interval, name_rows, percent_axis, write_undefined
+from truemoment.auditing.resampling import figures
 from truemoment.auditing.results import Results
 from truemoment.floors import FloorResult
 from truemoment.reports.drawing import (
@@ -20,7 +21,6 @@ from truemoment.reports.drawing import (
     drawing_style,
     new_figure,
     wrapped,
-    write_beside,
 )
 
 if TYPE_CHECKING:
@@ -29,14 +29,12 @@ if TYPE_CHECKING:
 
 def floors_figure(results: Results) -> Figure:
     """Draw the headline measure of the method, the floors and the ceilings as bars with 95 % intervals."""
-    setup, m = results.setup, results.headline
+    setup, measure, m = results.setup, results.measure, results.headline
     baselines = [*results.floors, *results.ceilings]
     floor = results.floors[int(results.verdict.strongest[m])]
     names = [wrapped(setup.predictions.name), *(wrapped(baseline.called(m)) for baseline in baselines)]
     names[1 + baselines.index(floor)] += "\n(strongest floor)"
-    values = 100 * np.array(
-        [results.scores.value(setup.measures[m]), *(r.scores.value(setup.measures[m]) for r in baselines)]
-    )
+    values = 100 * np.array([of.value(measure) for of in (results.scores, *(r.scores for r in baselines))])
     with drawing_style():
         lines = np.array([name.count("\n") + 1 for name in names])
         heights = np.maximum(0.62 + 0.38 * lines, 1)
@@ -44,13 +42,8 @@ def floors_figure(results: Results) -> Figure:
         figure = new_figure(0.62 + 0.26 * float(heights.sum()))
         axes = figure.add_subplot()
         for row, value in enumerate(values):
-            face, edge, hatch = _bar_look(None if row == 0 else baselines[row - 1], floor)
-            end = 0.0
-            if np.isfinite(value):
-                axes.barh(at[row], value, height=0.62, color=face, edgecolor=edge, hatch=hatch, linewidth=0.8)
-                end = max(value, draw_interval(axes, at[row], 100 * results.ci95[row, m]))
-            text = f"{value:.1f}" if np.isfinite(value) else "undefined"
-            write_beside(axes, text, end, at[row])
+            look = _bar_look(None if row == 0 else baselines[row - 1], floor)
+            draw_bar(axes, at[row], value, 100 * results.ci95[row, m], look)
         to_beat = values[1 + baselines.index(floor)]
         if np.isfinite(to_beat):
             axes.axvline(to_beat, color=FLOOR, linewidth=0.9, linestyle=(0, (4, 3)), zorder=0.5)
@@ -58,7 +51,7 @@ def floors_figure(results: Results) -> Figure:
         axes.get_yticklabels()[0].set_fontweight("bold")
         axes.set_ylim(float(heights.sum()), 0)
         axes.tick_params(axis="y", length=0, pad=7)
-        percent_axis(axes, values, results.ci95[:, m], f"{setup.measures[m]}, %")
+        percent_axis(axes, values, results.ci95[:, m], f"{measure}, %")
     return figure
 
 
@@ -73,17 +66,12 @@ def _bar_look(baseline: FloorResult | None, strongest: FloorResult) -> tuple[str
 
 def measures_figure(results: Results) -> Figure:
     """Draw every measure: the method (dot), the strongest floor (hollow diamond), the best ceiling (stroke)."""
-    setup = results.setup
-    rows = range(len(setup.measures))
-    own = 100 * np.array([results.scores.value(measure) for measure in setup.measures])
-    floor = 100 * np.array([results.strongest_scores.value(measure) for measure in setup.measures])
-    ceilings = 100 * np.array(
-        [[baseline.scores.value(measure) for measure in setup.measures] for baseline in results.ceilings]
-    ).reshape(-1, len(own))
+    own, floor = 100 * figures(results.scores), 100 * figures(results.strongest_scores)
+    ceilings = 100 * np.array([figures(ceiling.scores) for ceiling in results.ceilings]).reshape(-1, len(own))
     with drawing_style():
         figure = new_figure(0.95 + 0.27 * len(own))
         axes = figure.add_subplot()
-        for row in rows:
+        for row in range(len(own)):
             interval_of_floor = 100 * results.ci95[1 + int(results.verdict.strongest[row]), row]
             draw_interval(axes, row + 0.12, interval_of_floor, colour=FLOOR)
             draw_interval(axes, row - 0.12, 100 * results.ci95[0, row], colour=METHOD)
@@ -92,11 +80,9 @@ def measures_figure(results: Results) -> Figure:
         shown = best >= 0
         axes.plot(best[shown], np.arange(len(own))[shown], "|", color=CEILING, ms=9, mew=2, label="ceiling")
         write_undefined(axes, own)
-        axes.set_yticks(list(rows), [wrapped(str(measure), 22) for measure in setup.measures])
-        axes.set_ylim(len(own) - 0.5, -0.5)
+        name_rows(axes, [str(measure) for measure in results.setup.measures], 22)
         axes.set_xlim(-1, 104)
         axes.set_xlabel("%")
         axes.grid(axis="both")
-        axes.tick_params(axis="y", length=0, pad=7)
         figure.legend(loc="outside upper center", ncols=3, columnspacing=1.2, handletextpad=0.3)
     return figure

@@ -10,16 +10,14 @@ from typing import Any
 from truemoment.auditing.checks.base import FIGURES
 from truemoment.auditing.checks.shortcut_share import shares
 from truemoment.auditing.checks.verdict_figures import floors_figure, measures_figure
-from truemoment.auditing.entries import measured
+from truemoment.auditing.entries import at_measure, measured
 from truemoment.auditing.results import Results
 from truemoment.auditing.table_cells import UNDEFINED, figure_cell, number_cell, points_cell
+from truemoment.auditing.verdict import NO_SKILL
 from truemoment.documents import NO_INTERVAL, Measured
-from truemoment.measures import why_undefined
 from truemoment.reports.model import Block, Cell, Drawing, KeyFigure, KeyFigures, Table
 from truemoment.reports.words import p_number, points
 from truemoment.scores import Scores
-
-NO_SKILL = "the oracle is not above the strongest floor"
 
 
 def key_figures(results: Results) -> KeyFigures:
@@ -29,16 +27,19 @@ def key_figures(results: Results) -> KeyFigures:
     own, other = results.scores.value(measure), results.strongest_scores.value(measure)
     return KeyFigures(
         (
-            KeyFigure(f"{measure} of the method", _cell(results, own, 0), "%", "method"),
-            KeyFigure(f"{measure} of the strongest floor", _cell(results, other, floor), "%", "floor"),
+            KeyFigure(
+                f"{measure} of the method", figure_cell(results, measure, own, results.ci95[0, m]), "%", "method"
+            ),
+            KeyFigure(
+                f"{measure} of the strongest floor",
+                figure_cell(results, measure, other, results.ci95[floor, m]),
+                "%",
+                "floor",
+            ),
             KeyFigure("method less strongest floor", _difference(results, m), "points"),
             KeyFigure("skill: share of the way to the oracle", _skill(results, m)),
         )
     )
-
-
-def _cell(results: Results, value: float, system: int) -> Cell:
-    return figure_cell(results, results.measure, value, results.ci95[system, results.headline])
 
 
 def _difference(results: Results, m: int) -> Cell:
@@ -156,9 +157,7 @@ def _floor_entry(results: Results, f: int) -> dict[str, Any]:
     entries = []
     for m, (measure, figure) in enumerate(zip(measures, measured(floor.scores, results.ci95[1 + f]), strict=True)):
         validated = None if floor.validated is None else floor.validated.value(measure)
-        against = Measured(
-            float(verdict.against[f, m]), why_undefined(measure), verdict.against_ci95[f, m].tolist()
-        ).as_dict()
+        against = at_measure(verdict.against[f], verdict.against_ci95[f], measure, m).as_dict()
         entry = figure.as_dict() | {
             "answers": floor.called(m),
             "validation": Measured(validated, without),
@@ -179,7 +178,7 @@ def _floor_entry(results: Results, f: int) -> dict[str, Any]:
 
 def _verdict_entry(results: Results, m: int) -> dict[str, Any]:
     verdict, measure = results.verdict, results.setup.measures[m]
-    difference = Measured(float(verdict.difference[m]), why_undefined(measure), verdict.ci95[m].tolist()).as_dict()
+    difference = at_measure(verdict.difference, verdict.ci95, measure, m).as_dict()
     return {
         "measure": str(measure),
         "verdict": verdict.kind(m),

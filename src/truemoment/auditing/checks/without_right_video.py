@@ -25,15 +25,7 @@ MOST = 0.8
 
 
 class Remaining(NamedTuple):
-    """What remains of the headline figure under a control.
-
-    Parameters
-    ----------
-    control
-        The changed videos.
-    share, ci95
-        The figure on changed videos over that on the original ones, and its 95 % interval; NaN where that is 0.
-    """
+    """The headline figure on changed videos over that on the original ones; NaN where that is 0."""
 
     control: Control
     share: float
