@@ -58,6 +58,10 @@ class InputError(TrueMomentError):
         text += f"; {hint}" if hint else ""
         super().__init__(" ".join(text.splitlines()))  # values of a file may have line ends
 
+    def at(self, path: str | Path, line: int | None) -> InputError:
+        """Return the same error at a place."""
+        return type(self)(self.problem, path=path, line=line, field=self.field, hint=self.hint)
+
 
 class MatchError(InputError):
     """Predictions and annotations do not belong together."""

@@ -60,9 +60,9 @@ def test_the_gradient_is_that_of_the_cross_entropy(bags):
             total -= logits[target[q]] - math.log(np.exp(logits).sum())
         return total / len(bags)
 
-    found = gradient(network, bags, target, kept)
+    terms, found = gradient(network, bags, target, kept)
     embedding = np.zeros_like(network.embedding)
-    embedding[found.terms] = found.embedding
+    embedding[terms] = found.embedding
     for part, derivative in zip(
         network.parts, (embedding, found.hidden_bias, found.output, found.output_bias), strict=True
     ):
@@ -82,11 +82,11 @@ def test_adam_is_that_of_its_paper(bags):
     adam, weight = Adam(network, 0.01), network.output_bias[0]
     mean = square = 0.0
     for t in (1, 2, 3):
-        found = gradient(network, bags, np.array([0, 1, 2]), np.ones((3, 4)))
+        terms, found = gradient(network, bags, np.array([0, 1, 2]), np.ones((3, 4)))
         g = found.output_bias[0]
         mean, square = 0.9 * mean + 0.1 * g, 0.999 * square + 0.001 * g * g
         weight -= 0.01 * (mean / (1 - 0.9**t)) / (math.sqrt(square / (1 - 0.999**t)) + 1e-8)
-        adam.step(found)
+        adam.step(terms, found)
         # The paper's epsilon stands beside the corrected root, ours beside the uncorrected one: 1e-8 of a step of 0.01.
         assert network.output_bias[0] == pytest.approx(weight, abs=1e-7)
 

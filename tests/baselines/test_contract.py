@@ -57,9 +57,7 @@ def test_the_list():
         "random-chance": "floor",
         "oracle": "ceiling",
     }
-    for name, entry in BASELINES.items():
-        assert f"{name} " in truemoment.baselines.__doc__
-        assert entry.meaning
+    assert all(entry.meaning for entry in BASELINES.values())
 
 
 def test_an_unknown_name(asked):

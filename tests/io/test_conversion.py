@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from truemoment.exceptions import InputError
 from truemoment.io import FORMATS, PredictionRows, read_rows, write_rows
-from truemoment.io.base import by_rank, flatten_lists
 
 WRITABLE = [name for name, format_ in FORMATS.items() if format_.write is not None]
 # What each names beside the moments, as the modules say: a format that lacks what the next one needs is refused there.
@@ -60,9 +59,9 @@ def worlds(draw, loses):
     offsets = np.cumsum([0, *map(len, lists)])
     flat = np.array([moment for moments in lists for moment in moments], dtype=np.float64).reshape(-1, 3)
     scored = draw(st.booleans())
+    by_rank = np.array([float(-rank) for moments in lists for rank in range(len(moments))])
     rows = PredictionRows(
         Path("drawn"),
-        "drawn",
         None,
         ids,
         [video for video, _ in names],
@@ -70,12 +69,13 @@ def worlds(draw, loses):
         offsets,
         flat[:, 0].copy(),
         flat[:, 1].copy(),
-        flat[:, 2].copy() if scored else by_rank(offsets),
+        flat[:, 2].copy() if scored else by_rank,
         scored=scored,
     )
     if "ratings" not in loses and draw(st.booleans()):
-        lengths, ratings = flatten_lists(draw(st.lists(SCORE, max_size=3)) for _ in names)
-        rows = replace(rows, saliency_offsets=lengths, saliency=ratings)
+        ratings = [draw(st.lists(SCORE, max_size=3)) for _ in names]
+        saliency = np.array([rating for of_query in ratings for rating in of_query], dtype=np.float64)
+        rows = replace(rows, saliency_offsets=np.cumsum([0, *map(len, ratings)]), saliency=saliency)
     if "statuses" not in loses and draw(st.booleans()):
         unread = st.sampled_from(["no answer", "refused", "ambiguous", "failed"])
         rows = replace(rows, status=["parsed" if moments else draw(unread) for moments in lists])
@@ -141,7 +141,6 @@ def test_conversion_loses_nothing_that_both_carry(folder, first, second, data):
 
 SMALL = PredictionRows(
     Path("small"),
-    "drawn",
     None,
     ["a_0", "a_1"],
     ["v", "v"],

@@ -142,14 +142,14 @@ def test_one_answer_is_shared_by_duplicates(read):
 
 def test_clip_ratings_are_shared_too(tmp_path):
     # A format that has ratings has ids, so sharing is tried on the matcher itself.
+    from truemoment.io import read_rows
     from truemoment.io.matching import match
-    from truemoment.io.moment_detr import read
 
     path = tmp_path / "p.jsonl"
     path.write_text(
         '{"qid": 1, "vid": "v", "query": "He sits.", "pred_relevant_windows": [], "pred_saliency_scores": [1, 2]}\n'
     )
-    rows = dataclasses.replace(read(path), query_id=[None])
+    rows = dataclasses.replace(read_rows(path)[0], query_id=[None])
     predictions, report = match(rows, DOUBLES)
     assert predictions.query_id.tolist() == ["a", "b"]
     assert predictions.saliency.tolist() == [1.0, 2.0, 1.0, 2.0]

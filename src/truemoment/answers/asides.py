@@ -31,14 +31,9 @@ class Sorted(NamedTuple):
 
 
 def sort_out(text: str, moments: Sequence[Moment]) -> Sorted:
-    """Separate moments that may be the answer from asides, whose fault says why.
+    """Separate moments that may be the answer from asides, whose `fault` is the reason.
 
-    Parameters
-    ----------
-    text
-        Text as :func:`~truemoment.answers.times.plain` writes it.
-    moments
-        Its moments in order. The extent of the whole video, ranges of scores and the like are dropped.
+    The extent of the whole video, ranges of scores and the like are dropped.
 
     Examples
     --------

@@ -31,12 +31,12 @@ def silence(text: str) -> tuple[Silence, tuple[int, int] | None]:
 
     Examples
     --------
-    >>> said = ("the event does not occur in the video.", "i am unable to watch videos", "2 bags")
-    >>> [silence(text)[0] for text in said]
+    >>> texts = ("the event does not occur in the video.", "i am unable to watch videos", "2 bags")
+    >>> [silence(text)[0] for text in texts]
     ['no answer', 'refused', '']
     """
     bare = text.strip()
-    if bare and _says_nothing(bare):
+    if bare and _is_nothing(bare):
         begin = text.index(bare)
         return "no answer", (begin, begin + len(bare))
     denied, declined = denial(text), _REFUSAL.search(text)
@@ -53,7 +53,7 @@ def silence(text: str) -> tuple[Silence, tuple[int, int] | None]:
     return "", None
 
 
-def _says_nothing(bare: str) -> bool:
+def _is_nothing(bare: str) -> bool:
     """Whether a text is only a word for nothing, or an empty list: "None", "Answer: N/A", "[]"."""
     if len(bare) > 80 or any(map(str.isdigit, bare)):
         return False
@@ -66,7 +66,7 @@ def _span_of(found: re.Match[str] | None) -> tuple[int, int] | None:
 
 
 def denial(text: str, begin: int = 0, end: int | None = None) -> tuple[int, int] | None:
-    """Return where a text first says that something is absent, or None."""
+    """Return where a text first denies something, or None."""
     stop = len(text) if end is None else end
     if not any_of(words.MAY_DENY, text):
         return None

@@ -18,22 +18,10 @@ LABEL_REACH = 60
 
 
 class Moment(NamedTuple):
-    """A moment in a text.
+    """A moment in the characters from `begin` to `stop` of a text; an infinite end is the end of the video.
 
-    Parameters
-    ----------
-    begin, stop
-        Its first character, and the one after its last.
-    start, end
-        As written; an infinite end is the end of the video.
-    unit
-        Unit of the numbers; bare ones are on the axis.
-    how
-        How it was recognised, in a few words.
-    fault
-        Why it is ambiguous; "" if it is not.
-    one_sided
-        Whether only one end was given.
+    Bare numbers, without a unit, are on the axis. `how` is how it was recognised, and `fault` why it is ambiguous; ""
+    if it is not.
     """
 
     begin: int
@@ -117,7 +105,7 @@ def _moment_of_two(text: str, times: Sequence[Time], at: int, label: Label, befo
 
 
 def _named_behind(text: str, first: Time, second: Time) -> str:
-    """Say that two times are a start and an end if it is after them: "00:12 (start) and 00:20 (end)"."""
+    """Return "labels" if a start and an end are named behind two times: "00:12 (start) and 00:20 (end)"."""
     start, end = (_NAMED_BEHIND.match(text, time.end) for time in (first, second))
     return "labels" if start is not None and end is not None and start["start"] and end["end"] else ""
 
@@ -140,7 +128,7 @@ def _chain(text: str, times: Sequence[Time], at: int) -> int:
 
 
 def _counts(text: str, time: Time) -> bool:
-    """Whether a bare number counts what the word after it says: "2 bags"; a number with a point rarely does."""
+    """Whether a bare number counts what the word after it names: "2 bags"; a number with a point rarely does."""
     if time.unit or time.spelled:
         return False
     follows = _FOLLOWER.match(text, time.end)
@@ -154,7 +142,7 @@ def _counts(text: str, time: Time) -> bool:
 
 
 def label_of(before: str) -> Label:
-    """Return what the nearest label before a time says it is.
+    """Return the meaning of a time by the nearest label before it.
 
     Examples
     --------
@@ -279,7 +267,7 @@ def _bare_range(text: str, first: Time, second: Time, before: str) -> bool:
         return False
     follows = _FOLLOWER.match(text, second.end)
     if follows is not None and follows["word"] is None:
-        return False  # goes on as "-year-old" or as a date
+        return False  # continues as "-year-old" or as a date
     if _NUMBERED.search(before):
         return False
     years = all(1900 <= time.value <= 2100 and time.value == int(time.value) for time in (first, second))

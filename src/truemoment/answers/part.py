@@ -22,22 +22,10 @@ MOST_CHARACTERS = 30_000
 
 
 class Extract(NamedTuple):
-    """A part of a text.
+    """A part of a text, from `begin`; text between marked parts is blanked.
 
-    Parameters
-    ----------
-    begin
-        Its position in the whole text.
-    text
-        Its characters; text between marked parts is blanked.
-    marked
-        Whether it is marked as the answer.
-    first
-        Whether the answer is at its start, as after "answer:".
-    fault
-        Why it cannot be trusted; "" if it can.
-    gap_at, gap
-        Where characters were left out, and how many.
+    `marked` as the answer; `first` if the answer is at its start, as after "answer:". `fault` is why it cannot be
+    trusted. At `gap_at`, `gap` characters were left out.
     """
 
     begin: int

@@ -79,7 +79,7 @@ def _of_moments(part: Extract, moments: Sequence[Moment], reading: Reading) -> P
 
 
 def _of_silence(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedAnswer:
-    """Read a text that says there is no moment, or declines, and holds no moment: two loose times may be one."""
+    """Read a text that denies a moment, or declines: two times that nothing joins may still be one."""
     kind, span = silence(part.text)
     where = None if span is None else part.place(*span)
     if kind == "refused":
@@ -124,7 +124,7 @@ def _ordered(moment: Moment, reading: Reading) -> tuple[float, float]:
 
 
 def _fault(moment: Moment, reading: Reading) -> str:
-    """Say why a moment cannot be read on an axis; "" if it can."""
+    """Return why a moment cannot be read on an axis; "" if it can."""
     if moment.fault:
         return moment.fault
     if moment.end < moment.start and reading.swapped == "ambiguous":
@@ -177,7 +177,7 @@ def _of_loose(part: Extract, times: Sequence[Time], reading: Reading) -> ParsedA
 
 
 def _is_length_of_video(text: str, low: int, time: Time) -> bool:
-    """Whether a time says how long the video is: "in the 0:30 video", "out of 30 s"."""
+    """Whether a time is the length of the video: "in the 0:30 video", "out of 30 s"."""
     before = text[max(low, time.begin - 40) : time.begin]
     return bool(_STATES_LENGTH.search(before) or _IS_THE_LENGTH.match(text, time.end))
 

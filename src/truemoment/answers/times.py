@@ -36,22 +36,10 @@ def plain(text: str) -> str:
 
 
 class Time(NamedTuple):
-    """A number that may be a time.
+    """A number in the characters from `begin` to `end` that may be a time; units of time are in seconds.
 
-    Parameters
-    ----------
-    begin, end
-        First character, and the one after the last.
-    value
-        Value in its unit; seconds for a unit of time.
-    unit
-        Unit as written.
-    factor
-        Seconds per last unit (60 for minutes), for a bare number beside it.
-    fault
-        Why it is no time although it looks like one; "" if it may be.
-    spelled
-        Whether it is written as a word, which without a unit is no time.
+    `factor` has the seconds per last unit (60 for minutes), for a bare number beside it. `fault` is why it is no time
+    although it looks like one. A `spelled` number without a unit is no time.
     """
 
     begin: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 Label = Literal["", "start", "end", "length", "between", "other"]
-"""What the word before a time says it is."""
+"""What the word before a time means."""
 
 
 def each(text: str) -> frozenset[str]:
@@ -25,37 +25,11 @@ def one_of(text: str) -> str:
 
 
 # Numbers in words.
-ONES = {
-    word: value
-    for value, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-        ]
-    )
-}
-TENS = {
-    word: 10 * value
-    for value, word in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
-}
+_ONES = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+seventeen eighteen nineteen"""
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+ONES = {word: value for value, word in enumerate(_ONES.split())}
+TENS = {word: 10 * value for value, word in enumerate(_TENS.split(), 2)}
 SPELLED = (
     rf"\b(?:{one_of(' '.join(TENS))}(?:[- ]{one_of(' '.join(list(ONES)[1:10]))})?|{one_of(' '.join(ONES))}"
     r"|half an?|an?(?=[ ](?:minute|hour)))\b"
@@ -102,7 +76,7 @@ LABELS: dict[str, Label] = {
         "other",
     ),
 }
-"""What a word says of the time after it; of "start_time" the part before the line counts."""
+"""What a word means for the time after it; of "start_time" the part before the line counts."""
 LABEL_WORD = r"[a-zà-ÿ_]+|开始|起始|结束|从"
 
 # Behind and before a range of two bare numbers.
@@ -111,12 +85,12 @@ FOLLOWERS = each(
     this it he she they there both then but out so per mark marks range inclusive respectively corresponds corresponding
     show shows match matches contain contains depict depicts represent represents a an"""
 )
-"""Words that may follow it; another one says what is counted: "2 to 3 bags"."""
+"""Words that may follow it; another word names what is counted: "2 to 3 bags"."""
 MEASURED = each(
     """meter meters metre metres m cm mm km feet foot ft inch inches mile miles kg kilograms g grams pounds lbs degrees
     dollars euros points stars litres liters l ml gb mb fps hz"""
 )
-"""Words after a number with a point that say what is measured; others may be misspelt units of time."""
+"""Words after a number with a point that name what is measured; others may be misspelt units of time."""
 NUMBERED_THINGS = one_of(
     """step option figure fig chapter page scene shot part question item section room level person player video clip
     image version season episode score ratio age aged grade lane number no"""
@@ -184,7 +158,7 @@ ASIDE_SIGN = (
     r"|for |for:|length|instead|rather|except|exclud|unlike|other|ignor|after|before|follow|prior|previous|meanwhile"
     r"|rest|e\.g|example|instance|such|frame|indices|percent|ms\b|msec|milli|min|hour|within)"
 )
-"""Stands in the text before a moment wherever one of the patterns above fits."""
+"""Occurs before a moment wherever one of the patterns above matches."""
 STATES_LENGTH = rf"(?:{VIDEO_IS}[^.\d]{{0,20}}|\bout of |\btotal(?: of)? )\Z"
 IS_THE_LENGTH = rf"[\s-]{{0,2}}(?:long\b|{VIDEO}\b)"
 TWICE = r"\b(?:twice|two times|both times|several times|each time|and again (?:at|around|from))\b"
@@ -198,7 +172,7 @@ CONNECTING = each(
     maybe possibly perhaps
     , ; & | / [ ] { } ( ) < > : - • = # " ' +"""
 )
-"""What lets two moments be told together, as one answer."""
+"""What may be between two moments of one answer."""
 COUNTED_MOMENT = one_of("moment segment event interval occurrence instance clip time span window range")
 
 # Which part is the answer.
@@ -257,7 +231,7 @@ NOTHING = one_of(
     """none null n/a na nil no nothing not_found no_match no_answer no_moment no_result not_applicable nan undefined
     empty not_present not_available"""
 )
-"""Alone, it says that there is none."""
+"""Alone, it means that there is none."""
 
 # The model declines.
 CANNOT = one_of(

@@ -1,20 +1,8 @@
 """Baselines to compare a score with. All of them are Grounders.
 
-===================  ========  ========================================================================
-predict-all          floor     the whole video
-best-constant        floor     the one share of the video that is best on the fit split for a measure
-bias-based           floor     the mode of the training moments' density (Closer Look)
-mean-map             floor     the best cell of 2D-TAN's mean training map; Blind-TAN should beat it
-prior-only           floor     draws from that density (Hidden Challenges)
-action-aware         floor     draws from the density of the query's verb (Hidden Challenges)
-sentence-neighbours  floor     the locations of the most similar training sentences
-sentence-network     floor     a small network that reads the sentence and the video's duration
-uniform              floor     start and end drawn evenly
-random-chance        floor     proposals drawn evenly (MAD)
-oracle               ceiling   the proposals that fit the reference best
-===================  ========  ========================================================================
-
-A *floor* never sees the video.
+A *floor* never sees the video; a *ceiling* is given the references. `fit` raises an InputError if there is no moment
+within a video of known duration. `ground` raises a UsageError if a baseline that learns is not fitted, and an
+InputError if the duration of a video is unknown.
 """
 
 from __future__ import annotations
@@ -193,13 +181,7 @@ def _needed(references: Annotations | None) -> Annotations:
 
 
 def make_baseline(name: str, choices: Choices) -> Grounder:
-    """Return a baseline by name, not yet fitted.
-
-    Raises
-    ------
-    UsageError
-        If the name is unknown.
-    """
+    """Return a baseline by name, not yet fitted."""
     if name not in BASELINES:
         raise UsageError(f"unknown baseline {name!r}, expected one of {', '.join(BASELINES)}")
     return BASELINES[name].make(choices)

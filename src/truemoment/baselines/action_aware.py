@@ -1,7 +1,7 @@
 """Action-Aware Blind: Prior-Only with a density for each frequent verb (Hidden Challenges, 2020, section 3.2).
 
 The 50 most frequent verbs of the training sentences get a density of their own, fitted to the moments of all sentences
-that hold the verb. A query is answered from the density of the first of its verbs that has one, else from the prior.
+that contain the verb. A query is answered from the density of the first of its verbs that has one, else from the prior.
 """
 
 from __future__ import annotations
@@ -27,16 +27,8 @@ PRIOR = ""
 class ActionAware:
     """Predict draws from the locations of training moments with the verb of the query.
 
-    Parameters
-    ----------
-    rng
-        Generator of the draws.
-    engine
-        Language engine that finds verbs.
-    n_verbs
-        Number of verbs with their own density.
-    densities
-        Once fitted: a density for each verb, and the prior under "". A verb whose moments are on one line has none.
+    `densities`, once fitted, has one for each of the `n_verbs` most frequent verbs, and the prior under "". A verb
+    whose moments are on one line has none.
     """
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
@@ -46,13 +38,7 @@ class ActionAware:
     name: str = "Action-Aware Blind"
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> ActionAware:
-        """Fit the densities to `train`.
-
-        Raises
-        ------
-        InputError
-            If too few moments are within videos of known duration, or all are on one line.
-        """
+        """Fit the densities to `train`."""
         del val
         train = train.with_moments()
         points, row = start_duration_norm(train)
@@ -72,15 +58,7 @@ class ActionAware:
         return replace(self, densities=MappingProxyType(densities))
 
     def ground(self, queries: Queries, top: int = 10) -> Predictions:
-        """Draw from the verb's density, rank, suppress; the paper keeps 10.
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        InputError
-            If the duration of a video is unknown.
-        """
+        """Draw from the verb's density, rank, suppress; the paper keeps 10."""
         if not self.densities:
             raise UsageError(f"{self.name} has to be fitted first")
         selected = [

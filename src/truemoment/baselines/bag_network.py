@@ -32,15 +32,7 @@ BLOCK_BAGS = 4096
 
 @dataclass(frozen=True, eq=False)
 class BagNetwork:
-    """Weights of the network: T terms, H hidden units, K classes.
-
-    Parameters
-    ----------
-    embedding : (T, H)
-    hidden_bias : (H,)
-    output : (H, K)
-    output_bias : (K,)
-    """
+    """Weights of T terms, H hidden units and K classes: shapes (T, H), (H,), (H, K) and (K,)."""
 
     embedding: Floats
     hidden_bias: Floats
@@ -101,37 +93,11 @@ def softmax(logits: Floats) -> Floats:
     return np.asarray(found / found.sum(axis=-1, keepdims=True))
 
 
-@dataclass(frozen=True, eq=False)
-class Gradient:
-    """Derivative of the mean cross entropy of a batch; of embeddings, only the rows of terms that it contains.
+def gradient(network: BagNetwork, bags: Bags, target: Ints, kept: Floats) -> tuple[Ints, BagNetwork]:
+    """Return the distinct terms of a batch, and the gradient of its mean cross entropy, with embeddings of these only.
 
-    Parameters
-    ----------
-    terms : (U,)
-        Distinct terms of the batch, rising.
-    embedding : (U, H)
-    hidden_bias, output, output_bias
-        As in :class:`BagNetwork`.
-    """
-
-    terms: Ints
-    embedding: Floats
-    hidden_bias: Floats
-    output: Floats
-    output_bias: Floats
-
-
-def gradient(network: BagNetwork, bags: Bags, target: Ints, kept: Floats) -> Gradient:
-    """Return the gradient of the mean cross entropy.
-
-    Parameters
-    ----------
-    bags
-        B sentences, each with a term or more.
-    target : (B,)
-        Class of each.
-    kept : (B, H)
-        What dropout multiplies hidden units with.
+    `target` has the class of each bag, (B,); `kept` is what dropout multiplies hidden units with, (B, H). Every bag has
+    a term.
     """
     active = hidden_layer(network, bags)
     hidden = active * kept
@@ -143,40 +109,25 @@ def gradient(network: BagNetwork, bags: Bags, target: Ints, kept: Floats) -> Gra
     order = np.argsort(bags.terms, kind="stable")
     in_order = bags.terms[order]
     first = np.flatnonzero(np.concatenate([[True], in_order[1:] != in_order[:-1]]))
-    return Gradient(
-        in_order[first],
-        np.add.reduceat(of_terms[order], first, axis=0),
-        of_hidden.sum(axis=0),
-        hidden.T @ error,
-        error.sum(axis=0),
-    )
+    of_embedding = np.add.reduceat(of_terms[order], first, axis=0)
+    return in_order[first], BagNetwork(of_embedding, of_hidden.sum(axis=0), hidden.T @ error, error.sum(axis=0))
 
 
 class Adam:
-    """Adam on the weights of a network, which are changed in place.
-
-    Parameters
-    ----------
-    network
-        What is trained.
-    rate
-        Learning rate.
-    """
+    """Adam on the weights of a network, which are changed in place."""
 
     def __init__(self, network: BagNetwork, rate: float) -> None:
         self.network, self.rate, self.n_steps = network, rate, 0
         self._mean = [np.zeros_like(part) for part in network.parts]
         self._square = [np.zeros_like(part) for part in network.parts]
 
-    def step(self, found: Gradient) -> None:
-        """Take one step against a gradient."""
+    def step(self, terms: Ints, derivatives: BagNetwork) -> None:
+        """Take one step against a gradient, whose embeddings are those of some terms."""
         self.n_steps += 1
         rate = self.rate * np.sqrt(1 - BETA2**self.n_steps) / (1 - BETA1**self.n_steps)
-        derivatives = (found.embedding, found.hidden_bias, found.output, found.output_bias)
-        for part, mean, square, derivative in zip(
-            self.network.parts, self._mean, self._square, derivatives, strict=True
-        ):
-            at = found.terms if part is self.network.embedding else np.arange(len(part))
+        columns = zip(self.network.parts, self._mean, self._square, derivatives.parts, strict=True)
+        for part, mean, square, derivative in columns:
+            at = terms if part is self.network.embedding else np.arange(len(part))
             mean[at] = BETA1 * mean[at] + (1 - BETA1) * derivative
             square[at] = BETA2 * square[at] + (1 - BETA2) * derivative**2
             part[at] -= rate * mean[at] / (np.sqrt(square[at]) + EPSILON)
@@ -192,21 +143,12 @@ def train_epoch(
     batch: int,
     dropout: float,
 ) -> None:
-    """Go through all sentences once, in an order drawn by `rng`, and change the weights in place.
+    """Train on all bags once, in an order drawn by `rng`, and change the weights in place.
 
-    Parameters
-    ----------
-    bags
-        N sentences, each with a term or more.
-    target : (N,)
-        Class of each.
-    batch
-        Sentences a step.
-    dropout
-        Share of hidden units that are left out of a step, from 0 to less than 1.
+    `target` has the class of each bag, (N,). In each step a share of hidden units, `dropout`, is left out.
     """
     order = rng.permutation(len(bags))
     for low in range(0, len(order), batch):
         rows = order[low : low + batch]
         kept = (rng.random((len(rows), len(network.hidden_bias))) >= dropout) / (1 - dropout)
-        adam.step(gradient(network, bags.select(rows), target[rows], kept))
+        adam.step(*gradient(network, bags.select(rows), target[rows], kept))

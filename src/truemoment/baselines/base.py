@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 
 from truemoment.density import Density
@@ -14,19 +16,9 @@ NMS_THRESHOLD = 0.45
 
 
 def locations(annotations: Annotations) -> tuple[Floats, Ints]:
-    """Return reference moments as shares of their videos.
+    """Return reference moments as shares of their videos, clipped to [0, 1], (N, 2), and their rows of the annotations.
 
-    Parameters
-    ----------
-    annotations
-        Rows without a duration or a moment, and moments outside the video, are left out.
-
-    Returns
-    -------
-    start_end_norm : (N, 2)
-        Clipped to [0, 1].
-    row : (N,)
-        Their rows of the annotations.
+    Rows without a duration or a moment, and moments outside the video, are left out.
     """
     known = annotations.duration_s > 0
     duration_s = np.where(known, annotations.duration_s, 1.0)
@@ -49,31 +41,33 @@ def fit_density(points: Floats, train: Annotations, *, bandwidth: float | None =
         ) from None
 
 
+class LearnsNothing:
+    """A baseline that has nothing to fit."""
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> Self:
+        """Return itself."""
+        del train, val
+        return self
+
+
+def require_durations(queries: Queries, name: str) -> None:
+    """Refuse a query whose video has no known duration."""
+    unknown = queries.query_id[~(queries.duration_s > 0)]
+    if len(unknown):
+        raise InputError(f"{name} needs every video's duration, and that of query {unknown[0]!r} is not known")
+
+
 def answers(
     queries: Queries, start_norm: Floats, end_norm: Floats, score: Floats, kept: Bools, *, top: int, name: str
 ) -> Predictions:
-    """Return predictions from ranked shares of the video.
+    """Return the first `top` of ranked shares of the video that are `kept`, as predictions.
 
-    Parameters
-    ----------
-    queries
-        Q queries of videos of known duration.
-    start_norm, end_norm, score : broadcast to (Q, K)
-        Ranked moments as fractions of the video, best first.
-    kept : broadcast to (Q, K)
-        Mask of the moments to predict.
-    top
-        Maximum number of predictions per query.
-    name
-        Name of the method.
+    Starts, ends, scores and mask broadcast to (Q, K), best first.
     """
-    duration_s = queries.duration_s
-    if not np.all(duration_s > 0):
-        query_id = queries.query_id[~(duration_s > 0)][0]
-        raise InputError(f"{name} needs every video's duration, and that of query {query_id!r} is not known")
+    require_durations(queries, name)
     shape = np.broadcast_shapes((len(queries), 1), start_norm.shape, kept.shape)
     kept_cells = np.broadcast_to(kept & (np.cumsum(kept, axis=-1) <= top), shape)
-    scale = np.broadcast_to(duration_s[:, None], shape)[kept_cells]
+    scale = np.broadcast_to(queries.duration_s[:, None], shape)[kept_cells]
     start, end, score = (np.broadcast_to(column, shape)[kept_cells] for column in (start_norm, end_norm, score))
     offsets = np.concatenate([[0], np.cumsum(kept_cells.sum(axis=1))])
     return Predictions(queries.query_id, offsets, start * scale, end * scale, score, name=name)
@@ -82,13 +76,7 @@ def answers(
 def ranked_answers(
     queries: Queries, start_norm: Floats, end_norm: Floats, score: Floats, *, top: int, name: str
 ) -> Predictions:
-    """Return the first `top` of K moments per query by score, without empty ones and near-duplicates.
-
-    Parameters
-    ----------
-    start_norm, end_norm, score : (Q, K)
-        Moments as fractions of the video, in any order.
-    """
+    """Return the first `top` of K moments per query by score, (Q, K), without empty ones and near-duplicates."""
     empty = end_norm <= start_norm
     order = np.lexsort((-score, empty))  # along the last axis, stable; empty ones after the others
     start, end, score = (np.take_along_axis(table, order, axis=1) for table in (start_norm, end_norm, score))
@@ -115,19 +103,9 @@ def grid_of_moments(step_norm: float) -> Floats:
 
 
 def rank_constants(moments: Floats, score: Floats) -> Floats:
-    """Rank constant predictions by score, ties in the given order, without near-duplicates (NMS at 0.45).
+    """Rank constant predictions (C, 2) by score (C,), ties in the given order, without near-duplicates (NMS at 0.45).
 
-    Parameters
-    ----------
-    moments : (C, 2)
-        As fractions of the video.
-    score : (C,)
-        Scores; NaN is the lowest.
-
-    Returns
-    -------
-    array, shape (K, 3)
-        Start, end and score, best first.
+    A score of NaN is the lowest. Returns start, end and score, (K, 3), best first.
     """
     order = np.argsort(-np.nan_to_num(score, nan=-np.inf), kind="stable")
     start, end = moments[order].T

@@ -22,19 +22,10 @@ from truemoment.records import Annotations, Predictions, Queries
 
 @dataclass(frozen=True, eq=False)
 class BestConstant:
-    """Predict the constant that is best on the fit split for every query.
+    """Predict the constant that is best for a measure on the fit split for every query.
 
-    Parameters
-    ----------
-    measure
-        Measure to maximise, by name or as a value.
-    protocol
-        Evaluation protocol; None for that of the dataset.
-    step_norm
-        Grid of starts and ends, as a fraction of the video. Of equal constants the earliest, then the shortest, wins.
-    ranked : (K, 3)
-        Once fitted: the constants (start, end, figure on the fit split), best first, near-duplicates left out.
-
+    The grid has a step of `step_norm` of the video; the earliest, then the shortest, of equal constants wins. `ranked`,
+    once fitted, has the constants (start, end, figure on the fit split), best first, without near-duplicates.
     """
 
     measure: str | Measure = "R@1,IoU=0.5"
@@ -50,14 +41,7 @@ class BestConstant:
         return f"best constant ({100 * self.ranked[0, 0]:.4g}-{100 * self.ranked[0, 1]:.4g} % of the video)"
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> BestConstant:
-        """Try every constant of the grid on `train`.
-
-        Raises
-        ------
-        InputError, MeasureError
-            If there is no query, the measure cannot be read, a duration is not known, or the measure is of clip
-            ratings or undefined there.
-        """
+        """Try every constant of the grid on `train`."""
         del val
         measure = parse_measure(self.measure) if isinstance(self.measure, str) else self.measure
         (best,) = best_constants([measure], train, protocol=self.protocol, step_norm=self.step_norm)
@@ -66,15 +50,7 @@ class BestConstant:
         return best
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Predict the constants, best first.
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        InputError
-            If the duration of a video is unknown.
-        """
+        """Predict the constants, best first."""
         return constant_answers(queries, self.ranked, top=top, name=self.name)
 
 

@@ -1,6 +1,6 @@
 r"""Bias-based: the most likely location of the training moments (Closer Look, Yuan et al. 2021, section 5.1).
 
-The paper fits a Gaussian kernel density to the training moments' (start, end) and says it draws predictions from it;
+The paper fits a Gaussian kernel density to the training moments' (start, end) and reports to draw predictions from it;
 its published figures are those of *one constant*, the density's mode. A plain density loses half its mass at an edge,
 and many moments are at edges (they start at 0, end at 1), so its mode is too far inside. Reflecting the density at the
 video's start and end corrects this, with SciPy's bandwidth:
@@ -34,16 +34,9 @@ def reflected(density: Density, start_norm: Floats, end_norm: Floats) -> Floats:
 class BiasBased:
     """Answer every query with the mode of the training moments' density.
 
-    Parameters
-    ----------
-    bandwidth
-        Factor on the moments' standard deviations; None for Scott's, as SciPy has it.
-    reflect
-        Reflect the density at the edges; the paper's own figures need it.
-    step_norm
-        Grid on which the mode is looked for, as a fraction of the video.
-    ranked : (K, 3)
-        Once fitted: the most likely moments with their densities (start, end, density), no near-duplicates.
+    `bandwidth` is a factor on the standard deviations; None for Scott's, as in SciPy. The paper's figures need the
+    density to be reflected at the edges. The mode is searched on a grid of `step_norm` of the video. `ranked`, once
+    fitted, has the most likely moments with their densities, (K, 3), without near-duplicates.
     """
 
     bandwidth: float | None = None
@@ -53,13 +46,7 @@ class BiasBased:
     name: str = "Bias-based"
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> BiasBased:
-        """Fit the density to `train`.
-
-        Raises
-        ------
-        InputError
-            If too few moments are within videos of known duration, or all are on one line.
-        """
+        """Fit the density to `train`."""
         del val
         points, _ = locations(train)
         density = fit_density(points, train, bandwidth=self.bandwidth)
@@ -68,13 +55,5 @@ class BiasBased:
         return replace(self, ranked=rank_constants(grid, height))
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Answer with the mode, then the next most likely places that overlap no better one by more than 0.45.
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        InputError
-            If the duration of a video is unknown.
-        """
+        """Answer with the mode, then the next most likely places that overlap no better one by more than 0.45."""
         return constant_answers(queries, self.ranked, top=top, name=self.name)

@@ -52,20 +52,11 @@ BLOCK_NUMBERS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """The occupied cells of a training split, and the training moments that represent them.
+    """The K occupied cells of a training split, and the S training moments that represent them.
 
-    Parameters
-    ----------
-    cells : (K,)
-        Numbers of the occupied cells, in ascending order, see :func:`truemoment.cells.cell_of`.
-    prior : (K,)
-        Share of the training moments in each.
-    rows : (S,)
-        Rows of the training split that represent the cells, cell by cell.
-    samples
-        These moments, each the only reference of a query of its own.
-    cell : (S,)
-        Position in `cells` of each sample's cell.
+    `cells` are their numbers, ascending (:func:`truemoment.cells.cell_of`), and `prior` their shares of the training
+    moments. `rows` of the training split represent the cells, cell by cell; `samples` are these moments, each the only
+    reference of a query of its own, and `cell` is the position in `cells` of each.
     """
 
     cells: Ints
@@ -76,15 +67,9 @@ class Places:
 
     @classmethod
     def of(cls, train: Annotations) -> tuple[Places, Ints, Ints]:
-        """Find the occupied cells of `train` and the samples, evenly spaced in the moments of a cell, in order of time.
+        """Find the occupied cells of `train`, and samples that are evenly spaced in the moments of each cell.
 
-        Returns
-        -------
-        places
-        target : (N,)
-            Cell of each moment that has a place, as a position in ``places.cells``.
-        row : (N,)
-            Its row of `train`.
+        Also return the cell of each moment that has a place, as a position in ``places.cells``, and its row of `train`.
         """
         start_end_norm, row = locations(train)
         cells, target = np.unique(cell_of(start_end_norm, CELLS), return_inverse=True)
@@ -126,11 +111,11 @@ def alone(annotations: Annotations, rows: Ints) -> Annotations:
 
 
 class PlaceModel(TypingProtocol):
-    """What gives each query probabilities of places, without its video."""
+    """A model that gives each query probabilities of places, without its video."""
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Name of the model."""
         ...
 
     @property
@@ -149,22 +134,12 @@ class PlaceModel(TypingProtocol):
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """What the C constant answers of a grid are worth, by one measure.
+    """Values of the C constant answers of a grid by one measure.
 
-    Parameters
-    ----------
-    mean : (C, K)
-        Mean value in each cell.
-    reaches : (L, C, R)
-        Whether an answer's value reaches each of L levels, on R of the samples.
-    level_weight : (L,)
-        What reaching a level adds to a value.
-    cell : (R,)
-        Cell of each of these samples.
-    share : (R,)
-        Share of the sample in its cell.
-    is_of_sets
-        Whether the measure takes all answers of a list as a set, so that a list of one answer is worth most.
+    `mean` is the mean value in each cell, (C, K). `reaches` is whether a value reaches each of L levels on R of the
+    samples, (L, C, R), and `level_weight` what a level adds to the value. `cell` and `share` are the cell of each of
+    these samples and its share in it, (R,). `is_of_sets`: the measure takes all answers as a set, so that a list of one
+    answer is worth most.
     """
 
     mean: Floats
@@ -210,7 +185,7 @@ def _levels(values: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class ExpectedValue:
-    """Answer with what is worth most by a measure, given a model's probabilities of places.
+    """Predict the list of the highest expected value by a measure, given a model's probabilities of places.
 
     Parameters
     ----------
@@ -231,19 +206,11 @@ class ExpectedValue:
 
     @property
     def name(self) -> str:
-        """That of the model."""
+        """Name of the model."""
         return self.model.name
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> ExpectedValue:
-        """Fit the model, and measure every constant answer on training moments.
-
-        Raises
-        ------
-        InputError
-            If no moment of `train` has a place.
-        MeasureError
-            If the measure cannot be read, or is of clip ratings.
-        """
+        """Fit the model, and measure every constant answer on training moments."""
         del val
         protocol = protocol_for_dataset(train.dataset) if self.protocol is None else self.protocol
         protocol = get_protocol(protocol) if isinstance(protocol, str) else protocol
@@ -251,15 +218,7 @@ class ExpectedValue:
         return replace(self, model=self.model.fit(train), protocol=protocol).for_measures([measure])[0]
 
     def for_measures(self, measures: Sequence[Measure]) -> tuple[ExpectedValue, ...]:
-        """Return what answers best by each measure, of one and the same fitted model.
-
-        Raises
-        ------
-        UsageError
-            If the model is not fitted.
-        MeasureError
-            If a measure is of clip ratings.
-        """
+        """Return a grounder for each measure, all with the same fitted model."""
         if self.model.places is None or not isinstance(self.protocol, Protocol):
             raise UsageError(f"{self.name} has to be fitted first")
         found = values_of(self.model.places, measures, self.protocol)
@@ -270,41 +229,14 @@ class ExpectedValue:
 
         The score of an answer is what it adds to the expected value of the list: for R@1, that of the first answer is
         the probability of a hit.
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        InputError
-            If a video's duration is not known.
         """
         return answer_each([self], queries, top)[0]
 
-    @property
-    def fitted_values(self) -> Values:
-        """What answers are worth.
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        """
-        if self.values is None:
-            raise UsageError(f"{self.name} has to be fitted first")
-        return self.values
-
 
 def best_answers(queries: Queries, probabilities: Floats, values: Values, *, top: int, name: str) -> Predictions:
-    """Answer each query with the list of the highest expected value.
+    """Answer each query with the list of the highest expected value, given probabilities of cells, (Q, K).
 
-    Parameters
-    ----------
-    probabilities : (Q, K)
-        Of each occupied cell.
-    values
-        What answers are worth by the measure.
-    top
-        Most answers a query. The score of an answer is what it adds to the expected value of the list.
+    The score of an answer is what it adds to the expected value of the list.
     """
     count = 1 if values.is_of_sets else top
     grid = grid_of_moments(FIRST_STEP_NORM)
@@ -359,10 +291,11 @@ def _coarser_grid() -> Ints:
 
 def answer_each(grounders: Sequence[ExpectedValue], queries: Queries, top: int) -> list[Predictions]:
     """Answer queries by several measures, and compute the probabilities of each model once."""
-    values = [grounder.fitted_values for grounder in grounders]
     models = {id(grounder.model): grounder.model for grounder in grounders}
     probabilities = {key: model.probabilities(queries) for key, model in models.items()}
-    return [
-        best_answers(queries, probabilities[id(of.model)], worth, top=top, name=of.name)
-        for of, worth in zip(grounders, values, strict=True)
-    ]
+    found = []
+    for of in grounders:
+        if of.values is None:
+            raise UsageError(f"{of.name} has to be fitted first")
+        found.append(best_answers(queries, probabilities[id(of.model)], of.values, top=top, name=of.name))
+    return found

@@ -28,14 +28,9 @@ IOU_LOW, IOU_HIGH = 0.5, 1.0
 
 @dataclass(frozen=True, eq=False)
 class MeanMap:
-    """Answer every query with the best cells of the mean training map.
+    """Answer every query with the best cells of the mean training map, 2D-TAN's map of N clips.
 
-    Parameters
-    ----------
-    proposals
-        The candidates, 2D-TAN's map of N clips.
-    ranked : (K, 3)
-        Once fitted: the best cells with their mean targets (start, end, target), no near-duplicates.
+    `ranked`, once fitted, has the best cells with their mean targets, (K, 3), without near-duplicates.
     """
 
     proposals: SparseMap
@@ -43,13 +38,7 @@ class MeanMap:
     name: str = "Mean map"
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> MeanMap:
-        """Average the targets of `train`.
-
-        Raises
-        ------
-        InputError
-            If no moment of it can be learned from.
-        """
+        """Average the targets of `train`."""
         del val
         rows = usable(train)
         if not rows.any():
@@ -60,13 +49,5 @@ class MeanMap:
         return replace(self, ranked=rank_constants(cells, targets.mean(axis=0, dtype=np.float64)))
 
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Answer with the best cell, then the next best that overlap no better one by more than 0.45.
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        InputError
-            If a video's duration is not known.
-        """
+        """Answer with the best cell, then the next best that overlap no better one by more than 0.45."""
         return constant_answers(queries, self.ranked, top=top, name=self.name)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from truemoment.baselines.base import LearnsNothing
 from truemoment.exceptions import InputError
 from truemoment.intervals import Floats, ranked, temporal_iou
 from truemoment.proposals import FrameProposals, Proposals, SparseMap
@@ -22,35 +23,17 @@ from truemoment.references import all_references
 
 
 @dataclass(frozen=True, eq=False)
-class Oracle:
-    """Predict the best proposals, by IoU with the nearest reference.
-
-    Parameters
-    ----------
-    references
-        Annotations of the queries.
-    proposals
-        Scheme of the proposals.
-    """
+class Oracle(LearnsNothing):
+    """Predict the best proposals, by IoU with the nearest of the references."""
 
     references: Annotations
     proposals: Proposals = field(default_factory=SparseMap)
     name: str = "Oracle"
 
-    def fit(self, train: Annotations, val: Annotations | None = None) -> Oracle:
-        """Return itself."""
-        del train, val
-        return self
-
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
         """Return the proposals nearest to the references, earlier ones first in ties.
 
         A query whose references have no moment gets no prediction.
-
-        Raises
-        ------
-        InputError
-            If a query is not in the references, or the duration of a video is unknown.
         """
         references = all_references(self.references, self.references.start_s, self.references.end_s)
         nothing = np.zeros(0)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from truemoment.baselines.base import constant_answers
-from truemoment.records import Annotations, Predictions, Queries
+from truemoment.baselines.base import LearnsNothing, constant_answers
+from truemoment.records import Predictions, Queries
 
 
 @dataclass(frozen=True)
-class PredictAll:
+class PredictAll(LearnsNothing):
     """Answer every query with its whole video; there is nothing to learn.
 
     Examples
@@ -23,17 +23,6 @@ class PredictAll:
 
     name: str = "PredictAll"
 
-    def fit(self, train: Annotations, val: Annotations | None = None) -> PredictAll:
-        """Return itself."""
-        del train, val
-        return self
-
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Answer with (0, duration).
-
-        Raises
-        ------
-        InputError
-            If a video's duration is not known.
-        """
+        """Answer with (0, duration)."""
         return constant_answers(queries, np.array([[0.0, 1.0, 1.0]]), top=top, name=self.name)

@@ -44,12 +44,7 @@ def draws(density: Density, n_queries: int, rng: np.random.Generator) -> tuple[F
 class PriorOnly:
     """Predict draws from the locations of training moments.
 
-    Parameters
-    ----------
-    rng
-        Generator of the draws.
-    density
-        Once fitted: the density of (start, duration).
+    `density`, once fitted, is that of (start, duration).
     """
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
@@ -57,26 +52,12 @@ class PriorOnly:
     name: str = "Prior-Only Blind"
 
     def fit(self, train: Annotations, val: Annotations | None = None) -> PriorOnly:
-        """Fit the density to `train`.
-
-        Raises
-        ------
-        InputError
-            If too few moments are within videos of known duration, or all are on one line.
-        """
+        """Fit the density to `train`."""
         del val
         return replace(self, density=fit_density(start_duration_norm(train)[0], train))
 
     def ground(self, queries: Queries, top: int = 10) -> Predictions:
-        """Draw, rank, suppress; the paper keeps 10.
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        InputError
-            If the duration of a video is unknown.
-        """
+        """Draw, rank, suppress; the paper keeps 10."""
         if self.density is None:
             raise UsageError(f"{self.name} has to be fitted first")
         return ranked_answers(queries, *draws(self.density, len(queries), self.rng), top=top, name=self.name)

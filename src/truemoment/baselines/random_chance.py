@@ -6,43 +6,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from truemoment.exceptions import InputError
+from truemoment.baselines.base import LearnsNothing, require_durations
 from truemoment.proposals import Proposals, SparseMap
-from truemoment.records import Annotations, Predictions, Queries
+from truemoment.records import Predictions, Queries
 
 
 @dataclass(frozen=True)
-class RandomChance:
-    """Predict proposals drawn without replacement; none for a video without proposals.
-
-    Parameters
-    ----------
-    proposals
-        Scheme of the proposals.
-    rng
-        Generator of the draws.
-    """
+class RandomChance(LearnsNothing):
+    """Predict proposals drawn without replacement; none for a video without proposals."""
 
     proposals: Proposals = field(default_factory=SparseMap)
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     name: str = "Random Chance"
 
-    def fit(self, train: Annotations, val: Annotations | None = None) -> RandomChance:
-        """Return itself."""
-        del train, val
-        return self
-
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Draw `top` proposals a query.
-
-        Raises
-        ------
-        InputError
-            If the duration of a video is unknown.
-        """
-        if not np.all(queries.duration_s > 0):
-            query_id = queries.query_id[~(queries.duration_s > 0)][0]
-            raise InputError(f"{self.name} needs every video's duration, and that of query {query_id!r} is not known")
+        """Draw `top` proposals a query."""
+        require_durations(queries, self.name)
         count = self.proposals.count(queries.duration_s)
         many = np.minimum(count, top)
         offsets = np.concatenate([[0], np.cumsum(many)])
@@ -57,11 +36,4 @@ class RandomChance:
                 rows = (offsets[group, None] + np.arange(many[group[0]])).ravel()
                 start_s[rows], end_s[rows] = self.proposals.moments(float(queries.duration_s[group[0]]), drawn[rows])
         rank = np.arange(offsets[-1]) - np.repeat(offsets[:-1], many)
-        return Predictions(
-            queries.query_id,
-            offsets,
-            start_s,
-            end_s,
-            -rank.astype(np.float64),
-            name=self.name,
-        )
+        return Predictions(queries.query_id, offsets, start_s, end_s, -rank.astype(np.float64), name=self.name)

@@ -22,20 +22,9 @@ from truemoment.scores import Scores
 class BaselineRun:
     """Runs of a baseline on a split.
 
-    Parameters
-    ----------
-    name, title
-        Its name in :data:`~truemoment.baselines.BASELINES`, and its name once it is fitted.
-    predictions
-        Predictions of the first run.
-    runs
-        Scores of each run.
-    train
-        The annotations on which it was fitted; None if it learns nothing.
-    choices
-        What else decides its predictions, by name: measure, engine or proposals.
-    top, seed
-        Largest number of predictions a query, and seed of the draws.
+    `name` is that in :data:`~truemoment.baselines.BASELINES`, and `title` its name once it is fitted. `predictions` are
+    those of the first run, and `runs` the scores of each. `choices` are the settings that its predictions depend on
+    (measure, engine or proposals), by name.
     """
 
     name: str
@@ -79,37 +68,21 @@ def run_baseline(
     seed: int = 0,
     progress: Callable[[Sequence[np.random.Generator]], Iterable[np.random.Generator]] = iter,
 ) -> BaselineRun:
-    """Run a baseline on a split.
+    """Run a baseline of :data:`~truemoment.baselines.BASELINES` on a split.
 
     Parameters
     ----------
-    name
-        One of :data:`~truemoment.baselines.BASELINES`.
-    annotations
-        The split on which it is measured.
     train
         The split on which it is fitted; None for a baseline that learns nothing.
     measures, protocol
         As for :func:`truemoment.evaluate`.
-    fit_measure
-        Measure for which a baseline that takes one is fitted.
-    proposals
-        Proposals of a baseline that takes some, see :func:`truemoment.proposals.read_proposals`.
-    engine
-        What finds verbs, see :func:`truemoment.language.get_engine`.
-    top
-        Largest number of predictions a query.
-    repeats
-        Number of runs, each with a generator of its own; more than 1 only for a baseline that draws.
-    seed
-        Seed of the draws.
+    fit_measure, proposals, engine
+        Settings of baselines that take them, see :func:`truemoment.proposals.read_proposals` and
+        :func:`truemoment.language.get_engine`.
+    top, repeats
+        Largest number of predictions per query, and number of runs; more than 1 only for a baseline that draws.
     progress
         Iterates over the generators of the runs, for instance under a progress bar.
-
-    Raises
-    ------
-    UsageError
-        If the baseline is unknown, has nothing to learn from, or draws nothing and is to be repeated.
 
     Examples
     --------
@@ -134,16 +107,9 @@ def run_baseline(
         first = first or [predictions]
         title = grounder.name
     given = {"measure": fit_measure, "engine": engine, "proposals": proposals}
-    return BaselineRun(
-        name=name,
-        title=title,
-        predictions=first[0],
-        runs=tuple(scores),
-        train=train if baseline.learns else None,
-        choices={of: given[of] for of in baseline.takes},
-        top=top,
-        seed=seed,
-    )
+    train = train if baseline.learns else None
+    choices = {of: given[of] for of in baseline.takes}
+    return BaselineRun(name, title, first[0], tuple(scores), train, choices, top, seed)
 
 
 def check_repeats(name: str, repeats: int) -> None:

@@ -41,16 +41,8 @@ PRIOR = 1.0
 class Sentences:
     """Training sentences, to be looked up by their terms.
 
-    Parameters
-    ----------
-    terms
-        Terms that are examined.
-    idf : (T,)
-        Weight of each term.
-    rows, weights : (P,)
-        For each term in turn, the sentences that contain it, and its weight in each: sentences have length 1.
-    offsets : (T + 1,)
-        ``rows[offsets[t]:offsets[t + 1]]`` are those of term t.
+    ``rows[offsets[t]:offsets[t + 1]]`` are the sentences that contain term t, and `weights` its weight in each:
+    sentences have length 1.
     """
 
     terms: tuple[str, ...]
@@ -90,12 +82,7 @@ def unit_weights(bags: Bags, idf: Floats) -> Floats:
 class SentenceNeighbours:
     """Probabilities of places from the most similar training sentences.
 
-    Parameters
-    ----------
-    sentences, places
-        Once fitted: what is looked up, and the cells.
-    cell : (N,)
-        Once fitted: the cell of each training moment, as a position in ``places.cells``.
+    `cell`, once fitted, is the cell of each training moment, as a position in ``places.cells``.
     """
 
     sentences: Sentences | None = None
@@ -104,24 +91,12 @@ class SentenceNeighbours:
     name: str = "Sentence neighbours"
 
     def fit(self, train: Annotations) -> SentenceNeighbours:
-        """Remember the sentences of `train` and the places of their moments.
-
-        Raises
-        ------
-        InputError
-            If no moment of it has a place.
-        """
+        """Remember the sentences of `train` and the places of their moments."""
         places, target, rows = Places.of(train)
         return replace(self, sentences=Sentences.of(train.sentence[rows].tolist()), places=places, cell=target)
 
     def probabilities(self, queries: Queries) -> Floats:
-        """Return the probability of each occupied cell for each query, (Q, K).
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        """
+        """Return the probability of each occupied cell for each query, (Q, K)."""
         if self.sentences is None or self.places is None or self.cell is None:
             raise UsageError(f"{self.name} has to be fitted first")
         distinct, which = np.unique(queries.sentence, return_inverse=True)

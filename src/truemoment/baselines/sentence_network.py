@@ -2,10 +2,10 @@ r"""Sentence network: the place of a moment from the words of its sentence and t
 
 A small network (:mod:`~truemoment.baselines.bag_network`) reads the words and word pairs of a sentence and the tenth of
 the training durations that the video falls in; it gives the probability of each cell of 5 % x 5 % of the video that
-holds a training moment, and :mod:`~truemoment.baselines.expected_value` answers with what is worth most by a measure.
-It never sees a video and uses no pretrained vectors. What it scores, a model that sees the video has to beat.
+contains a training moment, and :mod:`~truemoment.baselines.expected_value` predicts the list of the highest expected
+value. It never sees a video and uses no pretrained vectors. What it scores, a model that sees the video has to beat.
 
-Training: several members, each with other weights to start from and another tenth of the training videos put aside. A
+Training: several members, each with other weights to start from and another tenth of the training videos held out. A
 member keeps the weights of the epoch whose answers on these score best (R@1 at IoU 0.3, 0.5 and 0.7, averaged).
 Probabilities are averaged over members.
 """
@@ -76,22 +76,8 @@ class Training:
 class SentenceNetwork:
     """Probabilities of places from the words of the sentence and the duration of the video.
 
-    Parameters
-    ----------
-    rng
-        Generator of initial weights, order, dropout and held-out videos.
-    training
-        How it is trained.
-    on_progress
-        Called with the share of the training that is done.
-    terms
-        Once fitted: the words and pairs that are read.
-    edges_s : (B - 1,)
-        Once fitted: durations at which one class ends and the next begins.
-    members
-        Once fitted: the networks.
-    places
-        Once fitted: the cells, one a class of the networks.
+    Once fitted: `terms` are the words and pairs that are read, `edges_s` the durations at which one class ends and the
+    next begins, `members` the networks, and `places` the cells, one per class.
     """
 
     rng: np.random.Generator
@@ -104,13 +90,7 @@ class SentenceNetwork:
     name: str = "Sentence network"
 
     def fit(self, train: Annotations) -> SentenceNetwork:
-        """Learn from `train`.
-
-        Raises
-        ------
-        InputError
-            If no moment of it has a place.
-        """
+        """Learn from `train`."""
         for_folds, *for_members = self.rng.spawn(1 + self.training.members)
         places, target, rows = Places.of(train)
         sentences, duration_s = train.sentence[rows].tolist(), train.duration_s[rows]
@@ -133,13 +113,7 @@ class SentenceNetwork:
         return replace(self, terms=terms, edges_s=edges_s, members=tuple(members), places=places)
 
     def packed(self) -> dict[str, Array]:
-        """Return what it has learned as arrays; it has to be fitted.
-
-        Raises
-        ------
-        UsageError
-            If it is not.
-        """
+        """Return what it has learned as arrays; it has to be fitted."""
         if self.edges_s is None or self.places is None:
             raise UsageError(f"{self.name} has to be fitted first")
         packed: dict[str, Array] = {"terms": pack_text(self.terms), "edges_s": self.edges_s}
@@ -160,13 +134,7 @@ class SentenceNetwork:
         return replace(self, terms=terms, edges_s=packed["edges_s"], members=members, places=places)
 
     def probabilities(self, queries: Queries) -> Floats:
-        """Return the probability of each occupied cell for each query, (Q, K).
-
-        Raises
-        ------
-        UsageError
-            If it is not fitted.
-        """
+        """Return the probability of each occupied cell for each query, (Q, K)."""
         if self.edges_s is None:
             raise UsageError(f"{self.name} has to be fitted first")
         bags = read(queries.sentence.tolist(), queries.duration_s, self.terms, self.edges_s)
@@ -189,18 +157,9 @@ def folds(video_id: Strings, n_folds: int, rng: np.random.Generator) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class TrainingSentences:
-    """What the network learns from, and what its answers to it are worth.
+    """The N sentences of a training split, with the class and the moment of each, (N,) and (N, 2).
 
-    Parameters
-    ----------
-    bags
-        N sentences.
-    target : (N,)
-        Class of each moment.
-    start_end_norm : (N, 2)
-        The moments.
-    values
-        What answers are worth by each of `JUDGED_BY`.
+    `values` are those of answers by each measure of `JUDGED_BY`.
     """
 
     bags: Bags
@@ -220,7 +179,7 @@ def trained(
 ) -> BagNetwork:
     """Train on the examples that are not held out; return the weights of the epoch that is best on those that are."""
     learned, judged = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    if not (len(learned) and len(judged)):  # a single video: there is nothing to put aside
+    if not (len(learned) and len(judged)):  # a single video: nothing can be held out
         learned = judged = np.arange(len(held_out))
     adam, bags, target = Adam(network, training.rate), examples.bags.select(learned), examples.target[learned]
     best, highest, since = network.copy(), -math.inf, 0

@@ -6,36 +6,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from truemoment.baselines.base import answers
-from truemoment.records import Annotations, Predictions, Queries
+from truemoment.baselines.base import LearnsNothing, answers
+from truemoment.records import Predictions, Queries
 
 
 @dataclass(frozen=True)
-class Uniform:
-    """Predict moments anywhere; there is nothing to learn.
-
-    Parameters
-    ----------
-    rng
-        Generator of the draws.
-    """
+class Uniform(LearnsNothing):
+    """Predict moments anywhere; there is nothing to learn."""
 
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     name: str = "Uniform"
 
-    def fit(self, train: Annotations, val: Annotations | None = None) -> Uniform:
-        """Return itself."""
-        del train, val
-        return self
-
     def ground(self, queries: Queries, top: int = 1) -> Predictions:
-        """Draw `top` moments per query. Drawing until start < end is equivalent to sorting two draws.
-
-        Raises
-        ------
-        InputError
-            If the duration of a video is unknown.
-        """
+        """Draw `top` moments per query. Drawing until start < end is equivalent to sorting two draws."""
         ends = np.sort(self.rng.random((len(queries), top, 2)), axis=2)
         score = -np.arange(top, dtype=np.float64)[None]
         kept = np.ones((1, top), dtype=bool)

@@ -111,7 +111,7 @@ def load_annotations(name: str, split: str, *, data_dir: str | Path | None = Non
 
 
 def _load_of_registry(folder: Path, name: str, split: str, *, data_dir: str | Path | None) -> Annotations:
-    """Read a split of what a folder says it was made of, which is a dataset and no other folder."""
+    """Read a split of the dataset that a folder was made of; another folder is refused."""
     if name not in DATASETS:
         problem = f"got {name!r}, expected one of {', '.join(DATASETS)}"
         raise InputError(problem, path=folder / resplit_folder.DATASHEET, field="source.dataset")

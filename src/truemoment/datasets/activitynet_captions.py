@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from truemoment.datasets.base import Dataset, Row, SourceFile, Split, VideoEntry, read_by_video, required_file, with_ids
+from truemoment.datasets.base import Dataset, Row, Split, VideoEntry, required_file, source_files, with_ids
+from truemoment.files import read_json_mapping
 from truemoment.records import Annotations, Seconds
 
 _VSLNET = "https://raw.githubusercontent.com/26hzhang/VSLNet/3793c625f2e251a5f19a0d59f0c83b12e386f808"
@@ -25,7 +26,7 @@ def rows_of(path: Path) -> list[Row]:
     """Return rows (query_id, video_id, duration_s, sentence, start_s, end_s) of one file, in file order."""
     return with_ids(
         (video_id, entry.duration, sentence, start_s, end_s)
-        for video_id, entry in read_by_video(path, TimedVideo)
+        for video_id, entry in read_json_mapping(path, TimedVideo).items()
         for sentence, (start_s, end_s) in zip(entry.sentences, entry.timestamps, strict=True)
     )
 
@@ -51,25 +52,11 @@ DATASET = Dataset(
     homepage="https://cs.stanford.edu/people/ranjaykrishna/densevid/",
     licence="not stated for the annotations",
     access="open",
-    files=(
-        SourceFile(
-            "train.json",
-            "7e887dd0fc85bd173358caf2c1e9adb6f79a8aa28d129ada22d89e7c6b23d49d",
-            f"{_VSLNET}/data/dataset/activitynet/train.json",
-            n_bytes=4_041_275,
-        ),
-        SourceFile(
-            "val_1.json",
-            "66834fea850b62fd69ec8c23295abae82f6a26518d0353ddd59d98778dbadb0a",
-            f"{_VSLNET}/data/dataset/activitynet/val_1.json",
-            n_bytes=1_910_765,
-        ),
-        SourceFile(
-            "val_2.json",
-            "37df50829c22e913b369af18c0bfb82277257f037082df3781d4dfc20c35f80d",
-            f"{_VSLNET}/data/dataset/activitynet/val_2.json",
-            n_bytes=1_727_033,
-        ),
+    files=source_files(
+        f"{_VSLNET}/data/dataset/activitynet",
+        ("train.json", "7e887dd0fc85bd173358caf2c1e9adb6f79a8aa28d129ada22d89e7c6b23d49d", 4_041_275),
+        ("val_1.json", "66834fea850b62fd69ec8c23295abae82f6a26518d0353ddd59d98778dbadb0a", 1_910_765),
+        ("val_2.json", "37df50829c22e913b369af18c0bfb82277257f037082df3781d4dfc20c35f80d", 1_727_033),
     ),
     splits=(
         Split("train", 37_421, 10_009, "Closer Look (2021), Table 1"),

@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from truemoment.datasets.activitynet_captions import rows_of
-from truemoment.datasets.base import Dataset, Row, SourceFile, Split, required_file, with_ids
+from truemoment.datasets.base import Dataset, Row, SourceFile, Split, required_file, source_files, with_ids
 from truemoment.records import Annotations
 
 _OWNER = (
@@ -62,23 +62,11 @@ DATASET = Dataset(
             git_blob="f4fc9e88daeee3d71f03f03c083c77d6f19bf7cb",
             needed=False,
         ),
-        SourceFile(
-            "anet_val.json",
-            "4f772595ac7717f7b269f7b71dac5cbe7308159fbea5f8946e4aadae27fadbef",
-            f"{_OWNER}/anet_val.json",
-            n_bytes=363_645,
-        ),
-        SourceFile(
-            "anet_test_iid.json",
-            "8b281eee04bc61f9282445d4ec343f647c54024e66e50d657a7d440584004c5b",
-            f"{_OWNER}/anet_test_iid.json",
-            n_bytes=354_327,
-        ),
-        SourceFile(
-            "anet_test_ood.json",
-            "a374c9992b1c8940070e00aec0e5d9e12fe3888e03ccc60d2db41c4baec8b5da",
-            f"{_OWNER}/anet_test_ood.json",
-            n_bytes=1_366_568,
+        *source_files(
+            _OWNER,
+            ("anet_val.json", "4f772595ac7717f7b269f7b71dac5cbe7308159fbea5f8946e4aadae27fadbef", 363_645),
+            ("anet_test_iid.json", "8b281eee04bc61f9282445d4ec343f647c54024e66e50d657a7d440584004c5b", 354_327),
+            ("anet_test_ood.json", "a374c9992b1c8940070e00aec0e5d9e12fe3888e03ccc60d2db41c4baec8b5da", 1_366_568),
         ),
     ),
     splits=(

@@ -20,17 +20,7 @@ _USUAL = ("train", "val", "test", "test-iid", "test-ood")
 
 
 class AllSplits(NamedTuple):
-    """All splits of a dataset.
-
-    Parameters
-    ----------
-    title
-        Name of the dataset for people.
-    splits
-        Annotations of each split by name.
-    notes
-        Splits that are missing, or that are made of others.
-    """
+    """All splits of a dataset by name, its name for people, and notes on splits that are missing or made of others."""
 
     title: str
     splits: dict[str, Annotations]
@@ -38,25 +28,9 @@ class AllSplits(NamedTuple):
 
 
 def splits_of_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | None = None) -> AllSplits:
-    """Read the splits of a dataset: those that are named, or every one whose file is there.
+    """Read the splits of a dataset or of a resplit folder: those that are named, or every one whose file is there.
 
     A split that is made of others represents them.
-
-    Parameters
-    ----------
-    name
-        Name of the dataset, or a folder made by ``truemoment resplit``.
-    only
-        Names of splits; none for all.
-    data_dir
-        Folder with one folder a dataset; None for the variable ``TRUEMOMENT_DATA``.
-
-    Raises
-    ------
-    UsageError
-        If a split is unknown, or is part of another one in `only`.
-    MissingFileError, InputError
-        If a named split, or every split, is missing; if a file is malformed.
     """
     dataset = get_dataset(name)
     whole_of = {part: split.name for split in dataset.splits for part in split.merges}
@@ -85,13 +59,6 @@ def splits_of_file(path: Path, only: Sequence[str] = ()) -> AllSplits:
     """Read the splits of a file of annotations, the usual ones in their usual order.
 
     Lines without a split are a split of their own, :data:`NO_SPLIT`, where other lines name one.
-
-    Raises
-    ------
-    UsageError
-        If the file does not have one of the splits in `only`.
-    MissingFileError, InputError
-        If the file is missing or malformed.
     """
     names, whole = own.splits_of(path), read_own_annotations(path)
     if not names:

@@ -6,17 +6,19 @@ To add a dataset: write one module in this folder with a ``DATASET`` and its rea
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 import msgspec
 
 from truemoment.exceptions import InputError, MissingFileError, UsageError
-from truemoment.files import read_json_mapping, sha256_of
+from truemoment.files import read_text, sha256_of
 from truemoment.inputs import reading
 from truemoment.records import MAX_TIME_S, Annotations, Seconds
 
@@ -57,6 +59,11 @@ class SourceFile:
             named = hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False)
             return named.hexdigest() == self.git_blob
         return None
+
+
+def source_files(address: str, *files: tuple[str, str, int]) -> tuple[SourceFile, ...]:
+    """Return files (name, SHA-256, length in bytes or 0) of one address."""
+    return tuple(SourceFile(name, sha256, f"{address}/{name}", n_bytes=n_bytes) for name, sha256, n_bytes in files)
 
 
 @dataclass(frozen=True)
@@ -140,12 +147,17 @@ class VideoEntry(msgspec.Struct):
             raise ValueError(f"got {n_sentences} sentences and {n_times} timestamps, expected as many")
 
 
-Entry = TypeVar("Entry", bound=VideoEntry)
-
-
-def read_by_video(path: Path, kind: type[Entry]) -> Iterator[tuple[str, Entry]]:
-    """Yield (video id, entry) of a JSON object with one entry per video."""
-    yield from read_json_mapping(path, kind).items()
+def read_csv(path: Path, columns: Collection[str], *, strict: bool = False) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield (line number, values by heading) for each row of a CSV file that has these columns."""
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=strict)
+    try:
+        missing = set(columns) - set(reader.fieldnames or ())
+        if missing:
+            raise InputError(f"columns {', '.join(sorted(missing))} are missing", path=path, line=1)
+        for record in reader:
+            yield reader.line_num, record
+    except csv.Error as error:
+        raise InputError(f"{error}, expected CSV", path=path, line=reader.reader.line_num) from None
 
 
 def numbered(video_ids: Iterable[str]) -> list[str]:

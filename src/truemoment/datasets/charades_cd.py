@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from truemoment.datasets.base import Dataset, SourceFile, Split, VideoEntry, read_by_video, required_file, with_ids
+from truemoment.datasets.base import Dataset, Split, VideoEntry, required_file, source_files, with_ids
+from truemoment.files import read_json_mapping
 from truemoment.records import Annotations, Seconds
 
 _OWNER = (
@@ -30,7 +31,7 @@ def read(folder: Path, split: str) -> Annotations:
     path = required_file(folder, _FILES[split], dataset="charades-cd")
     rows = with_ids(
         (video_id, entry.video_duration, sentence, start_s, end_s)
-        for video_id, entry in read_by_video(path, CharadesVideo)
+        for video_id, entry in read_json_mapping(path, CharadesVideo).items()
         for sentence, (start_s, end_s) in zip(entry.sentences, entry.timestamps, strict=True)
     )
     return Annotations.from_rows(rows, dataset="charades-cd", split=split)
@@ -46,31 +47,12 @@ DATASET = Dataset(
     homepage="https://github.com/yytzsy/grounding_changing_distribution",
     licence="not stated",
     access="open",
-    files=(
-        SourceFile(
-            "charades_train.json",
-            "e8bd49b87d6e166ba349035136396fa4bb3fbc8f85f9612544215624c7042651",
-            f"{_OWNER}/charades_train.json",
-            n_bytes=1_611_562,
-        ),
-        SourceFile(
-            "charades_val.json",
-            "05d451cbf0cc6441405d071440915974c52ea820a2627c8be4a6bbfff88cce3e",
-            f"{_OWNER}/charades_val.json",
-            n_bytes=122_619,
-        ),
-        SourceFile(
-            "charades_test_iid.json",
-            "c75e4393425a21842abc6d5f75deb5ee64c54d38148bcd4adac7417099b82566",
-            f"{_OWNER}/charades_test_iid.json",
-            n_bytes=118_860,
-        ),
-        SourceFile(
-            "charades_test_ood.json",
-            "a73847ada163bfcbbad2f616311098e6139b63ca6f93f537ca41b01b81961166",
-            f"{_OWNER}/charades_test_ood.json",
-            n_bytes=500_447,
-        ),
+    files=source_files(
+        _OWNER,
+        ("charades_train.json", "e8bd49b87d6e166ba349035136396fa4bb3fbc8f85f9612544215624c7042651", 1_611_562),
+        ("charades_val.json", "05d451cbf0cc6441405d071440915974c52ea820a2627c8be4a6bbfff88cce3e", 122_619),
+        ("charades_test_iid.json", "c75e4393425a21842abc6d5f75deb5ee64c54d38148bcd4adac7417099b82566", 118_860),
+        ("charades_test_ood.json", "a73847ada163bfcbbad2f616311098e6139b63ca6f93f537ca41b01b81961166", 500_447),
     ),
     splits=(
         Split("train", 11_071, 4_564, "Closer Look (2021), Table 1"),

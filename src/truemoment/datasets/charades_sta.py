@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from pathlib import Path
 
-from truemoment.datasets.base import Dataset, SourceFile, Split, VideoRow, checked_seconds, required_file, with_ids
+from truemoment.datasets.base import (
+    Dataset,
+    Split,
+    VideoRow,
+    checked_seconds,
+    read_csv,
+    required_file,
+    source_files,
+    with_ids,
+)
 from truemoment.exceptions import InputError
 from truemoment.files import read_number, read_text
 from truemoment.records import Annotations
@@ -38,20 +45,11 @@ def read(folder: Path, split: str) -> Annotations:
 
 
 def read_durations(path: Path) -> dict[str, float]:
-    """Durations in seconds by video, from the columns ``id`` and ``length`` of a Charades list."""
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""))
-    durations: dict[str, float] = {}
-    try:
-        missing = {"id", "length"} - set(reader.fieldnames or ())
-        if missing:
-            raise InputError(f"columns {', '.join(sorted(missing))} are missing", path=path, line=1)
-        for record in reader:
-            length = record["length"]
-            durations[record["id"]] = checked_seconds(
-                read_number(length), length, path=path, line=reader.line_num, field="length"
-            )
-    except csv.Error as error:
-        raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
+    """Return durations in seconds by video, from the columns ``id`` and ``length`` of a Charades list."""
+    durations = {}
+    for line, record in read_csv(path, ("id", "length")):
+        length = record["length"]
+        durations[record["id"]] = checked_seconds(read_number(length), length, path=path, line=line, field="length")
     return durations
 
 
@@ -66,31 +64,12 @@ DATASET = Dataset(
     homepage="https://github.com/jiyanggao/TALL",
     licence="sentences and times: not stated; Charades has a licence of its own (license.txt in its archive)",
     access="open",
-    files=(
-        SourceFile(
-            "charades_sta_train.txt",
-            "47ec9b6b488fca753373d9cc29b07a959f7237a922cb29463cd088cd6198e805",
-            f"{_VIDEOX}/Charades-STA/charades_sta_train.txt",
-            n_bytes=622_491,
-        ),
-        SourceFile(
-            "charades_sta_test.txt",
-            "fab341679c20b0917173dcffffde367a71113fe63f3a645558cef2ebfbfefb55",
-            f"{_VIDEOX}/Charades-STA/charades_sta_test.txt",
-            n_bytes=186_686,
-        ),
-        SourceFile(
-            "Charades_v1_train.csv",
-            "59273c6dc2139ec7eb95b980fd26bc8529774b1ede0602f6ca90b546ed12f0fc",
-            f"{_VIDEOX}/Charades-STA/Charades_v1_train.csv",
-            n_bytes=3_622_045,
-        ),
-        SourceFile(
-            "Charades_v1_test.csv",
-            "8b8b207b55fb95b949018027f69d83bd46cd844d15834f8f592ee8e7446173eb",
-            f"{_VIDEOX}/Charades-STA/Charades_v1_test.csv",
-            n_bytes=1_173_833,
-        ),
+    files=source_files(
+        f"{_VIDEOX}/Charades-STA",
+        ("charades_sta_train.txt", "47ec9b6b488fca753373d9cc29b07a959f7237a922cb29463cd088cd6198e805", 622_491),
+        ("charades_sta_test.txt", "fab341679c20b0917173dcffffde367a71113fe63f3a645558cef2ebfbfefb55", 186_686),
+        ("Charades_v1_train.csv", "59273c6dc2139ec7eb95b980fd26bc8529774b1ede0602f6ca90b546ed12f0fc", 3_622_045),
+        ("Charades_v1_test.csv", "8b8b207b55fb95b949018027f69d83bd46cd844d15834f8f592ee8e7446173eb", 1_173_833),
     ),
     splits=(
         Split("train", 12_408, 5_338, "Closer Look (2021), Table 1"),

@@ -17,20 +17,9 @@ from truemoment.records import Annotations
 class CheckReport:
     """Result of a check.
 
-    Parameters
-    ----------
-    dataset
-        Name of the dataset or file.
-    counts
-        Split -> (queries, videos) as read.
-    findings
-        Faults and remarks.
-    unexpected
-        A line for each difference from published counts and recorded faults.
-    missing
-        A line for each split whose file is missing.
-    sha256
-        Split -> hash of the annotations.
+    `counts` has (queries, videos) as read, and `sha256` the hash of the annotations, by split. `findings` are faults
+    and remarks. `unexpected` has a line for each difference from published counts and recorded faults, and `missing`
+    one for each split whose file is missing.
     """
 
     dataset: str

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from truemoment.datasets.base import Dataset, SourceFile, Split, refuse_repeated_id, required_file
+from truemoment.datasets.base import Dataset, SourceFile, Split, refuse_repeated_id, required_file, source_files
 from truemoment.exceptions import InputError
 from truemoment.files import read_json
 from truemoment.intervals import segments_to_seconds
@@ -15,7 +15,7 @@ from truemoment.records import MAX_TIME_S, Annotations
 
 SEGMENT_LENGTH_S = 5.0
 MOST_SEGMENTS = int(MAX_TIME_S / SEGMENT_LENGTH_S) - 1
-"""So many end before the latest time that a video may have."""
+"""Largest number of segments within the latest time that a video may have."""
 
 _OWNER = "https://raw.githubusercontent.com/LisaAnne/LocalizingMoments/b6a555c8134581305d0ed4716fbc192860e0b88c/data"
 
@@ -25,7 +25,7 @@ Segments = Annotated[int, msgspec.Meta(ge=-MOST_SEGMENTS, le=MOST_SEGMENTS)]
 
 
 class DescribedVideo(msgspec.Struct):
-    """An entry of the file: `times` holds one pair of inclusive segment indices an annotator."""
+    """An entry of the file: `times` has one pair of inclusive segment indices per annotator."""
 
     annotation_id: int
     video: str
@@ -74,16 +74,10 @@ DATASET = Dataset(
         SourceFile(
             "train_data.json", url=f"{_OWNER}/train_data.json", git_blob="ce7c7cb68c776bfcdc790bd7b1bbbbdd4278a7df"
         ),
-        SourceFile(
-            "val_data.json",
-            "b0364cc256553332feb19d46bcc4cd2b09774949fe6c0b25e7ed0ff3c6aefebb",
-            f"{_OWNER}/val_data.json",
-            n_bytes=1_111_448,
-        ),
-        SourceFile(
-            "test_data.json",
-            "1891c04ec48b3d364c739594b2b6413806b74bd9027c092d896e7ebb930ff1cd",
-            f"{_OWNER}/test_data.json",
+        *source_files(
+            _OWNER,
+            ("val_data.json", "b0364cc256553332feb19d46bcc4cd2b09774949fe6c0b25e7ed0ff3c6aefebb", 1_111_448),
+            ("test_data.json", "1891c04ec48b3d364c739594b2b6413806b74bd9027c092d896e7ebb930ff1cd", 0),
         ),
     ),
     splits=(

@@ -26,22 +26,10 @@ PAST_END_S = 1e-6
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault or remark about a split.
+    """A fault or remark about a split, or about two joined by an arrow.
 
-    Parameters
-    ----------
-    kind
-        Its name.
-    split
-        The split, or two joined by an arrow.
-    count, counted
-        How many, and of what: moments, queries, videos, ...
-    query_ids
-        The queries concerned (video ids if videos are counted), in file order.
-    fault
-        True for a fault, False for a remark.
-    detail
-        Further figures, in words.
+    `counted` names what is counted (moments, queries, videos, ...). `query_ids` are the queries concerned, or the
+    videos if videos are counted, in file order.
     """
 
     kind: str
@@ -144,7 +132,7 @@ def normalised_sentence(sentence: str) -> str:
 
 
 def _clipped_detail(annotations: Annotations, marked: Bools) -> str:
-    """Say how far moments past the end reach, and what a perfect answer held to the video would score."""
+    """Describe how far moments extend past the end, and the IoU of perfect answers that are clipped to the video."""
     start_s, end_s, duration_s = (
         column[marked] for column in (annotations.start_s, annotations.end_s, annotations.duration_s)
     )
@@ -187,42 +175,26 @@ def _repeated(annotations: Annotations) -> list[Fault]:
         if len(seen) > 1:
             n_conflicts += 1
             conflicting += rows
-    split = annotations.split
-
-    def named(rows: Iterable[int]) -> tuple[str, ...]:
-        return tuple(queries.query_id[sorted(rows)])
-
-    findings = []
-    if duplicates:
-        findings.append(Fault("exact duplicate", split, len(duplicates), "queries", named(duplicates), True))
-    if conflicting:
-        detail = f"{len(conflicting):,} queries"
-        findings.append(
-            Fault(
-                "same query, different times",
-                split,
-                n_conflicts,
-                "(video, sentence) pairs",
-                named(conflicting),
-                True,
-                detail,
-            )
-        )
     shared = [rows for (_, of_query), rows in rows_of_moment.items() if of_query and len(rows) > 1]
-    if shared:
-        several = [row for rows in shared for row in rows]
-        findings.append(
-            Fault(
-                "moment with several queries",
-                split,
-                len(shared),
-                "moments",
-                named(several),
-                False,
-                f"{len(several):,} queries",
-            )
+    several = [row for rows in shared for row in rows]
+    kinds = (
+        ("exact duplicate", len(duplicates), "queries", duplicates, True, ""),
+        ("same query, different times", n_conflicts, "(video, sentence) pairs", conflicting, True, None),
+        ("moment with several queries", len(shared), "moments", several, False, None),
+    )
+    return [
+        Fault(
+            kind,
+            annotations.split,
+            count,
+            counted,
+            tuple(queries.query_id[sorted(rows)]),
+            fault,
+            f"{len(rows):,} queries" if detail is None else detail,
         )
-    return findings
+        for kind, count, counted, rows, fault, detail in kinds
+        if rows
+    ]
 
 
 def _several(annotations: Annotations) -> list[Fault]:

@@ -74,7 +74,7 @@ def fetch(
 
 
 def _download(file: SourceFile, folder: Path, *, progress: bool) -> None:
-    """Download into a folder aside, check, and only then put the file in its place."""
+    """Download into a temporary folder, check, and only then move the file to its place."""
     import pooch  # noqa: PLC0415 - only fetching needs it, and importing takes time
     import requests  # noqa: PLC0415 - comes with pooch
 
@@ -84,9 +84,13 @@ def _download(file: SourceFile, folder: Path, *, progress: bool) -> None:
     differs = DownloadError(
         f"the download from {file.url} is not the published file (checksum)", path=path, hint="nothing was kept"
     )
-    with temporary_folder(folder, FETCHING) as aside:
+    with temporary_folder(folder, FETCHING) as temporary:
         store = pooch.create(
-            path=aside, base_url="", registry={file.name: known}, urls={file.name: file.url}, retry_if_failed=RETRIES
+            path=temporary,
+            base_url="",
+            registry={file.name: known},
+            urls={file.name: file.url},
+            retry_if_failed=RETRIES,
         )
         try:
             came = Path(store.fetch(file.name, downloader=_Downloader(file, path, progress=progress)))

@@ -1,7 +1,7 @@
 """MAD: 384 thousand sentences of audio description about 650 whole films.
 
 The files need an agreement with the authors; nothing of them is shipped. The form is that of their loaders: one JSON
-object per split, query id to film, sentence, times and film duration.
+object per split, query id to film, sentence, times and duration of the film.
 """
 
 from __future__ import annotations

@@ -28,20 +28,8 @@ from truemoment.text import as_text
 class OwnQuery(msgspec.Struct, forbid_unknown_fields=True):
     """A line of the file.
 
-    Parameters
-    ----------
-    video_id, sentence
-        The video, and the query.
-    moments
-        Reference moments (start, end) in seconds; none if the video has no such moment.
-    query_id
-        Text or whole number, unique in the file; None for ``VIDEO#K``.
-    duration_s
-        Duration of the video in seconds, or None.
-    annotators
-        One name per moment, or of who found none; None or empty if unknown.
-    split
-        Split of the line; None if it belongs to all.
+    Without moments, the video has no such moment. The query id is unique in the file; None is ``VIDEO#K``. There is one
+    annotator per moment, or one for no moment; None or empty if unknown. A line without a split belongs to all splits.
     """
 
     video_id: str

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from truemoment.datasets.base import Dataset, SourceFile, Split, refuse_repeated_id, required_file
+from truemoment.datasets.base import Dataset, Split, refuse_repeated_id, required_file, source_files
 from truemoment.exceptions import InputError
 from truemoment.files import read_json_lines
 from truemoment.records import MAX_RATING, Annotations, Saliency, Seconds
@@ -99,24 +99,15 @@ DATASET = Dataset(
     homepage="https://github.com/jayleicn/moment_detr",
     licence="annotations: CC BY-NC-SA 4.0",
     access="open",
-    files=(
-        SourceFile(
+    files=source_files(
+        _OWNER,
+        (
             "highlight_train_release.jsonl",
             "fd28404187468f57cf99242be2963127dc9b4aef26c7de3cb9469569801f2625",
-            f"{_OWNER}/highlight_train_release.jsonl",
-            n_bytes=3_956_580,
+            3_956_580,
         ),
-        SourceFile(
-            "highlight_val_release.jsonl",
-            "f668a1eaea156ec5315e14718999cea043a8cf948d3cafbd8e8d655318c3cd02",
-            f"{_OWNER}/highlight_val_release.jsonl",
-            n_bytes=821_101,
-        ),
-        SourceFile(
-            "highlight_test_with_gt.jsonl",
-            "bd50ec6bb5dd3f72571126ba5fdc7418efdd9219a9487984e483a02e2ce5d493",
-            f"{_OWNER}/highlight_test_with_gt.jsonl",
-        ),
+        (_FILES["val"], "f668a1eaea156ec5315e14718999cea043a8cf948d3cafbd8e8d655318c3cd02", 821_101),
+        (_FILES["test"], "bd50ec6bb5dd3f72571126ba5fdc7418efdd9219a9487984e483a02e2ce5d493", 0),
     ),
     splits=(
         Split("train", 7_218, 7_100, "counted in the released file"),

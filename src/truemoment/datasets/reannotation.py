@@ -7,8 +7,6 @@ and query ids come from the original dataset.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -18,10 +16,10 @@ from types import MappingProxyType
 
 import numpy as np
 
-from truemoment.datasets.base import SourceFile, required_file
+from truemoment.datasets.base import Dataset, SourceFile, Split, read_csv, required_file
 from truemoment.datasets.faults import normalised_sentence
 from truemoment.exceptions import InputError
-from truemoment.files import read_number, read_text
+from truemoment.files import read_number
 from truemoment.intervals import norm_to_seconds
 from truemoment.records import Annotations, Queries
 
@@ -61,29 +59,17 @@ class MarkedMoment:
 
 def read_marked(path: Path) -> Iterator[MarkedMoment]:
     """Yield the rows of one file."""
-    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
-    try:
-        missing = set(_COLUMNS) - set(reader.fieldnames or ())
-        if missing:
-            raise InputError(f"columns {', '.join(sorted(missing))} are missing", path=path, line=1)
-        for record in reader:
-            line = reader.line_num
-            for column in ("video_id", "description"):
-                if not record[column]:
-                    raise InputError("got nothing, expected text", path=path, line=line, field=column)
-            percent = [read_number(record[column]) for column in ("start", "end")]
-            for column, value in zip(("start", "end"), percent, strict=True):
-                if not 0 <= value <= 100:  # NaN neither
-                    raise InputError(
-                        f"got {record[column]!r}, expected per cent of the video, 0 to 100",
-                        path=path,
-                        line=line,
-                        field=column,
-                    )
-            start_norm, end_norm = (value / 100 for value in percent)
-            yield MarkedMoment(path, line, record["video_id"], record["description"], start_norm, end_norm)
-    except csv.Error as error:
-        raise InputError(f"{error}, expected CSV", path=path, line=reader.reader.line_num) from None
+    for line, record in read_csv(path, _COLUMNS, strict=True):
+        for column in ("video_id", "description"):
+            if not record[column]:
+                raise InputError("got nothing, expected text", path=path, line=line, field=column)
+        percent = [read_number(record[column]) for column in ("start", "end")]
+        for column, value in zip(("start", "end"), percent, strict=True):
+            if not 0 <= value <= 100:  # NaN neither
+                problem = f"got {record[column]!r}, expected per cent of the video, 0 to 100"
+                raise InputError(problem, path=path, line=line, field=column)
+        start_norm, end_norm = (value / 100 for value in percent)
+        yield MarkedMoment(path, line, record["video_id"], record["description"], start_norm, end_norm)
 
 
 class QueryFinder:
@@ -121,18 +107,9 @@ class QueryFinder:
 def with_workers(
     marked: Iterable[MarkedMoment], original: Annotations, video_id_of: Callable[[str], str], *, dataset: str
 ) -> Annotations:
-    """Return re-annotations as annotations: queries in file order, a row per worker.
+    """Return re-annotations as annotations of a dataset: queries in file order, a row per worker.
 
-    Parameters
-    ----------
-    marked
-        Rows of all files, in order.
-    original
-        The original dataset, for ids and durations.
-    video_id_of
-        Maps a video id of the files to one of the original.
-    dataset
-        Name of the re-annotations.
+    Ids and durations are those of the original; `video_id_of` maps a video id of the files to one of the original.
     """
     finder = QueryFinder(original)
     of_query: defaultdict[int, list[MarkedMoment]] = defaultdict(list)
@@ -162,7 +139,32 @@ def with_workers(
     return Annotations.from_rows(rows, dataset=dataset, split=original.split)
 
 
-def read_files(folder: Path, files: Iterable[SourceFile], *, dataset: str) -> list[MarkedMoment]:
-    """Read the rows of all files of a dataset, in order."""
-    paths = [required_file(folder, file.name, dataset=dataset) for file in files]
-    return [row for path in paths for row in read_marked(path)]
+def reannotated(
+    name: str,
+    title: str,
+    split: Split,
+    files: tuple[SourceFile, ...],
+    *,
+    read_original: Callable[[Path, str], Annotations],
+    video_id_of: Callable[[str], str],
+) -> Dataset:
+    """Return a dataset of re-annotations; `video_id_of` maps a video id of its files to one of the original dataset."""
+
+    def read(folder: Path, split_name: str) -> Annotations:
+        paths = [required_file(folder, file.name, dataset=name) for file in files]
+        marked = [row for path in paths for row in read_marked(path)]
+        original = read_original(folder.parent / REANNOTATES[name], split_name)
+        return with_workers(marked, original, video_id_of, dataset=name)
+
+    return Dataset(
+        name=name,
+        title=f"{title}, re-annotated (Hidden Challenges)",
+        citation=CITATION,
+        homepage=HOMEPAGE,
+        licence=LICENCE,
+        access="open",
+        files=files,
+        splits=(split,),
+        read=read,
+        notes=NOTES,
+    )

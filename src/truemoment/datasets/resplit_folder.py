@@ -37,16 +37,9 @@ Load = Callable[[str, str], Annotations]
 
 
 class ResplitSource(msgspec.Struct, omit_defaults=True):
-    """Source of the queries of a folder.
+    """Source of the queries of a folder: a dataset, or a file relative to the folder.
 
-    Parameters
-    ----------
-    dataset
-        Name of the dataset; None for a file of annotations.
-    annotations
-        The file, relative to the folder; None for a dataset.
-    splits
-        Hash of the annotations of each split that was read; ``all`` for a file.
+    `splits` has the hash of the annotations of each split that was read; ``all`` for a file.
     """
 
     dataset: str | None = None

@@ -73,12 +73,7 @@ class AnnotationSource:
     ) -> Annotations | None:
         """Read what baselines are fitted on: the given split or file, else ``train``; None if there is none.
 
-        Parameters
-        ----------
-        reference
-            The annotations under test.
-        split, file
-            Split or file to fit on; the split ``none`` is nothing.
+        The split ``none`` is nothing. `reference` is under test.
         """
         if split is not None and file is not None:
             raise UsageError("got --fit-split and --fit-annotations, expected one of them")
@@ -96,10 +91,7 @@ class AnnotationSource:
     def other_splits(self, known: Annotations | None) -> tuple[Annotations, ...]:
         """Read every other split that is there, except those that contain this one or are contained in it.
 
-        Parameters
-        ----------
-        known
-            A split that was read already; None for none.
+        `known` is a split that was read already.
         """
         if self.annotations is not None:
             names = sorted(own.splits_of(self.annotations))
@@ -121,17 +113,7 @@ class AnnotationSource:
 
 
 def without_queries_of(reference: Annotations, other: Annotations, option: str) -> Annotations:
-    """Return the other split; refuse it if it contains queries under test.
-
-    Parameters
-    ----------
-    reference
-        The annotations under test.
-    other
-        What is learned or chosen from.
-    option
-        The option that names it, for the message.
-    """
+    """Return the other split, which `option` names; refuse it if it contains queries under test."""
     shared = set(other.query_id) & set(reference.query_id) if other.dataset == reference.dataset else set()
     if other.sha256 == reference.sha256 or shared:
         raise UsageError(

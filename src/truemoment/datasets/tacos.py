@@ -10,14 +10,14 @@ import msgspec
 
 from truemoment.datasets.base import (
     Dataset,
-    SourceFile,
     Split,
     VideoEntry,
     VideoRow,
-    read_by_video,
     required_file,
+    source_files,
     with_ids,
 )
+from truemoment.files import read_json_mapping
 from truemoment.intervals import frames_to_seconds
 from truemoment.records import MAX_TIME_S, Annotations
 
@@ -25,7 +25,7 @@ _VIDEOX = "https://raw.githubusercontent.com/microsoft/VideoX/1744b2159c3d11694f
 
 
 MOST_FRAMES = 1 << 53
-"""Beyond it float64 does not hold every number."""
+"""Largest number below which float64 represents every whole number."""
 
 
 class FramedVideo(VideoEntry):
@@ -36,7 +36,7 @@ class FramedVideo(VideoEntry):
     num_frames: Annotated[int, msgspec.Meta(ge=-MOST_FRAMES, le=MOST_FRAMES)]
 
     def __post_init__(self) -> None:
-        """Refuse frames that are shown when no video is."""
+        """Refuse frames later than the latest time that a video may have."""
         super().__post_init__()
         frame = max((float(self.num_frames), *itertools.chain.from_iterable(self.timestamps)), key=abs)
         if abs(frame) > MAX_TIME_S * self.fps:
@@ -48,7 +48,7 @@ def read(folder: Path, split: str) -> Annotations:
     """Read a split; frames become seconds."""
     path = required_file(folder, f"{split}.json", dataset="tacos")
     rows: list[VideoRow] = []
-    for video_id, entry in read_by_video(path, FramedVideo):
+    for video_id, entry in read_json_mapping(path, FramedVideo).items():
         seconds = frames_to_seconds(entry.timestamps, entry.fps).reshape(-1, 2).tolist()
         duration_s = float(frames_to_seconds(entry.num_frames, entry.fps))
         rows.extend(
@@ -69,25 +69,11 @@ DATASET = Dataset(
     homepage="https://aclanthology.org/Q13-1003/",
     licence="not stated",
     access="open",
-    files=(
-        SourceFile(
-            "train.json",
-            "ee5e1527885122f0d3cf1dbfcf0efb0de0c54f8290937fe3ff8b5844742112e9",
-            f"{_VIDEOX}/TACoS/train.json",
-            n_bytes=601_727,
-        ),
-        SourceFile(
-            "val.json",
-            "f8f350e5727e8c0ab3ca2a5d4df93027dcd0546aebe8e2087ae220c850db59fe",
-            f"{_VIDEOX}/TACoS/val.json",
-            n_bytes=277_474,
-        ),
-        SourceFile(
-            "test.json",
-            "1c64c8a5ada2b812ee7e230d1577139c5ee8e1e5d9ae2141479c980a0c3fb847",
-            f"{_VIDEOX}/TACoS/test.json",
-            n_bytes=246_672,
-        ),
+    files=source_files(
+        f"{_VIDEOX}/TACoS",
+        ("train.json", "ee5e1527885122f0d3cf1dbfcf0efb0de0c54f8290937fe3ff8b5844742112e9", 601_727),
+        ("val.json", "f8f350e5727e8c0ab3ca2a5d4df93027dcd0546aebe8e2087ae220c850db59fe", 277_474),
+        ("test.json", "1c64c8a5ada2b812ee7e230d1577139c5ee8e1e5d9ae2141479c980a0c3fb847", 246_672),
     ),
     splits=(
         Split("train", 9_790, 75, "counted in the file 2D-TAN released"),

@@ -22,18 +22,10 @@ class OriginalSplits(NamedTuple):
 
 
 class WholeDataset(NamedTuple):
-    """All queries of a dataset.
+    """All queries of a dataset, and the splits that it has.
 
-    Parameters
-    ----------
-    annotations
-        All queries.
-    source
-        Where they come from, as a datasheet names it.
-    original
-        Training split and test splits; None if the dataset does not have both.
-    missing
-        Splits whose files are missing.
+    `source` is as in a datasheet. `original` is None if there is no training split or no test split. `missing` are
+    splits whose files are missing.
     """
 
     annotations: Annotations
@@ -43,15 +35,7 @@ class WholeDataset(NamedTuple):
 
 
 def whole_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | None = None) -> WholeDataset:
-    """Read the splits of a dataset as one: those that are named, or every one whose file is there.
-
-    Raises
-    ------
-    UsageError
-        If a split is unknown or contained in another one, or the dataset is a folder of ``truemoment resplit``.
-    MissingFileError, InputError
-        If a named split, or the first one, is missing; if a file is malformed.
-    """
+    """Read the splits of a dataset as one: those that are named, or every one whose file is there."""
     dataset = get_dataset(name)
     if dataset.name not in DATASETS:
         raise UsageError(f"{dataset.name} is split again already, expected the original dataset")
@@ -73,15 +57,7 @@ def whole_dataset(name: str, only: Sequence[str] = (), *, data_dir: Path | None 
 
 
 def whole_file(path: Path, folder: Path) -> WholeDataset:
-    """Read all of a file of annotations, which a datasheet in `folder` refers to.
-
-    Raises
-    ------
-    UsageError
-        If the path is not a regular file, or not text.
-    InputError
-        If the file is malformed.
-    """
+    """Read all of a file of annotations, which a datasheet in `folder` refers to."""
     if path.exists() and not path.is_file():
         raise UsageError(
             f"{printable(str(path))}: is not a regular file; expected one, because the folder refers to it"

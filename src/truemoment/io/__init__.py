@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -103,7 +102,7 @@ def sniff(path: Path) -> tuple[Format, str]:
             path=path,
             hint="name it with --format",
         )
-    if path.suffix.lower() in (".csv", ".tsv") and table.lacks_headings(head):  # so that it is said which
+    if path.suffix.lower() in (".csv", ".tsv") and table.lacks_headings(head):  # whose error names them
         return table.FORMAT, f"its name ends in {path.suffix}"
     raise InputError(
         f"looks like none of the formats {', '.join(FORMATS)}", path=path, line=1, hint="name it with --format"
@@ -153,7 +152,7 @@ def read_rows(
     else:
         found, why = get_format(format), "as asked"
         _head(path)  # a file that is not text gets its own message
-    rows = found.read(path, progress)
+    rows = replace(found.read(path, progress), format=found.name)
     if isinstance(rows, AnswerRows):
         from truemoment.io.parsed_answers import parse_rows, reading_of  # noqa: PLC0415 - its patterns take time
 
@@ -234,18 +233,18 @@ def match_rows(
     answers, report = match(
         rows, annotations, recognised=recognised, on_unknown=on_unknown, on_negative=on_negative, name=name
     )
-    return answers, dataclasses.replace(report, told=_header_notes(rows))
+    return answers, replace(report, told=_header_notes(rows))
 
 
 def _header_notes(rows: PredictionRows) -> tuple[str, ...]:
-    """Return what a file says must be said of its answers."""
+    """Return the notes that a file states about its answers."""
     made_by = rows.header.get("made_by")
     notes = made_by.get("notes") if isinstance(made_by, dict) else None
     return tuple(" ".join(note.split()) for note in notes if isinstance(note, str)) if isinstance(notes, list) else ()
 
 
 def _check_header(rows: PredictionRows, annotations: Annotations, on_unknown: OnUnknown) -> str:
-    """Refuse a file that says it was made for other annotations, or say so where rows may be of other queries."""
+    """Refuse a file made for other annotations, or return a note on it where rows may be of other queries."""
     stated = rows.header.get("annotations_sha256")
     if stated is None or stated == annotations.sha256:
         return ""
@@ -323,7 +322,6 @@ def write_predictions(
         header["made_by"] = dict(made_by)
     rows = PredictionRows(
         Path(path),
-        format,
         None,
         predictions.query_id.tolist(),
         queries.video_id[row].tolist(),
@@ -337,5 +335,6 @@ def write_predictions(
         saliency=predictions.saliency,
         status=None if predictions.status is None else predictions.status.tolist(),
         header=header,
+        format=format,
     )
     write_rows(path, rows, format=format)

@@ -3,14 +3,15 @@
 A reader returns :class:`PredictionRows` (moments as numbers) or :class:`AnswerRows` (answers in words, which
 :mod:`truemoment.answers` reads); a writer takes :class:`PredictionRows`.
 
-To add a format: write one module in this folder with a ``FORMAT``, and name it in ``io/__init__.py``.
+To add a format: write one module in this folder with a struct of an entry, a function that makes a row of it, a writer
+and a ``FORMAT``, and name it in ``io/__init__.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence, Sized
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from typing import Literal, cast
 
@@ -31,8 +32,8 @@ class PredictionRows:
 
     Parameters
     ----------
-    path, format
-        The file, and its format.
+    path
+        The file.
     line : R line (or row) numbers, for messages, or None
     query_id, video_id, sentence : R values
         What each row states about its query, or None.
@@ -56,10 +57,11 @@ class PredictionRows:
     moment_line : M line numbers, if each moment has a line
     moments_field
         Name of the list of moments in the format, for messages; "" if each moment is a row.
+    format
+        Name of the format.
     """
 
     path: Path
-    format: str
     line: Sequence[int] | None
     query_id: Sequence[str | None]
     video_id: Sequence[str | None]
@@ -78,6 +80,7 @@ class PredictionRows:
     header: dict[str, object] = field(default_factory=dict)
     moment_line: Sequence[int] | None = None
     moments_field: str = "moments"
+    format: str = ""
 
     def __len__(self) -> int:
         return len(self.query_id)
@@ -93,20 +96,13 @@ class PredictionRows:
 
 @dataclass(frozen=True, eq=False)
 class AnswerRows:
-    """Answers in words of a file, one row per query, not yet read.
+    """Answers in words of a file, one row per query, not yet read; an answer of None counts as failed.
 
-    Parameters
-    ----------
-    path, format, line, query_id, video_id, sentence, header
-        As in :class:`PredictionRows`.
-    text
-        R answers; None if there is none, which is no abstention: it counts as failed.
-    text_field
-        Name of the answer in the format, for messages.
+    `text_field` is the name of the answer in the format, for messages; the other fields are as in
+    :class:`PredictionRows`.
     """
 
     path: Path
-    format: str
     line: Sequence[int] | None
     query_id: Sequence[str | None]
     video_id: Sequence[str | None]
@@ -114,6 +110,7 @@ class AnswerRows:
     text: Sequence[str | None]
     text_field: str = "answer"
     header: dict[str, object] = field(default_factory=dict)
+    format: str = ""
 
     def __len__(self) -> int:
         return len(self.query_id)
@@ -133,18 +130,8 @@ def _place(query_id: str | None, video_id: str | None, sentence: str | None) -> 
 class Sample:
     """One answer in words, and its reading.
 
-    Parameters
-    ----------
-    place
-        Its query, in words.
-    text
-        The answer; of a long one the part around the evidence.
-    status, why
-        How it was understood.
-    moments
-        (start, end) on the axis; an end of None is the end of the video.
-    span
-        First character of the evidence in `text`, and the one after its last; None if there is none.
+    `place` is its query in words; `text` the answer, or the part of a long one around the evidence. Moments are
+    (start, end) on the axis; an end of None is the end of the video. ``text[slice(*span)]`` is the evidence.
     """
 
     place: str
@@ -194,10 +181,20 @@ Loss = Literal[
     "repeated rows",
     "repeated sentences",
 ]
-"""What a format may be unable to hold, or (ids, videos and sentences) to do without."""
+"""What a format may be unable to represent, or (ids, videos and sentences) may need."""
 
 Videos = Literal["ids", "files", "without v_"]
-"""How a format names videos: by their ids, by files that are called so, or by YouTube's id without ActivityNet's v_."""
+"""How a format names videos: by their ids, by their files, or by YouTube's id without the ``v_`` of ActivityNet."""
+
+
+Recognise = Callable[[Head], str | None]
+"""Returns why the beginning of a file looks like a format, or None."""
+
+Read = Callable[[Path, bool], PredictionRows | AnswerRows]
+"""Reads a whole file; the switch asks for progress on standard error."""
+
+Write = Callable[[Path, PredictionRows], None]
+"""Writes rows, complete or not at all."""
 
 
 @dataclass(frozen=True)
@@ -210,12 +207,8 @@ class Format:
         Value of ``--format``.
     summary
         Description in a line.
-    recognise
-        Return why the beginning of a file looks like this format, or None.
-    read
-        Read the whole file; the switch asks for progress on standard error.
-    write
-        Write rows, complete or not at all; None if the format is read only.
+    recognise, read, write
+        How it is recognised, read and written; `write` is None if the format is read only.
     loses
         What the format cannot represent; rows that have it are refused.
     videos
@@ -226,31 +219,29 @@ class Format:
 
     name: str
     summary: str
-    recognise: Callable[[Head], str | None]
-    read: Callable[[Path, bool], PredictionRows | AnswerRows]
-    write: Callable[[Path, PredictionRows], None] | None = None
+    recognise: Recognise
+    read: Read
+    write: Write | None = None
     loses: frozenset[Loss] = frozenset({"ratings", "statuses"})
     videos: Videos = "ids"
     numbers_queries: bool = False
 
 
-Moments = tuple[Ints, Floats, Floats, Floats, bool]
-"""Ragged lists of moments: offsets, starts, ends, scores, and whether the file gave the scores."""
+Moments = Sequence[Sequence[float]]
+"""Ranked [start, end] or [start, end, score]."""
+
+MomentColumns = tuple[Ints, Floats, Floats, Floats, bool]
+"""Lists of moments as columns: offsets, starts, ends, scores, and whether the file gave the scores."""
 
 
-def flatten(
-    path: Path,
-    line: Sequence[int] | None,
-    moments: Sequence[Sequence[Sequence[float]]],
-    *,
-    field: str = "moments",
-) -> Moments:
-    """Return rows of [start, end] or [start, end, score] as offsets and columns.
+def offsets_of(lists: Iterable[Sized]) -> Ints:
+    """Return the offsets of lists in their concatenation."""
+    return np.cumsum([0, *map(len, lists)], dtype=np.int64)
 
-    Without scores the order of a list is the rank: scores fall by 1 from 0.
-    """
-    lengths = [len(row) for row in moments]
-    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+
+def flatten(path: Path, line: Sequence[int] | None, moments: Sequence[Moments], *, field: str) -> MomentColumns:
+    """Return lists of moments as columns; without scores the order is the rank, and scores fall by 1 from 0."""
+    offsets = offsets_of(moments)
     widths = set(map(len, chain.from_iterable(moments)))
     if widths <= {3}:
         n_values = 3 * int(offsets[-1])
@@ -276,37 +267,6 @@ def flatten(
     return offsets, table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy(), 3 in widths
 
 
-def join(blocks: Sequence[Moments]) -> Moments:
-    """Concatenate blocks of rows."""
-    shifts = np.cumsum([0, *(int(offsets[-1]) for offsets, *_ in blocks)])
-    offsets = [np.zeros(1, dtype=np.int64)]
-    offsets += [block[0][1:] + shift for block, shift in zip(blocks, shifts, strict=False)]
-    start, end, score = (np.concatenate([block[at] for block in blocks]) for at in (1, 2, 3))
-    scored = any(block[4] for block in blocks)
-    return np.concatenate(offsets).astype(np.int64), start, end, score, scored
-
-
-def by_rank(offsets: Ints) -> Floats:
-    """Return the scores of lists without any: they fall by 1 from 0."""
-    return np.asarray(np.repeat(offsets[:-1], np.diff(offsets)) - np.arange(offsets[-1]), dtype=np.float64)
-
-
-def listed(rows: PredictionRows) -> Iterator[list[tuple[float, ...]]]:
-    """Yield each row's moments as [start, end, score], or [start, end] where the file gave no scores."""
-    names = ("start", "end", "score") if rows.scored else ("start", "end")
-    columns = [getattr(rows, name).tolist() for name in names]
-    offsets = rows.offsets.tolist()
-    for low, high in pairwise(offsets):
-        yield list(zip(*(column[low:high] for column in columns), strict=True))
-
-
-def flatten_lists(lists: Iterable[Sequence[float]]) -> tuple[Ints, Floats]:
-    """Flatten lists of numbers into offsets and values."""
-    rows = list(lists)
-    offsets = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)]).astype(np.int64)
-    return offsets, np.fromiter(chain.from_iterable(rows), np.float64, int(offsets[-1]))
-
-
 def checked_statuses(
     statuses: Sequence[str | None], offsets: Ints, path: Path, line: Sequence[int] | None
 ) -> list[Status] | None:
@@ -323,7 +283,7 @@ def checked_statuses(
 
 
 def refuse_loss(rows: PredictionRows, format_: Format, path: Path) -> None:
-    """Refuse to write rows that a format cannot hold."""
+    """Refuse to write rows that a format cannot represent."""
     lengths = np.diff(rows.offsets)
     empty = np.flatnonzero(lengths == 0)
     several = np.flatnonzero(lengths > 1)
@@ -369,14 +329,7 @@ def checked_times(
 ) -> tuple[Floats, Floats]:
     """Return the rows' times in seconds, from 0 to 1e8; refuse other times, and scores that are not finite.
 
-    Parameters
-    ----------
-    rows
-        Rows as read.
-    on_negative
-        ``"refuse"`` negative times, or ``"clip"`` them to 0.
-    duration_s : (R,)
-        Duration of each row's video, NaN where unknown; None if all are.
+    `duration_s` has the duration of each row's video, NaN where unknown; None if all are unknown.
     """
     start_s, end_s = in_seconds(rows, duration_s)
     least = -MAX_TIME_S if on_negative == "clip" else 0.0
@@ -418,7 +371,7 @@ def in_seconds(rows: PredictionRows, duration_s: Floats | None = None) -> tuple[
 
 
 def _wrong_number(rows: PredictionRows, name: str, column: Floats, moment: int) -> InputError:
-    """Say which number of which moment is none."""
+    """Return an error that names the wrong number and its moment."""
     row = int(np.searchsorted(rows.offsets, moment, side="right")) - 1
     within = f"{rows.moments_field}[{moment - int(rows.offsets[row])}]." if rows.moments_field else ""
     expected = "a finite number" if name == "score" else f"seconds from 0 to {MAX_TIME_S:g}"

@@ -10,6 +10,7 @@ challenge's own 2D-TAN join the two. Sources: EGO4D/episodic-memory, ``NLQ/VSLNe
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -17,12 +18,11 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import read_json
-from truemoment.io.base import Format, PredictionRows, listed
+from truemoment.io.base import Format
 from truemoment.io.cone import ranked
-from truemoment.io.head import Head
-from truemoment.io.rows import FileRow, prediction_rows, write_document
+from truemoment.io.head import has_paths
+from truemoment.io.rows import FileRow, document_writer, reader
 
-CHALLENGE = "ego4d_nlq_challenge"
 _ID = re.compile(r"(?P<annotation>.+)_(?P<index>0|[1-9]\d{0,8})", re.ASCII | re.DOTALL)
 
 
@@ -41,43 +41,30 @@ class NlqSubmission(msgspec.Struct):
     results: list[NlqResult]
 
 
-def recognise(head: Head) -> str | None:
-    """Return why a file looks like a submission to Ego4D's challenge."""
-    at = ("results", "[]")
-    if head.kind_at(*at, "predicted_times") and head.kind_at(*at, "annotation_uid"):
-        return 'its "results" have "annotation_uid" and "predicted_times"'
-    return None
+def _rows(path: Path, _progress: bool) -> Iterator[FileRow]:
+    for of in read_json(path, NlqSubmission).results:
+        yield FileRow(f"{of.annotation_uid}_{of.query_idx}", of.clip_uid, moments=ranked(of.predicted_times))
 
 
-def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file."""
-    del progress  # read in one piece
-    rows = [
-        FileRow(None, f"{of.annotation_uid}_{of.query_idx}", of.clip_uid, moments=ranked(of.predicted_times))
-        for of in read_json(path, NlqSubmission).results
-    ]
-    return prediction_rows(path, FORMAT.name, rows, field="predicted_times", within="results")
-
-
-def write(path: Path, rows: PredictionRows) -> None:
-    """Write the file."""
-    results: list[dict[str, object]] = []
-    for query_id, video_id, moments in zip(rows.query_id, rows.video_id, listed(rows), strict=True):
-        parts = _ID.fullmatch(query_id or "")
-        if parts is None or video_id is None:
-            came = f"query id {query_id!r}" if parts is None else f"query {query_id!r} without its clip"
-            expected = "expected an id ANNOTATION_NUMBER, and a video, which is the clip"
-            raise InputError(f"format {FORMAT.name} cannot hold {came}, {expected}", path=path)
-        about = {"clip_uid": video_id, "annotation_uid": parts["annotation"], "query_idx": int(parts["index"])}
-        results.append({**about, "predicted_times": moments})
-    write_document(path, {"version": "1.0", "challenge": CHALLENGE, "results": results})
+def _result(row: FileRow) -> dict[str, object]:
+    parts = _ID.fullmatch(row.query_id or "")
+    if parts is None or row.video_id is None:
+        came = f"query id {row.query_id!r}" if parts is None else f"query {row.query_id!r} without its clip"
+        expected = "expected an id ANNOTATION_NUMBER, and a video, which is the clip"
+        raise InputError(f"format {FORMAT.name} cannot hold {came}, {expected}")
+    about = {"clip_uid": row.video_id, "annotation_uid": parts["annotation"], "query_idx": int(parts["index"])}
+    return {**about, "predicted_times": row.moments}
 
 
 FORMAT = Format(
     "ego4d-nlq",
     "JSON of the Ego4D NLQ challenge (annotation_uid, query_idx, predicted_times)",
-    recognise,
-    read,
-    write,
+    has_paths(
+        'its "results" have "annotation_uid" and "predicted_times"',
+        ("results", "[]", "predicted_times"),
+        ("results", "[]", "annotation_uid"),
+    ),
+    reader(_rows, field="predicted_times", within="results"),
+    document_writer(_result, within="results", version="1.0", challenge="ego4d_nlq_challenge"),
     loses=frozenset({"ratings", "statuses", "ids", "abstentions"}),
 )

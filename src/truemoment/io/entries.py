@@ -1,4 +1,4 @@
-"""Entries of JSON files: of a list or of JSON Lines (many programs write either), and of lists by video."""
+"""Entries of JSON files: a list or JSON Lines (many programs write either), and lists by video."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 def read_entries(path: Path, kind: type[T], *, progress: bool = False) -> Iterator[tuple[int, T]]:
     """Yield (line on which it begins, entry) of a JSON list or of JSON Lines; lines are read one by one."""
-    if not is_list(path):
+    if not first_line(path).startswith(b"["):
         yield from read_json_lines(path, kind, progress=progress)
         return
     data = read_bytes(path).removeprefix(BYTE_ORDER_MARK)
@@ -42,11 +42,6 @@ def read_entries(path: Path, kind: type[T], *, progress: bool = False) -> Iterat
         yield line, entry
         line += text.count(b"\n")
         at = begins + len(text)
-
-
-def is_list(path: Path) -> bool:
-    """Whether a file begins with a JSON list."""
-    return first_line(path).startswith(b"[")
 
 
 def is_one_object(path: Path) -> bool:
@@ -76,13 +71,14 @@ MOST_DIGITS = 15
 """Most digits of an id that is written as a whole number: every reader of JSON reads these exactly."""
 
 
-def whole_id(query_id: str) -> str | int:
-    """Return an id as a whole number if reading that gives the same text again.
+def whole_id(query_id: str | None) -> str | int:
+    """Return an id as a whole number if reading that gives the same text again; "" if there is none.
 
     Examples
     --------
     >>> whole_id("7"), whole_id("007"), whole_id("v#0")
     (7, '007', 'v#0')
     """
+    query_id = query_id or ""
     digits = query_id.isascii() and query_id.isdigit() and len(query_id) <= MOST_DIGITS
     return int(query_id) if digits and str(int(query_id)) == query_id else query_id

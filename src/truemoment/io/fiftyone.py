@@ -6,7 +6,8 @@ text or the number of one of the `classes`. Frames count from 1, both included: 
 second 0 to 1. The file has no frame rate, so ``--axis fps=F`` is needed.
 
 ``samples.json`` (FiftyOneDataset): ``{"samples": [{"filepath": ..., "metadata": {"frame_rate": ...}, FIELD: {"_cls":
-"TemporalDetections", "detections": [...]}}]}``. Of several such fields ``predictions`` is read, ``ground_truth`` never.
+"TemporalDetections", "detections": [...]}}]}``. If there are several such fields, ``predictions`` is
+read; ``ground_truth`` never is.
 A rate for every video converts its frames to seconds.
 
 The detections of one label are one ranked list. Source: voxel51/fiftyone, its page on exporting datasets and
@@ -25,9 +26,9 @@ from truemoment.axes import SECONDS
 from truemoment.exceptions import InputError
 from truemoment.files import decode_entries, decode_json, read_bytes, refuse_repeated_keys
 from truemoment.intervals import frames_to_seconds
-from truemoment.io.base import Format, PredictionRows
+from truemoment.io.base import AnswerRows, Format, PredictionRows
 from truemoment.io.head import Head
-from truemoment.io.rows import by_video, merged_by_label, prediction_rows, write_document
+from truemoment.io.rows import as_columns, by_video_writer, merged_by_label
 
 PREDICTIONS, REFERENCE = "predictions", "ground_truth"
 Frame = Annotated[int, msgspec.Meta(ge=1)]
@@ -54,7 +55,7 @@ class FiftyOneLabels(msgspec.Struct):
 
 
 class FiftyOneMetadata(msgspec.Struct):
-    """What is known of a video."""
+    """Metadata of a video."""
 
     frame_rate: Rate | None = None
 
@@ -88,8 +89,7 @@ class PlacedDetection(NamedTuple):
     frame_rate: float | None
 
 
-def recognise(head: Head) -> str | None:
-    """Say why a file looks like FiftyOne's."""
+def _recognise(head: Head) -> str | None:
     for key in ("support", "timestamps"):
         if head.kind_at("labels", "*", "[]", key) and head.kind_at("labels", "*", "[]", "label") is not None:
             return f'it has "labels" with "{key}"'
@@ -98,23 +98,15 @@ def recognise(head: Head) -> str | None:
     return None
 
 
-def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file."""
-    del progress  # read in one piece
+def _read(path: Path, _progress: bool) -> PredictionRows | AnswerRows:
     data = read_bytes(path)
     refuse_repeated_keys(data, path)
     top = decode_json(data, dict[str, msgspec.Raw], path=path)
     found = list(_in_samples(data, path) if "samples" in top and "labels" not in top else _in_labels(data, path))
     counts_frames = _counts_frames(found, path)
     rows = merged_by_label((one.video, str(one.detection.label), _moment(one)) for one in found)
-    return prediction_rows(
-        path,
-        FORMAT.name,
-        rows,
-        field="detections",
-        axis=None if counts_frames else SECONDS,
-        counts_frames=counts_frames,
-    )
+    axis = None if counts_frames else SECONDS
+    return as_columns(path, rows, field="detections", axis=axis, counts_frames=counts_frames)
 
 
 def _in_labels(data: bytes, path: Path) -> Iterator[PlacedDetection]:
@@ -128,7 +120,7 @@ def _in_labels(data: bytes, path: Path) -> Iterator[PlacedDetection]:
 
 
 def _named(detection: Detection, classes: list[str] | None, path: Path, where: str) -> Detection:
-    """Put the class in place of its number."""
+    """Return a detection with the name of its class in place of its number."""
     if isinstance(detection.label, str):
         return detection
     if classes is None or not 0 <= detection.label < len(classes):
@@ -154,7 +146,7 @@ def _in_samples(data: bytes, path: Path) -> Iterator[PlacedDetection]:
 
 
 def _fields(sample: msgspec.Raw, path: Path, where: str) -> Iterator[tuple[str, FiftyOneField]]:
-    """Yield the fields of a sample that hold temporal detections, by name."""
+    """Yield the fields of a sample that contain temporal detections, by name."""
     for name, raw in decode_json(bytes(sample), dict[str, msgspec.Raw], path=path, field=where).items():
         if bytes(raw).startswith(b"{") and b"TemporalDetections" in bytes(raw):
             field = decode_json(bytes(raw), FiftyOneField, path=path, field=f"{where}.{name}")
@@ -163,7 +155,7 @@ def _fields(sample: msgspec.Raw, path: Path, where: str) -> Iterator[tuple[str, 
 
 
 def _field(file: FiftyOneSamples, path: Path) -> str:
-    """Name the one field that holds predictions."""
+    """Return the name of the one field of predictions."""
     every = (_fields(raw, path, f"samples[{number}]") for number, raw in enumerate(file.samples))
     names = sorted({name for fields in every for name, _ in fields} - {REFERENCE})
     if PREDICTIONS in names:
@@ -196,17 +188,12 @@ def _moment(one: PlacedDetection) -> tuple[float, ...]:
     return float(start), float(end), *score
 
 
-def write(path: Path, rows: PredictionRows) -> None:
-    """Write ``labels.json`` in seconds."""
-    write_document(path, {"labels": by_video(rows, sentence="label", times="timestamps", score="confidence")})
-
-
 FORMAT = Format(
     "fiftyone",
     "FiftyOne temporal detections (labels.json, samples.json)",
-    recognise,
-    read,
-    write,
+    _recognise,
+    _read,
+    by_video_writer("labels", sentence="label", times="timestamps", score="confidence"),
     loses=frozenset({"ratings", "statuses", "abstentions", "videos and sentences", "repeated sentences"}),
     videos="files",
 )

@@ -23,16 +23,8 @@ BYTE_ARRAY = 6
 class ColumnChunk(NamedTuple):
     """The part of a column in one group of rows.
 
-    Parameters
-    ----------
-    path
-        Name of the column; of a nested one with its parts, joined by dots.
-    is_text
-        Whether it contains text, or other bytes of any length.
-    n_values
-        Number of values, over all lists.
-    n_bytes
-        Uncompressed size; repeated values take nearly no space.
+    `path` joins the names of a nested column by dots. Text is any type of bytes of any length. `n_values` counts over
+    all lists; `n_bytes` is the uncompressed size, in which repeated values take nearly no space.
     """
 
     path: str
@@ -70,7 +62,7 @@ class _Compact:
             fields[number] = head & 15 == 1 if head & 15 in (1, 2) else self._value(head & 15)
         return fields
 
-    def _value(self, kind: int) -> Any:  # noqa: ANN401 - what the file says
+    def _value(self, kind: int) -> Any:  # noqa: ANN401 - as in the file
         if kind in (1, 2, 3):
             return self._byte()
         if kind in (4, 5, 6):

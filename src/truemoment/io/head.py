@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -49,6 +50,11 @@ class Head:
             return frozenset(path[1] for path in self.outline if len(path) == 2 and path[0] == ITEM)
         return self.line_keys
 
+    @property
+    def first_key(self) -> tuple[str, Kind] | None:
+        """The first key of the outermost object, and the kind of its value."""
+        return next(((path[0], kind) for path, kind in self.outline.items() if len(path) == 1), None)
+
     def kind_at(self, *names: str) -> Kind | None:
         """Return the kind of value at a path, as ``kind_at("results", "*", "[]", "segment")``, or None.
 
@@ -58,6 +64,16 @@ class Head:
             if len(path) == len(names) and all(want in ("*", got) for want, got in zip(names, path, strict=True)):
                 return kind
         return None
+
+
+def first_line_has(key: str, *others: str) -> Callable[[Head], str | None]:
+    """Return a function that recognises a file by the keys on its first line."""
+    return lambda head: f'its first line has "{key}"' if {key, *others} <= head.line_keys else None
+
+
+def has_paths(why: str, *paths: tuple[str, ...]) -> Callable[[Head], str | None]:
+    """Return a function that recognises a file by values at all of some paths (see :meth:`Head.kind_at`)."""
+    return lambda head: why if all(head.kind_at(*path) for path in paths) else None
 
 
 Steps = tuple[str, ...]

@@ -19,12 +19,13 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import decode_json, read_json_lines, read_json_mapping
-from truemoment.io.base import AnswerRows, Format
+from truemoment.io.base import Format
 from truemoment.io.entries import first_line, is_one_object
 from truemoment.io.head import Head
-from truemoment.io.rows import FileRow, answer_rows
-from truemoment.io.span_keys import PART, TEXT, is_key, split_key
+from truemoment.io.rows import FileRow, reader
+from truemoment.io.span_keys import PART, TEXT, is_key, recognise_keys, split_key
 
+FORM = "video>>>caption>>>span"
 RESPONSES = ("filtered_resps", "resps")
 TEXTS = cast(type[str | list[object] | None], str | list[object] | None)  # a type to msgspec, not to mypy
 
@@ -38,42 +39,28 @@ class LmmsEvalDoc(msgspec.Struct):
     query: str | None = None
 
 
-def recognise(head: Head) -> str | None:
-    """Say why a file looks like lmms-eval's."""
+def _recognise(head: Head) -> str | None:
     if "doc_id" in head.line_keys and head.line_keys & set(RESPONSES):
         return 'its first line has "doc_id" and responses'
-    for path, kind in head.outline.items():
-        if len(path) == 1:
-            fits = is_key(path[0]) and kind == "text" and head.is_object
-            return 'its keys are "video>>>caption>>>span", its values text' if fits else None
-    return None
+    return recognise_keys(FORM, "text", "text")(head)
 
 
-def read(path: Path, progress: bool = False) -> AnswerRows:
-    """Read the file."""
-    rows = _submission(path) if _is_submission(path) else _samples(path, progress=progress)
-    return answer_rows(path, FORMAT.name, list(rows), field="filtered_resps")
-
-
-def _is_submission(path: Path) -> bool:
-    """Whether the file is one object, and not a single line of samples."""
-    return not Head(path, first_line(path)).line_keys & {"doc_id", *RESPONSES} and is_one_object(path)
-
-
-def _submission(path: Path) -> Iterator[FileRow]:
+def _rows(path: Path, progress: bool) -> Iterator[FileRow]:
+    """Yield the rows of a submission, which is one object and not a single line of samples, or of samples."""
+    if Head(path, first_line(path)).line_keys & {"doc_id", *RESPONSES} or not is_one_object(path):
+        yield from _samples(path, progress=progress)
+        return
     for key, text in read_json_mapping(path, TEXT).items():
-        if not is_key(key):
-            raise InputError(f"got key {key[:60]!r}, expected video>>>caption>>>span", path=path)
-        yield FileRow(1, None, *split_key(key), text=text)
+        yield FileRow(None, *split_key(key, FORM, path), text=text, line=1)
 
 
 def _samples(path: Path, *, progress: bool) -> Iterator[FileRow]:
     for number, line in read_json_lines(path, dict[str, msgspec.Raw], progress=progress):
-        yield FileRow(number, None, *_query(line, path, number), text=_text(line, path, number))
+        yield FileRow(None, *_query(line, path, number), text=_text(line, path, number), line=number)
 
 
 def _query(line: dict[str, msgspec.Raw], path: Path, number: int) -> tuple[str | None, str | None]:
-    """Return the video and sentence a line answers."""
+    """Return the video and sentence of a line."""
     if "doc" in line:
         doc = decode_json(bytes(line["doc"]), LmmsEvalDoc, path=path, line=number, field="doc")
         video = doc.video_path if doc.video is None else doc.video
@@ -84,10 +71,10 @@ def _query(line: dict[str, msgspec.Raw], path: Path, number: int) -> tuple[str |
         return video, sentence
     for raw in line.values():
         if bytes(raw).startswith(b"{") and PART.encode() in bytes(raw):
-            handed_on = decode_json(bytes(raw), dict[str, msgspec.Raw], path=path, line=number)
-            keys = [key for key in handed_on if is_key(key)]
+            values = decode_json(bytes(raw), dict[str, msgspec.Raw], path=path, line=number)
+            keys = [key for key in values if is_key(key)]
             if len(keys) == 1:
-                return split_key(keys[0])
+                return split_key(keys[0], FORM, path)
     raise InputError("is missing, expected it or a key video>>>caption>>>span", path=path, line=number, field="doc")
 
 
@@ -109,7 +96,7 @@ def _text(line: dict[str, msgspec.Raw], path: Path, number: int) -> str | None:
 FORMAT = Format(
     "lmms-eval",
     "lmms-eval samples (JSON Lines) or submission (video>>>caption>>>span: answer)",
-    recognise,
-    read,
+    _recognise,
+    reader(_rows, text_field="filtered_resps"),
     videos="files",
 )

@@ -262,7 +262,7 @@ def _counts(predictions: Predictions, duration_s: Floats) -> dict[str, Any]:
 
 
 def count_past_end(predictions: Predictions, duration_s: Floats) -> int:
-    """How many moments end later than their video by more than 1e-6 s; `duration_s` has one value a list."""
+    """Return how many moments end later than their video by more than 1e-6 s; `duration_s` has one value a list."""
     offsets, count = predictions.offsets, 0
     for low in range(0, len(predictions), LISTS_AT_A_TIME):  # a duration for each moment at once would fill memory
         high = min(low + LISTS_AT_A_TIME, len(predictions))
@@ -272,7 +272,7 @@ def count_past_end(predictions: Predictions, duration_s: Floats) -> int:
 
 
 def count_ties(predictions: Predictions) -> int:
-    """How many queries have two answers of equal score, so that file order ranks them."""
+    """Return how many queries have two answers of equal score, so that file order ranks them."""
     ranked = predictions.ranked_by_score()
     equal = np.zeros(len(ranked.score), dtype=bool)
     np.equal(ranked.score[1:], ranked.score[:-1], out=equal[1:])
@@ -281,7 +281,7 @@ def count_ties(predictions: Predictions) -> int:
 
 
 def _count_lists(predictions: Predictions, marked: Bools) -> int:
-    """How many lists hold a marked moment; `marked` has shape (M,)."""
+    """Return the number of lists that contain a marked moment; `marked` has shape (M,)."""
     return len(np.unique(np.searchsorted(predictions.offsets, np.flatnonzero(marked), side="right")))
 
 
@@ -362,14 +362,14 @@ class _Matcher:
 
     def _match_by_position(self, of_video: list[int], wanted: list[int], query_of: list[list[int]]) -> None:
         if any(query not in query_of[row] for row, query in zip(of_video, wanted, strict=True) if query_of[row]):
-            return  # rows that say what they answer show another order
+            return  # rows that state their query show another order
         for row, query in zip(of_video, wanted, strict=True):
             if not query_of[row]:
                 query_of[row] = [query]
                 self.by_position += 1
 
     def unknown(self, unmatched: list[int], annotations: Annotations) -> MatchError:
-        """Say which rows belong to no query."""
+        """Return an error that names the rows that belong to no query."""
         first = unmatched[0]
         return MatchError(
             f"{len(unmatched):,} of {len(self.rows):,} rows belong to no query of "

@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from truemoment.exceptions import InputError
 from truemoment.files import decode_json, iterate_json_lines
-from truemoment.io.base import Format, Moments, PredictionRows, checked_statuses, flatten, join, listed
+from truemoment.io.base import Format, MomentColumns, PredictionRows, checked_statuses, flatten
 from truemoment.io.head import Head
-from truemoment.io.rows import write_lines
+from truemoment.io.rows import as_id, require_query, write_lines, written_rows
 from truemoment.records import Status
 
 VERSION = 1
@@ -62,25 +63,20 @@ class NativeLine(msgspec.Struct):
     status: Status | None = None
 
 
-def recognise(head: Head) -> str | None:
-    """Say why a file looks native."""
+def _recognise(head: Head) -> str | None:
     keys = head.line_keys
     if "truemoment" in keys:
         return 'its first line says "truemoment"'
     return 'its first line has "moments"' if "moments" in keys and not keys & ANNOTATED else None
 
 
-def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read a native file; a faulty line refuses all of it."""
+def _read(path: Path, progress: bool) -> PredictionRows:
+    """Read a native file; its moments become columns block by block, so that few lists are in memory at a time."""
     quick = msgspec.json.Decoder(ScoredNativeLine)
     header: dict[str, object] = {}
     numbers: list[int] = []
-    ids: list[str | None] = []
-    videos: list[str | None] = []
-    sentences: list[str | None] = []
-    statuses: list[Status | None] = []
-    blocks: list[Moments] = []
-    waiting: list[Sequence[Sequence[float]]] = []
+    entries: list[ScoredNativeLine | NativeLine] = []
+    blocks: list[MomentColumns] = []
     for number, line in iterate_json_lines(path, progress=progress):
         entry: ScoredNativeLine | NativeLine
         try:
@@ -90,34 +86,40 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
                 header = read_header(line, path, number)
                 continue
             entry = decode_json(line, NativeLine, path=path, line=number)
-        if entry.query_id is None and (entry.video_id is None or entry.sentence is None):
-            raise InputError(
-                "is missing, expected it or video_id and sentence", path=path, line=number, field="query_id"
-            )
+        require_query(path, number, entry.query_id, entry.video_id, entry.sentence)
         numbers.append(number)
-        ids.append(None if entry.query_id is None else str(entry.query_id))
-        videos.append(entry.video_id)
-        sentences.append(entry.sentence)
-        statuses.append(entry.status)
-        waiting.append(entry.moments)
-        if len(waiting) == LINES_AT_A_TIME:
-            blocks.append(flatten(path, numbers[-len(waiting) :], waiting))
-            waiting = []
+        entries.append(entry)
+        if len(entries) % LINES_AT_A_TIME == 0:
+            blocks.append(_flattened(path, numbers[-LINES_AT_A_TIME:], entries[-LINES_AT_A_TIME:]))
     if not numbers and not header:
         raise InputError("has no predictions", path=path)
-    blocks.append(flatten(path, numbers[len(numbers) - len(waiting) :], waiting))
-    moments = join(blocks)
+    rest = len(numbers) // LINES_AT_A_TIME * LINES_AT_A_TIME
+    moments = _join([*blocks, _flattened(path, numbers[rest:], entries[rest:])])
     return PredictionRows(
         path,
-        FORMAT.name,
         numbers,
-        ids,
-        videos,
-        sentences,
+        [as_id(entry.query_id) for entry in entries],
+        [entry.video_id for entry in entries],
+        [entry.sentence for entry in entries],
         *moments,
-        status=checked_statuses(statuses, moments[0], path, numbers),
+        status=checked_statuses([entry.status for entry in entries], moments[0], path, numbers),
         header=header,
     )
+
+
+def _flattened(path: Path, numbers: list[int], entries: Sequence[ScoredNativeLine | NativeLine]) -> MomentColumns:
+    """Return the moments of some lines as columns, and drop their lists."""
+    columns = flatten(path, numbers, [entry.moments for entry in entries], field="moments")
+    for entry in entries:
+        entry.moments = []
+    return columns
+
+
+def _join(blocks: list[MomentColumns]) -> MomentColumns:
+    """Concatenate blocks of lists."""
+    lengths = np.concatenate([np.diff(offsets) for offsets, *_ in blocks])
+    start, end, score = (np.concatenate([block[at] for block in blocks]) for at in (1, 2, 3))
+    return np.append(0, np.cumsum(lengths)), start, end, score, any(scored for *_, scored in blocks)
 
 
 def read_header(line: bytes, path: Path, number: int | None = None) -> dict[str, object]:
@@ -130,13 +132,18 @@ def read_header(line: bytes, path: Path, number: int | None = None) -> dict[str,
     return {name: value for name, value in msgspec.structs.asdict(header).items() if value is not None}
 
 
-def write(path: Path, rows: PredictionRows) -> None:
-    """Write a native file."""
-    status: Sequence[Status | None] = rows.status or [None] * len(rows)
-    columns = zip(rows.query_id, rows.video_id, rows.sentence, listed(rows), status, strict=True)
-    names = ("query_id", "video_id", "sentence", "moments", "status")
-    lines: Iterator[dict[str, object]] = (dict(zip(names, values, strict=True)) for values in columns)
+def _write(path: Path, rows: PredictionRows) -> None:
+    lines: Iterator[dict[str, object]] = (
+        {
+            "query_id": row.query_id,
+            "video_id": row.video_id,
+            "sentence": row.sentence,
+            "moments": row.moments,
+            "status": row.status,
+        }
+        for row in written_rows(rows)
+    )
     write_lines(path, chain([{"truemoment": VERSION, **rows.header}], lines))
 
 
-FORMAT = Format("native", "native JSON Lines, a line a query", recognise, read, write, loses=frozenset({"ratings"}))
+FORMAT = Format("native", "native JSON Lines, a line a query", _recognise, _read, _write, loses=frozenset({"ratings"}))

@@ -19,10 +19,11 @@ from truemoment.exceptions import InputError, MissingPackageError
 from truemoment.files import atomic_write
 from truemoment.inputs import reading
 from truemoment.intervals import Floats, Ints
-from truemoment.io.base import Format, PredictionRows, by_rank, checked_statuses
+from truemoment.io.base import Format, PredictionRows, checked_statuses
 from truemoment.io.footer import read_footer
 from truemoment.io.head import Head
 from truemoment.io.native import VERSION, read_header
+from truemoment.io.rows import require_query
 from truemoment.unpacking import FREE_BYTES, FREE_TEXT_BYTES, refuse_swollen
 
 METADATA = b"truemoment"
@@ -40,25 +41,20 @@ def _pyarrow() -> tuple[Any, Any]:
         raise MissingPackageError("pyarrow", "parquet", "reading and writing Parquet") from None
 
 
-def recognise(head: Head) -> str | None:
-    """Say why a file looks like Parquet."""
+def _recognise(head: Head) -> str | None:
     return "it begins with PAR1" if head.data.startswith(b"PAR1") else None
 
 
-def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file."""
-    del progress  # read in one piece
+def _read(path: Path, _progress: bool) -> PredictionRows:
     pyarrow, parquet = _pyarrow()
     with refusing_damage(path, "cannot be read as Parquet", pyarrow.ArrowException):
         chunks, size = [of for of in read_footer(path) if _is_read(of.path)], path.stat().st_size
-        n_bytes = sum(
-            max(of.n_bytes, of.n_values * (TEXT_BYTES if of.path in TEXTS else NUMBER_BYTES)) for of in chunks
-        )
+        value_bytes = {of.path: TEXT_BYTES if of.path in TEXTS else NUMBER_BYTES for of in chunks}
+        n_bytes = sum(max(of.n_bytes, of.n_values * value_bytes[of.path]) for of in chunks)
         refuse_swollen(path, n_bytes, size, free=FREE_BYTES)
         texts_there = {of.path for of in chunks if of.is_text and of.path in TEXTS}
-        file = parquet.ParquetFile(
-            reading(path), memory_map=True, read_dictionary=texts_there
-        )  # each distinct text once
+        # Each distinct text is read once.
+        file = parquet.ParquetFile(reading(path), memory_map=True, read_dictionary=texts_there)
         parts = _checked_columns(pyarrow, file.schema_arrow, path)
         columns_there = (file.schema.column(number).path for number in range(len(file.schema)))
         table = file.read(columns=[column for column in columns_there if _is_read(column)])
@@ -69,14 +65,12 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         moments = table.column("moments")
         moments = moments.chunk(0) if moments.num_chunks == 1 else moments.combine_chunks()  # which copies
         offsets, columns = _moments(moments, parts, path)
-    for query_id, video_id, sentence in zip(*texts.values(), strict=True):
-        if query_id is None and (video_id is None or sentence is None):
-            raise InputError("is missing, expected it or video_id and sentence", path=path, field="query_id")
+    for about in zip(*texts.values(), strict=True):
+        require_query(path, None, *about)
     stored = (file.schema_arrow.metadata or {}).get(METADATA)
     scored = "score" in columns
     return PredictionRows(
         path=path,
-        format=FORMAT.name,
         line=None,
         query_id=texts["query_id"],
         video_id=texts["video_id"],
@@ -84,11 +78,16 @@ def read(path: Path, progress: bool = False) -> PredictionRows:
         offsets=offsets,
         start=columns["start_s"],
         end=columns["end_s"],
-        score=columns["score"] if scored else by_rank(offsets),
+        score=columns["score"] if scored else _by_rank(offsets),
         scored=scored,
         status=checked_statuses(status, offsets, path, None),
         header={} if stored is None else read_header(stored, path),
     )
+
+
+def _by_rank(offsets: Ints) -> Floats:
+    """Return the scores of lists without any: they fall by 1 from 0."""
+    return np.asarray(np.repeat(offsets[:-1], np.diff(offsets)) - np.arange(offsets[-1]), dtype=np.float64)
 
 
 def _is_read(column: str) -> bool:
@@ -154,7 +153,7 @@ def _moments(moments: Any, parts: Sequence[str], path: Path) -> tuple[Ints, dict
     if moments.null_count:
         raise InputError("got null, expected a list (empty for an abstention)", path=path, field="moments")
     flat = moments.flatten()
-    offsets = np.concatenate([[0], np.cumsum(moments.value_lengths().to_numpy(zero_copy_only=False))]).astype(np.int64)
+    offsets = np.append(0, np.cumsum(moments.value_lengths().to_numpy(zero_copy_only=False), dtype=np.int64))
     columns: dict[str, Floats] = {}
     for name in parts:
         values = flat.field(name)
@@ -164,8 +163,7 @@ def _moments(moments: Any, parts: Sequence[str], path: Path) -> tuple[Ints, dict
     return offsets, columns
 
 
-def write(path: Path, rows: PredictionRows) -> None:
-    """Write a Parquet file, complete or not at all."""
+def _write(path: Path, rows: PredictionRows) -> None:
     pyarrow, parquet = _pyarrow()
     parts = {"start_s": rows.start, "end_s": rows.end} | ({"score": rows.score} if rows.scored else {})
     flat = pyarrow.StructArray.from_arrays([pyarrow.array(column) for column in parts.values()], names=list(parts))
@@ -176,7 +174,7 @@ def write(path: Path, rows: PredictionRows) -> None:
         if column is not None and not all(value is None for value in column)
     }
     columns["moments"] = pyarrow.LargeListArray.from_arrays(pyarrow.array(rows.offsets), flat)
-    if not {"query_id"} <= columns.keys() and not {"video_id", "sentence"} <= columns.keys():
+    if "query_id" not in columns and not {"video_id", "sentence"} <= columns.keys():
         columns["query_id"] = pyarrow.array([None] * len(rows), pyarrow.string())
     header = {"truemoment": VERSION, **rows.header}
     table = pyarrow.table(columns).replace_schema_metadata({METADATA: msgspec.json.encode(header)})
@@ -184,4 +182,4 @@ def write(path: Path, rows: PredictionRows) -> None:
         parquet.write_table(table, stream, compression="lz4")  # reads twice as fast as the default, as small
 
 
-FORMAT = Format("parquet", "Parquet with the native columns", recognise, read, write, loses=frozenset({"ratings"}))
+FORMAT = Format("parquet", "Parquet with the native columns", _recognise, _read, _write, loses=frozenset({"ratings"}))

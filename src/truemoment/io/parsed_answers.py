@@ -30,17 +30,17 @@ def parse_rows(rows: AnswerRows, reading: Reading = Reading(), *, progress: bool
     ]
     return PredictionRows(
         rows.path,
-        rows.format,
         rows.line,
         rows.query_id,
         rows.video_id,
         rows.sentence,
-        *flatten(rows.path, rows.line, [answer.moments for answer in answers]),
+        *flatten(rows.path, rows.line, [answer.moments for answer in answers], field=rows.text_field),
         status=[answer.status for answer in answers],
         parsing=_account(rows, answers, reading),
         axis=reading.on,
         header={"made_by": rows.header} if rows.header else {},
         moments_field=rows.text_field,
+        format=rows.format,
     )
 
 

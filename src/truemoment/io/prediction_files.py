@@ -17,17 +17,7 @@ from truemoment.text import printable
 
 @dataclass(frozen=True)
 class PredictionOptions:
-    """How prediction files are read.
-
-    Parameters
-    ----------
-    format
-        Name of a format; None to recognise it.
-    reading
-        How answers in words are read, and what the numbers count; None for what the file says.
-    on_unknown, on_negative
-        What happens to rows of unknown queries, and to negative times.
-    """
+    """How prediction files are read, as :func:`truemoment.io.read_predictions` takes it."""
 
     format: str | None = None
     reading: Reading | None = None
@@ -49,15 +39,7 @@ class PredictionOptions:
 
 @dataclass(frozen=True)
 class NamedFile:
-    """A prediction file and the name of its method.
-
-    Parameters
-    ----------
-    name, path
-        The two.
-    given
-        Whether the user gave the name; else it comes from the file.
-    """
+    """A prediction file and the name of its method; `given` by the user, or from the file."""
 
     name: str
     path: Path

@@ -31,7 +31,7 @@ def refuse_what_is_no_text(path: Path, data: bytes) -> None:
 
 
 def _inside_zip(data: bytes) -> tuple[str, str, str]:
-    """Say what a zip archive is by the names that are in its beginning."""
+    """Return problem, expectation and hint of a zip archive, by the names that are in its beginning."""
     if b"data.pkl" in data:
         return "is a PyTorch file (.pt, .pth), which can run code when loaded", "and is not read", HOW
     if b"[Content_Types].xml" in data or b"xl/" in data:

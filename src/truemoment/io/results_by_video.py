@@ -1,20 +1,20 @@
-"""results-by-video JSON of Hao et al. 2022 and QAVE: one answer a sentence, listed under its video.
+"""results-by-video JSON of Hao et al. 2022 and QAVE: one answer per sentence, listed under its video.
 
 ``{"version": ..., "results": {VIDEO: [{"sentence": ..., "timestamp": [start, end], "score": ...,
-"gt_timestamp": ..., "video_duration": ...}]}}``. The reference inside the file is not used: the
-annotations' are.
+"gt_timestamp": ..., "video_duration": ...}]}}``. The reference in the file is not used.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
-from truemoment.io.base import Format, PredictionRows
+from truemoment.io.base import Format
 from truemoment.io.entries import read_by_video
-from truemoment.io.head import Head
-from truemoment.io.rows import FileRow, by_video, prediction_rows, write_document
+from truemoment.io.head import has_paths
+from truemoment.io.rows import FileRow, by_video_writer, reader
 
 
 class ResultByVideo(msgspec.Struct):
@@ -24,40 +24,22 @@ class ResultByVideo(msgspec.Struct):
     timestamp: tuple[float, float]
     score: float | msgspec.UnsetType = msgspec.UNSET
 
-    @property
-    def moment(self) -> tuple[float, ...]:
-        """The moment, with its score if there is one."""
-        return self.timestamp if self.score is msgspec.UNSET else (*self.timestamp, self.score)
+
+def _rows(path: Path, _progress: bool) -> Iterator[FileRow]:
+    for video_id, answer in read_by_video(path, ResultByVideo, field="results"):
+        yield FileRow(None, video_id, answer.sentence, [scored(answer.timestamp, answer.score)])
 
 
-def recognise(head: Head) -> str | None:
-    """Return why a file looks like results by video."""
-    if head.is_object and head.kind_at("results", "*", "[]", "timestamp"):
-        return 'it has "results" with "timestamp"'
-    return None
-
-
-def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file."""
-    del progress  # read in one piece
-    rows = [
-        FileRow(video_id=video_id, sentence=answer.sentence, moments=[answer.moment])
-        for video_id, answer in read_by_video(path, ResultByVideo, field="results")
-    ]
-    return prediction_rows(path, FORMAT.name, rows, field="moments", within="results")
-
-
-def write(path: Path, rows: PredictionRows) -> None:
-    """Write the file."""
-    results = by_video(rows, sentence="sentence", times="timestamp", score="score")
-    write_document(path, {"version": "1.0", "results": results})
+def scored(times: tuple[float, float], score: float | msgspec.UnsetType) -> tuple[float, ...]:
+    """Return a moment, with its score if there is one."""
+    return times if score is msgspec.UNSET else (*times, score)
 
 
 FORMAT = Format(
     "results-by-video",
     "JSON of results by video (sentence, timestamp, score)",
-    recognise,
-    read,
-    write,
+    has_paths('it has "results" with "timestamp"', ("results", "*", "[]", "timestamp")),
+    reader(_rows, within="results"),
+    by_video_writer("results", sentence="sentence", times="timestamp", score="score", version="1.0"),
     loses=frozenset({"ratings", "statuses", "abstentions", "several moments", "videos and sentences"}),
 )

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import cast
+
+from truemoment.exceptions import InputError
+from truemoment.io.head import Head, Kind
 
 PART = ">>>"
 TEXT = cast(type[str | None], str | None)  # a type to msgspec, not to mypy
@@ -14,13 +19,25 @@ def is_key(text: str) -> bool:
     return text.count(PART) >= 2
 
 
-def split_key(key: str) -> tuple[str, str]:
-    """Return the video and the query of a key; the query may contain the mark itself.
+def split_key(key: str, form: str, path: Path, line: int | None = None) -> tuple[str, str]:
+    """Return the video and the query of a key in a `form`; the query may contain the mark itself.
 
     Examples
     --------
-    >>> split_key("3MSZA.mp4>>>a door opens>>>[2.0, 5.0]")
+    >>> split_key("3MSZA.mp4>>>a door opens>>>[2.0, 5.0]", "video>>>query>>>span", Path("answers.json"))
     ('3MSZA.mp4', 'a door opens')
     """
+    if not is_key(key):
+        raise InputError(f"got key {key[:60]!r}, expected {form}", path=path, line=line)
     video, rest = key.split(PART, 1)
     return video, rest.rsplit(PART, 1)[0]
+
+
+def recognise_keys(form: str, kind: Kind, values: str) -> Callable[[Head], str | None]:
+    """Return a function that recognises an object whose first key is such a key with a value of a kind."""
+
+    def recognise(head: Head) -> str | None:
+        key, found = head.first_key or ("", None)
+        return f'its keys are "{form}", its values {values}' if is_key(key) and found == kind else None
+
+    return recognise

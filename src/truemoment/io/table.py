@@ -15,9 +15,9 @@ from pathlib import Path
 
 from truemoment.exceptions import InputError
 from truemoment.files import atomic_write, read_number, read_text
-from truemoment.io.base import Format, PredictionRows, listed
+from truemoment.io.base import AnswerRows, Format, PredictionRows
 from truemoment.io.head import Head
-from truemoment.io.rows import FileRow, prediction_rows
+from truemoment.io.rows import FileRow, as_columns, require_query, written_rows
 
 Headings = Mapping[str, tuple[str, ...]]
 """Names of headings by what they mean."""
@@ -34,30 +34,28 @@ HEADINGS: Headings = {
     "score": ("score", "confidence"),
 }
 ANNOTATOR_HEADINGS = {"hitid", "workerid", "annotator"}
-"""Headings of tables of what people marked, which are no predictions."""
+"""Headings of tables of human annotations, which are no predictions."""
 
 Key = tuple[str | None, str | None, str | None]
 
 
-def recognise(head: Head) -> str | None:
-    """Say why a file looks like CSV."""
+def _recognise(head: Head) -> str | None:
     names = headings(head)
-    try:
-        columns = set(columns_of(names, HEADINGS))
-    except ValueError:
-        columns = {"start", "end"}  # told when it is read
     people = ANNOTATOR_HEADINGS & {name.strip().lower() for name in names}
-    if {"start", "end"} <= columns and not people:
-        return f"its headings are {headings_text(head)}"
-    return None
+    return f"its headings are {headings_text(head)}" if _has_times(names) and not people else None
 
 
 def lacks_headings(head: Head) -> bool:
     """Whether a table has no start or no end."""
+    return not _has_times(headings(head))
+
+
+def _has_times(names: list[str]) -> bool:
+    """Whether headings have start and end, or two with one meaning, which reading refuses."""
     try:
-        return not {"start", "end"} <= set(columns_of(headings(head), HEADINGS))
+        return {"start", "end"} <= set(columns_of(names, HEADINGS))
     except ValueError:
-        return False
+        return True
 
 
 def headings(head: Head) -> list[str]:
@@ -94,16 +92,10 @@ def columns_of(header: list[str], headings: Headings) -> dict[str, int]:
 
 
 def read_table(path: Path, headings: Headings, needed: Collection[str]) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield (line number, values by meaning) for each row of a table.
+    """Yield (line number, values by meaning) for each row of CSV, or of TSV if the first line contains a tab.
 
-    Parameters
-    ----------
-    path
-        CSV, or TSV if its first line contains a tab.
-    headings
-        Possible names of each column; other columns are ignored.
-    needed
-        Required columns, beside a query id, or video and sentence.
+    `headings` has the possible names of each column; other columns are ignored. `needed` are the required columns,
+    beside a query id, or video and sentence.
     """
     text = read_text(path)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=delimiter(text.split("\n", 1)[0]))
@@ -128,27 +120,37 @@ def read_table(path: Path, headings: Headings, needed: Collection[str]) -> Itera
                 came = f"got {len(row)} values, expected {len(header)} as in the headings"
                 raise InputError(came, path=path, line=line)
             fields = {name: row[at] for name, at in columns.items()}
-            if not (fields.get("query_id") or (fields.get("video_id") and fields.get("sentence"))):
-                came = "is missing, expected it or video_id and sentence"
-                raise InputError(came, path=path, line=line, field="query_id")
+            require_query(path, line, *_about(fields))
             yield line, fields
     except csv.Error as error:
         raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
 
 
-def read(path: Path, progress: bool = False) -> PredictionRows:
+def _about(fields: dict[str, str]) -> Key:
+    """Return query id, video and sentence of a row; None where it does not state one."""
+    return fields.get("query_id") or None, fields.get("video_id") or None, fields.get("sentence") or None
+
+
+def answers_of(path: Path, headings: Headings, needed: Collection[str]) -> list[FileRow]:
+    """Return the rows of a table of answers in words, which are in the last of the `needed` columns."""
+    *_, answer = needed
+    return [
+        FileRow(*_about(fields), text=fields[answer] or None, line=line)
+        for line, fields in read_table(path, headings, needed)
+    ]
+
+
+def _read(path: Path, _progress: bool) -> PredictionRows | AnswerRows:
     """Read the file; the rows of a query need not be adjacent."""
-    del progress  # read in one piece
     lines: dict[Key, list[int]] = {}
     moments: dict[Key, list[tuple[float, ...]]] = {}
     for line, fields in read_table(path, HEADINGS, ("start", "end")):
-        key = (fields.get("query_id") or None, fields.get("video_id") or None, fields.get("sentence") or None)
+        key = _about(fields)
         numbers = tuple(_number(fields[name], name, path, line) for name in ("start", "end", "score") if name in fields)
         lines.setdefault(key, []).append(line)
         moments.setdefault(key, []).append(numbers)
-    rows = [FileRow(numbers[0], *key, moments[key]) for key, numbers in lines.items()]
-    moment_line = [line for numbers in lines.values() for line in numbers]
-    return prediction_rows(path, FORMAT.name, rows, field="", moment_line=moment_line)
+    rows = [FileRow(*key, moments[key], line=numbers[0]) for key, numbers in lines.items()]
+    return as_columns(path, rows, field="", moment_line=[line for numbers in lines.values() for line in numbers])
 
 
 def _number(text: str, field: str, path: Path, line: int) -> float:
@@ -158,13 +160,12 @@ def _number(text: str, field: str, path: Path, line: int) -> float:
     return value
 
 
-def write(path: Path, rows: PredictionRows) -> None:
-    """Write a CSV file, complete or not at all."""
+def _write(path: Path, rows: PredictionRows) -> None:
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(["query_id", "video_id", "sentence", "start_s", "end_s", *(["score"] if rows.scored else [])])
-    for *about, moments in zip(rows.query_id, rows.video_id, rows.sentence, listed(rows), strict=True):
-        writer.writerows((*about, *moment) for moment in moments)
+    for row in written_rows(rows):
+        writer.writerows((row.query_id, row.video_id, row.sentence, *moment) for moment in row.moments)
     with atomic_write(path) as stream:
         stream.write(text.getvalue().encode("utf-8"))
 
@@ -172,8 +173,8 @@ def write(path: Path, rows: PredictionRows) -> None:
 FORMAT = Format(
     "csv",
     "CSV or TSV, a row a moment (query_id or video_id and sentence, start, end, score)",
-    recognise,
-    read,
-    write,
+    _recognise,
+    _read,
+    _write,
     loses=frozenset({"ratings", "statuses", "abstentions", "repeated rows"}),
 )

@@ -9,15 +9,12 @@ own order. Source: xiaomi-research/time-r1, ``evaluate.py`` and ``src/vllm_infer
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.io.base import AnswerRows, Format, PredictionRows
-from truemoment.io.entries import read_entries
+from truemoment.io.base import Format
 from truemoment.io.head import Head
-from truemoment.io.rows import FileRow, all_have, answer_rows, prediction_rows
+from truemoment.io.rows import FileRow, as_id, each_entry, reader
 
 Pair = tuple[float | None, float | None]
 
@@ -34,48 +31,29 @@ class TimeR1Line(msgspec.Struct):
     question: str | None = None
 
 
-def recognise(head: Head) -> str | None:
-    """Return why a file looks like Time-R1's."""
+def _recognise(head: Head) -> str | None:
     keys = head.entry_keys
-    if {"qid", "pred"} <= keys and "conf" not in keys:
-        return 'its entries have "qid" and "pred"'
-    return None
+    return 'its entries have "qid" and "pred"' if {"qid", "pred"} <= keys and "conf" not in keys else None
 
 
-def read(path: Path, progress: bool = False) -> PredictionRows | AnswerRows:
-    """Read the file; either every line has the model's text or none has."""
-    rows: list[FileRow] = []
-    has_text: list[bool] = []
-    for number, line in read_entries(path, TimeR1Line, progress=progress):
-        rows.append(_row(line, path, number))
-        has_text.append(line.output_text is not msgspec.UNSET)
-    if rows and all_have(has_text, path, [row.line for row in rows], "output_text"):
-        return answer_rows(path, FORMAT.name, rows, field="output_text")
-    status = None if all(row.moments for row in rows) else [row.status for row in rows]
-    return prediction_rows(path, FORMAT.name, rows, field="pred", status=status)
-
-
-def _row(line: TimeR1Line, path: Path, number: int) -> FileRow:
-    """Return a line as a row; one without a query or without an answer is refused."""
+def _row(line: TimeR1Line) -> FileRow:
     if line.pred is msgspec.UNSET and line.output_text is msgspec.UNSET:
         hint = "answer, start and end of TVGBench are the reference, not a prediction"
-        raise InputError("is missing", path=path, line=number, field="pred", hint=hint)
+        raise InputError("is missing", field="pred", hint=hint)
     video_id = line.path if line.video is None else line.video
     sentence = line.question if line.sentence is None else line.sentence
     if line.qid is None and (video_id is None or sentence is None):
-        raise InputError("is missing, expected it or video and sentence", path=path, line=number, field="qid")
-    start, end = (None, None) if line.pred is msgspec.UNSET or line.pred is None else line.pred
+        raise InputError("is missing, expected it or video and sentence", field="qid")
+    start, end = line.pred or (None, None)
     moments = [] if start is None or end is None else [(start, end)]
-    text = None if line.output_text is msgspec.UNSET else line.output_text
-    query_id = None if line.qid is None else str(line.qid)
-    return FileRow(number, query_id, video_id, sentence, moments, text, "parsed" if moments else "failed")
+    return FileRow(as_id(line.qid), video_id, sentence, moments, line.output_text, None if moments else "failed")
 
 
 FORMAT = Format(
     "time-r1",
     "JSON Lines of Time-R1 and TVGBench (qid, pred, output_text)",
-    recognise,
-    read,
+    _recognise,
+    reader(each_entry(TimeR1Line, _row), field="pred", text_field="output_text"),
     videos="files",
     numbers_queries=True,
 )

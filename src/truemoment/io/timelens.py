@@ -15,11 +15,12 @@ import msgspec
 
 from truemoment.exceptions import InputError
 from truemoment.files import decode_json, iterate_json_lines, read_json_mapping
-from truemoment.io.base import AnswerRows, Format, PredictionRows
+from truemoment.io.base import Format
 from truemoment.io.entries import is_one_object
-from truemoment.io.head import Head
-from truemoment.io.rows import FileRow, all_have, answer_rows, prediction_rows
-from truemoment.io.span_keys import is_key, split_key
+from truemoment.io.rows import FileRow, reader
+from truemoment.io.span_keys import recognise_keys, split_key
+
+FORM = "video>>>query>>>span"
 
 
 class TimeLensAnswer(msgspec.Struct):
@@ -29,33 +30,12 @@ class TimeLensAnswer(msgspec.Struct):
     answers: str | msgspec.UnsetType | None = msgspec.UNSET
 
 
-def recognise(head: Head) -> str | None:
-    """Return why a file looks like TimeLens'."""
-    for path, kind in head.outline.items():
-        if len(path) == 1:
-            fits = is_key(path[0]) and kind == "object" and head.is_object
-            return 'its keys are "video>>>query>>>span", its values objects' if fits else None
-    return None
-
-
-def read(path: Path, progress: bool = False) -> PredictionRows | AnswerRows:
-    """Read the file; either every entry has the model's text or none has."""
-    rows: list[FileRow] = []
-    keys: list[str] = []
-    has_text: list[bool] = []
+def _rows(path: Path, progress: bool) -> Iterator[FileRow]:
     for line, key, answer in _entries(path, progress=progress):
-        if not is_key(key):
-            raise InputError(f"got key {key[:60]!r}, expected video>>>query>>>span", path=path, line=line)
-        text = answer.answers
-        if text is msgspec.UNSET and answer.timestamps is None:
+        about = split_key(key, FORM, path, line)
+        if answer.answers is msgspec.UNSET and answer.timestamps is None:
             raise InputError("is missing, expected it or timestamps", path=path, line=line, field=f"{key}.answers")
-        moments = answer.timestamps or []
-        rows.append(FileRow(line, None, *split_key(key), moments, None if text is msgspec.UNSET else text))
-        keys.append(key)
-        has_text.append(text is not msgspec.UNSET)
-    if rows and all_have(has_text, path, [row.line for row in rows], lambda at: f"{keys[at]}.answers"):
-        return answer_rows(path, FORMAT.name, rows, field="answers")
-    return prediction_rows(path, FORMAT.name, rows, field="timestamps")
+        yield FileRow(None, *about, answer.timestamps or [], answer.answers, line=line, within=f"{key}.")
 
 
 def _entries(path: Path, *, progress: bool) -> Iterator[tuple[int, str, TimeLensAnswer]]:
@@ -72,7 +52,7 @@ def _entries(path: Path, *, progress: bool) -> Iterator[tuple[int, str, TimeLens
 FORMAT = Format(
     "timelens",
     "TimeLens JSON (video>>>query>>>span: timestamps, answers)",
-    recognise,
-    read,
+    recognise_keys(FORM, "object", "objects"),
+    reader(_rows, field="timestamps", text_field="answers"),
     videos="files",
 )

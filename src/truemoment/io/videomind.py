@@ -16,10 +16,9 @@ from pathlib import Path
 import msgspec
 
 from truemoment.exceptions import InputError
-from truemoment.io.base import Format, PredictionRows
-from truemoment.io.entries import read_entries
+from truemoment.io.base import Format, Moments
 from truemoment.io.head import Head
-from truemoment.io.rows import FileRow, prediction_rows
+from truemoment.io.rows import FileRow, as_id, each_entry, reader
 
 
 class VideoMindEntry(msgspec.Struct):
@@ -35,55 +34,46 @@ class VideoMindEntry(msgspec.Struct):
     grounder_success: bool | None = None
 
 
-def recognise(head: Head) -> str | None:
-    """Return why a file looks like VideoMind's."""
+def _recognise(head: Head) -> str | None:
     keys = head.entry_keys
-    if {"pred", "conf"} <= keys and keys & {"vid", "video_path"}:
-        return 'its entries have "pred" and "conf"'
-    return None
+    return 'its entries have "pred" and "conf"' if {"pred", "conf"} <= keys and keys & {"vid", "video_path"} else None
 
 
-def read(path: Path, progress: bool = False) -> PredictionRows:
-    """Read the file."""
-    rows: list[FileRow] = []
-    scores: list[list[float] | None] = []
-    for line, entry in read_entries(path, VideoMindEntry, progress=progress):
-        rows.append(_row(entry, path, line))
-        scores.append(entry.conf)
-    if all(score is not None and _falls(score) for row, score in zip(rows, scores, strict=True) if row.moments):
-        rows = [
-            row._replace(moments=[(*moment, s) for moment, s in zip(row.moments, score or (), strict=False)])
-            for row, score in zip(rows, scores, strict=True)
-        ]
-    status = [row.status for row in rows] if any(row.status == "failed" for row in rows) else None
-    return prediction_rows(path, FORMAT.name, rows, field="pred", status=status)
-
-
-def _row(entry: VideoMindEntry, path: Path, line: int) -> FileRow:
-    """Return an entry as a row; filler, where no answer could be read, is no answer."""
+def _row(entry: VideoMindEntry) -> FileRow:
+    """Return an entry as a row, with scores if it has confidences; filler is no answer."""
     video_id = entry.video_path if entry.vid is None else entry.vid
     sentence = entry.question if entry.query is None else entry.query
     if entry.qid is None and (video_id is None or sentence is None):
-        absent = "vid" if video_id is None else "query"
-        raise InputError("is missing, expected it or qid", path=path, line=line, field=absent)
+        raise InputError("is missing, expected it or qid", field="vid" if video_id is None else "query")
     if entry.conf is not None and len(entry.conf) != len(entry.pred):
-        came = f"got {len(entry.conf)} for {len(entry.pred)} moments, expected one each"
-        raise InputError(came, path=path, line=line, field="conf")
-    query_id = None if entry.qid is None else str(entry.qid)
+        raise InputError(f"got {len(entry.conf)} for {len(entry.pred)} moments, expected one each", field="conf")
     if entry.grounder_success is False:
-        return FileRow(line, query_id, video_id, sentence, status="failed")
-    return FileRow(line, query_id, video_id, sentence, entry.pred, status="parsed" if entry.pred else "no answer")
+        return FileRow(as_id(entry.qid), video_id, sentence, status="failed")
+    moments: Moments = entry.pred
+    if entry.conf is not None:
+        moments = [(*moment, score) for moment, score in zip(entry.pred, entry.conf, strict=True)]
+    return FileRow(as_id(entry.qid), video_id, sentence, moments)
 
 
-def _falls(scores: list[float]) -> bool:
-    return all(score >= following for score, following in pairwise(scores))
+def _rows(path: Path, progress: bool) -> list[FileRow]:
+    """Return the rows, without scores unless those of every list fall."""
+    rows = list(each_entry(VideoMindEntry, _row)(path, progress))
+    if all(_falls(row) for row in rows):
+        return rows
+    return [row._replace(moments=[moment[:2] for moment in row.moments]) for row in rows]
+
+
+def _falls(row: FileRow) -> bool:
+    """Whether a row has scores, and they fall."""
+    scores = [moment[2] for moment in row.moments if len(moment) == 3]
+    return len(scores) == len(row.moments) and all(score >= following for score, following in pairwise(scores))
 
 
 FORMAT = Format(
     "videomind",
     "VideoMind JSON (vid, query, pred, conf)",
-    recognise,
-    read,
+    _recognise,
+    reader(_rows, field="pred"),
     videos="files",
     numbers_queries=True,
 )

@@ -8,12 +8,10 @@ the README of Tangent0308/OMTG, and open-compass/VLMEvalKit, ``vlmeval/inference
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from truemoment.io.base import AnswerRows, Format
+from truemoment.io.base import Format
 from truemoment.io.head import Head
-from truemoment.io.rows import FileRow, answer_rows
-from truemoment.io.table import Headings, headings, headings_text, read_table
+from truemoment.io.rows import reader
+from truemoment.io.table import Headings, answers_of, headings, headings_text
 
 HEADINGS: Headings = {
     "query_id": ("id",),
@@ -23,27 +21,16 @@ HEADINGS: Headings = {
 }
 
 
-def recognise(head: Head) -> str | None:
-    """Return why a file looks like VLMEvalKit's."""
+def _recognise(head: Head) -> str | None:
     names = {name.strip().lower() for name in headings(head)}
     return f"its headings are {headings_text(head)}" if {"video", "question", "prediction"} <= names else None
-
-
-def read(path: Path, progress: bool = False) -> AnswerRows:
-    """Read the file."""
-    del progress  # read in one piece
-    rows = [
-        FileRow(line, of.get("query_id") or None, of["video_id"], of["sentence"], text=of["prediction"] or None)
-        for line, of in read_table(path, HEADINGS, ("video_id", "sentence", "prediction"))
-    ]
-    return answer_rows(path, FORMAT.name, rows, field="prediction")
 
 
 FORMAT = Format(
     "vlmevalkit",
     "TSV of VLMEvalKit (id, video, question, prediction)",
-    recognise,
-    read,
+    _recognise,
+    reader(lambda path, _: answers_of(path, HEADINGS, ("video_id", "sentence", "prediction")), text_field="prediction"),
     videos="files",
     numbers_queries=True,
 )

@@ -23,6 +23,7 @@ from truemoment.datasets import load_annotations
 from truemoment.protocols import Protocol, get_protocol
 from truemoment.records import Annotations
 from truemoment.reports.model import Drawing
+from truemoment.scores import Scores
 
 PUBLISHED = Path(__file__).parent / "published"
 """Folder of the published figures."""
@@ -43,7 +44,7 @@ class Reproduced:
     Parameters
     ----------
     source, table
-        Where the published figure stands; of a figure of ours alone, what it belongs to.
+        Source of the published figure; for a figure of ours alone, the table that it belongs to.
     dataset, split, method, measure
         What the figures are of, in the words of the paper.
     unit
@@ -105,7 +106,7 @@ class Reproduced:
 
     @property
     def status(self) -> Status:
-        """The verdict: ours prints alike, lies within the tolerance or outside, is not judged, or is not there."""
+        """The verdict: ours prints alike, is within the tolerance or outside, is not judged, or is missing."""
         if self.printed is None:
             return "published, unchecked"
         if self.tolerance is None:
@@ -164,15 +165,7 @@ class PublishedTable:
 
 @dataclass(frozen=True)
 class ReproducedTable:
-    """A table and its figures.
-
-    Parameters
-    ----------
-    rows
-        Its figures; none if it was not run.
-    why_not
-        Why it was not run, else "".
-    """
+    """A table and its figures; without figures, `why_not` it was not run."""
 
     table: PublishedTable
     rows: Sequence[Reproduced]
@@ -218,7 +211,7 @@ def beside(
     reason: str = "",
     signature: str = "",
 ) -> Reproduced:
-    """Set our figure, or one a run, of which the mean is taken, beside a published one.
+    """Return a published figure with ours, or with the mean of our runs.
 
     `values` are fractions, counts (also where thousands or millions are published) or amounts in the unit of the
     figure. `tolerance` is in points of percent or that unit, as decimal text; "0" for "prints alike", None for a figure
@@ -237,6 +230,41 @@ def beside(
     row = with_ours(row, values, protocol=protocol, decimals=digits if tolerance == "0" else max(digits, 2))
     judged = None if tolerance is None else Decimal(tolerance)
     return replace(row, tolerance=judged, reason=reason, signature=signature)
+
+
+def beside_scores(
+    figure: PublishedFigure,
+    scores: Sequence[Scores],
+    *,
+    tolerance: str | None,
+    protocol: Protocol | None = None,
+    reason: str = "",
+    measure: str | None = None,
+    suffix: str = "",
+) -> Reproduced:
+    """Set our scores, one a run, beside a published figure of a measure, by default the one that the figure names."""
+    name = measure or figure.measure
+    return beside(
+        figure,
+        [run.value(name) for run in scores],
+        tolerance=tolerance,
+        protocol=protocol,
+        reason=reason,
+        signature=f"{name}|{scores[0].signature()}{suffix}",
+    )
+
+
+def data_signature(splits: Iterable[Annotations]) -> str:
+    """Return names and hashes of the annotations from which a figure is computed."""
+    return "data:" + "+".join(f"{of.dataset}/{of.split}#{of.sha256[:8]}" for of in splits)
+
+
+def by_dataset(figures: Sequence[PublishedFigure]) -> dict[str, list[PublishedFigure]]:
+    """Return the figures of each dataset, in the order of the datasets."""
+    found: dict[str, list[PublishedFigure]] = {}
+    for figure in figures:
+        found.setdefault(figure.dataset, []).append(figure)
+    return found
 
 
 def with_ours(

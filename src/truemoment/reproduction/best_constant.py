@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from truemoment.baselines import BestConstant
 from truemoment.comparison import PublishedFigure
 from truemoment.evaluation import evaluate
-from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside
+from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside_scores
 
 
 def best_constant(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
@@ -15,9 +15,7 @@ def best_constant(figures: Sequence[PublishedFigure], inputs: TableInputs) -> It
     train, test = (inputs.load("Charades-STA", split) for split in ("training", "test"))
     fitted = BestConstant("R@1,IoU=0.5").fit(train)
     scores = evaluate(test, fitted.ground(test.queries), [figure.measure for figure in figures])
-    for figure in figures:
-        signature = f"{figure.measure}|{scores.signature()}"
-        yield beside(figure, scores.value(figure.measure), tolerance="0", reason=REASON, signature=signature)
+    yield from (beside_scores(figure, [scores], tolerance="0", reason=REASON) for figure in figures)
 
 
 REASON = 'is in no paper: our own figure of "first 30 %", recomputed here through the baseline BestConstant'

@@ -71,14 +71,7 @@ def blind_beside_published(figures: Sequence[PublishedFigure], inputs: TableInpu
 class SplitFigures:
     """Published figures of one measure on one split, and those of the floors; in percent.
 
-    Parameters
-    ----------
-    dataset, split, measure
-        What they measure.
-    models
-        Published models that see the video, in the order published: name and figure.
-    floors
-        Figures of the floors by name.
+    `models` are (name, figure) of published models that see the video, in the order published.
     """
 
     dataset: str

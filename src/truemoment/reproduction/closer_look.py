@@ -23,7 +23,17 @@ from truemoment.evaluation import evaluate, evaluate_constants
 from truemoment.grounders import Grounder
 from truemoment.intervals import Floats
 from truemoment.protocols import get_protocol
-from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside, unchecked, with_ours
+from truemoment.reproduction.base import (
+    PublishedTable,
+    Reproduced,
+    TableInputs,
+    beside,
+    beside_scores,
+    by_dataset,
+    data_signature,
+    unchecked,
+    with_ours,
+)
 from truemoment.scores import Scores
 
 PAPER = "Closer Look (Yuan et al. 2021)"
@@ -54,14 +64,13 @@ def sizes(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[R
     for figure in figures:
         annotations = inputs.load(figure.dataset, figure.split)
         count = {"videos": annotations.n_videos, "query-moment pairs": annotations.n_queries}[figure.measure]
-        data = f"data:{annotations.dataset}/{annotations.split}#{annotations.sha256[:8]}"
-        yield beside(figure, count, tolerance="0", signature=data)
+        yield beside(figure, count, tolerance="0", signature=data_signature([annotations]))
 
 
 def floors(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """Figures of PredictAll and Bias-based; those of other methods stay as published.
 
-    Of Table 2 the Bias-based figures are judged by their mean difference alone (:func:`table_2`).
+    The Bias-based figures of Table 2 are judged only by their mean difference (:func:`table_2`).
     """
 
     @functools.cache
@@ -74,15 +83,13 @@ def floors(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[
         if figure.method not in METHODS:
             yield unchecked(figure)
             continue
-        of = scores(figure.dataset, figure.split, figure.method)
         exact = figure.method == "PredictAll"
-        yield beside(
+        yield beside_scores(
             figure,
-            of.value(figure.measure),
+            [scores(figure.dataset, figure.split, figure.method)],
             tolerance="0" if exact else None if figure.table == "Table 2" else BIAS_BASED_TOLERANCE,
             protocol=PROTOCOL if figure.table == "Table 2" else replace(PROTOCOL, rounding="nearest"),
             reason="" if exact else BIAS_BASED_REASON,
-            signature=f"{figure.measure}|{of.signature()}",
         )
 
 
@@ -105,8 +112,7 @@ def bandwidth_search(figures: Sequence[PublishedFigure], inputs: TableInputs) ->
     """How near to the published Bias-based figures other bandwidths come, with and without reflection."""
     figures = [figure for figure in figures if figure.method == "Bias-based"]
     grid = grid_of_moments(GRID_STEP_NORM)
-    for dataset in dict.fromkeys(figure.dataset for figure in figures):
-        of_dataset = [figure for figure in figures if figure.dataset == dataset]
+    for dataset, of_dataset in by_dataset(figures).items():
         train = inputs.load(dataset, "training")
         scott = len(locations(train)[0]) ** (-1 / 6)
         tried: dict[str, Floats] = {}

@@ -35,6 +35,9 @@ from truemoment.reproduction.base import (
     Reproduced,
     TableInputs,
     beside,
+    beside_scores,
+    by_dataset,
+    data_signature,
     published_figures,
     unchecked,
     with_ours,
@@ -80,16 +83,9 @@ def blind(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[R
         key = figure.dataset, figure.method
         if key not in measured:
             measured[key] = _measure(figure.method, figure.dataset, inputs)
-        scores = measured[key]
-        yield beside(
-            figure,
-            [of_run.value(figure.measure) for of_run in scores],
-            tolerance=None
-            if figure.method == "Uniform random" and inputs.runs < RUNS_TO_JUDGE
-            else TOLERANCE[figure.method],
-            reason=REASON[figure.method],
-            signature=f"{figure.measure}|{scores[0].signature()}",
-        )
+        few_runs = figure.method == "Uniform random" and inputs.runs < RUNS_TO_JUDGE
+        tolerance = None if few_runs else TOLERANCE[figure.method]
+        yield beside_scores(figure, measured[key], tolerance=tolerance, reason=REASON[figure.method])
 
 
 def _measure(method: str, dataset: str, inputs: TableInputs) -> list[Scores]:
@@ -123,13 +119,12 @@ def verb_coverage(figures: Sequence[PublishedFigure], inputs: TableInputs) -> It
         verbs = verbs_of(sentences, engine, keep_stop_words=of_closer_look)
         rule = "kept, as the paper names no such rule" if of_closer_look else "left out, as in the authors' code"
         reason = f"other engine of verbs; stop words {rule}"
-        data = "+".join(f"{split.dataset}/{split.split}#{split.sha256[:8]}" for split in splits)
         yield beside(
             figure,
             coverage(verb_counts(verbs), 30),
             tolerance=COVERAGE_TOLERANCE,
             reason=reason,
-            signature=f"verbs:{engine.name}|data:{data}",
+            signature=f"verbs:{engine.name}|{data_signature(splits)}",
         )
 
 
@@ -164,8 +159,7 @@ class OnlyVerbs:
 def verb_engine(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
     """How our verbs differ from those the authors found, and what that does to Action-Aware Blind."""
     engine = get_engine(inputs.engine)
-    for dataset in dict.fromkeys(figure.dataset for figure in figures):
-        of_dataset = [figure for figure in figures if figure.dataset == dataset]
+    for dataset, of_dataset in by_dataset(figures).items():
         theirs = {figure.measure.removeprefix(WITH_VERB): int(figure.value) for figure in of_dataset}
         inputs.on_status(f"verbs of {dataset}")
         train = inputs.load(dataset, "training")
@@ -176,7 +170,7 @@ def verb_engine(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iter
 def _verbs_beside(
     theirs: Mapping[str, int], figure: PublishedFigure, train: Annotations, engine: Engine
 ) -> Iterator[Reproduced]:
-    """Our verbs beside theirs: how many training queries hold each of their 50, and how many of the 50 are ours."""
+    """Our verbs beside theirs: training queries with each of their 50, and how many of the 50 are also ours."""
     verbs = verbs_of(train.queries.sentence, engine)
     holding = verb_counts([tuple(set(of_query)) for of_query in verbs])
     frequent = [verb for verb, _ in verb_counts(verbs).most_common(len(theirs))]
@@ -185,7 +179,7 @@ def _verbs_beside(
     alone = [verb for verb in theirs if verb not in frequent], [verb for verb in frequent if verb not in theirs]
     total, common = sum(theirs.values()), len(theirs) - len(alone[0])
     of_engine = replace(figure, method=engine.name)
-    data = f"verbs:{engine.name}|data:{train.dataset}/{train.split}#{train.sha256[:8]}"
+    data = f"verbs:{engine.name}|{data_signature([train])}"
     yield beside(
         replace(of_engine, measure="queries with a verb of their 50, summed over verbs", value=Decimal(total)),
         sum(holding[verb] for verb in theirs),
@@ -218,13 +212,7 @@ def _with_their_verbs(dataset: str, verbs: Collection[str], inputs: TableInputs)
         if (figure.dataset, figure.method, figure.measure) == (dataset, "Action-Aware Blind", "R@1,IoU=0.5")
     )
     grounder = ActionAware(inputs.rng, OnlyVerbs(get_engine(inputs.engine), verbs))
-    scores = _runs(grounder, dataset, inputs)
-    row = beside(
-        figure,
-        [of_run.value(figure.measure) for of_run in scores],
-        tolerance=None,
-        signature=f"{figure.measure}|{scores[0].signature()}",
-    )
+    row = beside_scores(figure, _runs(grounder, dataset, inputs), tolerance=None)
     return replace(row, method=f"{figure.method}, their 50 verbs")
 
 
@@ -289,14 +277,9 @@ def people(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[
             )
         else:
             tolerance = REPRESENTATIVE_TOLERANCE[figure.dataset]
-            selected = scores.picked(by_agreement(here.annotators)[0])
-            yield beside(
-                figure,
-                selected.value(figure.measure),
-                tolerance=tolerance,
-                reason="" if tolerance == "0" else ONE_QUERY,
-                signature=signature,
-            )
+            selected = scores.picked(by_agreement(here.annotators)[0]).value(figure.measure)
+            reason = "" if tolerance == "0" else ONE_QUERY
+            yield beside(figure, selected, tolerance=tolerance, reason=reason, signature=signature)
 
 
 def several_references(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
@@ -315,16 +298,10 @@ def several_references(figures: Sequence[PublishedFigure], inputs: TableInputs) 
             continue
         if figure.dataset not in runs:
             runs[figure.dataset] = _blind_on_marked(figure.dataset, here.annotators, measure, inputs)
-        scores = [
-            of_run.scores["nearest" if rule == "nearest" else "representative"] for of_run in runs[figure.dataset]
-        ]
-        yield beside(
-            figure,
-            [of_run.value(measure) for of_run in scores],
-            tolerance=BLIND_TOLERANCE,
-            reason=REASON["Action-Aware Blind"],
-            signature=f"{measure}|{scores[0].signature()}",
-        )
+        reference: Reference = "nearest" if rule == "nearest" else "representative"
+        scores = [of_run.scores[reference] for of_run in runs[figure.dataset]]
+        reason = REASON["Action-Aware Blind"]
+        yield beside_scores(figure, scores, tolerance=BLIND_TOLERANCE, reason=reason, measure=measure)
 
 
 def _people_against_people(

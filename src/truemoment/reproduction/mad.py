@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -37,7 +38,16 @@ from truemoment.measures import Recall, parse_measure
 from truemoment.proposals import WindowedGrid
 from truemoment.protocols import get_protocol
 from truemoment.records import Annotations
-from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside, unchecked
+from truemoment.reproduction.base import (
+    PublishedTable,
+    Reproduced,
+    TableInputs,
+    beside,
+    beside_scores,
+    by_dataset,
+    data_signature,
+    unchecked,
+)
 from truemoment.scores import Scores
 from truemoment.searching.chunks import TOP, chunked, ground_chunks
 from truemoment.searching.zero_shot import ZeroShot
@@ -57,7 +67,7 @@ SPLITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """Splits that make up a dataset."""
 
 TWO_FILES = "train and val_1"
-"""The part of ActivityNet Captions whose sentences have as many words as the paper says."""
+"""The part of ActivityNet Captions whose sentences have as many words as in the paper."""
 
 OURS: Mapping[str, Callable[[Statistics], float]] = MappingProxyType(
     {
@@ -130,9 +140,8 @@ def table_1(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator
     """Every column of the datasets whose files are there; the others stay as published."""
     engine = Remembered(get_engine(inputs.engine))
     missing: list[MissingFileError] = []
-    datasets = dict.fromkeys(figure.dataset for figure in figures)
-    for dataset in datasets:
-        of_dataset = [figure for figure in figures if figure.dataset == dataset]
+    datasets = by_dataset(figures)
+    for dataset, of_dataset in datasets.items():
         try:
             splits = {split: inputs.load(dataset, split) for split in SPLITS[dataset]}
         except MissingFileError as error:
@@ -151,8 +160,7 @@ def _rows(
 ) -> Iterator[Reproduced]:
     groups = {TWO_FILES: ("train", "val_1")} if "val_1" in splits else {}
     found = dataset_statistics(splits, engine, groups=groups)
-    data = "+".join(f"{split.dataset}/{split.split}#{split.sha256[:8]}" for split in splits.values())
-    signature = f"words:{engine.name}|data:{data}"
+    signature = f"words:{engine.name}|{data_signature(splits.values())}"
     for figure in figures:
         ours = OURS[figure.measure]
         judged = OF_FIGURE.get((figure.dataset, figure.measure), OF_COLUMN.get(figure.measure, EXACT))
@@ -244,18 +252,13 @@ NO_FEATURES = "not recomputed: its feature files are not in the data folder"
 SIMULATED = "not judged: the files are simulated films in the form of MAD's, of which nothing is published"
 
 
-def table_2(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
-    """Whole films; CLIP stays as published where there are no feature files, VLG-Net always."""
-    yield from _methods(figures, inputs, math.inf)
+def search_tables(
+    figures: Sequence[PublishedFigure], inputs: TableInputs, length_s: float = math.inf
+) -> Iterator[Reproduced]:
+    """Tables 2 and 3: every method on whole films, or on chunks of a length.
 
-
-def table_3(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
-    """Chunks of three minutes; otherwise as :func:`table_2`."""
-    yield from _methods(figures, inputs, CHUNK_S)
-
-
-def _methods(figures: Sequence[PublishedFigure], inputs: TableInputs, length_s: float) -> Iterator[Reproduced]:
-    """Every figure of a table, method by method, on chunks of a length."""
+    CLIP stays as published where there are no feature files, VLG-Net always.
+    """
     films = inputs.load("MAD", "test")
     evaluated = films if math.isinf(length_s) else chunked(films, length_s).annotations
     folder = data_folder(inputs.data_dir) / "mad"
@@ -283,18 +286,18 @@ def _methods(figures: Sequence[PublishedFigure], inputs: TableInputs, length_s: 
                 yield replace(unchecked(figure), reason=reason)
                 continue
             judged = Judged(None, SIMULATED) if simulated else JUDGED[figure.table, method]
-            yield beside(
+            yield beside_scores(
                 figure,
-                [scores.value(figure.measure) for scores in runs],
+                runs,
                 tolerance=judged.tolerance,
                 protocol=runs[0].protocol,
                 reason=judged.reason,
-                signature=f"{figure.measure}|{runs[0].signature()}|{made_of}",
+                suffix=f"|{made_of}",
             )
 
 
 def _simulated(inputs: TableInputs) -> bool:
-    """Whether the folder of MAD holds films of ours in its form."""
+    """Whether the folder of MAD contains simulated films in its form."""
     return (data_folder(inputs.data_dir) / "mad" / MANIFEST).exists()
 
 
@@ -334,7 +337,7 @@ def _feature_files(folder: Path) -> tuple[FeatureStore, SentenceFile]:
 
 
 def _deepest(figures: Sequence[PublishedFigure]) -> int:
-    """The most answers that a figure looks at."""
+    """Return the largest number of answers that a figure uses."""
     measures = (parse_measure(figure.measure) for figure in figures)
     return max(measure.n for measure in measures if isinstance(measure, Recall))
 
@@ -354,7 +357,7 @@ TABLES = (
         f"{PAPER}, Table 2",
         ("mad",),
         "mad_table2.csv",
-        table_2,
+        search_tables,
     ),
     PublishedTable(
         "mad-3",
@@ -362,6 +365,6 @@ TABLES = (
         f"{PAPER}, Table 3",
         ("mad",),
         "mad_table3.csv",
-        table_3,
+        partial(search_tables, length_s=CHUNK_S),
     ),
 )

@@ -20,23 +20,23 @@ from truemoment.bias.splitting import Plan, resplit
 from truemoment.comparison import PublishedFigure
 from truemoment.datasets.resplit_folder import SPLITS
 from truemoment.records import Annotations
-from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs, beside, unchecked, with_ours
+from truemoment.reproduction.base import (
+    PublishedTable,
+    Reproduced,
+    TableInputs,
+    beside,
+    data_signature,
+    unchecked,
+    with_ours,
+)
 from truemoment.reproduction.closer_look import PAPER
-
-_SPLIT_NAMES = MappingProxyType({"training": "train"})
 
 
 class PaperReading(NamedTuple):
-    """A way to read the paper.
+    """A way to read the paper, and tolerances; None for what is not judged.
 
-    Parameters
-    ----------
-    plan
-        How queries are marked.
-    sizes
-        Tolerance of the numbers of videos and queries; None where they are not judged.
-    not_in_common
-        Most of the queries, in percent, that may be ours or theirs alone; None where it is not judged.
+    `sizes` is the tolerance of the numbers of videos and queries; `not_in_common` the largest share of the queries, in
+    percent, that only ours or only theirs may contain.
     """
 
     name: str
@@ -88,7 +88,7 @@ READINGS: Mapping[str, tuple[PaperReading, ...]] = MappingProxyType(
 
 
 def table_1(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:
-    """Sizes of the splits made again, and which queries of the published test-ood they hold."""
+    """Sizes of the splits made again, and the queries that they share with the published test-ood."""
     for dataset, readings in READINGS.items():
         sizes = [figure for figure in figures if figure.dataset == dataset]
         pool = Annotations.joined([inputs.load(dataset, split) for split in SPLITS])
@@ -96,21 +96,18 @@ def table_1(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator
         for number, reading in enumerate(readings):
             inputs.on_status(f"splitting {dataset}: {reading.name}")
             found = resplit(pool, np.random.default_rng(inputs.rng.integers(2**63)), reading.plan)
-            data = f"data:{pool.dataset}/all#{pool.sha256[:8]}"
+            data = data_signature([pool])
             for figure in sizes:
-                split = _SPLIT_NAMES.get(figure.split, figure.split)
+                split = "train" if figure.split == "training" else figure.split
                 if split != "test-ood" and number:
                     continue  # dealt at random, in each reading alike
+                method, tolerance, reason = reading.name, reading.sizes, reading.reason
+                if split != "test-ood":
+                    method, tolerance = "dealt at random", None
+                    reason = "videos are dealt at random until a split holds 5 % of the queries"
                 part = found.part(split)
-                yield beside(
-                    replace(figure, method=reading.name if split == "test-ood" else "dealt at random"),
-                    {"videos": part.n_videos, "query-moment pairs": part.n_queries}[figure.measure],
-                    tolerance=reading.sizes if split == "test-ood" else None,
-                    reason=reading.reason
-                    if split == "test-ood"
-                    else "videos are dealt at random until a split holds 5 % of the queries",
-                    signature=data,
-                )
+                count = {"videos": part.n_videos, "query-moment pairs": part.n_queries}[figure.measure]
+                yield beside(replace(figure, method=method), count, tolerance=tolerance, reason=reason, signature=data)
             ours = set(found.part("test-ood").query_id)
             ood = next(figure for figure in sizes if figure.split == "test-ood")
             for measure, those, others in (
@@ -119,8 +116,8 @@ def table_1(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator
             ):
                 row = unchecked(replace(ood, method=reading.name, measure=measure))
                 row = replace(row, unit="percent", published=None, reason=reading.reason, signature=data)
-                tolerance = None if reading.not_in_common is None else Decimal(reading.not_in_common)
-                yield replace(with_ours(row, len(those - others) / len(those)), tolerance=tolerance)
+                most = None if reading.not_in_common is None else Decimal(reading.not_in_common)
+                yield replace(with_ours(row, len(those - others) / len(those)), tolerance=most)
 
 
 TABLES = (

@@ -170,7 +170,6 @@ class ServedModel:
         answers = list(collected.answers.values())
         rows = AnswerRows(
             self.raw,
-            "answers",
             None,
             [answer.query_id for answer in answers],
             [answer.video_id for answer in answers],
