@@ -49,6 +49,7 @@ def test_simulated_methods_are_recovered(share):
     assert better <= 400 * (0.025 + 3 * math.sqrt(0.025 * 0.975 / 400)) if share == 0 else better > 200
 
 
+@pytest.mark.slow
 def test_hits_are_counted_where_the_networks_of_the_floor_miss(plain_audit):
     """Against loops over the queries, with the answers of the two fitted networks by R@1."""
     results = plain_audit.results
