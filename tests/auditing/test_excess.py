@@ -13,6 +13,9 @@ from truemoment.measures import parse_measures
 from truemoment.network_row import excess
 from truemoment.records import Predictions
 
+pytestmark = pytest.mark.slow
+
+
 MEASURE = parse_measures("R@1,IoU=0.5")[0]
 
 
@@ -26,7 +29,6 @@ def test_the_excess_is_that_of_a_loop():
     assert low < value < high
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_simulated_methods_are_recovered(share):
     """A method that finds a share t and else guesses as the networks do has the excess of the module's formula.
@@ -49,7 +51,6 @@ def test_simulated_methods_are_recovered(share):
     assert better <= 400 * (0.025 + 3 * math.sqrt(0.025 * 0.975 / 400)) if share == 0 else better > 200
 
 
-@pytest.mark.slow
 def test_hits_are_counted_where_the_networks_of_the_floor_miss(plain_audit):
     """Against loops over the queries, with the answers of the two fitted networks by R@1."""
     results = plain_audit.results
