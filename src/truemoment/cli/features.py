@@ -75,7 +75,8 @@ def command(
     refuse_outputs([path, *data.files()], [json_path, out])
     given = any(value is not None for value in (data.dataset, data.annotations, data.split))
     reference = data.read() if given else None
-    store = open_features(path if path.exists() else source, data_dir=data.data_dir, seed=seed, fps=fps)
+    name = path if path.exists() else source
+    store = open_features(name, dataset=data.dataset, data_dir=data.data_dir, seed=seed, fps=fps)
     alignment = (
         None if reference is None else check(store, reference, progress=_progress_bar("reading", show=output.progress))
     )

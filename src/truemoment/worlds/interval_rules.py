@@ -36,19 +36,17 @@ import numpy as np
 from truemoment.baselines.base import locations
 from truemoment.cells import cell_of, n_cells
 from truemoment.exceptions import InputError, UsageError
-from truemoment.intervals import Floats, Ints
+from truemoment.intervals import Floats, Ints, temporal_iou
 from truemoment.language import Engine, get_engine
 from truemoment.records import Annotations, Predictions, Queries
-from truemoment.worlds.perception import AnnotatedActions
+from truemoment.worlds.concepts import Concept, concepts_of
+from truemoment.worlds.perception import WITHIN_S, AnnotatedActions
 
 Intervals = Callable[[str], AnnotatedActions]
 """Returns the intervals of a video, such as :meth:`~truemoment.worlds.perception.Perception.intervals`."""
 
 N_STEPS = 16
 """Steps of start and of end within which training moments are counted: the 16 clips of 2D-TAN on Charades."""
-
-WITHIN_S = 0.15
-"""A moment is an interval if both ends differ by this at most."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +141,57 @@ class NamedInterval:
         return [
             {token.lemma for token in tokens if token.tag in ("VERB", "NOUN")} for tokens in self.engine.analyse(texts)
         ]
+
+
+@dataclass(frozen=True, eq=False)
+class ConceptInterval:
+    r"""Answer with the intervals on which the concepts of the sentence agree most: a ceiling for ActivityNet.
+
+    Each interval there has one concept. The score of an interval i of a concept of the sentence s is
+
+    .. math:: \sum_{c \in s} \max_{j \in I_c} \mathrm{IoU}(i, j), \qquad I_c \text{ the intervals of concept } c.
+
+    All other intervals score 0.
+
+    Parameters
+    ----------
+    intervals
+        Intervals of each video.
+    concepts
+        Concept of each class.
+    engine
+        Finds verbs and nouns.
+    """
+
+    intervals: Intervals
+    concepts: Sequence[Concept]
+    engine: Engine = field(default_factory=get_engine)
+    name: str = "concept interval"
+
+    def fit(self, train: Annotations, val: Annotations | None = None) -> ConceptInterval:
+        """Return itself."""
+        del train, val
+        return self
+
+    def ground(self, queries: Queries, top: int = 1) -> Predictions:
+        """Rank the intervals by their agreement."""
+        number = {concept: at for at, concept in enumerate(self.concepts)}
+        of_query = [
+            [number[concept] for concept in found if concept in number]
+            for found in concepts_of(queries.sentence.tolist(), self.engine)
+        ]
+
+        def score(row: int, found: _Found) -> Floats:
+            named = np.flatnonzero(np.isin(found.klass, of_query[row]))
+            scores = np.zeros(len(found))
+            if len(named):
+                start, end = found.start_end_s[named].T
+                alike = temporal_iou(start[:, None], end[:, None], start, end)
+                begins = np.flatnonzero(np.diff(found.klass[named], prepend=-1))  # intervals are sorted by class
+                scores[named] = np.maximum.reduceat(alike, begins, axis=1).sum(axis=1)
+            return scores
+
+        return _answers(queries, self.intervals, score, top=top, name=self.name)
 
 
 def interval_share(annotations: Annotations, intervals: Intervals, within_s: float = WITHIN_S) -> float:
