@@ -113,4 +113,4 @@ def _interval_share(store: FeatureStore, reference: Annotations) -> float | None
     if not isinstance(store, Perception) or not len(reference):
         return None
     known = all(video_id in store for video_id in reference.video_id.tolist())
-    return interval_share(reference, store.actions.__getitem__) if known else None
+    return interval_share(reference, store.actions.__getitem__, store.within_s) if known else None

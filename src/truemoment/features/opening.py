@@ -80,9 +80,7 @@ def open_features(
     return store
 
 
-def _opened(
-    text: str, dataset: str | None, data_dir: str | Path | None, seed: int, fps: float | None
-) -> FeatureStore:
+def _opened(text: str, dataset: str | None, data_dir: str | Path | None, seed: int, fps: float | None) -> FeatureStore:
     path = Path(text)
     if text.startswith(SIMULATED):
         if fps is not None:

@@ -1,13 +1,13 @@
 """Simulated perception for ActivityNet: frame features of a simulated detector of the words of sentences.
 
-ActivityNet Captions has no labels of actions that belong to its moments, so its own sentences are the labels. A
-*concept* is a verb or a noun (base form and part of speech, :mod:`truemoment.language`); the concepts are the
-:data:`N_CONCEPTS` that occur in most sentences of the training split. A concept is *visible* in a second of a video if
-the middle of the second lies in the moment of a sentence with this concept. The annotated intervals of a concept are its
-runs of visible seconds. From these intervals a detector is simulated as for Charades
-(:mod:`truemoment.worlds.perception`: detection rate, false positives, jitter and noise by one dial), with one row each
-second and one number for each concept. The quality is the frame mAP on training videos, too; :data:`CALIBRATION` gives
-the dial.
+ActivityNet Captions has no action labels for its moments, so its sentences are the labels. A *concept* is a verb or a
+noun (base form and part of speech, :mod:`truemoment.language`). The concepts are the :data:`N_CONCEPTS` that occur in
+most sentences of the training split. A concept is *visible* in a second of a video if the middle of the second lies in
+the moment of a sentence with this concept. The annotated intervals of a concept are its runs of visible seconds.
+
+A detector of these intervals is simulated as for Charades (:mod:`truemoment.worlds.perception`): one dial sets
+detection rate, false positives, jitter and noise. Features have one row each second and one number for each concept.
+The quality is again the frame mAP on training videos; :data:`CALIBRATION` gives the dial.
 
 What the features do not contain:
 
@@ -106,6 +106,10 @@ class Concept(NamedTuple):
     tag: Tag
 
 
+Concepts = tuple[Concept, ...]
+"""The distinct concepts of a sentence, in alphabetical order."""
+
+
 @dataclass(frozen=True, eq=False)
 class ConceptVocabulary:
     """The concepts of training sentences.
@@ -122,16 +126,16 @@ class ConceptVocabulary:
     count: Ints
 
     @classmethod
-    def of(cls, sentences: Sequence[str], engine: Engine, n_concepts: int = N_CONCEPTS) -> ConceptVocabulary:
+    def of(cls, sentences: Iterable[Concepts], n_concepts: int = N_CONCEPTS) -> ConceptVocabulary:
         """Return the concepts of most sentences; ties in alphabetical order.
 
         Examples
         --------
-        >>> found = ConceptVocabulary.of(["A man jumps.", "The man sits."], get_engine(), 2)
+        >>> found = ConceptVocabulary.of(concepts_of(["A man jumps.", "The man sits."], get_engine()), 2)
         >>> [(concept.lemma, concept.tag) for concept in found.concepts], found.count.tolist()
         ([('man', 'NOUN'), ('jump', 'VERB')], [2, 1])
         """
-        counted = Counter(concept for concepts in concepts_of(sentences, engine) for concept in concepts)
+        counted = Counter(concept for concepts in sentences for concept in concepts)
         kept = sorted(counted.items(), key=lambda item: (-item[1], item[0]))[:n_concepts]
         return cls(tuple(concept for concept, _ in kept), np.array([count for _, count in kept], dtype=np.int64))
 
@@ -205,7 +209,11 @@ def perfect_concepts(dataset: str, *, data_dir: str | Path | None = None) -> Con
 
 
 def perceived_concepts(
-    train: Annotations, others: Sequence[Annotations] = (), *, n_concepts: int = N_CONCEPTS, engine: Engine | None = None
+    train: Annotations,
+    others: Sequence[Annotations] = (),
+    *,
+    n_concepts: int = N_CONCEPTS,
+    engine: Engine | None = None,
 ) -> ConceptPerception:
     """Return features without errors of the videos of annotations.
 
@@ -221,12 +229,13 @@ def perceived_concepts(
         Finds verbs and nouns. [default: the lexicon]
     """
     engine = engine or get_engine()
-    vocabulary = ConceptVocabulary.of(train.queries.sentence.tolist(), engine, n_concepts)
-    visible = visible_runs([train, *others], vocabulary, engine)
+    read = [(part, concepts_of(part.sentence.tolist(), engine)) for part in (train, *others)]
+    vocabulary = ConceptVocabulary.of(read[0][1], n_concepts)
+    visible = visible_runs(read, vocabulary)
     return ConceptPerception(visible, vocabulary, Detector.at(1.0), seed=0, name=f"{SIMULATED}1")
 
 
-def concepts_of(sentences: Sequence[str], engine: Engine) -> list[tuple[Concept, ...]]:
+def concepts_of(sentences: Sequence[str], engine: Engine) -> list[Concepts]:
     """Return the distinct verbs and nouns of each sentence, in alphabetical order."""
     return [
         tuple(sorted({Concept(token.lemma, token.tag) for token in tokens if token.tag in ("VERB", "NOUN")}))
@@ -236,19 +245,28 @@ def concepts_of(sentences: Sequence[str], engine: Engine) -> list[tuple[Concept,
 
 
 def visible_runs(
-    annotations: Iterable[Annotations], vocabulary: ConceptVocabulary, engine: Engine
+    annotations: Iterable[tuple[Annotations, Sequence[Concepts]]], vocabulary: ConceptVocabulary
 ) -> dict[str, AnnotatedActions]:
     """Return the runs of seconds in which each concept is visible, by video id.
 
     Start and end are edges of rows (:func:`~truemoment.worlds.perception.row_edges_s`).
+
+    Parameters
+    ----------
+    annotations
+        Annotations, each with the concepts of every row's sentence.
+    vocabulary
+        Concepts that can be visible; the others are ignored.
     """
     number = {concept: at for at, concept in enumerate(vocabulary.concepts)}
     duration_s: dict[str, float] = {}
     moments: defaultdict[str, list[tuple[tuple[int, ...], float, float]]] = defaultdict(list)
-    for part in annotations:
-        shown = (tuple(number[of] for of in found if of in number) for found in concepts_of(part.sentence, engine))
+    for part, concepts in annotations:
+        shown = (tuple(number[of] for of in found if of in number) for found in concepts)
         columns = (part.video_id, part.duration_s, part.start_s, part.end_s)
-        for known, video_id, seconds, start_s, end_s in zip(shown, *(column.tolist() for column in columns), strict=True):
+        for known, video_id, seconds, start_s, end_s in zip(
+            shown, *(column.tolist() for column in columns), strict=True
+        ):
             if duration_s.setdefault(video_id, seconds) != seconds or not 0 < seconds <= LONGEST_VIDEO_S:
                 expected = f"expected one duration above 0 and at most {LONGEST_VIDEO_S:g} s"
                 problem = f"got {seconds} s after {duration_s[video_id]} s for video {video_id!r}, {expected}"

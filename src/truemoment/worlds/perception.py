@@ -51,6 +51,9 @@ CAUTION = (
 )
 """What every result made with these features must say."""
 
+WITH_ACTIONS = ("charades-sta", "charades-cd")
+"""Datasets whose features are simulated from annotated actions."""
+
 SIMULATED = "perception:"
 """The text that names these features begins with it; the quality follows."""
 
