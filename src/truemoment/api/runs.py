@@ -82,7 +82,8 @@ def train(
     data_dir
         Folder with the datasets (or the variable ``TRUEMOMENT_DATA``).
     features
-        Features of the videos: a file, a folder, or ``perception:Q`` for Charades. None for models that see no video.
+        Features of the videos: a file, a folder, or ``perception:Q`` for Charades and ActivityNet. None for models that
+        see no video.
     tests
         Splits to predict and measure. [default: every test split]
     changes
