@@ -21,7 +21,7 @@ NAME = "curves"
 """Name of the file, without ending."""
 
 HEIGHT_IN = 4.2
-MOST_TERMS = 4
+MOST_TERMS = 3
 """Terms of the loss that have a line of their own, beside the total."""
 
 LINES = ((METHOD, "-", "o"), (FLOOR, "--", "D"), (INK, ":", "^"), (OTHER, "-.", "v"))
