@@ -199,7 +199,9 @@ class WindowModel(GroundingModel):
 
     def losses(self, batch: Batch, output: ModelOutput) -> dict[str, Tensor]:
         """Return "alignment" over B x B pairs and "location" over the B pairs of a batch with one window each."""
-        terms = {"alignment": alignment_loss(self.score_all(output).float())}
+        scores = self.score_all(output)
+        scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
+        terms = {"alignment": alignment_loss(scores)}
         settings = self.window_settings
         if settings.location != "none":
             moment_s = batch.known("moment").double() * batch.known("duration_s")[:, None]
