@@ -62,7 +62,7 @@ def two_layers(model, fused):
     return model.score.weight @ hidden + model.score.bias
 
 
-def learned_by_heart(model, n_pairs, steps=150):
+def learned_by_heart(model, n_pairs, steps=200):
     """Train a model for features of 8 numbers on one batch, at a falling rate; return its scores and losses."""
     batch = pairs(n_pairs, width=8)
     batch = dataclasses.replace(batch, words=batch.words.float(), video=batch.video.float())
