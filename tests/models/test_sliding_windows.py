@@ -80,8 +80,8 @@ TABLE = [
     Row("charades-cd/test-iid", CHARADES, 95, "100.00 94.17 18.47"),
     Row("charades-cd/test-ood", CHARADES, 95, "99.85 95.88 18.09"),
     Row("activitynet-cd/test-iid", CHARADES, 427, "64.22 49.64 10.28", with_pair="61.4"),
-    # The table has 90.79, 75.81, 14.93 and 84.4: it gives no window to four queries on videos below 128 frames, to which
-    # the rule above the table gives one window. Without these windows our figures are those of the table.
+    # The table has 90.79, 75.81, 14.93 and 84.4. It gives no window to four queries on videos below 128 frames; the rule
+    # above the table gives such a video one window. Without these windows our figures are those of the table.
     Row("activitynet-cd/test-iid", ACTIVITYNET, 202, "90.91 75.86 14.96", with_pair="84.5"),
     Row("activitynet-cd/test-ood", ACTIVITYNET, 235, "94.11 87.22 15.91", with_pair="87.8"),
 ]
@@ -107,7 +107,7 @@ def test_what_the_windows_can_do(row, data_dir):
 
 
 def test_contexts_in_charades_cd(data_dir):
-    """acrn.md, section 8: both contexts are real for 57 % of the windows of 64 to 512 frames, one for 43 %, none for 1 %."""
+    """acrn.md, section 8: of windows of 64 to 512 frames 57 % have two real contexts, 43 % have one, 1 % have none."""
     train = load_annotations("charades-cd", "train", data_dir=data_dir)
     real = []
     for seconds in dict(zip(train.video_id.tolist(), train.duration_s.tolist(), strict=True)).values():
