@@ -80,8 +80,8 @@ TABLE = [
     Row("charades-cd/test-iid", CHARADES, 95, "100.00 94.17 18.47"),
     Row("charades-cd/test-ood", CHARADES, 95, "99.85 95.88 18.09"),
     Row("activitynet-cd/test-iid", CHARADES, 427, "64.22 49.64 10.28", with_pair="61.4"),
-    # The table has 90.79, 75.81, 14.93 and 84.4. It gives no window to four queries on videos below 128 frames; the rule
-    # above the table gives such a video one window. Without these windows our figures are those of the table.
+    # The table has 90.79, 75.81, 14.93 and 84.4. It gives no window to four queries on videos below 128 frames, to
+    # which the rule above the table gives one. Without these windows our figures are those of the table.
     Row("activitynet-cd/test-iid", ACTIVITYNET, 202, "90.91 75.86 14.96", with_pair="84.5"),
     Row("activitynet-cd/test-ood", ACTIVITYNET, 235, "94.11 87.22 15.91", with_pair="87.8"),
 ]
