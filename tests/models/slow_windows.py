@@ -78,6 +78,27 @@ def learned_by_heart(model, n_pairs, steps=200):
         return model.score_all(output), model.losses(batch, output)
 
 
+def kept_for_a_pair(model):
+    """Numbers that the backward pass needs for each of B x B pairs: a of a B^2 + b B + c, from three batches."""
+    few, more, most = (_kept_numbers(model, pairs(n_pairs, width=8)) for n_pairs in (40, 80, 120))
+    return (few - 2 * more + most) / (40**2 - 2 * 80**2 + 120**2)
+
+
+def _kept_numbers(model, batch):
+    """Numbers in all tensors that the backward pass of the loss needs."""
+    kept = {}
+
+    def keep(tensor):
+        storage = tensor.untyped_storage()
+        kept[storage.data_ptr()] = storage.nbytes() // tensor.element_size()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        terms = model.losses(batch, model(batch))
+    assert terms  # alive until all tensors are counted
+    return sum(kept.values())
+
+
 def gradients(loss, model):
     return torch.autograd.grad(loss, list(model.parameters()))
 

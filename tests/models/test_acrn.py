@@ -15,6 +15,7 @@ from slow_windows import (
     E,
     assert_same_gradients,
     gradients,
+    kept_for_a_pair,
     learned_by_heart,
     pairs,
     sentences,
@@ -176,6 +177,12 @@ def test_contexts_count_where_they_are_real(batch):
 def test_a_width_that_cannot_be_pooled_is_refused():
     with pytest.raises(UsageError, match=r"settings.pool: got 3, expected a divisor of settings.semantic, 8"):
         built(msgspec.structs.replace(SMALL, pool=3))
+
+
+def test_only_hidden_numbers_of_all_pairs_are_kept():
+    """B x B pairs keep K + 5 numbers each; the outer products alone would have 256."""
+    model = Acrn(AcrnSettings(semantic=64, hidden=32, pool=4), Inputs(8, E)).double()
+    assert 32 <= kept_for_a_pair(model) <= 32 + 5
 
 
 def test_it_learns_a_batch_by_heart():

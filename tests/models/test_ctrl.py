@@ -15,6 +15,7 @@ from slow_windows import (
     E,
     assert_same_gradients,
     gradients,
+    kept_for_a_pair,
     learned_by_heart,
     pairs,
     sentences,
@@ -179,6 +180,12 @@ def test_published_weights_have_the_published_spread():
         rel=0.15,
     )
     assert not any(of.any() for name, of in model.named_parameters() if name.endswith("bias"))
+
+
+def test_no_more_than_products_and_hidden_numbers_of_all_pairs_are_kept():
+    """B x B pairs keep H + K + 5 numbers each; the joined pair alone would have 4 H."""
+    model = Ctrl(CtrlSettings(semantic=64, hidden=32), Inputs(8, E)).double()
+    assert 64 + 32 <= kept_for_a_pair(model) <= 64 + 32 + 5
 
 
 def test_it_learns_a_batch_by_heart():
