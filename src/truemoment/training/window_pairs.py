@@ -33,7 +33,7 @@ MOST_SWAPS = 100
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class DrawnWindows:
+class LearnedWindows:
     """Windows of V videos, and the P pairs of queries and windows that are learned from.
 
     Parameters
@@ -55,7 +55,7 @@ class DrawnWindows:
     window: Ints
 
     @classmethod
-    def of(cls, first: Annotations, model: WindowModel) -> DrawnWindows:
+    def of(cls, first: Annotations, model: WindowModel) -> LearnedWindows:
         """Find the pairs of queries with one usable reference each.
 
         Raises
@@ -197,7 +197,7 @@ def windows_to_learn(
     track
         Wraps the list of videos, e.g. in a progress bar.
     """
-    drawn = DrawnWindows.of(first, model)
+    drawn = LearnedWindows.of(first, model)
     rows, real = _slots_of(drawn, store, recipe, model, track)
     query, window = drawn.query, drawn.window
     columns = {
@@ -221,7 +221,7 @@ def windows_to_learn(
 
 
 def _slots_of(
-    drawn: DrawnWindows,
+    drawn: LearnedWindows,
     store: FeatureStore,
     recipe: Recipe,
     model: WindowModel,
