@@ -186,7 +186,7 @@ train_options = together(
 
 
 def engine_option(text: str) -> Callable[[F], F]:
-    """--engine, of which the help has the text."""
+    """The option --engine."""
     return click.option("--engine", default="lexicon", show_default=True, metavar="NAME", help=text)
 
 

@@ -112,7 +112,7 @@ class Schedule(Struct, frozen=True, forbid_unknown_fields=True):
     Parameters
     ----------
     after
-        Epochs of the stage after each of which the rate is multiplied.
+        Epochs of the stage after which the rate is multiplied.
     factor
         What it is multiplied with.
     """

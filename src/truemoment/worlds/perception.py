@@ -209,7 +209,7 @@ class Perception:
     def _perceived(self, video_id: str) -> tuple[AnnotatedActions, np.random.Generator]:
         actions = self._actions_of(video_id)
         seeds = np.random.SeedSequence([self.seed, *_words(video_id)]).spawn(2)
-        of_hits, rng = map(np.random.default_rng, seeds)  # apart: noise does not depend on the number of actions
+        of_hits, rng = map(np.random.default_rng, seeds)  # two: noise does not depend on the number of actions
         return _detected(actions, self.habits, self.detector, of_hits, rng), rng
 
     def at(self, quality: float, *, seed: int) -> Perception:
