@@ -23,6 +23,8 @@ from truemoment.measures import FAMILIES
 from truemoment.protocols import CONVENTION_FIELDS
 from truemoment.references import REFERENCE_RULES
 
+pytestmark = pytest.mark.slow
+
 REFRESH = Path(__file__).resolve().parents[2] / "docs" / "refresh.py"
 _spec = importlib.util.spec_from_file_location("refresh", REFRESH)
 refresh = importlib.util.module_from_spec(_spec)

@@ -16,6 +16,9 @@ from truemoment.worlds import interval_rules
 from truemoment.worlds.interval_rules import LikeliestInterval, NamedInterval, RandomInterval, interval_share
 from truemoment.worlds.perception import CAUTION, AnnotatedActions, class_names, perfect_perception
 
+pytestmark = pytest.mark.slow
+
+
 NAMES = ("Closing a door", "Opening a book", "Holding a cup/glass of something")
 
 
