@@ -21,6 +21,8 @@ SMALL = {
     "tcn-dcm": MAP,
     "mdd": MAP,
     "ablr": {"n_clips": N_CLIPS, "hidden": HIDDEN, "location_hidden": 4, "location_bias": 0.5},
+    "ctrl": {"semantic": 16, "hidden": HIDDEN},
+    "acrn": {"semantic": 16, "hidden": HIDDEN, "pool": 4},
 }
 """Settings of a small model of each family."""
 

@@ -19,6 +19,8 @@ SETTINGS = {
     "tcn-dcm": MAP,
     "mdd": MAP,
     "ablr": ("settings.n_clips=8", "settings.hidden=16", "settings.location_hidden=8", "settings.location_bias=0.5"),
+    "ctrl": ("settings.semantic=16", "settings.hidden=16"),
+    "acrn": ("settings.semantic=16", "settings.hidden=16", "settings.pool=4"),
 }
 """Settings of a tiny model of each family."""
 

@@ -101,7 +101,7 @@ class TestATableInATemporaryFile:
             return files[0]
 
         monkeypatch.setattr(tempfile, "TemporaryFile", temporary)
-        table = examples._room((1000, 1000))
+        table = examples.empty_table((1000, 1000))
         on_disk = 512 * os.fstat(files[0].fileno()).st_blocks
         monkeypatch.undo()
         files[0].close()
@@ -116,7 +116,7 @@ class TestATableInATemporaryFile:
         monkeypatch.setattr(os, "posix_fallocate", full)
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
         with pytest.raises(InputError) as caught:
-            examples._room((1000, 1000))
+            examples.empty_table((1000, 1000))
         assert str(caught.value) == (
             f"{tmp_path}: has no room for 4,000,000 bytes of features (No space left on device); name a folder with "
             "more room by the variable TMPDIR"

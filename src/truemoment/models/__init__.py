@@ -6,6 +6,8 @@ blind-tan  Blind-TAN (Otani et al. 2020): the same without the video; a floor th
 tcn-dcm    TCN-DCM (Yang et al. 2021): content and location apart, the location adjusted for
 mdd        MDD (Lan et al. 2023): phrases, position reconstruction, several confounders
 ablr       ABLR (Yuan et al. 2019): attention between video and words, and a regression of both ends
+ctrl       CTRL (Gao et al. 2017): sliding windows scored against the sentence, with a regression of both ends
+acrn       ACRN (Liu et al. 2018): CTRL with an attention over a window and its contexts, and a tensor fusion
 =========  ===================================================================================================
 
 Importing this package loads no PyTorch; :func:`get_family` does.
@@ -42,6 +44,8 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
         "tcn-dcm": ("TCN-DCM", "tcn_dcm", "TCNDCM"),
         "mdd": ("MDD", "mdd", "MDD"),
         "ablr": ("ABLR", "ablr", "Ablr"),
+        "ctrl": ("CTRL", "ctrl", "Ctrl"),
+        "acrn": ("ACRN", "acrn", "Acrn"),
     }
 )
 """Title, module and class of each family by name; the settings are the class name with ``Settings``."""

@@ -6,6 +6,8 @@ Modules in the order in which a run uses them:
 recipes         the settings of a run
 vocabulary      words and their vectors
 examples        annotations and features as tensors
+window_pairs    windows to learn from and to answer with, for models that have windows
+answering       pairs of queries and videos to answer
 network         words and model together
 epoch_data      the pairs of an epoch: whole videos, or windows drawn again every epoch
 loop            epochs, the measure on the validation split, early stopping

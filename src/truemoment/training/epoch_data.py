@@ -1,4 +1,4 @@
-"""What a network learns from in each epoch, and what validates it: whole videos, or windows drawn again every epoch."""
+"""What a network learns from in each epoch, and what validates it: whole videos, or windows of long videos."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from truemoment.exceptions import UsageError
 from truemoment.features.base import FeatureStore
 from truemoment.intervals import Bools
 from truemoment.models.base import GroundingModel, MapModel
+from truemoment.models.window_model import WindowModel
 from truemoment.records import Annotations, Strings
 from truemoment.searching.windows import WindowDraws
 from truemoment.targets import cell_ious, moment_shares, usable
+from truemoment.training.answering import pairs_to_answer
 from truemoment.training.examples import (
     LongVideoTable,
     Pairs,
@@ -32,6 +34,7 @@ from truemoment.training.recipes import Recipe, Windowing
 from truemoment.training.scoring import score
 from truemoment.training.validation import Validation
 from truemoment.training.vocabulary import TokenVocabulary
+from truemoment.training.window_pairs import windows_to_learn
 from truemoment.training.windows import AllCandidates, in_windows
 
 STREAM_OF_WINDOWS = 1
@@ -122,51 +125,53 @@ def make_epoch_data(data: TrainingData, network: Network, track: Track) -> Epoch
 
 @dataclass(frozen=True, eq=False)
 class WholeVideos:
-    """Every query with all of its video.
+    """Every query with all of its video, or with each window that a model learns from.
 
     Parameters
     ----------
     data
         What a run learns from.
-    first
-        A usable reference of each query.
+    query_id, video_id : (P,)
+        Query and video of each pair.
     pairs, val_pairs
         What is learned from, and what the epoch is chosen by.
     watch
         Measures answers to the validation split.
+    log
+        Figures of the pairs for the log of an epoch.
     """
 
     data: TrainingData
-    first: Annotations
+    query_id: Strings
+    video_id: Strings
     pairs: Pairs
     val_pairs: Pairs
     watch: Validation
+    log: dict[str, float]
 
     @classmethod
     def of(cls, data: TrainingData, first: Annotations, network: Network, track: Track) -> WholeVideos:
         """Prepare the pairs of `first`, a usable row a query."""
-        recipe, model = data.recipe, network.model
-        pairs, val_pairs = (
-            make_pairs(queries, data.store, data.vocabulary, recipe, model, track=lambda ids: track(ids, "features"))
-            for queries in (first.queries, data.val.queries)
-        )
+        recipe, model, store = data.recipe, network.model, data.store
+
+        def shown(items: Any) -> Any:  # noqa: ANN401 - as Track has it
+            return track(items, "features")
+
+        val_pairs = pairs_to_answer(data.val.queries, store, data.vocabulary, recipe, model, track=shown)
+        watch = Validation(data.val, recipe.select.measure)
+        if isinstance(model, WindowModel) and store is not None:
+            sentences = read_sentences(first.sentence.tolist(), data.vocabulary, recipe, model.needs)
+            windows, log = windows_to_learn(first, store, sentences, recipe, model, track=shown)
+            of_query = windows.query
+            return cls(data, first.query_id[of_query], first.video_id[of_query], windows, val_pairs, watch, log)
+        pairs = make_pairs(first.queries, store, data.vocabulary, recipe, model, track=shown)
         pairs.columns = {**pairs.columns, **make_targets(first, model)}
-        return cls(data, first, pairs, val_pairs, Validation(data.val, recipe.select.measure))
-
-    @property
-    def query_id(self) -> Strings:
-        """The query of each pair."""
-        return self.first.query_id
-
-    @property
-    def video_id(self) -> Strings:
-        """The video of each pair."""
-        return self.first.video_id
+        return cls(data, first.query_id, first.video_id, pairs, val_pairs, watch, {})
 
     def epoch(self, number: int) -> tuple[Pairs, dict[str, float]]:
         """Return the same pairs in every epoch."""
         del number
-        return self.pairs, {}
+        return self.pairs, self.log
 
     def validate(self, network: Network) -> dict[str, float]:
         """Return the figures of a network on the validation split."""

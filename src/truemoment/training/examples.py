@@ -148,7 +148,7 @@ def make_table(
     for at, video_id in enumerate(track(wanted)):
         seen = see_video(store, video_id, duration_s[video_id], recipe, model)
         if rows is None:
-            rows = _room((len(wanted), *seen.shape))
+            rows = empty_table((len(wanted), *seen.shape))
         rows[at] = seen
     if rows is None:
         raise UsageError("there is no query to answer")
@@ -179,7 +179,7 @@ def make_long_video_table(
     """
     wanted = list(dict.fromkeys(videos))
     ends = np.cumsum([video.n_rows for video in wanted])
-    rows = _room((int(ends[-1]) if len(ends) else 0, store.n_dimensions))
+    rows = empty_table((int(ends[-1]) if len(ends) else 0, store.n_dimensions))
     for video, end in zip(track(wanted), ends.tolist(), strict=True):
         rows[end - video.n_rows : end] = _frames(store, video.video_id, recipe)[: video.n_rows]
     begins = (end - video.n_rows for video, end in zip(wanted, ends.tolist(), strict=True))
@@ -190,8 +190,12 @@ def see_video(
     store: FeatureStore, video_id: str, duration_s: float, recipe: Recipe, model: GroundingModel
 ) -> FloatTable:
     """Return a video as a model sees it, (T, D)."""
-    rows = _frames(store, video_id, recipe)
-    return model.see(VideoRows(rows, store.edges_s(video_id, duration_s), duration_s), recipe.rows)
+    return model.see(read_rows(store, video_id, duration_s, recipe), recipe.rows)
+
+
+def read_rows(store: FeatureStore, video_id: str, duration_s: float, recipe: Recipe) -> VideoRows:
+    """Return the features of a video, checked, and normalised if the recipe says so."""
+    return VideoRows(_frames(store, video_id, recipe), store.edges_s(video_id, duration_s), duration_s)
 
 
 def _frames(store: FeatureStore, video_id: str, recipe: Recipe) -> FloatTable:
@@ -202,7 +206,8 @@ def _frames(store: FeatureStore, video_id: str, recipe: Recipe) -> FloatTable:
     return normalise(frames) if recipe.normalise else frames
 
 
-def _room(shape: tuple[int, ...]) -> FloatTable:
+def empty_table(shape: tuple[int, ...]) -> FloatTable:
+    """Return a table to fill, in memory or, beyond :data:`MOST_BYTES`, in a temporary file."""
     if 4 * int(np.prod(shape)) <= MOST_BYTES:
         return np.empty(shape, dtype=np.float32)
     with tempfile.TemporaryFile() as file:  # it has no name on POSIX systems: it is gone with the process

@@ -19,7 +19,7 @@ from truemoment.models.base import Inputs
 from truemoment.models.decoding import as_predictions
 from truemoment.records import Annotations, Predictions, Queries
 from truemoment.training import checkpoints
-from truemoment.training.examples import make_pairs
+from truemoment.training.answering import pairs_to_answer
 from truemoment.training.network import Network
 from truemoment.training.progress import Track, unseen
 from truemoment.training.recipes import naming, resolve
@@ -91,7 +91,7 @@ class TrainedGrounder:
                 f"of video {queries.video_id[unknown][0]!r} is not known, and candidates are shares of it",
                 field="duration_s",
             )
-        pairs = make_pairs(
+        pairs = pairs_to_answer(
             queries,
             self.features,
             self.vocabulary,

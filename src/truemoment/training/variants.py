@@ -32,9 +32,10 @@ from truemoment.measures import parse_measures
 from truemoment.models.decoding import as_predictions
 from truemoment.records import Annotations
 from truemoment.training import checkpoints
+from truemoment.training.answering import pairs_to_answer
 from truemoment.training.checkpoints import Epoch
 from truemoment.training.epochs import epoch_folder
-from truemoment.training.examples import Pairs, make_pairs
+from truemoment.training.examples import Pairs
 from truemoment.training.grounder import TrainedGrounder, load_grounder
 from truemoment.training.progress import Track, unseen
 from truemoment.training.runs import TrainingTask, perform, refuse_names
@@ -199,7 +200,7 @@ def _pairs(method: TrainedGrounder, of: Annotations, *, shuffled: bool, seed: in
     if store is not None and shuffled:
         store = ChangedFeatures(store, SHUFFLED, seed)
     model, recipe = method.network.model, method.run.recipe
-    return make_pairs(
+    return pairs_to_answer(
         of.queries, store, method.vocabulary, recipe, model, track=lambda ids: method.track(ids, "features")
     )
 

@@ -56,6 +56,6 @@ def real_words(n_words: Tensor, length: int) -> Tensor:
 
 
 def mean_of(rows: Tensor, counts: Tensor) -> Tensor:
-    """Return the mean of the rows (B, L, D) that count (B, L), (B, D)."""
+    """Return the mean of the rows (B, L, D) that count (B, L), (B, D); 0 where none does."""
     weight = counts[:, :, None].to(rows.dtype)
-    return (rows * weight).sum(dim=1) / weight.sum(dim=1)
+    return (rows * weight).sum(dim=1) / weight.sum(dim=1).clamp(min=1)
