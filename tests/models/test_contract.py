@@ -20,6 +20,15 @@ SMALL = {
     "tcn-dcm": MAP,
     "mdd": MAP,
     "ablr": {"n_clips": N_CLIPS, "hidden": HIDDEN, "location_hidden": 4, "location_bias": 0.5},
+    "drn": {
+        "n_clips": N_CLIPS,
+        "hidden": HIDDEN,
+        "position": 4,
+        "channels": 8,
+        "pyramid": HIDDEN,
+        "iou_above": None,
+        "candidate_probability": 0.0,
+    },
 }
 """Settings of a small model of each family."""
 
