@@ -19,7 +19,10 @@ SETTINGS = {
     "tcn-dcm": MAP,
     "mdd": MAP,
     "ablr": ("settings.n_clips=8", "settings.hidden=16", "settings.location_hidden=8", "settings.location_bias=0.5"),
-    "drn": ("settings.n_clips=8", "settings.hidden=8", "settings.channels=8", "settings.pyramid=16"),
+    "drn": (
+        *("settings.n_clips=8", "settings.hidden=8", "settings.channels=8", "settings.pyramid=16"),
+        "train.stages=[{}]",  # one, with the epochs of a tiny run
+    ),
 }
 """Settings of a tiny model of each family."""
 
