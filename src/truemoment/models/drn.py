@@ -31,7 +31,13 @@ from torch.nn import functional
 from truemoment.features.base import Frames
 from truemoment.models.base import Batch, Count, GroundingModel, Inputs, ModelOutput, MomentTensors, Need, VideoRows
 from truemoment.models.layers.dense_losses import distance_loss, focal_loss, hull_iou, iou_loss
-from truemoment.models.layers.dense_targets import STRIDES, Locations, dense_targets, pyramid_locations, segments_at
+from truemoment.models.layers.dense_targets import (
+    STRIDES,
+    PyramidLocations,
+    dense_targets,
+    pyramid_locations,
+    segments_at,
+)
 from truemoment.models.layers.feature_pyramid import FeaturePyramid, conv_block
 from truemoment.models.layers.level_queries import LevelQueries
 
@@ -224,7 +230,7 @@ class Drn(GroundingModel):
         """Return "classification", "regression" and "iou"; a pair whose moment is not shown has the first alone."""
         settings, distances = self.settings, output.extras["distances"]
         moment = batch.known("moment")
-        targets = dense_targets(settings.n_clips * moment, Locations(self.at, self.least, self.most))
+        targets = dense_targets(settings.n_clips * moment, PyramidLocations(self.at, self.least, self.most))
         matched = focal_loss(output.logits, targets.positive, alpha=settings.focal_alpha, gamma=settings.focal_gamma)
         iou = hull_iou(self._segments(distances), torch.nan_to_num(moment)[:, None])
         counts = ~torch.isnan(moment[:, :1]) & (iou > (-1.0 if settings.iou_above is None else settings.iou_above))

@@ -27,7 +27,7 @@ STRIDES = tuple(2**level for level in range(len(RANGES)))
 """Clips from one location of a level to the next."""
 
 
-class Locations(NamedTuple):
+class PyramidLocations(NamedTuple):
     """The P locations of all levels: time, least and greatest distance, each (P,), in clips."""
 
     at: Tensor
@@ -42,7 +42,7 @@ class DenseTargets(NamedTuple):
     distances: Tensor
 
 
-def pyramid_locations(n_clips: int) -> Locations:
+def pyramid_locations(n_clips: int) -> PyramidLocations:
     """Return the locations of each level, the finest first, in float64.
 
     Parameters
@@ -63,10 +63,10 @@ def pyramid_locations(n_clips: int) -> Locations:
         for stride, (least, most) in zip(STRIDES, RANGES, strict=True)
         for k in range(n_clips // stride)
     ]
-    return Locations(*torch.tensor(rows, dtype=torch.float64).unbind(dim=1))
+    return PyramidLocations(*torch.tensor(rows, dtype=torch.float64).unbind(dim=1))
 
 
-def dense_targets(moment: Tensor, locations: Locations) -> DenseTargets:
+def dense_targets(moment: Tensor, locations: PyramidLocations) -> DenseTargets:
     """Return the targets of moments (B, 2) in clips; a moment of NaN has no positive location.
 
     Examples
