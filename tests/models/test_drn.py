@@ -417,7 +417,7 @@ def test_clips_are_a_multiple_of_4(value):
 
 @pytest.mark.slow
 def test_it_learns_a_batch_by_heart():
-    """Section 10.4: after 300 steps of the first stage, an IoU above 0.7 for all of 8 pairs."""
+    """Section 10.4: after half of the 300 steps in the first stage, an IoU above 0.7 for all of 8 pairs."""
     torch.manual_seed(0)
     model = Drn(changed(n_clips=16, hidden=8, channels=8, pyramid=16, candidate_probability=0.05), Inputs(D, E))
     generator = torch.Generator().manual_seed(2)
@@ -430,7 +430,7 @@ def test_it_learns_a_batch_by_heart():
     )
     model.start_stage(frozenset({"classification", "regression"}))
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(300):
+    for _ in range(150):
         optimiser.zero_grad()
         terms = model.losses(batch, model(batch))
         (terms["classification"] + terms["regression"]).backward()
