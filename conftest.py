@@ -52,7 +52,11 @@ def once(run_folder: Path) -> Callable[[str, Callable[[Path], None]], Path]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as slow what reads real data or needs the demo."""
+    """Mark as slow what reads real data, needs the demo, or runs the examples of a page."""
     for item in items:
-        if item.get_closest_marker("data") or "demo_run" in getattr(item, "fixturenames", ()):
+        if (
+            item.get_closest_marker("data")
+            or "demo_run" in getattr(item, "fixturenames", ())
+            or item.path.suffix == ".md"
+        ):
             item.add_marker("slow")

@@ -1,4 +1,4 @@
-"""What the pages take from the package: ``python docs/refresh.py`` writes it into them.
+"""What the pages take from the package: ``python docs/refresh.py [PAGE...]`` writes it into them, e.g. docs/json.md.
 
 Tables
     stand between ``<!-- table: NAME -->`` and ``<!-- end -->``.
@@ -427,7 +427,8 @@ def _without_left_out(shown: str, printed: str) -> str:
 
 
 if __name__ == "__main__":
-    for name, path in PAGES.items():
+    for name in sys.argv[1:] or PAGES:
+        path = PAGES[name]
         old = path.read_text(encoding="utf-8")
         new = with_output(with_tables(old), name)
         if new != old:

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from truemoment.answers import Reading, parse_answer
 from truemoment.records import STATUSES
 
+pytestmark = pytest.mark.slow
+
 READINGS = st.builds(
     Reading,
     axis=st.sampled_from(["seconds", "fraction", "percent", "bins=100", "frames=32", "fps=29.97"]),

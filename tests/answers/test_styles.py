@@ -12,6 +12,9 @@ from hypothesis import strategies as st
 
 from truemoment.answers import Reading, parse_answer
 
+pytestmark = pytest.mark.slow
+
+
 LONGEST_S = 36_000
 # fmt: off
 WORDS = [

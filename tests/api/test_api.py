@@ -99,6 +99,7 @@ def test_frames_of_data():
     assert pytest.importorskip("polars").DataFrame(scores.table()).equals(scores.to_polars())
 
 
+@pytest.mark.slow
 def test_audit_takes_a_file_and_reports_itself():
     found = tm.audit(
         EXAMPLES / "predictions.jsonl",
@@ -133,12 +134,14 @@ def test_baseline_has_predictions_and_scores():
     assert len(found.predictions.query_id) == 120
 
 
+@pytest.mark.slow
 def test_survey_of_records_and_files():
     annotations = tm.read_own_annotations(EXAMPLES / "annotations.jsonl")
     found = tm.survey(annotations, EXAMPLES / "annotations.jsonl", permutations=20, draws=5)
     assert check(found, "dataset")["n_queries"] == [120, 120]
 
 
+@pytest.mark.slow
 def test_resplit_writes_a_folder_that_is_a_dataset(tmp_path):
     write_world(make_world(120), tmp_path / "world")
     annotations = tmp_path / "world" / "annotations.jsonl"

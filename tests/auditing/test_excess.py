@@ -13,6 +13,9 @@ from truemoment.measures import parse_measures
 from truemoment.network_row import excess
 from truemoment.records import Predictions
 
+pytestmark = pytest.mark.slow
+
+
 MEASURE = parse_measures("R@1,IoU=0.5")[0]
 
 
@@ -26,7 +29,6 @@ def test_the_excess_is_that_of_a_loop():
     assert low < value < high
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_simulated_methods_are_recovered(share):
     """A method that finds a share t and else guesses as the networks do has the excess of the module's formula.

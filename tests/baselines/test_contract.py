@@ -13,6 +13,9 @@ from truemoment.baselines import BASELINES, ActionAware, Choices, make_baseline
 from truemoment.exceptions import InputError, UsageError
 from truemoment.proposals import SparseMap, WindowedGrid
 
+pytestmark = pytest.mark.slow
+
+
 NAMES = tuple(BASELINES)
 LEARNING = tuple(name for name in NAMES if BASELINES[name].learns)
 
@@ -66,7 +69,6 @@ def test_an_unknown_name(asked):
     assert str(caught.value) == f"unknown baseline 'prior', expected one of {', '.join(NAMES)}"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_a_grounder(made, train, name):
     grounder = made(name, None)
@@ -78,7 +80,6 @@ def test_it_is_a_grounder(made, train, name):
     assert fitted.ground(Queries(["q0"], ["v"], [10.0], ["it OPENS"])).name == fitted.name
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("top", [1, 3, 10])
 @pytest.mark.parametrize("name", NAMES)
 def test_every_query_is_answered_within_its_video(made, train, asked, name, top):
@@ -95,7 +96,6 @@ def test_every_query_is_answered_within_its_video(made, train, asked, name, top)
     assert not predictions.rises.any()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ("uniform", "random-chance")])
 def test_fewer_answers_are_the_first_of_more(made, train, asked, name):
     # The two left out draw as many as are asked for, so another number is another draw.
@@ -147,7 +147,6 @@ def test_fitting_changes_nothing_in_place(made, train, asked, name):
         grounder.ground(asked.queries)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_seeds(made, train, asked, name):
     first, second, other = (lists(made(name, train, seed=seed).ground(asked.queries, 5)) for seed in (3, 3, 4))
@@ -162,7 +161,6 @@ def test_a_generator_goes_on(made, train, asked, name):
     assert lists(grounder.ground(asked.queries, 5)) != lists(grounder.ground(asked.queries, 5))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "oracle"])
 def test_a_floor_sees_no_reference(made, train, asked, name):
     # Choices hold the references for the oracle alone: with others in their place a floor answers the same.
@@ -217,7 +215,6 @@ def test_the_engine_is_asked_for_by_name(asked):
     assert make_baseline("action-aware", Choices(references=asked)).engine.name == "lexicon"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_equality_is_answered(made, train, name):
     # A frozen value may be compared; with arrays inside "==" must not fail.

@@ -25,6 +25,9 @@ from truemoment.intervals import temporal_iou
 from truemoment.measures import parse_measure
 from truemoment.protocols import PROTOCOLS
 
+pytestmark = pytest.mark.slow
+
+
 DEFAULT = PROTOCOLS["default"]
 
 

@@ -17,6 +17,9 @@ from truemoment.datasets.resplit_folder import ASIDE, SPLITS
 from truemoment.exceptions import UsageError
 from truemoment.worlds import make_world
 
+pytestmark = pytest.mark.slow
+
+
 BY_LOCATION = ("no-shared-video", "every-query-once", "fractions", "iid-alike", "ood-differs")
 
 

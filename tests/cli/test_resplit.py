@@ -214,12 +214,14 @@ def test_datasets_describe_and_check_it(call, root, monkeypatch):
         status, out, _ = call("datasets", "check", name)
         assert status == 0
         assert out.endswith("as published and recorded: nothing unexpected\n")
-        assert out.startswith(f"{name}/train: {sheet['splits']['train']['n_queries']} queries")
+        assert re.match(
+            rf"dataset +{re.escape(str(name))}\ntrain +{sheet['splits']['train']['n_queries']} queries", out
+        )
     sheet["splits"]["val"]["n_queries"] += 1
     (root / "anew" / "datasheet.json").write_text(json.dumps(sheet))
     status, out, _ = call("datasets", "check", root / "anew")
     assert status == 1
-    assert re.search("^unexpected: .*val.*queries", out, re.MULTILINE)
+    assert re.search(r"^serious +unexpected: .*val.*queries", out, re.MULTILINE)
 
 
 # --------------------------------------------------------------------------------------------- where to

@@ -132,6 +132,7 @@ def _seconds_of(path):
     return duration_of(path)
 
 
+@pytest.mark.slow
 def test_names_from_outside_are_text_on_the_page(call, films):
     (films / "a.mp4").rename(films / "<script>alert(1)<script>.mp4")
     call("index", films, "-o", "all.index", "--model", "colours", "--quiet")

@@ -219,6 +219,7 @@ def test_impossible_options(groups):
         small(groups | {"base": [dataclasses.replace(base, split="val")]})
 
 
+@pytest.mark.slow
 def test_three_runs_against_one_err_no_more_often(made_scores):
     # Runs of one method, hits with a chance of their own a video: three of them against one more. Not exactly
     # exchangeable (the mean of three varies less), so the promise of 5 % is checked: 400 worlds, five standard

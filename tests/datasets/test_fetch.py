@@ -199,6 +199,7 @@ def test_an_answer_that_is_an_error(dataset, server, tmp_path, name, status):
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # the downloader's own socket
 @pytest.mark.parametrize("name", ["truncated", "stalled"])
+@pytest.mark.slow
 def test_a_body_that_ends_early_or_stalls(dataset, server, tmp_path, name):
     before = time.perf_counter()
     said = said_of(dataset(name), tmp_path)

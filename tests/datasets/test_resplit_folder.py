@@ -15,6 +15,8 @@ from truemoment.exceptions import InputError, MissingFileError, TrueMomentError,
 from truemoment.records import Annotations
 from truemoment.worlds import make_world
 
+pytestmark = pytest.mark.slow
+
 
 def written(root: Path, name: str = "mine.jsonl", *, by_split: bool = False) -> Annotations:
     """Write a file of annotations, of which each line names a split or none does, and give what it holds."""

@@ -176,6 +176,7 @@ def test_a_box_too_wide_for_the_series_is_summed_one_by_one(ways):
     assert ways == ["_sum_of_kernels"]
 
 
+@pytest.mark.slow
 def test_narrow_kernels_are_summed_within_their_reach(ways):
     # The oracle is the sum over all pairs. At 0.2 % of the square a place sees a few of 3,000 points, whichever square
     # of side REACH they and it fall in; edges of squares included, by points on a grid of their side.
@@ -231,6 +232,7 @@ entry = st.integers(-4, 4)
     st.sampled_from([7, 400]),
     st.integers(0, 99),
 )
+@pytest.mark.slow
 def test_equivariance(matrix, shift, n, seed):
     # Kernels follow the points' covariance, so f'(A x + b) = f(x) / |det A|: the change of variables of a density.
     a, b = np.array(matrix, dtype=float).reshape(2, 2), np.array(shift)
@@ -346,6 +348,7 @@ def test_no_place_has_no_density():
 
 
 @pytest.mark.parametrize(("n_points", "way"), [(300, "_sum_of_kernels"), (4000, "_series")])
+@pytest.mark.slow
 def test_memory_is_bounded(ways, n_points, way):
     # 200,000 places at once: a table of 300 kernels would take 480 MB, one of the series' terms 290 MB and more twice.
     rng = np.random.default_rng(9)

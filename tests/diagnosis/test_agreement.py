@@ -160,6 +160,7 @@ class TestAlpha:
         assert found.ci95 == (1, 1)
         assert [alpha.value for alpha in boundary_alpha(annotators, rng)] == [1, 1]
 
+    @pytest.mark.slow
     def test_0_if_moments_are_dealt_out_at_random(self):
         # 600 queries of 3: the standard error of alpha is some 0.01 (spread of the seeds below).
         values = []
@@ -181,6 +182,7 @@ class TestAlpha:
         assert here.value == pytest.approx(there.value, abs=1e-12)
         assert here.ci95 == pytest.approx(there.ci95, abs=1e-12)
 
+    @pytest.mark.slow
     def test_the_interval_is_near_that_of_whole_alphas_of_resampled_videos(self):
         moments = drawn_moments(5, 60, most=4)
         found = moment_alpha(Annotators.of(marked(moments)), np.random.default_rng(0), resamples=2000)

@@ -49,6 +49,7 @@ def test_curves_against_a_slow_loop(world, slow, seed):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([">", ">="]))
+@pytest.mark.slow
 def test_curves_never_rise_and_dr_stays_below_r(world, seed, comparison):
     w = world(seed)
     curves = recall_curves(w.annotations, w.predictions, f"default,comparison={comparison}", ranks=(1, 3, 5))

@@ -181,6 +181,7 @@ def rebuilt(w, change):
 
 
 @given(st.integers(0, 10_000), st.sampled_from([0.1, 0.5, 0.7]), st.sampled_from([">", ">="]))
+@pytest.mark.slow
 def test_kinds_divide_the_queries_and_gains_add_up(world, seed, threshold, comparison):
     w = world(seed)
     protocol = f"default,comparison={comparison}"
@@ -208,6 +209,7 @@ def test_kinds_divide_the_queries_and_gains_add_up(world, seed, threshold, compa
 
 
 @given(st.integers(0, 10_000), st.sampled_from(["too long", "too short", "shifted", "wrong place", "no answer"]))
+@pytest.mark.slow
 def test_gains_are_those_of_mended_predictions(world, seed, kind):
     w = world(seed)
     found = error_kinds(w.annotations, w.predictions)
@@ -224,6 +226,7 @@ def test_gains_are_those_of_mended_predictions(world, seed, kind):
 
 
 @given(st.integers(0, 10_000), st.sampled_from(["hidden", "hidden by duplicates"]))
+@pytest.mark.slow
 def test_gains_of_hidden_hits_are_those_of_lists_with_the_hit_first(world, seed, kind):
     w = world(seed)
     found = error_kinds(w.annotations, w.predictions)

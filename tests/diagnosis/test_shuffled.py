@@ -57,6 +57,7 @@ def test_displacement_against_a_slow_loop(world, seed):
 
 
 @given(st.integers(0, 10_000))
+@pytest.mark.slow
 def test_nothing_moves_between_a_file_and_itself(world, seed):
     w = world(seed)
     moved = compare_shuffled(w.annotations, w.predictions, w.predictions)
@@ -68,6 +69,7 @@ def test_nothing_moves_between_a_file_and_itself(world, seed):
 
 
 @given(st.integers(0, 10_000), st.floats(0.01, 2), st.floats(0.01, 2))
+@pytest.mark.slow
 def test_displacement_is_symmetric_and_shares_rise_with_the_bound(world, seed, one, other):
     w, second = two_worlds(world, seed)
     there, back = (compare_shuffled(w.annotations, *pair) for pair in (

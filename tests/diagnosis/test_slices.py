@@ -170,6 +170,7 @@ def test_two_references_of_one_query_share_nothing():
 
 
 @given(st.integers(0, 10_000))
+@pytest.mark.slow
 def test_every_family_divides_the_queries_and_adds_up(world, seed):
     w = world(seed)
     scores = evaluate(w.annotations, w.predictions, MEASURES)

@@ -429,6 +429,7 @@ def test_nothing_in_a_file_is_executed(scores, tmp_path):
         assert not (tmp_path / "sprung").exists()
 
 
+@pytest.mark.slow
 def test_any_damaged_byte_is_read_or_refused(one_video, tmp_path):
     # A damaged file ends in InputError, never in somebody else's exception; or it reads, where the byte has no meaning.
     small = evaluate(*one_video({"a": [(0, 10)]}, {"a": [(0.0, 9.0)]}), "mIoU")

@@ -12,6 +12,8 @@ from truemoment.evaluation import evaluate_relabelled
 from truemoment.exceptions import InputError, MeasureError, ProtocolError, UsageError
 from truemoment.protocols import PROTOCOLS
 
+pytestmark = pytest.mark.slow
+
 nan = float("nan")
 
 MEASURES = [

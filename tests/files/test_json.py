@@ -398,6 +398,7 @@ def test_a_key_that_stands_twice_among_many_is_found_at_once(tmp_path):
     assert time.process_time() - before < 1.5  # reading them once takes some hundredths of a second
 
 
+@pytest.mark.slow
 def test_a_long_entry_is_refused_at_once(tmp_path):
     # 2 MB: searched for as a regular expression, which takes long to make, this took 5 s.
     content = '{"v":{"name":"a"},\n"w":{"name":"b","times":[' + "[1,2]," * 350_000 + '[1,"2"]]}}'

@@ -36,6 +36,7 @@ def test_against_suppression_of_everything(moments, threshold, top):
 
 @pytest.mark.parametrize("top", [1, 5, 100, 300])
 @pytest.mark.parametrize("spread", [40, 400, 40_000])
+@pytest.mark.slow
 def test_many_moments_against_a_plain_loop(top, spread):
     # Beyond the first block that is ranked; where moments crowd, thousands have to be looked at for one more.
     rng = np.random.default_rng(spread + top)
@@ -111,6 +112,7 @@ def test_ranked_is_a_stable_sort_cut_short(score, top):
     assert ranked(score, top).tolist() == np.argsort(-score, kind="stable")[:top].tolist()
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_what_is_kept():
     """Of 30,000 moments apart the first 3,000 are kept: all pairs would be 720 MB, those of a block of 64 are 15."""
     n = 30_000

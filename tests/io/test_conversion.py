@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from truemoment.exceptions import InputError
 from truemoment.io import FORMATS, PredictionRows, read_rows, write_rows
 
+pytestmark = pytest.mark.slow
+
 WRITABLE = [name for name, format_ in FORMATS.items() if format_.write is not None]
 # What each names beside the moments, as the modules say: a format that lacks what the next one needs is refused there.
 NAMES = {

@@ -11,6 +11,9 @@ from truemoment import Annotations, Predictions
 from truemoment.exceptions import TrueMomentError
 from truemoment.io import read_predictions, write_predictions
 
+pytestmark = pytest.mark.slow
+
+
 # Any text that UTF-8 can hold: blanks, commas, quotes, line ends, other scripts, emoji.
 TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
 IDS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
@@ -76,7 +79,6 @@ def test_native(through, world):
     assert [row["query_id"] for row in rows[1:]] == predictions.query_id.tolist()
 
 
-@pytest.mark.slow
 @given(worlds())
 def test_parquet(through, world):
     through(world, "parquet")

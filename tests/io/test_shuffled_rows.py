@@ -9,6 +9,9 @@ from hypothesis import strategies as st
 from truemoment import Annotations
 from truemoment.io import read_predictions
 
+pytestmark = pytest.mark.slow
+
+
 MOMENTS = st.lists(
     st.tuples(st.integers(0, 40), st.integers(0, 40), st.integers(0, 3)).map(lambda m: (m[0] / 4, m[1] / 4, m[2] / 4)),
     max_size=4,

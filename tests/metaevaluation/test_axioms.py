@@ -16,6 +16,9 @@ from truemoment.metaevaluation import shrinking
 from truemoment.metaevaluation.axioms import MEASURES, check_axioms
 from truemoment.protocols import get_protocol
 
+pytestmark = pytest.mark.slow
+
+
 N_PAIRS = 400
 
 

@@ -186,6 +186,7 @@ def test_answers_are_rounded_down_to_clips(batch):
 
 
 @pytest.mark.parametrize(("head", "furthest"), [("features", 0.02), ("weights", 0.1)])
+@pytest.mark.slow
 def test_it_learns_a_batch_by_heart(head, furthest):
     """Section 9.3: both ends of 8 samples within 0.02. ABLR-aw sees weights alone, through a map of rank 2."""
     torch.manual_seed(0)

@@ -1,5 +1,6 @@
 """What every family of models promises, over the registry: see truemoment.models.base."""
 
+import contextlib
 import dataclasses
 
 import msgspec
@@ -196,3 +197,18 @@ def test_every_recipe_of_the_package_builds_its_model(name):
     with torch.device("meta"):
         model = family.build(msgspec.convert(recipe.settings, family.settings), Inputs(1024, 300))
     assert model.n_parameters() > 0
+
+
+def test_nothing_is_left_on_another_device(model, monkeypatch):
+    """On the meta device, a tensor that a model makes on the processor cannot meet those of the batch."""
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: contextlib.nullcontext())  # the meta device has none
+    batch = make_batch(model)
+    parts = {part.name: getattr(batch, part.name) for part in dataclasses.fields(batch)}
+    meta = Batch(**{name: None if tensor is None else tensor.to("meta") for name, tensor in parts.items()})
+    model.to("meta")
+    output = model(meta)
+    assert output.logits.device.type == "meta"
+    assert all(term.device.type == "meta" for term in model.losses(meta, output).values())
+    model.eval()
+    found = model.answer(meta, model(meta))
+    assert found.score.device.type == "meta"

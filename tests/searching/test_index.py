@@ -30,6 +30,8 @@ from truemoment.searching.writing import IndexWriter, VideoFile, list_videos, re
 from truemoment.video import identity_of
 from truemoment.video.frames import stream_frames
 
+pytestmark = pytest.mark.slow
+
 
 def test_rows_are_what_the_encoder_sees_at_each_time(index, films, colours):
     for name, n_frames in (("a", 80), ("b", 80), ("c", 120)):  # durations of 40, 40 and 60 s at 2 frames a second
@@ -273,7 +275,6 @@ def test_what_is_damaged_is_made_again(index, films, build, damage):
 # ------------------------------------------------------------------------------------------- broken off
 
 
-@pytest.mark.slow
 def test_what_is_broken_off_goes_on(tmp_path, films, build, monkeypatch):
     """Ctrl-C after three parts of 10 s: the other eleven are done by the next command, and the index is the same."""
     build([films], out="whole", part_s=10.0)
@@ -303,7 +304,6 @@ def test_what_is_broken_off_goes_on(tmp_path, films, build, monkeypatch):
     assert sorted(p.name for p in (tmp_path / "index").iterdir()) == [SETTINGS, VIDEOS]
 
 
-@pytest.mark.slow
 def test_a_killed_program_loses_no_part(tmp_path, films, build, colours):
     """SIGKILL after four parts: they are there, and nothing half-written is taken for whole."""
     script = f"""

@@ -20,6 +20,9 @@ from truemoment.video import Frames, Sampling
 from ..video.conftest import make_video, number_in
 from .stub import FAST_S, Reply, error, guess, images_of, said, text_of
 
+pytestmark = pytest.mark.slow
+
+
 KEY = "sk-secret-0123456789"
 
 

@@ -42,6 +42,9 @@ from truemoment.worlds.descriptions import (  # noqa: E402 - as above
 )
 from truemoment.worlds.scenes import draw_picture  # noqa: E402 - as above
 
+pytestmark = pytest.mark.slow
+
+
 TINY = SceneRecipe(n_groups=30, steps=40, batch=8, width=32, image_layers=2, text_layers=1, heads=2, n_dimensions=16)
 
 

@@ -9,6 +9,9 @@ from truemoment.models import FAMILIES
 from truemoment.training import checkpoints, loop
 from truemoment.training.runs import perform
 
+pytestmark = pytest.mark.slow
+
+
 BF16 = "train.precision=bf16"
 
 

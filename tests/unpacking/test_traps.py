@@ -20,6 +20,9 @@ from truemoment.files import iterate_lines, read_bytes, read_text
 from truemoment.io import read_rows
 from truemoment.language.vectors import read_glove
 
+pytestmark = pytest.mark.slow
+
+
 FREE_BYTES, FREE_TEXT_BYTES = 1 << 20, 1 << 17
 """What may be unpacked in any case, for these tests: little, so that a trap is made and refused in no time."""
 

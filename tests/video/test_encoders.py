@@ -23,6 +23,9 @@ from truemoment.exceptions import InputError, MissingFileError, UsageError  # no
 from truemoment.video import encoders  # noqa: E402 - as above
 from truemoment.video.encoders import Encoder, Preparation, load_encoder  # noqa: E402 - as above
 
+pytestmark = pytest.mark.slow
+
+
 WORDS = ["a", "red", "circle", "blue", "square", "above", "on", "grass"]
 TOWER = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
 

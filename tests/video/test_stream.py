@@ -13,6 +13,9 @@ from truemoment.video.frames import duration_of, jpeg_of, outline_of, stream_fra
 
 from .conftest import av, make_sound, make_video, number_in, trimmed
 
+pytestmark = pytest.mark.slow
+
+
 EVERY_100_MS = [100 * k for k in range(60)]
 UNEVEN_MS = [0, 40, 90, 1000, 1010, 2500, 2600, 2700, 4900, 5000]
 

@@ -14,6 +14,8 @@ from truemoment.intervals import temporal_iou
 from truemoment.worlds import Features, ToyGrounder, make_world
 from truemoment.worlds.toy import N_STEPS, _gain, candidates, ranked, stem
 
+pytestmark = pytest.mark.slow
+
 MEASURE = "R@1,IoU=0.5"
 PERCEPTION = (0.0, 0.25, 0.5, 0.75, 1.0)
 

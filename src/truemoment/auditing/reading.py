@@ -178,7 +178,7 @@ def _read_controls(related: RelatedFiles, reference: Annotations, match: MatchRe
     shuffled, text_only = (
         None if file is None else _read(file, reference, read)[0] for file in (related.shuffled, related.text_only)
     )
-    return Controls(shuffled, text_only, caution="" if match is None else " ".join(match.told))
+    return Controls(shuffled, text_only, caution="" if match is None else " ".join(match.notes))
 
 
 def _ask_model(

@@ -16,6 +16,7 @@ class PredictAll(LearnsNothing):
 
     Examples
     --------
+    >>> from truemoment import Annotations
     >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 6.0)])
     >>> PredictAll().ground(a.queries).end_s
     array([30.])

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
 from truemoment.cli import EXIT_CHECK_FAILED
+from truemoment.cli.groups import Output
 from truemoment.cli.options import (
-    STANDARD_OUTPUT,
     data_dir_option,
     json_option,
     refuse_outputs,
     source_file,
-    write_json,
 )
 from truemoment.datasets import DATASETS, data_folder, get_dataset, load_annotations, read_own_annotations
 from truemoment.datasets.base import Split
 from truemoment.datasets.source import files_of
 from truemoment.exceptions import UsageError
-from truemoment.text import printable
-
-SHOWN_IDS = 3
 
 
 @click.group("datasets")
@@ -93,74 +88,22 @@ def check(ctx: click.Context, name: str, data_dir: Path | None, json_path: Path 
 
     Exit status 0 if counts and checksums are as published and faults as recorded, else 1.
     """
-    from truemoment.cli.delivery import show_list
+    from truemoment.cli.delivery import deliver
     from truemoment.datasets.check import check_annotations, check_dataset
+    from truemoment.reports import dataset_check as reports
 
     refuse_outputs([source_file(name), *files_of(name, data_dir)], [json_path])
     if name not in DATASETS and Path(name).is_file():
-        report = check_annotations(read_own_annotations(Path(name)))
+        found = check_annotations(read_own_annotations(Path(name)))
     else:
         dataset = get_dataset(name)
         folder = data_folder(data_dir) if name in DATASETS else Path(name).parent
         if name not in DATASETS:  # a folder made by resplit, whose queries lie elsewhere
             dataset = replace(dataset, read=lambda _, split: load_annotations(name, split, data_dir=data_dir))
-        report = check_dataset(dataset, folder, on_status=lambda line: None if quiet else click.echo(line, err=True))
-    if json_path is not None:
-        write_json(json_path, _document(report))
-    if json_path != STANDARD_OUTPUT:
-        if not quiet:
-            for split, (n_queries, n_videos) in report.counts.items():
-                click.echo(printable(f"{report.dataset}/{split}: {n_queries:,} queries, {n_videos:,} videos"))
-            rows = [
-                [f.split, "fault" if f.fault else "remark", f.kind, f"{f.count:,} {f.counted}", _some(f.query_ids)]
-                for f in report.findings
-            ]
-            click.echo()
-            show_list(("split", "level", "finding", "count", "queries"), rows)
-            click.echo()
-            for f in report.findings:
-                if f.detail:
-                    click.echo(printable(f"{f.split}, {f.kind}: {f.detail}"))
-            click.echo()
-        for line in report.missing:
-            click.echo(printable(f"not checked: {line}"))
-        for line in report.unexpected:
-            click.echo(printable(f"unexpected: {line}"))
-        if not report.unexpected:
-            click.echo("as published and recorded: nothing unexpected")
-    ctx.exit(EXIT_CHECK_FAILED if report.unexpected else 0)
-
-
-def _some(ids: tuple[str, ...]) -> str:
-    """Name the first few; --json names all."""
-    return ", ".join(ids[:SHOWN_IDS]) + (", ..." if len(ids) > SHOWN_IDS else "")
-
-
-def _document(report: Any) -> dict[str, Any]:  # noqa: ANN401 - truemoment.datasets.check.Report, imported when used
-    from truemoment.version import __version__
-
-    return {
-        "schema": "truemoment/dataset-check/1",
-        "truemoment": __version__,
-        "dataset": report.dataset,
-        "annotations_sha256": report.sha256,
-        "seed": None,
-        "counts": {split: {"n_queries": q, "n_videos": v} for split, (q, v) in report.counts.items()},
-        "findings": [
-            {
-                "split": f.split,
-                "kind": f.kind,
-                "fault": f.fault,
-                "count": f.count,
-                "counted": f.counted,
-                "detail": f.detail,
-                "ids": list(f.query_ids),
-            }
-            for f in report.findings
-        ],
-        "missing": list(report.missing),
-        "unexpected": list(report.unexpected),
-    }
+        found = check_dataset(dataset, folder, on_status=lambda line: None if quiet else click.echo(line, err=True))
+    report = reports.problems(found) if quiet else reports.report(found)
+    deliver(report, lambda: reports.document(found), Output(json_path, None, quiet))
+    ctx.exit(EXIT_CHECK_FAILED if found.unexpected else 0)
 
 
 @command.command("fetch")

@@ -86,7 +86,11 @@ learning_options = together(
     dataset_option,
     annotations_option,
     data_dir_option,
-    click.option("--features", metavar="SOURCE", help="FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades."),
+    click.option(
+        "--features",
+        metavar="SOURCE",
+        help="FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades and ActivityNet.",
+    ),
     click.option(
         "--test", "tests", multiple=True, metavar="NAME", help="Split to predict. [default: every test split]"
     ),
@@ -186,7 +190,7 @@ train_options = together(
 
 
 def engine_option(text: str) -> Callable[[F], F]:
-    """--engine, of which the help has the text."""
+    """The option --engine."""
     return click.option("--engine", default="lexicon", show_default=True, metavar="NAME", help=text)
 
 

@@ -79,7 +79,7 @@ class Split:
     counted_in
         Source of the counts.
     merges
-        Other splits of which it consists.
+        Other splits that it consists of.
     """
 
     name: str

@@ -33,7 +33,7 @@ class FirstAnswers(NamedTuple):
     start_s, end_s : (Q,)
         Seconds as predicted; NaN where there is no answer.
     n_unknown
-        How many queries of the predictions the annotations lack.
+        Number of queries of the predictions that are not in the annotations.
     """
 
     start_s: Floats

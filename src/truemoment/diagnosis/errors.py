@@ -25,7 +25,7 @@ What mending gives
     The figures if the queries of one kind had the reference as their first answer (IoU 1), all else as it is;
     for hidden hits, if the hit were brought to rank 1. Kinds are mended one at a time, each alone, as in TIDE
     (Bolya et al., ECCV 2020), whose idea this is. For R@1 the gains of the kinds add up to what is missing to 1
-    (faulty references apart).
+    (faulty references excluded).
 
 The protocol's order of answers, suppression, clipping, unit and comparison all hold, since the kinds are computed
 inside :func:`~truemoment.evaluation.evaluate`. Where the protocol merges or pools references, or makes each a

@@ -140,7 +140,7 @@ class SentenceFile:
 
 
 class _Tables(HDF5Store):
-    """An HDF5 file as features are kept in, of which each dataset is a vector."""
+    """An HDF5 file in which each dataset is the vector of a sentence."""
 
     def vector(self, query_id: str) -> Frames:
         """Read one vector, (D,), by exactly this name."""

@@ -233,7 +233,7 @@ def match_rows(
     answers, report = match(
         rows, annotations, recognised=recognised, on_unknown=on_unknown, on_negative=on_negative, name=name
     )
-    return answers, replace(report, told=_header_notes(rows))
+    return answers, replace(report, notes=_header_notes(rows))
 
 
 def _header_notes(rows: PredictionRows) -> tuple[str, ...]:

@@ -78,7 +78,7 @@ class MatchReport:
         Signs that the first moments are not in seconds, in words.
     parsing
         How answers in words were read; None if the file has none.
-    told
+    notes
         Notes in the file itself (``made_by.notes``), e.g. that the features were simulated.
     """
 
@@ -107,12 +107,12 @@ class MatchReport:
     axis: str = "seconds"
     signs: tuple[str, ...] = ()
     parsing: Parsing | None = None
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all fields by name, as JSON has them."""
+        """Return all fields by the names that JSON files have: the notes are "told"."""
         fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return fields
+        return fields | {"told": fields.pop("notes")}
 
 
 def plain_text(sentence: str) -> str:

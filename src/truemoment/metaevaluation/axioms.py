@@ -29,7 +29,7 @@ MEASURES = (
     "R@1,IoU=0.5; R@5,IoU=0.5; R@5,IoU=0.7; AxIoU@1; AxIoU@5; NCxIoU@5,p=geometric(0.5); NCxIoU@3,p=weights(1,0,1); "
     "AP@5,IoU=0.5; DCG@5; mIoU; dR@1,IoU=0.5; dR@5,IoU=0.5; mAP; mAP,IoU=0.5; SetIoU; F1,IoU=0.5"
 )
-"""The measures of the paper's appendix A, and those of which the literature does not say what they hold to."""
+"""The measures of the paper's appendix A, and measures for which the literature does not say which axioms hold."""
 
 DEEPEST = 100
 """Ranks beyond this one are not changed, however far a measure looks."""

@@ -44,7 +44,7 @@ ANNOTATOR_LEVELS = (5, 3, 2, 1)
 """Raters whose median makes a label, from little noise to much."""
 
 NEIGHBOURS = 50
-"""Annotators' moments that lie most like a label, of which one is drawn."""
+"""Annotators' moments that are most like a label; one of them is drawn."""
 
 SHORTEST_NORM = 1e-3
 """A noisy moment is at least so long, as a share of its video."""

@@ -18,7 +18,7 @@ from truemoment.uncertainty import ROUNDING
 
 
 def default_population() -> tuple[SimulatedSystem, ...]:
-    """Two dozen systems: six as in the AxIoU paper, and four ladders on each of which one dial is turned.
+    """Two dozen systems: six as in the AxIoU paper, and four ladders, each of which turns one dial.
 
     The six represent those of Togashi et al. 2022 (section 6.1): a blind baseline, a good ranker whose lists are short
     of good further answers (SCDM), a proposal map (2D-TAN), and the map without suppression, on shuffled video, and

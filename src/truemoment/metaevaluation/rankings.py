@@ -47,7 +47,7 @@ def kendall_tau_b(a: Signs, b: Signs) -> Floats:
     Examples
     --------
     >>> ours, theirs = order_of_pairs(np.array([[0.3, 0.2, 0.1], [0.3, 0.1, 0.1]]))
-    >>> float(kendall_tau_b(ours, theirs).round(4))  # 2 of the pairs, and one that only ours tells apart
+    >>> float(kendall_tau_b(ours, theirs).round(4))  # 2 of the pairs, and one that only ours separates
     0.8165
     """
     agree, of_a, of_b = (np.einsum("...p,...p->...", x, y, dtype=np.float64) for x, y in ((a, b), (a, a), (b, b)))

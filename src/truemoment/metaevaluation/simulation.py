@@ -80,7 +80,7 @@ class SimulatedSystem:
     Parameters
     ----------
     found
-        Share of queries of which the moment is among the candidates, 0 to 1.
+        Share of queries whose moment is among the candidates, 0 to 1.
     boundary_error
         Standard deviation of each end of the candidate that is the moment, as a share of the moment's length; normal,
         0 or more.

@@ -107,7 +107,7 @@ def _values(systems: Systems, row: int) -> Floats:
 def _pairs_tied(value: Floats) -> Ints:
     """How many pairs of systems tie on each query, (Q,), of values sorted by query, (S, Q).
 
-    A value ties with all before it that are of its run: neighbours no further apart than rounding.
+    A value ties with the earlier values of its run: neighbours that differ by rounding only.
     """
     before = np.zeros(value.shape[1], dtype=np.int64)  # how many of the run are before the value
     tied = np.zeros_like(before)

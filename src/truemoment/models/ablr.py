@@ -84,7 +84,7 @@ class AblrSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     calibration_weight: Weight = 5.0
 
 
-class _Encoder(nn.Module):
+class _JoinedDirections(nn.Module):
     """A bidirectional LSTM and a layer that joins its directions."""
 
     def __init__(self, n_in: int, hidden: int, dropout: float) -> None:
@@ -111,8 +111,8 @@ class Ablr(GroundingModel):
         self.n_candidates = 1
         hidden, n_video = settings.hidden, settings.projection or inputs.n_dimensions
         self.project = nn.Linear(inputs.n_dimensions, n_video) if settings.projection else nn.Identity()
-        self.encode_video = _Encoder(n_video, hidden, settings.dropout)
-        self.encode_query = _Encoder(inputs.n_vector, hidden, settings.dropout)
+        self.encode_video = _JoinedDirections(n_video, hidden, settings.dropout)
+        self.encode_query = _JoinedDirections(inputs.n_vector, hidden, settings.dropout)
         self.attend_video = AdditiveAttention(hidden, hidden, hidden)
         self.attend_words = AdditiveAttention(hidden, hidden, hidden)
         if settings.head == "weights":

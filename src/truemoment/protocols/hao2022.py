@@ -16,7 +16,7 @@ PROTOCOL = Protocol(
     read_in={
         **OURS,
         "epsilon": "IoU_eval.py: lengths minus intersection plus 1e-4, in seconds; it removes every exact tie",
-        "references": "the reference stands beside the answer in its file; we use the annotation's",
+        "references": "its file holds the reference beside the answer; we use the annotation's",
         "missing": "cannot occur there; ours",
     },
 )

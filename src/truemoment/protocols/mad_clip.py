@@ -21,7 +21,7 @@ PROTOCOL = Protocol(
         **OURS,
         "comparison": "utils.py: strictly more, thresholds in float32 too",
         "nms_threshold": "utils.py lines 16-27 and 83-99: over the whole ranked list, before the cut",
-        "clip_references": "none; the references are ext_timestamps as they stand",
+        "clip_references": "none; the references are ext_timestamps, unchanged",
         "missing": "one pass over all queries there; ours",
     },
 )

@@ -25,7 +25,7 @@ PROTOCOL = Protocol(
         "denominator": "utils.py lines 12-31: R1 uses the hull",
         "ap_denominator": "utils.py lines 34-61: mAP uses lengths minus intersection",
         "top": "eval.py line 20: the first 10 windows of the file, cut before sorting",
-        "ranking": "eval.py line 75: R1 takes the file's first window; mAP sorts the ten by score, ties as they stand",
+        "ranking": "eval.py line 75: R1 takes the file's first window; mAP sorts the ten by score, ties in file order",
         "references": "eval.py lines 77-88: the window of largest IoU, though its docstring says the first",
         "missing": "eval.py lines 277-286: query ids must match",
         "decimals": "eval.py: every figure is printed with two decimals",

@@ -161,7 +161,7 @@ def _shown(sample: Sample) -> str:
 def notes(evaluation: EvaluatedFile) -> list[str]:
     """Return what a reader of the figures has to know, most serious first."""
     match, scores = evaluation.match, evaluation.scores
-    found = [one_line(f"the file states: {note}") for note in match.told]
+    found = [one_line(f"the file states: {note}") for note in match.notes]
     found += _counted(
         (match.unmatched, "row matches no query and is ignored", "rows match no query and are ignored"),
         (match.missing, "query has no prediction", "queries have no prediction"),

@@ -9,7 +9,7 @@ from truemoment.version import __version__ as version
 
 
 def head(schema: str, scores: Scores) -> dict[str, Any]:
-    """Say what document this is, of which version, on which data, by which convention."""
+    """State the kind of document, its version, its data and its convention."""
     return {
         "schema": schema,
         "truemoment": version,

@@ -105,7 +105,7 @@ class Paragraph:
 
 
 class KeyFigure(NamedTuple):
-    """A figure that stands out: its label, value (and what is below it), unit, and whose it is, for its colour."""
+    """A key figure: its label, value (and what is below it), unit, and whose it is, for its colour."""
 
     label: str
     cell: Cell
@@ -115,7 +115,7 @@ class KeyFigure(NamedTuple):
 
 @dataclass(frozen=True)
 class KeyFigures:
-    """A row of figures that stand out."""
+    """A row of key figures."""
 
     figures: tuple[KeyFigure, ...]
 

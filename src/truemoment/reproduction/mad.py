@@ -107,7 +107,7 @@ OF_COLUMN: Mapping[str, Judged] = MappingProxyType(
         "vocabulary, adjectives": Judged(None, TAGGER),
         "vocabulary, nouns": Judged(None, TAGGER),
         "vocabulary, verbs": Judged(None, TAGGER),
-        "vocabulary, all": Judged("0.1", "words as written, upper and lower case apart; other tokeniser"),
+        "vocabulary, all": Judged("0.1", "words as written, case-sensitive; other tokeniser"),
     }
 )
 """Columns that need not print alike, or are counted in a way that needs saying."""
@@ -249,7 +249,7 @@ JUDGED: Mapping[tuple[str, str], Judged] = MappingProxyType(
 """How each row is judged."""
 
 NO_FEATURES = "not recomputed: its feature files are not in the data folder"
-SIMULATED = "not judged: the files are simulated films in the form of MAD's, of which nothing is published"
+SIMULATED = "not judged: the files are simulated films in MAD's format; no figures are published for them"
 
 
 def search_tables(

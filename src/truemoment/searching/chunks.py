@@ -100,7 +100,7 @@ class Chunks:
     n_cut: int
 
     def features(self, store: FeatureStore) -> WindowedFeatures:
-        """Return the features of the chunks: rows of the videos, of which nothing is copied.
+        """Return the features of the chunks: views of the rows of the videos, without a copy.
 
         Videos may end before their duration says; a chunk after the last row is left out.
 

@@ -34,7 +34,7 @@ BLOCK_NUMBERS = 1 << 17
 """Numbers an intermediate table of rows or spans holds, about (1 MiB, which a processor keeps near)."""
 
 BLOCK_COLUMNS = 64
-"""Dimensions of which prefix sums are held at a time: 17 MB for a video of 110 minutes at 5 fps."""
+"""Dimensions whose prefix sums are held at a time: 17 MB for a video of 110 minutes at 5 fps."""
 
 SMALL = 2.0**-24
 """A sum that is so small beside the largest prefix sum is not taken from a difference of them."""

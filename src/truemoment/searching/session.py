@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from truemoment.exceptions import InputError, MissingFileError, UsageError
+from truemoment.exceptions import InputError, MissingFileError, MissingPackageError, UsageError
 from truemoment.searching.building import IndexReport, Progress, build_index, unseen
 from truemoment.searching.encoder_options import EncoderOptions, index_of
 from truemoment.searching.engines import Engine
@@ -19,6 +20,7 @@ from truemoment.searching.retrieval import CANDIDATES, FirstStage, FoundMoment, 
 from truemoment.searching.writing import IndexWriter, list_videos
 from truemoment.text import printable
 from truemoment.video import VIDEO_SUFFIXES, identity_of
+from truemoment.video.frames import opened
 
 if TYPE_CHECKING:
     from truemoment.video.encoders import Encoder
@@ -134,6 +136,9 @@ class SearchTarget:
             mine = [name for name, (_, about) in found_in(out).items() if about.identity == identity]
             if mine:
                 return Index(out), mine
+        # A file that is no video is refused before a model is loaded; a missing package, by the model.
+        with suppress(MissingPackageError), opened(self.path):
+            pass
         self._note(f"indexing {printable(str(self.path))} once, into {printable(str(out))}")
         report = self._make_index(self.path, out)
         for why in report.failed.values():
@@ -247,7 +252,7 @@ class SearchSession:
 
 
 def cut_short(encoder: Encoder, sentences: list[str]) -> str:
-    """Return a note on sentences of which the model reads the start only; "" if there are none."""
+    """Return a note on sentences that are too long for the model to read whole; "" if there are none."""
     rows_cut: Callable[[list[str]], list[int]] | None = getattr(encoder, "cut_short", None)
     cut = rows_cut(sentences) if rows_cut else []
     if not cut:

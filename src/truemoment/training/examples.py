@@ -315,7 +315,7 @@ class Pairs(Dataset[TokenBatch]):
         )
 
     def order(self, size: int, rng: np.random.Generator) -> Ints:
-        """Return the pairs in a drawn order, of which each `size` are a batch."""
+        """Return the pairs in a drawn order; each run of `size` is a batch."""
         del size
         return rng.permutation(len(self))
 

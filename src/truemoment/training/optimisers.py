@@ -11,13 +11,11 @@ import torch
 from torch import Tensor, nn
 
 from truemoment.exceptions import InputError, UsageError
+from truemoment.training.network import WORDS
 from truemoment.training.recipes import Optimisation, TrainingStage
 
 MOMENTUM = 0.9
 """Momentum of stochastic gradient descent."""
-
-WORDS = "words"
-"""Name of the word vectors among the parts that a stage trains."""
 
 
 def trained_parameters(network: nn.Module, stage: TrainingStage) -> dict[str, nn.Parameter]:

@@ -1,4 +1,4 @@
-"""Synthetic worlds: videos, sentences and frame features of which all causes are known.
+"""Synthetic worlds: videos, sentences and frame features whose causes are all known.
 
 A world answers what no real dataset can: does a check find a method that guesses, and does it
 keep silent where a method sees? Three dials from 0 to 1 set how much there is to guess and to see:

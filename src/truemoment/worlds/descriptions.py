@@ -28,7 +28,7 @@ HIDDEN_ON = {"grass": "green", "sand": "yellow", "snow": "white", "water": "blue
 
 RELATIONS = ("above", "below", "left", "right")
 WITH = len(RELATIONS)
-"""Code of "and", "with", "beside": both things are there, wherever they stand."""
+"""Code of "and", "with", "beside": both things are there, wherever they are."""
 
 MOST_THINGS = 2
 RADII = ((0.16, 0.19), (0.26, 0.32))

@@ -289,7 +289,7 @@ def _subject_of(scene: Scene, description: Description) -> Thing:
 
 
 def _shown_anew(rng: np.random.Generator, scene: Scene, event: int, descriptions: Sequence[Description]) -> Scene:
-    """Draw another scene of which the same sentence is true, and no other."""
+    """Draw another scene that the same sentence describes, and no other sentence."""
     moves = _subject_of(scene, descriptions[event]).moves
     expected = np.arange(len(descriptions)) == event
     while True:
@@ -300,7 +300,7 @@ def _shown_anew(rng: np.random.Generator, scene: Scene, event: int, descriptions
 
 
 def _distractor(rng: np.random.Generator, scenes: Sequence[Scene], descriptions: Sequence[Description]) -> Scene:
-    """Draw a scene of which no sentence is true, as often as not one that is nearly an event's."""
+    """Draw a scene that no sentence describes; half of them are nearly an event's."""
     while True:
         near = rng.random() < 0.5
         scene = swapped(rng, scenes[int(rng.integers(len(scenes)))]) if near else draw_scene(rng)

@@ -15,7 +15,7 @@ A prompt is a TOML file::
     one_sided = "ambiguous"
     swapped = "ambiguous"
 
-A placeholder is a name in braces; other braces stand as they are, and ``{{name}}`` writes a name in braces. The user's
+A placeholder is a name in braces; other braces stay as they are, and ``{{name}}`` writes a name in braces. The user's
 text knows ``{frames}`` (where the frames go), ``{n_frames}``, ``{fps}``, ``{sentence}``, ``{duration_s}`` and
 ``{duration_clock}``; the label of a frame knows ``{time_s}``, ``{time_clock}`` and ``{number}``, from 1. A prompt
 without ``{frames}`` shows none: it asks for a guess.
@@ -195,5 +195,5 @@ def _names_in(text: str) -> list[str]:
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    """Put values in place of placeholders, once: braces within a value stand as they are."""
+    """Put values in place of placeholders, once: braces within a value stay as they are."""
     return _PLACEHOLDER.sub(lambda found: found[1] or values[found[2]], text)
