@@ -23,6 +23,15 @@ SMALL = {
     "ablr": {"n_clips": N_CLIPS, "hidden": HIDDEN, "location_hidden": 4, "location_bias": 0.5},
     "ctrl": {"semantic": 16, "hidden": HIDDEN},
     "acrn": {"semantic": 16, "hidden": HIDDEN, "pool": 4},
+    "drn": {
+        "n_clips": N_CLIPS,
+        "hidden": HIDDEN,
+        "position": 4,
+        "channels": 8,
+        "pyramid": HIDDEN,
+        "iou_above": None,
+        "candidate_probability": 0.0,
+    },
 }
 """Settings of a small model of each family."""
 

@@ -31,7 +31,7 @@ from truemoment.training.checkpoints import Epoch
 from truemoment.training.epoch_data import EpochData, TrainingData, make_epoch_data, queries_kept
 from truemoment.training.examples import Pairs
 from truemoment.training.network import Network, TokenBatch
-from truemoment.training.optimisers import load_optimiser, make_optimiser, optimiser_tensors
+from truemoment.training.optimisers import load_optimiser, make_optimiser, optimiser_tensors, others_fixed
 from truemoment.training.progress import Track, unseen
 from truemoment.training.recipes import Optimisation, Recipe
 from truemoment.training.tracking import TRACKED, start_tracking, track_epoch, tracker_of
@@ -125,6 +125,10 @@ class _Stages:
 
     def stage(self, stage: int, history: list[Epoch]) -> list[Epoch]:
         """Train from the newest epoch, or the best one of the stage before, to the end of a stage; return the log."""
+        with others_fixed(self.network, self.data.recipe.train.every_stage[stage]):
+            return self._epochs(stage, history)
+
+    def _epochs(self, stage: int, history: list[Epoch]) -> list[Epoch]:
         recipe, network = self.data.recipe, self.network
         settings = recipe.train.every_stage[stage]
         optimiser = make_optimiser(recipe.train, settings, network)
