@@ -20,6 +20,7 @@ SMALL = {
     "tcn-dcm": MAP,
     "mdd": MAP,
     "ablr": {"n_clips": N_CLIPS, "hidden": HIDDEN, "location_hidden": 4, "location_bias": 0.5},
+    "scdm": {"seconds": 32, "levels": 4, "hidden": 8, "head_hidden": 6},
 }
 """Settings of a small model of each family."""
 

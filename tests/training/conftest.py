@@ -19,6 +19,7 @@ SETTINGS = {
     "tcn-dcm": MAP,
     "mdd": MAP,
     "ablr": ("settings.n_clips=8", "settings.hidden=16", "settings.location_hidden=8", "settings.location_bias=0.5"),
+    "scdm": ("settings.hidden=8", "settings.head_hidden=8"),
 }
 """Settings of a tiny model of each family."""
 

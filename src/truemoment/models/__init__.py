@@ -6,6 +6,7 @@ blind-tan  Blind-TAN (Otani et al. 2020): the same without the video; a floor th
 tcn-dcm    TCN-DCM (Yang et al. 2021): content and location apart, the location adjusted for
 mdd        MDD (Lan et al. 2023): phrases, position reconstruction, several confounders
 ablr       ABLR (Yuan et al. 2019): attention between video and words, and a regression of both ends
+scdm       SCDM (Yuan et al. 2019): anchors on a temporal pyramid whose rows the words modulate
 =========  ===================================================================================================
 
 Importing this package loads no PyTorch; :func:`get_family` does.
@@ -42,6 +43,7 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
         "tcn-dcm": ("TCN-DCM", "tcn_dcm", "TCNDCM"),
         "mdd": ("MDD", "mdd", "MDD"),
         "ablr": ("ABLR", "ablr", "Ablr"),
+        "scdm": ("SCDM", "scdm", "Scdm"),
     }
 )
 """Title, module and class of each family by name; the settings are the class name with ``Settings``."""
