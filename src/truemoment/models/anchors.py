@@ -88,7 +88,7 @@ class Anchors(nn.Module):
         start, end = torch.nan_to_num(moment_s)[:, :, None].unbind(dim=1)
         low, high = self.centre_s - self.width_s / 2, self.centre_s + self.width_s / 2
         shared = (torch.minimum(high, end) - torch.maximum(low, start)).clamp(min=0)
-        return shared / (self.width_s + (end - start) - shared)
+        return shared / (torch.maximum(high, end) - torch.minimum(low, start))
 
     def level_means(self, values: Tensor, chosen: Tensor) -> Tensor:
         """Return the sum over levels of the mean of values (B, A) over the chosen anchors (B, A) of a batch.

@@ -10,6 +10,7 @@ once more for the gradient, so that neither pass keeps them all.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -60,30 +61,32 @@ class _Scores(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, keys: Tensor, context: Tensor, weight: Tensor) -> Tensor:  # noqa: ANN401 - PyTorch's context
         ctx.save_for_backward(keys, context, weight)
-        return torch.cat([_mixed(keys, part) @ weight for part in torch.split(context, _block(keys), dim=1)], dim=1)
+        scores = keys.new_empty(len(keys), context.shape[1], keys.shape[1])
+        for block, mixed in _mixed_blocks(keys, context):
+            scores[:, block] = mixed @ weight
+        return scores
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, slopes: Tensor) -> tuple[Tensor, Tensor, Tensor]:  # noqa: ANN401 - PyTorch's context
         keys, context, weight = ctx.saved_tensors
-        of_keys, of_weight, of_context = torch.zeros_like(keys), torch.zeros_like(weight), []
-        blocks = (torch.split(of, _block(keys), dim=1) for of in (context, slopes))
-        for part, slope in zip(*blocks, strict=True):
-            mixed = _mixed(keys, part)
+        of_keys, of_context, of_weight = (torch.zeros_like(of) for of in ctx.saved_tensors)
+        for block, mixed in _mixed_blocks(keys, context):
+            slope = slopes[:, block]
             of_weight += slope.flatten() @ mixed.flatten(0, 2)
             steep = mixed.square_().neg_().add_(1).mul_(slope[..., None])
             of_keys += steep.sum(dim=1)
-            of_context.append(steep.sum(dim=2))
-        return of_keys * weight, torch.cat(of_context, dim=1) * weight, of_weight
+            torch.sum(steep, dim=2, out=of_context[:, block])
+        return of_keys.mul_(weight), of_context.mul_(weight), of_weight
 
 
-def _mixed(keys: Tensor, context: Tensor) -> Tensor:
-    return (keys[:, None] + context[:, :, None]).tanh_()
-
-
-def _block(keys: Tensor) -> int:
-    """Return how many contexts are scored at a time for keys (B, L, H)."""
-    return max(1, BLOCK_NUMBERS // keys.numel())
+def _mixed_blocks(keys: Tensor, context: Tensor) -> Iterator[tuple[slice, Tensor]]:
+    """Yield blocks of contexts and the tanh of their sums with the keys, (B, block, L, H), in the same memory."""
+    size = max(1, BLOCK_NUMBERS // keys.numel())
+    memory = keys.new_empty(len(keys), size, *keys.shape[1:])
+    for low in range(0, context.shape[1], size):
+        part = context[:, low : low + size, None]
+        yield slice(low, low + size), torch.add(keys[:, None], part, out=memory[:, : part.shape[1]]).tanh_()
 
 
 def attended(log_weights: Tensor, keys: Tensor) -> Tensor:

@@ -90,9 +90,7 @@ class SentenceModulation(Modulation):
 def normalised_over_time(rows: Tensor, counts: Tensor | None = None) -> Tensor:
     """Return rows (B, T, H) less their mean and divided by their deviation, both over the rows that count (B, T)."""
     if counts is None:
-        variance, mean = torch.var_mean(rows, dim=1, correction=0, keepdim=True)
-    else:
-        share = (counts / counts.sum(dim=1, keepdim=True)).to(rows.dtype)[:, None]
-        mean = share @ rows
-        variance = share @ (rows - mean).square()
-    return (rows - mean) * (variance + EPSILON).rsqrt()
+        counts = rows.new_ones(rows.shape[:2])
+    share = (counts.to(rows.dtype) / counts.sum(dim=1, keepdim=True))[:, None]
+    centred = rows - share @ rows
+    return centred * (share @ centred.square() + EPSILON).rsqrt()
