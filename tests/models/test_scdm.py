@@ -407,9 +407,8 @@ def test_settings_that_do_not_fit_are_refused(change):
         msgspec.convert(change, ScdmSettings)
 
 
-@pytest.mark.slow
 def test_it_learns_a_batch_by_heart():
-    """Section 7, check 9: the IoU of the first answer is above 0.8 for nearly all of 16, without L2."""
+    """Section 7, check 9: the IoU of each first answer is above 0.8, without L2."""
     torch.manual_seed(0)
     model = Scdm(changed(levels=2, hidden=16, head_hidden=16, hard_logit=2.0), Inputs(D, E))
     generator = torch.Generator().manual_seed(2)
@@ -424,7 +423,7 @@ def test_it_learns_a_batch_by_heart():
         duration_s=torch.full((16,), T, dtype=torch.float64),
     )
     optimiser = torch.optim.Adam(model.parameters(), lr=0.01)
-    for _ in range(100):
+    for _ in range(40):
         optimiser.zero_grad()
         output = model(batch)
         sum(model.losses(batch, output).values()).backward()
@@ -434,4 +433,4 @@ def test_it_learns_a_batch_by_heart():
     start_s, end_s = (T * ends.gather(1, best).squeeze(1) for ends in (found.start, found.end))
     both = (torch.minimum(end_s, moment_s[:, 1]) - torch.maximum(start_s, moment_s[:, 0])).clamp(min=0)
     iou = both / (torch.maximum(end_s, moment_s[:, 1]) - torch.minimum(start_s, moment_s[:, 0]))
-    assert (iou > 0.8).sum() >= 15
+    assert (iou > 0.8).all()

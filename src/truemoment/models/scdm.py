@@ -125,7 +125,7 @@ class ScdmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return [self.seconds // 2 ** (level + 2) for level in range(self.levels)]
 
 
-class _Block(nn.Module):
+class _ModulatedBlock(nn.Module):
     """Modulation, then a convolution."""
 
     def __init__(self, settings: ScdmSettings, number: int) -> None:
@@ -145,7 +145,7 @@ class _Block(nn.Module):
         return convolved
 
 
-class _Pyramid(nn.Module):
+class _ModulatedPyramid(nn.Module):
     """Rows of a video at the lengths of the levels."""
 
     def __init__(self, settings: ScdmSettings) -> None:
@@ -153,7 +153,7 @@ class _Pyramid(nn.Module):
         width = 2 * settings.hidden
         self.settings = settings
         self.convolve = SameConvolution(width, width, settings.first_kernel)
-        self.blocks = nn.ModuleList(_Block(settings, number) for number in range(settings.levels + 1))
+        self.blocks = nn.ModuleList(_ModulatedBlock(settings, number) for number in range(settings.levels + 1))
 
     def forward(self, rows: Tensor, sentence: EncodedSentence, duration_s: Tensor) -> list[Tensor]:
         """Return the rows of each level, (B, T_l, H), of rows (B, T, H)."""
@@ -175,7 +175,7 @@ class _Pyramid(nn.Module):
         return begin_s < duration_s[:, None]
 
 
-class _Head(nn.Sequential):
+class _AnchorHead(nn.Sequential):
     """Outputs of the anchors of a level."""
 
     def __init__(self, n_in: int, hidden: int, n_out: int) -> None:
@@ -213,9 +213,9 @@ class Scdm(GroundingModel):
         self.encode = SquashedSRU(inputs.n_vector, settings.hidden)
         self.dropout = nn.Dropout(settings.dropout)
         self.fuse = nn.Linear(inputs.n_dimensions + width, width)
-        self.pyramid = _Pyramid(settings)
-        self.score = nn.ModuleList(_Head(width, hidden, len(WIDTHS)) for _ in settings.cells)
-        self.offset = nn.ModuleList(_Head(width, hidden, 2 * len(WIDTHS)) for _ in settings.cells)
+        self.pyramid = _ModulatedPyramid(settings)
+        self.score = nn.ModuleList(_AnchorHead(width, hidden, len(WIDTHS)) for _ in settings.cells)
+        self.offset = nn.ModuleList(_AnchorHead(width, hidden, 2 * len(WIDTHS)) for _ in settings.cells)
         self.apply(_start)
 
     def see(self, video: VideoRows, n_rows: int) -> Frames:

@@ -49,13 +49,13 @@ class AdditiveAttention(nn.Module):
         """
         of_keys, of_context = self.keys(keys), self.context(context)
         weight = self.score.weight[0].to(of_keys.dtype)
-        logits: Tensor = _Scores.apply(of_keys, of_context, weight)  # type: ignore[no-untyped-call]
+        logits: Tensor = _AdditiveScores.apply(of_keys, of_context, weight)  # type: ignore[no-untyped-call]
         if counts is not None:
             logits = logits.masked_fill(~counts[:, None], torch.finfo(logits.dtype).min)
         return logits.log_softmax(dim=-1)
 
 
-class _Scores(torch.autograd.Function):
+class _AdditiveScores(torch.autograd.Function):
     """The scores of keys (B, L, H) for contexts (B, S, H) with weights (H,), (B, S, L)."""
 
     @staticmethod
