@@ -22,7 +22,7 @@ from torch import Tensor
 
 from truemoment.models.layers.additive_attention import AdditiveAttention, real_words
 
-RUNS = 5
+RUNS = 3
 
 SIZES = {
     "small recipe (64 pairs, 64 rows, 14 words, H = 64)": (64, 64, 14, 128, 64),
