@@ -25,7 +25,7 @@ from truemoment.models.layers.additive_attention import AdditiveAttention, real_
 RUNS = 3
 
 SIZES = {
-    "small recipe (64 pairs, 64 rows, 14 words, H = 64)": (64, 64, 14, 128, 64),
+    "small recipe (32 pairs, 64 rows, 14 words, H = 48)": (32, 64, 14, 96, 48),
     "Charades-CD (16 pairs, 64 rows, 14 words, H = 256)": (16, 64, 14, 512, 256),
     "ActivityNet-CD (16 pairs, 256 rows, 34 words, H = 256)": (16, 256, 34, 512, 256),
     "ActivityNet-CD (16 pairs, 1,024 rows, 34 words, H = 256)": (16, 1024, 34, 512, 256),
