@@ -401,7 +401,9 @@ def test_short_answers_are_dropped_unless_there_is_no_other(batch):
     assert (found.score > -torch.inf).any(dim=1).all()
 
 
-@pytest.mark.parametrize("change", [{"seconds": 48}, {"sentence_blocks": [6]}, {"levels": 0}])
+@pytest.mark.parametrize(
+    "change", [{"seconds": 48}, {"sentence_blocks": [6]}, {"levels": 0}, {"narrowest_s": 64}, {"widest_s": 1}]
+)
 def test_settings_that_do_not_fit_are_refused(change):
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(change, ScdmSettings)

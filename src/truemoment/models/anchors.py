@@ -16,8 +16,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from truemoment.exceptions import UsageError
-
 WIDTHS = (0.25, 0.5, 0.75, 1.0)
 """Widths of the anchors of a cell, as shares of the cell."""
 
@@ -68,8 +66,6 @@ class Anchors(nn.Module):
         cell = np.concatenate([np.repeat(np.arange(n), n_widths) for n in n_cells])
         width_s = cell_s * np.tile(WIDTHS, sum(n_cells))
         number = np.flatnonzero((width_s > narrowest_s) & (width_s < (widest_s or np.inf)))
-        if not len(number):
-            raise UsageError(f"got no anchor wider than {narrowest_s:g} s and narrower than {widest_s:g} s")
         columns = {"centre_s": (cell + 0.5) * cell_s, "width_s": width_s, "level": level}
         for name, column in columns.items():
             self.register_buffer(name, torch.from_numpy(column[number]), persistent=False)

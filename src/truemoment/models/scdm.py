@@ -118,6 +118,10 @@ class ScdmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"got seconds {self.seconds}, expected a multiple of {halvings} for {self.levels} levels")
         if any(not 0 <= block <= self.levels for block in self.sentence_blocks):
             raise ValueError(f"got sentence_blocks {self.sentence_blocks}, expected numbers from 0 to {self.levels}")
+        widths = [self.seconds / n * share for n in self.cells for share in WIDTHS]
+        if not any(self.narrowest_s < width < (self.widest_s or np.inf) for width in widths):
+            got = f"narrowest_s {self.narrowest_s:g} and widest_s {self.widest_s:g}"
+            raise ValueError(f"got {got}, expected that some anchors of {min(widths):g} to {max(widths):g} s are left")
 
     @property
     def cells(self) -> list[int]:
