@@ -32,6 +32,7 @@ SMALL = {
         "iou_above": None,
         "candidate_probability": 0.0,
     },
+    "scdm": {"seconds": 32, "levels": 4, "hidden": 8, "head_hidden": 6},
 }
 """Settings of a small model of each family."""
 

@@ -25,6 +25,7 @@ SETTINGS = {
         *("settings.n_clips=8", "settings.hidden=8", "settings.channels=8", "settings.pyramid=16"),
         "train.stages=[{}]",  # one, with the epochs of a tiny run
     ),
+    "scdm": ("settings.hidden=8", "settings.head_hidden=8"),
 }
 """Settings of a tiny model of each family."""
 
