@@ -341,7 +341,10 @@ DIAL = ("--dial", "perception=0,1")
         (("tan2d", "--dial", "perception=2", "--world", "videos=40"), "'2', expected a number from 0 to 1"),
         (("tan2d", "--dial", "perception=x", "--world", "videos=40"), "'x', expected a number from 0 to 1"),
         (("tan2d", "--dial", "perception=0,0", "--world", "videos=40"), "expected each value once"),
-        (("tan2d", *DIAL, "--dataset", "tacos"), "expected charades-sta or charades-cd, which have action labels"),
+        (
+            ("tan2d", *DIAL, "--dataset", "tacos"),
+            "its features cannot be simulated, expected one of charades-sta, charades-cd, activitynet-",
+        ),
         (("tan2d", "--dial", "query-prior=0", "--dataset", "charades-cd"), "needs --world"),
         (("tan2d", *DIAL, "--dataset", "charades-cd", "--world-seeds", "each"), "--world-seeds: is for --world"),
         (("tan2d", *DIAL, "--dataset", "charades-cd"), "where are the datasets?"),

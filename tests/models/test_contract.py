@@ -1,5 +1,6 @@
 """What every family of models promises, over the registry: see truemoment.models.base."""
 
+import contextlib
 import dataclasses
 
 import msgspec
@@ -22,6 +23,16 @@ SMALL = {
     "ablr": {"n_clips": N_CLIPS, "hidden": HIDDEN, "location_hidden": 4, "location_bias": 0.5},
     "ctrl": {"semantic": 16, "hidden": HIDDEN},
     "acrn": {"semantic": 16, "hidden": HIDDEN, "pool": 4},
+    "drn": {
+        "n_clips": N_CLIPS,
+        "hidden": HIDDEN,
+        "position": 4,
+        "channels": 8,
+        "pyramid": HIDDEN,
+        "iou_above": None,
+        "candidate_probability": 0.0,
+    },
+    "scdm": {"seconds": 32, "levels": 4, "hidden": 8, "head_hidden": 6},
 }
 """Settings of a small model of each family."""
 
@@ -189,3 +200,18 @@ def test_every_recipe_of_the_package_builds_its_model(name):
     with torch.device("meta"):
         model = family.build(msgspec.convert(recipe.settings, family.settings), Inputs(1024, 300))
     assert model.n_parameters() > 0
+
+
+def test_nothing_is_left_on_another_device(model, monkeypatch):
+    """On the meta device, a tensor that a model makes on the processor cannot meet those of the batch."""
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: contextlib.nullcontext())  # the meta device has none
+    batch = make_batch(model)
+    parts = {part.name: getattr(batch, part.name) for part in dataclasses.fields(batch)}
+    meta = Batch(**{name: None if tensor is None else tensor.to("meta") for name, tensor in parts.items()})
+    model.to("meta")
+    output = model(meta)
+    assert output.logits.device.type == "meta"
+    assert all(term.device.type == "meta" for term in model.losses(meta, output).values())
+    model.eval()
+    found = model.answer(meta, model(meta))
+    assert found.score.device.type == "meta"

@@ -21,6 +21,11 @@ SETTINGS = {
     "ablr": ("settings.n_clips=8", "settings.hidden=16", "settings.location_hidden=8", "settings.location_bias=0.5"),
     "ctrl": ("settings.semantic=16", "settings.hidden=16"),
     "acrn": ("settings.semantic=16", "settings.hidden=16", "settings.pool=4"),
+    "drn": (
+        *("settings.n_clips=8", "settings.hidden=8", "settings.channels=8", "settings.pyramid=16"),
+        "train.stages=[{}]",  # one, with the epochs of a tiny run
+    ),
+    "scdm": ("settings.hidden=8", "settings.head_hidden=8"),
 }
 """Settings of a tiny model of each family."""
 

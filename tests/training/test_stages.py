@@ -10,7 +10,8 @@ import torch
 from truemoment.exceptions import TrueMomentError, UsageError
 from truemoment.models import FAMILIES
 from truemoment.training import checkpoints
-from truemoment.training.recipes import Schedule, read_recipe
+from truemoment.training.optimisers import others_fixed, trained_parameters
+from truemoment.training.recipes import Schedule, TrainingStage, read_recipe
 from truemoment.training.runs import perform
 
 BEFORE = json.loads((Path(__file__).parent / "before_stages.json").read_text())
@@ -87,6 +88,19 @@ def test_patience_ends_a_stage_and_the_next_begins(task, tmp_path):
 def test_unknown_parts_and_losses_are_refused(change, message, task, tmp_path):
     with pytest.raises(UsageError, match=message):
         perform(task("tan2d", change), tmp_path / "run", {})
+
+
+def test_parts_that_a_stage_does_not_train_have_no_gradient_while_it_lasts():
+    """Their gradients are never set back, and would count more and more for the norm that is clipped."""
+    network = torch.nn.ModuleDict({"table": torch.nn.Embedding(3, 2), "model": torch.nn.ModuleDict()})
+    network["model"].update({"score": torch.nn.Linear(2, 1), "other": torch.nn.Linear(2, 2)})
+    network["table"].requires_grad_(False)
+    stage = TrainingStage(trained=("words", "score"))  # fixed word vectors may be named
+    before = {name: of.requires_grad for name, of in network.named_parameters()}
+    with others_fixed(network, stage):
+        now = {name for name, of in network.named_parameters() if of.requires_grad}
+        assert now == {"model.score.weight", "model.score.bias"} == set(trained_parameters(network, stage))
+    assert {name: of.requires_grad for name, of in network.named_parameters()} == before
 
 
 def test_the_rate_falls_after_the_stated_epochs(tiny):

@@ -13,13 +13,23 @@ from truemoment.exceptions import InputError, UsageError
 from truemoment.grounders import Grounder
 from truemoment.records import Annotations
 from truemoment.worlds import interval_rules
-from truemoment.worlds.interval_rules import LikeliestInterval, NamedInterval, RandomInterval, interval_share
+from truemoment.worlds.concepts import Concept
+from truemoment.worlds.interval_rules import (
+    ConceptInterval,
+    LikeliestInterval,
+    NamedInterval,
+    RandomInterval,
+    interval_share,
+)
 from truemoment.worlds.perception import CAUTION, AnnotatedActions, class_names, perfect_perception
 
 pytestmark = pytest.mark.slow
 
 
 NAMES = ("Closing a door", "Opening a book", "Holding a cup/glass of something")
+
+
+CONCEPTS = (Concept("door", "NOUN"), Concept("open", "VERB"), Concept("book", "NOUN"))
 
 
 def actions(*intervals, duration_s=20.0):
@@ -63,6 +73,7 @@ RULES = {
     "random": lambda of: RandomInterval(of, np.random.default_rng(0)),
     "likeliest": lambda of: LikeliestInterval(of).fit(TRAIN),
     "named": lambda of: NamedInterval(of, NAMES),
+    "concept": lambda of: ConceptInterval(of, CONCEPTS),
 }
 
 
@@ -136,6 +147,29 @@ def test_the_named_interval_shares_most_verbs_and_nouns():
         "a person closes the door.", "a person opened the books", "someone is holding the glass in a door"
     )
     assert moments(rule, sentences) == [[(12.0, 18.0)], [(1.0, 5.0)], [(6.0, 11.0)]]
+
+
+def test_the_concept_interval_agrees_most_with_the_others_of_the_sentence():
+    """Against a slow loop on drawn intervals, several of a concept."""
+    rng = np.random.default_rng(0)
+    table = [(int(rng.integers(3)), start, start + rng.uniform(1, 9)) for start in rng.uniform(0, 11, 12)]
+    rule = ConceptInterval(lambda _: actions(*table), CONCEPTS)
+    for text, named in (("a person opens a book", (1, 2)), ("someone sees the door and opens a book", (0, 1, 2))):
+        found = rule.ground(asked(text).queries, top=12)
+        expected = {}
+        for klass, start, end in table:
+            score = 0.0
+            for other in named if klass in named else ():
+                ious = [
+                    max(0.0, min(end, b) - max(start, a)) / (max(end, b) - min(start, a))
+                    for k, a, b in table
+                    if k == other
+                ]
+                score += max(ious, default=0.0)
+            expected[start] = score
+        assert dict(zip(found.start_s.tolist(), found.score.tolist(), strict=True)) == pytest.approx(expected)
+        assert np.all(np.diff(found.score) <= 0)
+    assert not rule.ground(asked("a dog runs").queries, top=3).score.any()  # no word is a concept
 
 
 # ------------------------------------------------------------------------------------------ on Charades-CD

@@ -13,6 +13,7 @@ from truemoment.exceptions import UsageError
 from truemoment.reports import training as reports
 from truemoment.reports.model import Report
 from truemoment.reports.result import Result
+from truemoment.reports.training_curves import save_curves
 from truemoment.training.preparation import RunData, prepare
 from truemoment.training.recipes import read_recipe
 from truemoment.training.runs import MEASURES, TrainingResult, document, perform
@@ -81,7 +82,8 @@ def train(
     data_dir
         Folder with the datasets (or the variable ``TRUEMOMENT_DATA``).
     features
-        Features of the videos: a file, a folder, or ``perception:Q`` for Charades. None for models that see no video.
+        Features of the videos: a file, a folder, or ``perception:Q`` for Charades and ActivityNet. None for models that
+        see no video.
     tests
         Splits to predict and measure. [default: every test split]
     changes
@@ -116,4 +118,6 @@ def train(
     settings = read_recipe(recipe, [f"{key}={value}" for key, value in (changes or {}).items()])
     task, splits = prepare(settings, RunData(source, features, tests=tuple(tests)), seed)
     folder = Path(out)
-    return TrainedRun(perform(task, folder, splits, measures=measures, on_epoch=on_epoch), folder)
+    result = perform(task, folder, splits, measures=measures, on_epoch=on_epoch)
+    save_curves(result)
+    return TrainedRun(result, folder)

@@ -75,7 +75,8 @@ def command(
     refuse_outputs([path, *data.files()], [json_path, out])
     given = any(value is not None for value in (data.dataset, data.annotations, data.split))
     reference = data.read() if given else None
-    store = open_features(path if path.exists() else source, data_dir=data.data_dir, seed=seed, fps=fps)
+    name = path if path.exists() else source
+    store = open_features(name, dataset=data.dataset, data_dir=data.data_dir, seed=seed, fps=fps)
     alignment = (
         None if reference is None else check(store, reference, progress=_progress_bar("reading", show=output.progress))
     )
@@ -112,4 +113,4 @@ def _interval_share(store: FeatureStore, reference: Annotations) -> float | None
     if not isinstance(store, Perception) or not len(reference):
         return None
     known = all(video_id in store for video_id in reference.video_id.tolist())
-    return interval_share(reference, store.actions.__getitem__) if known else None
+    return interval_share(reference, store.actions.__getitem__, store.within_s) if known else None

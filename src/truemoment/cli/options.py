@@ -86,7 +86,11 @@ learning_options = together(
     dataset_option,
     annotations_option,
     data_dir_option,
-    click.option("--features", metavar="SOURCE", help="FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades."),
+    click.option(
+        "--features",
+        metavar="SOURCE",
+        help="FILE.hdf5, a folder, FILE.npz, or perception:Q for Charades and ActivityNet.",
+    ),
     click.option(
         "--test", "tests", multiple=True, metavar="NAME", help="Split to predict. [default: every test split]"
     ),

@@ -71,7 +71,11 @@ class _Processes:
 @bound(
     "data",
     _Data,
-    click.option("--dataset", metavar="NAME", help="charades-cd or charades-sta, with simulated perception."),
+    click.option(
+        "--dataset",
+        metavar="NAME",
+        help="charades-cd, charades-sta, activitynet-cd or activitynet-captions, with simulated perception.",
+    ),
     click.option(
         "--world", "world_text", metavar="'A=V,B=V'", help="A synthetic world, e.g. 'videos=600,query_prior=1'."
     ),

@@ -71,6 +71,7 @@ def command(
     """  # noqa: D301 - click reads the backspace as "do not wrap this paragraph"
     from truemoment.measures import parse_measures
     from truemoment.reports import training as reports
+    from truemoment.reports.training_curves import save_curves
     from truemoment.training.preparation import RunData, prepare
     from truemoment.training.recipes import read_recipe
     from truemoment.training.results import keep
@@ -99,6 +100,7 @@ def command(
         result = perform(task, out, tests, measures=measures or MEASURES, track=track, on_epoch=on_epoch)
     if results is not None:
         keep(results, result.tests)
+    save_curves(result)
     deliver(reports.report(result), lambda: document(result), output)
     if words := reports.audit_words(result, learning.source.words()):
         suggest("did it look at the videos?", words, output)

@@ -6,7 +6,8 @@
 ``FOLDER``            our own format, with a ``features.json`` in it (:mod:`truemoment.features.own`)
 ``FOLDER``            an index of one's own videos, made by ``truemoment index`` (:mod:`truemoment.searching.index`)
 ``FILE.npz``          all videos in one file, as synthetic worlds are written (:mod:`truemoment.features.npz`)
-``perception:Q``      simulated for Charades from its annotated actions; Q is the quality, from 0 to 1
+``perception:Q``      simulated for Charades from its annotated actions, and for ActivityNet Captions and ActivityNet-CD
+                      from the words of sentences; Q is the quality, from 0 to 1
 ====================  ==============================================================================================
 
 Each is a :class:`~truemoment.features.base.FeatureStore`; :func:`truemoment.features.opening.open_features` opens any

@@ -16,6 +16,7 @@ from truemoment.files import read_number
 from truemoment.records import Annotations
 from truemoment.searching.index import Index
 from truemoment.searching.layout import is_index
+from truemoment.worlds.concepts import WITH_SENTENCES, concept_features
 from truemoment.worlds.perception import SIMULATED, perception_features
 
 
@@ -23,6 +24,7 @@ def open_features(
     text: str | Path,
     annotations: Annotations | None = None,
     *,
+    dataset: str | None = None,
     data_dir: str | Path | None = None,
     seed: int = 0,
     fps: float | None = None,
@@ -36,6 +38,9 @@ def open_features(
     annotations
         Queries that the features are for. Features of none of their videos are refused;
         :func:`~truemoment.features.alignment.check` reports single missing videos.
+    dataset
+        Dataset whose videos ``perception:Q`` simulates: ``activitynet-captions``, ``activitynet-cd``, or Charades for
+        every other name. [default: the dataset of the annotations]
     data_dir
         Folder with one folder per dataset, for ``perception:Q``. Default: the variable ``TRUEMOMENT_DATA``.
     seed
@@ -62,7 +67,9 @@ def open_features(
     ...     store["v"].shape, float(store.edges_s("v", 30.0)[-1])
     ((60, 8), 30.0)
     """
-    store = _opened(str(text), data_dir, seed, fps)
+    if dataset is None and annotations is not None:
+        dataset = annotations.dataset
+    store = _opened(str(text), dataset, data_dir, seed, fps)
     if annotations is not None and len(annotations) and not any(video_id in store for video_id in annotations.video_id):
         first = str(annotations.video_id[0])
         raise InputError(
@@ -73,10 +80,12 @@ def open_features(
     return store
 
 
-def _opened(text: str, data_dir: str | Path | None, seed: int, fps: float | None) -> FeatureStore:
+def _opened(text: str, dataset: str | None, data_dir: str | Path | None, seed: int, fps: float | None) -> FeatureStore:
     path = Path(text)
     if text.startswith(SIMULATED):
-        return _simulated(text, data_dir, seed, fps)
+        if fps is not None:
+            raise UsageError(f"{text} states its rows per second, expected no other")
+        return _simulated(text, dataset, data_dir, seed)
     if path.is_dir():
         if (path / MANIFEST).exists():
             return OwnStore(path, fps=fps)
@@ -98,10 +107,10 @@ def _with_rate(store: FeatureStore, path: Path, fps: float | None) -> FeatureSto
     return store
 
 
-def _simulated(text: str, data_dir: str | Path | None, seed: int, fps: float | None) -> FeatureStore:
+def _simulated(text: str, dataset: str | None, data_dir: str | Path | None, seed: int) -> FeatureStore:
     quality = read_number(text.removeprefix(SIMULATED))
     if not 0 <= quality <= 1:
         raise UsageError(f"got {text!r}, expected {SIMULATED}Q with a quality Q from 0 to 1")
-    if fps is not None:
-        raise UsageError(f"{text} states its rows per second, expected no other")
+    if dataset in WITH_SENTENCES:
+        return concept_features(dataset, data_dir=data_dir, quality=quality, seed=seed)
     return perception_features(data_folder(data_dir) / "charades-sta", quality=quality, seed=seed)

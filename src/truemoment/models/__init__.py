@@ -8,6 +8,8 @@ mdd        MDD (Lan et al. 2023): phrases, position reconstruction, several conf
 ablr       ABLR (Yuan et al. 2019): attention between video and words, and a regression of both ends
 ctrl       CTRL (Gao et al. 2017): sliding windows scored against the sentence, with a regression of both ends
 acrn       ACRN (Liu et al. 2018): CTRL with an attention over a window and its contexts, and a tensor fusion
+drn        DRN (Zeng et al. 2020): each location of a pyramid over time regresses both ends; three stages
+scdm       SCDM (Yuan et al. 2019): anchors on a temporal pyramid whose rows the words modulate
 =========  ===================================================================================================
 
 Importing this package loads no PyTorch; :func:`get_family` does.
@@ -46,6 +48,8 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
         "ablr": ("ABLR", "ablr", "Ablr"),
         "ctrl": ("CTRL", "ctrl", "Ctrl"),
         "acrn": ("ACRN", "acrn", "Acrn"),
+        "drn": ("DRN", "drn", "Drn"),
+        "scdm": ("SCDM", "scdm", "Scdm"),
     }
 )
 """Title, module and class of each family by name; the settings are the class name with ``Settings``."""

@@ -11,7 +11,7 @@ from truemoment.features import Alignment, FeatureStore
 from truemoment.records import Annotations
 from truemoment.reports.model import Finding, Level, Paragraph, Report, Section
 from truemoment.version import __version__
-from truemoment.worlds.interval_rules import WITHIN_S
+from truemoment.worlds.perception import Perception
 
 SCHEMA = "truemoment/features-check/1"
 
@@ -57,9 +57,9 @@ def report(found: CheckedFeatures) -> Report:
     if found.written:
         facts.append(("written to", found.written))
     blocks: list[Paragraph | Finding] = []
-    if found.interval_share is not None:
-        share = f"{100 * found.interval_share:.2f} % of the moments are an action interval that the features show"
-        blocks.append(Paragraph(f"{share} (both ends within {WITHIN_S:g} s)"))
+    if found.interval_share is not None and isinstance(store, Perception):
+        share = f"{100 * found.interval_share:.2f} % of the moments are an {store.interval_title}"
+        blocks.append(Paragraph(f"{share} that the features show (both ends within {store.within_s:g} s)"))
     if found.alignment is not None:
         blocks += _findings(found.alignment)
     return Report(

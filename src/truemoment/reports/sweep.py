@@ -93,7 +93,7 @@ def _without_seeing(result: SweepResult) -> list[str]:
 
 
 def _interval_rules(result: SweepResult) -> list[str]:
-    """Return what rules score that only pick an action interval, at the highest perception."""
+    """Return what rules score that only pick an interval, at the highest perception."""
     rules = [curve for curve in result.references if curve.sees]
     found = []
     for split in result.splits:
@@ -103,7 +103,7 @@ def _interval_rules(result: SweepResult) -> list[str]:
         ]
         if figures:
             found.append(
-                f"On {split}, rules that pick one of the action intervals in the features of perception "
+                f"On {split}, rules that pick one of the intervals in the features of perception "
                 f"{result.values[-1]:g} score: {', '.join(figures)}. Floors do not read the sentence."
             )
     return found

@@ -64,9 +64,26 @@ def report(result: TrainingResult) -> Report:
             ("epoch", f"{selected} ({points(best.val[measure], 2)} on {result.run.val.split})"),
             *((("caution", result.run.notes[-1]),) if result.run.forced else ()),  # shown with --quiet too
         ),
-        sections=(Section("tests", "Test splits", (table,) if rows else ()),),
+        sections=(
+            Section("tests", "Test splits", (table,) if rows else ()),
+            Section("parts", "Trained parameters", (_parts(result),) if result.parts else ()),
+        ),
         notes=result.run.notes[:-1] if result.run.forced else result.run.notes,
     )
+
+
+def _parts(result: TrainingResult) -> Table:
+    """Return the trained numbers of each part of the model, and the stages that train it if not all do."""
+    stages = result.run.recipe.train.every_stage
+    named = any(stage.trained for stage in stages)
+
+    def trained_in(part: str) -> tuple[Cell, ...]:
+        numbers = [str(n) for n, stage in enumerate(stages, start=1) if not stage.trained or part in stage.trained]
+        return (Cell(", ".join(numbers) or "none"),) if named else ()
+
+    rows = tuple((Cell(part), Cell(f"{count:,}"), *trained_in(part)) for part, count in result.parts.items())
+    headings = ("part", "parameters", *(("stages",) if named else ()))
+    return Table("", headings, (("", rows),), text_columns=(0, 2) if named else (0,))
 
 
 def audit_words(result: TrainingResult, data: Sequence[str]) -> list[str]:

@@ -31,9 +31,10 @@ from truemoment.training.checkpoints import Epoch
 from truemoment.training.epoch_data import EpochData, TrainingData, make_epoch_data, queries_kept
 from truemoment.training.examples import Pairs
 from truemoment.training.network import Network, TokenBatch
-from truemoment.training.optimisers import load_optimiser, make_optimiser, optimiser_tensors
+from truemoment.training.optimisers import load_optimiser, make_optimiser, optimiser_tensors, others_fixed
 from truemoment.training.progress import Track, unseen
 from truemoment.training.recipes import Optimisation, Recipe
+from truemoment.training.tracking import TRACKED, start_tracking, track_epoch, tracker_of
 from truemoment.training.vocabulary import UNKNOWN, TokenVocabulary
 
 CHECKED_STEPS = 50
@@ -91,7 +92,7 @@ def train(
         All of them, also those of an earlier start.
     """
     recipe = data.recipe
-    accelerator = _accelerator(recipe)
+    accelerator = _accelerator(recipe, folder)
     torch.manual_seed(data.seed)
     network = build_network(recipe, data.vocabulary, 0 if data.store is None else data.store.n_dimensions)
     _start_actions(network, data)
@@ -101,10 +102,12 @@ def train(
     epochs = make_epoch_data(data, network, track)
     if recipe.train.compile:
         network.model.compile()
+    start_tracking(accelerator, recipe, data.seed, folder)
     training = _Stages(data, folder, network, epochs, accelerator, track, on_epoch)
     while stage is not None:
         history = training.stage(stage, history)
         stage = _next_stage(history, recipe)
+    accelerator.end_training()
     return history
 
 
@@ -122,6 +125,10 @@ class _Stages:
 
     def stage(self, stage: int, history: list[Epoch]) -> list[Epoch]:
         """Train from the newest epoch, or the best one of the stage before, to the end of a stage; return the log."""
+        with others_fixed(self.network, self.data.recipe.train.every_stage[stage]):
+            return self._epochs(stage, history)
+
+    def _epochs(self, stage: int, history: list[Epoch]) -> list[Epoch]:
         recipe, network = self.data.recipe, self.network
         settings = recipe.train.every_stage[stage]
         optimiser = make_optimiser(recipe.train, settings, network)
@@ -140,6 +147,7 @@ class _Stages:
             if self.accelerator.is_main_process:
                 checkpoints.save_epoch(self.folder, network, optimiser_tensors(optimiser), history)
                 self.on_epoch(ended)
+            track_epoch(self.accelerator, ended)
             self.accelerator.wait_for_everyone()
         return history
 
@@ -170,9 +178,11 @@ class _Stages:
         return DataLoader(pairs, batch_sampler=_Batches(order, size, model.least_batch), collate_fn=_as_it_is)
 
 
-def _accelerator(recipe: Recipe) -> Accelerator:
-    """Return the devices of a recipe, which must fit its precision and batch."""
+def _accelerator(recipe: Recipe, folder: Path) -> Accelerator:
+    """Return the devices of a recipe, which must fit its precision and batch, and its tracker."""
     accelerator = Accelerator(
+        log_with=tracker_of(recipe),
+        project_dir=folder / TRACKED,
         mixed_precision=recipe.train.precision,
         gradient_accumulation_steps=recipe.train.accumulate or 1,
         dataloader_config=DataLoaderConfiguration(split_batches=True),

@@ -34,6 +34,10 @@ class TokenBatch(PairTensors):
         return dataclasses.replace(self, **moved)
 
 
+WORDS = "words"
+"""Name of the word vectors among the parts that a stage trains."""
+
+
 class Network(nn.Module):
     """A table of word vectors and a model behind it.
 
@@ -76,3 +80,13 @@ class Network(nn.Module):
 
     def _batch(self, examples: TokenBatch) -> Batch:
         return Batch(words=self.table(examples.numbers), word_numbers=examples.numbers, **tensors_of(examples))
+
+
+def parts_of(network: Network) -> dict[str, int]:
+    """Return the trainable numbers of each part of the model by name, and of the word vectors if they are learned."""
+    parts: dict[str, int] = {}
+    for name, parameter in network.named_parameters():
+        if parameter.requires_grad:
+            part = WORDS if name.startswith("table.") else name.split(".")[1]
+            parts[part] = parts.get(part, 0) + parameter.numel()
+    return parts

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -10,26 +11,42 @@ import torch
 from torch import Tensor, nn
 
 from truemoment.exceptions import InputError, UsageError
+from truemoment.training.network import WORDS
 from truemoment.training.recipes import Optimisation, TrainingStage
 
 MOMENTUM = 0.9
 """Momentum of stochastic gradient descent."""
 
-WORDS = "words"
-"""Name of the word vectors among the parts that a stage trains."""
-
 
 def trained_parameters(network: nn.Module, stage: TrainingStage) -> dict[str, nn.Parameter]:
-    """Return the parameters that a stage trains, by name; those that are never trained are left out."""
+    """Return the parameters that a stage trains, by name; those that are never trained are left out.
+
+    Word vectors that are fixed may be named beside other parts.
+    """
     learned = {name: parameter for name, parameter in network.named_parameters() if parameter.requires_grad}
     if not stage.trained:
         return learned
     prefixes = {part: "table." if part == WORDS else f"model.{part}." for part in stage.trained}
     for part, prefix in prefixes.items():
-        if not any(f"{name}.".startswith(prefix) for name in learned):
+        may_be_fixed = part == WORDS and len(prefixes) > 1
+        if not may_be_fixed and not any(f"{name}.".startswith(prefix) for name in learned):
             parts = sorted({WORDS if name.startswith("table.") else name.split(".")[1] for name in learned})
             raise UsageError(f"train.stages: got the part {part!r}, expected one of {', '.join(parts)}")
     return {name: of for name, of in learned.items() if f"{name}.".startswith(tuple(prefixes.values()))}
+
+
+@contextlib.contextmanager
+def others_fixed(network: nn.Module, stage: TrainingStage) -> Iterator[None]:
+    """Compute no gradient of the parts that a stage does not train: it would count for the norm that is clipped."""
+    trained = trained_parameters(network, stage)
+    fixed = [of for name, of in network.named_parameters() if of.requires_grad and name not in trained]
+    for parameter in fixed:
+        parameter.requires_grad_(False)
+    try:
+        yield
+    finally:
+        for parameter in fixed:
+            parameter.requires_grad_(True)
 
 
 def make_optimiser(train: Optimisation, stage: TrainingStage, network: nn.Module) -> torch.optim.Optimizer:

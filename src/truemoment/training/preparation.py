@@ -106,7 +106,7 @@ def prepare(
     if data.features is not None:
         if "video" not in get_family(recipe.model).needs:
             raise UsageError(f"{recipe.model} sees no video, expected no --features")
-        store = open_features(data.features, data_dir=data.source.data_dir, seed=seed)
+        store = open_features(data.features, dataset=train.dataset, data_dir=data.source.data_dir, seed=seed)
         train, val, *others = (
             _with_features(of, store, skip_missing=data.skip_missing, warn=warn) for of in (train, val, *tests.values())
         )

@@ -150,6 +150,8 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
         Batches whose gradients are added up for a step; 1 if unset.
     compile
         Whether the model is compiled.
+    track
+        Where losses and figures are also written; it is no part of the recipe's hash.
     """
 
     epochs: Annotated[int, Meta(ge=1, le=MOST_EPOCHS)] = 10
@@ -165,6 +167,7 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
     stages: Annotated[tuple[TrainingStage, ...], Meta(min_length=1)] | UnsetType = UNSET
     accumulate: Positive | UnsetType = UNSET
     compile: bool | UnsetType = UNSET
+    track: Literal["tensorboard", "wandb"] | UnsetType = UNSET
 
     @property
     def every_stage(self) -> tuple[TrainingStage, ...]:
@@ -277,8 +280,9 @@ class Recipe(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def hash(self) -> str:
-        """Twelve hexadecimal digits that represent every value but `about`."""
-        values = msgspec.to_builtins(msgspec.structs.replace(self, about=""))
+        """Twelve hexadecimal digits that represent every value but `about` and `train.track`."""
+        train = msgspec.structs.replace(self.train, track=UNSET)
+        values = msgspec.to_builtins(msgspec.structs.replace(self, about="", train=train))
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -1,13 +1,14 @@
 """Figures of the interval rules, floors and a ceiling, beside those of methods trained on simulated perception.
 
 A rule answers with the intervals that the simulated detector finds at a quality and seed: it knows what the features
-show, and no more. At quality 1 they are the annotated intervals. See :mod:`truemoment.worlds.interval_rules`.
+show, and no more. At quality 1 they are the annotated intervals. See :mod:`truemoment.worlds.interval_rules`. Charades
+and ActivityNet have the same floors, and each its own ceiling: a class of Charades is a phrase, a concept one word.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from truemoment.datasets import data_folder
 from truemoment.evaluation import evaluate
 from truemoment.grounders import Grounder
 from truemoment.language import get_engine
@@ -26,8 +28,15 @@ from truemoment.records import Annotations
 from truemoment.scores import Scores
 from truemoment.training.floors import floor_rows
 from truemoment.training.results import ResultRow
-from truemoment.worlds.interval_rules import LikeliestInterval, NamedInterval, RandomInterval
-from truemoment.worlds.perception import class_names, perfect_perception
+from truemoment.worlds.concepts import WITH_SENTENCES, perfect_concepts
+from truemoment.worlds.interval_rules import (
+    ConceptInterval,
+    Intervals,
+    LikeliestInterval,
+    NamedInterval,
+    RandomInterval,
+)
+from truemoment.worlds.perception import Perception, class_names, perfect_perception
 
 Kind = Literal["floor", "ceiling"]
 
@@ -62,10 +71,37 @@ class RuleFigures:
     rows: tuple[ResultRow, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """Simulated features of a dataset, and the rule that reads the sentence.
+
+    Parameters
+    ----------
+    perfect
+        Features without errors; those of each quality are made of them.
+    ceiling
+        Returns name and rule for the intervals that a detector finds.
+    """
+
+    perfect: Perception
+    ceiling: Callable[[Intervals], tuple[str, Grounder]]
+
+
+def simulate(dataset: str, *, data_dir: str | Path | None = None) -> Simulated:
+    """Return the simulated features of Charades, or of ActivityNet, with the rule for it."""
+    engine = Remembered(get_engine())
+    if dataset in WITH_SENTENCES:
+        perfect = perfect_concepts(dataset, data_dir=data_dir)
+        return Simulated(perfect, lambda of: ("concept-interval", ConceptInterval(of, perfect.concepts, engine)))
+    folder = data_folder(data_dir) / "charades-sta"
+    names = class_names(folder)
+    return Simulated(perfect_perception(folder), lambda of: ("named-interval", NamedInterval(of, names, engine)))
+
+
 def run_rules(
     splits: Mapping[str, Annotations],
     *,
-    folder: Path,
+    simulated: Simulated,
     train: Annotations,
     qualities: Sequence[float],
     seeds: Sequence[int],
@@ -77,9 +113,9 @@ def run_rules(
     Parameters
     ----------
     splits
-        Annotations of Charades by name.
-    folder
-        Of Charades-STA, see :func:`~truemoment.worlds.perception.perception_features`.
+        Annotations by name.
+    simulated
+        Features of their dataset.
     train
         What the training prior is counted on.
     qualities, seeds
@@ -89,18 +125,17 @@ def run_rules(
     top
         Most answers a query.
     """
-    perfect, names, engine = perfect_perception(folder), class_names(folder), Remembered(get_engine())
     for quality in qualities:
         for seed in seeds:
-            detected = perfect.at(quality, seed=seed)
+            detected = simulated.perfect.at(quality, seed=seed)
             intervals = cache(detected.intervals)
             drawn = RandomInterval(intervals, np.random.default_rng(seed))
             likeliest = LikeliestInterval(intervals).fit(train)
-            named = NamedInterval(intervals, names, engine)
+            ceiling_name, ceiling = simulated.ceiling(intervals)
             rules: tuple[tuple[str, Kind, Grounder, int, Annotations | None], ...] = (
                 ("random-interval", "floor", drawn, N_DRAWS, None),
                 ("likeliest-interval", "floor", likeliest, 1, train),
-                ("named-interval", "ceiling", named, 1, None),
+                (ceiling_name, "ceiling", ceiling, 1, None),
             )
             for name, kind, rule, n_draws, fitted in rules:
                 values: dict[tuple[str, str], float] = {}

@@ -29,6 +29,7 @@ from truemoment.training.epochs import epoch_folders
 from truemoment.training.grounder import TrainedGrounder, load_grounder, read_vocabulary, write_vocabulary
 from truemoment.training.hardware import commit, hardware
 from truemoment.training.loop import source_of, train
+from truemoment.training.network import parts_of
 from truemoment.training.progress import Track, unseen
 from truemoment.training.recipes import Recipe
 from truemoment.training.results import ResultRow
@@ -113,6 +114,8 @@ class TrainingResult:
         The log, an entry an epoch.
     n_parameters
         Trainable numbers of the model, its table of words left out.
+    parts
+        Trainable numbers of each part of the model by name, and of "words", the word vectors, if they are learned.
     tests
         Rows of figures on the test splits.
     """
@@ -121,6 +124,7 @@ class TrainingResult:
     run: checkpoints.Run
     history: list[Epoch]
     n_parameters: int
+    parts: dict[str, int] = field(default_factory=dict)
     tests: tuple[ResultRow, ...] = field(default=())
 
     @property
@@ -207,7 +211,8 @@ def perform(
             for split, of in tests.items()
             for row in _answer(grounder, of, folder / f"{split}.jsonl", measures, history)
         )
-        result = TrainingResult(folder, run, history, grounder.network.model.n_parameters(), rows)
+        network = grounder.network
+        result = TrainingResult(folder, run, history, network.model.n_parameters(), parts_of(network), rows)
         checkpoints.write_document(folder / "result.json", document(result))
         return result
 
@@ -308,6 +313,7 @@ def document(result: TrainingResult) -> dict[str, Any]:
         "made_by": result.run.made_by,
         "seed": result.run.seed,
         "n_parameters": result.n_parameters,
+        "parts": result.parts,
         "epochs": [dataclasses.asdict(epoch) for epoch in result.history],
         "best_epoch": result.best.epoch,
         "commit": commit(),

@@ -19,12 +19,14 @@ from truemoment.text import printable
 from truemoment.training.sweep import DIALS, Dial, SweepCell, SweepGrid, written
 from truemoment.training.sweep_results import Place
 from truemoment.worlds import WorldSettings, make_world, write_world
+from truemoment.worlds.concepts import WITH_SENTENCES
+from truemoment.worlds.perception import WITH_ACTIONS
 from truemoment.worlds.world import SPLITS, read_settings
 
 if TYPE_CHECKING:  # it loads PyTorch
     from truemoment.training.runs import TrainingTask
 
-WITH_ACTIONS = ("charades-sta", "charades-cd")
+SIMULATED_DATASETS = (*WITH_ACTIONS, *WITH_SENTENCES)
 """Datasets whose features can be simulated at a stated quality."""
 
 WORLD_NOTE = "synthetic world: "
@@ -76,9 +78,10 @@ class SweepData:
             raise UsageError("--world-seeds: is for --world, a dataset is the same for every seed")
         if self.grid.dial.name != "perception":
             raise UsageError(f"--dial {self.grid.dial.name}: needs --world; with --dataset only perception can change")
-        if self.dataset not in WITH_ACTIONS:
+        if self.dataset not in SIMULATED_DATASETS:
             raise UsageError(
-                f"--dataset {self.dataset}: expected {' or '.join(WITH_ACTIONS)}, which have action labels"
+                f"--dataset {self.dataset}: its features cannot be simulated, expected one of "
+                f"{', '.join(SIMULATED_DATASETS)}"
             )
 
     def __call__(self, cell: SweepCell) -> tuple[TrainingTask, Mapping[str, Annotations]]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from truemoment.caching import NO_CACHE, Cache
-from truemoment.datasets import data_folder
 from truemoment.exceptions import UsageError
 from truemoment.floors import Setting, run_floors
 from truemoment.measures import parse_measure, parse_measures
@@ -15,7 +14,7 @@ from truemoment.records import Annotations
 from truemoment.training.checkpoints import read_run
 from truemoment.training.floors import CONFIG, floor_rows
 from truemoment.training.results import ResultRow
-from truemoment.training.rule_figures import run_rules
+from truemoment.training.rule_figures import run_rules, simulate
 from truemoment.training.runs import HELD_OUT, MEASURES, hold_out
 from truemoment.training.sweep import CellOutcome, SweepCell, read_finished, train_cells
 from truemoment.training.sweep_data import WORLD_NOTE, SweepData
@@ -169,12 +168,12 @@ class Sweep:
         grid = self.data.grid
         if self.data.dataset is None or not any(method.sees for method in grid.methods):
             return ()
-        on_status("rules on action intervals")
+        on_status("rules on intervals")
         splits = next(iter(self._splits.values()))
         found = list(
             run_rules(
                 {name: splits[name] for name in self.tests},
-                folder=data_folder(self.data.data_dir) / "charades-sta",
+                simulated=simulate(self.data.dataset, data_dir=self.data.data_dir),
                 train=splits["train"],
                 qualities=grid.dial.values,
                 seeds=grid.seeds,

@@ -22,15 +22,17 @@ of a video depend only on the seed and its id.
 
 from __future__ import annotations
 
+import copy
 import csv
 import hashlib
 import io
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -49,13 +51,19 @@ CAUTION = (
 )
 """What every result made with these features must say."""
 
+WITH_ACTIONS = ("charades-sta", "charades-cd")
+"""Datasets whose features are simulated from annotated actions."""
+
 SIMULATED = "perception:"
 """The text that names these features begins with it; the quality follows."""
 
 FPS = 1.0
 """Rows per second."""
 
-CALIBRATION = (
+Calibration = tuple[tuple[float, float], ...]
+"""Dials, rising from 0 to 1, and the frame mAP of each."""
+
+CALIBRATION: Calibration = (
     (0, 0.0169),
     (0.05, 0.0194),
     (0.1, 0.0233),
@@ -85,6 +93,9 @@ LONGEST_VIDEO_S = 3600.0
 
 ACTIVE_SHARE = 0.5
 """A row is a positive of a class whose annotated intervals cover at least this share of it."""
+
+WITHIN_S = 0.15
+"""A moment of Charades is an action interval if both ends differ by this at most."""
 
 _INTERVAL = re.compile(r"c(?P<klass>\d{3}) (?P<start>\S+) (?P<end>\S+)")
 
@@ -166,6 +177,10 @@ class Perception:
 
     fps = FPS
     caution = CAUTION
+    calibration: ClassVar[Calibration] = CALIBRATION
+    origin: ClassVar[str] = "Charades"
+    interval_title: ClassVar[str] = "action interval"
+    within_s: ClassVar[float] = WITHIN_S
 
     def __init__(
         self,
@@ -212,11 +227,15 @@ class Perception:
         of_hits, rng = map(np.random.default_rng, seeds)  # two: noise does not depend on the number of actions
         return _detected(actions, self.habits, self.detector, of_hits, rng), rng
 
-    def at(self, quality: float, *, seed: int) -> Perception:
+    def at(self, quality: float, *, seed: int) -> Self:
         """Return the detections of another quality in the same videos; its frame mAP is not measured."""
-        detector = Detector.at(dial_of(quality))
-        name = f"{SIMULATED}{quality:g}, seed={seed}"
-        return Perception(self.actions, self.habits, detector, n_classes=self.n_dimensions, seed=seed, name=name)
+        if seed < 0:
+            raise UsageError(f"perception: got seed {seed}, expected 0 or above")
+        found = copy.copy(self)
+        found.detector = Detector.at(dial_of(quality, self.calibration))
+        found.seed = seed
+        found.name = f"{SIMULATED}{quality:g}, seed={seed}"
+        return found
 
     def edges_s(self, video_id: str, duration_s: float) -> Floats:  # noqa: ARG002 - Charades itself has the duration
         """Return the edges of the rows of a video in seconds, (T + 1,); `duration_s` is not used."""
@@ -226,7 +245,7 @@ class Perception:
         try:
             return self.actions[video_id]
         except KeyError:
-            raise InputError(f"Charades has no video {video_id!r} to perceive", field="features") from None
+            raise InputError(f"{self.origin} has no video {video_id!r} to perceive", field="features") from None
 
 
 def perception_features(folder: Path, *, quality: float, seed: int) -> Perception:
@@ -262,15 +281,17 @@ def perfect_perception(folder: Path) -> Perception:
     return Perception(actions, _habits(train), Detector.at(1.0), n_classes=n_classes, seed=0, name=f"{SIMULATED}1")
 
 
-def dial_of(quality: float) -> float:
-    """Return the dial whose frame mAP on the training videos of Charades is `quality`, by interpolation.
+def dial_of(quality: float, calibration: Calibration = CALIBRATION) -> float:
+    """Return the dial whose frame mAP on the training videos is `quality`, by interpolation.
+
+    `calibration` is that of Charades by default.
 
     Examples
     --------
     >>> dial_of(0.0), dial_of(1.0)
     (0.0, 1.0)
     """
-    dials, reached = zip(*CALIBRATION, strict=True)
+    dials, reached = zip(*calibration, strict=True)
     floor = reached[0]
     if not (quality == 0 or floor <= quality <= 1):
         raise UsageError(
@@ -322,7 +343,7 @@ def read_actions(path: Path, n_classes: int) -> dict[str, AnnotatedActions]:
                         field="actions",
                     )
                 intervals.append(interval)
-            found[video_id] = _joined(duration_s, intervals)
+            found[video_id] = join_intervals(duration_s, intervals)
     except csv.Error as error:
         raise InputError(f"{error}, expected CSV", path=path, line=reader.line_num) from None
     return found
@@ -368,7 +389,8 @@ def _read_interval(text: str, n_classes: int) -> tuple[int, float, float] | None
     return (klass, start_s, end_s) if klass < n_classes and start_s >= 0 and end_s >= 0 else None  # NaN is neither
 
 
-def _joined(duration_s: float, intervals: list[tuple[int, float, float]]) -> AnnotatedActions:
+def join_intervals(duration_s: float, intervals: Iterable[tuple[int, float, float]]) -> AnnotatedActions:
+    """Join overlapping and adjacent intervals (class, start, end in seconds) of one class of a video."""
     joined: list[tuple[int, float, float]] = []
     for klass, start_s, end_s in sorted(intervals):
         if not end_s > start_s:

@@ -77,3 +77,24 @@ class PeepholeLSTM(BothDirections):
             hidden = torch.sigmoid(o + of_o * cell) * torch.tanh(cell)
             states.append(hidden)
         return torch.stack(states, dim=2)
+
+
+class BidirectionalLSTM(BothDirections):
+    """A bidirectional LSTM without peepholes, as PyTorch has it.
+
+    Parameters
+    ----------
+    n_in, hidden
+        D, and H of each direction.
+    """
+
+    def __init__(self, n_in: int, hidden: int) -> None:
+        super().__init__()
+        self.forth = nn.LSTM(n_in, hidden, batch_first=True)
+        self.back = nn.LSTM(n_in, hidden, batch_first=True)
+
+    def scan(self, rows: Tensor) -> Tensor:
+        """Return the states (2, B, T, H) of rows (2, B, T, D)."""
+        with torch.autocast(rows.device.type, enabled=False):  # not every processor has an LSTM in bfloat16
+            rows = rows.to(next(self.forth.parameters()).dtype)
+            return torch.stack([lstm(of)[0] for lstm, of in zip((self.forth, self.back), rows, strict=True)])

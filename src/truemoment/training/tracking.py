@@ -1,0 +1,55 @@
+"""Tracking of a run in TensorBoard or Weights & Biases, by the trackers of accelerate."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from accelerate import Accelerator
+
+from truemoment.exceptions import MissingPackageError
+from truemoment.training.checkpoints import Epoch
+from truemoment.training.recipes import Recipe
+
+Tracker = Literal["tensorboard", "wandb"]
+
+PROJECT = "truemoment"
+"""Name of the project in Weights & Biases, and of TensorBoard's folder in :data:`TRACKED`."""
+
+TRACKED = "tracked"
+"""Folder of the tracker's files in that of the run."""
+
+
+def tracker_of(recipe: Recipe) -> Tracker | None:
+    """Return the tracker that a recipe names; raise MissingPackageError if its package is not installed."""
+    name = recipe.train.track or None
+    if name is not None and importlib.util.find_spec(name) is None:
+        raise MissingPackageError(name, name, f"train.track: {name}")
+    return name
+
+
+def start_tracking(accelerator: Accelerator, recipe: Recipe, seed: int, folder: Path) -> None:
+    """Start the tracker of a run, and write its settings there."""
+    settings = {"recipe": recipe.hash, "seed": seed, **_flat(msgspec.to_builtins(recipe))}
+    accelerator.init_trackers(PROJECT, settings, {"wandb": {"dir": str(folder / TRACKED), "name": folder.name}})
+
+
+def track_epoch(accelerator: Accelerator, epoch: Epoch) -> None:
+    """Write the losses, the figures on the validation split and the seconds of an epoch."""
+    values = {f"loss/{name}": value for name, value in epoch.loss.items()}
+    values |= {f"val/{name}": value for name, value in epoch.val.items()}
+    values |= {f"watched/{name}": value for name, value in epoch.watched.items()}
+    accelerator.log({**values, "seconds": epoch.seconds, "stage": epoch.stage}, step=epoch.epoch)
+
+
+def _flat(values: dict[str, object], before: str = "") -> dict[str, str | int | float | bool]:
+    """Return values by dotted key, in kinds that a tracker takes; lists as text."""
+    flat: dict[str, str | int | float | bool] = {}
+    for key, value in values.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{before}{key}.")
+        else:
+            flat[before + key] = value if isinstance(value, str | int | float) else str(value)
+    return flat

@@ -1,0 +1,112 @@
+"""The three stages of DRN in a run: what each trains, and what stays (specification, sections 3.3 and 10.3)."""
+
+import pytest
+import torch
+
+from truemoment.training import checkpoints
+from truemoment.training.recipes import read_recipe
+from truemoment.training.runs import perform
+
+FIRST = "{epochs: 2, trained: [words, queries, video, head], losses: [classification, regression]}"
+SECOND = "{epochs: 1, trained: [iou], losses: [iou]}"
+THIRD = "{epochs: 1, learning_rate: 0.001}"
+ALL_SEGMENTS = ("settings.iou_above=null", "settings.frozen_statistics=stay")
+STATISTICS = ("running_mean", "running_var", "num_batches_tracked")
+
+
+@pytest.fixture(scope="module")
+def after(tmp_path_factory):
+    """The weights of a run's best epoch after each number of stages."""
+    return tmp_path_factory.mktemp("runs"), {}
+
+
+@pytest.fixture
+def weights(task, after):
+    folder, known = after
+
+    def of(n_stages, *changes):
+        key = (n_stages, *changes)
+        if key not in known:
+            stages = f"train.stages=[{', '.join((FIRST, SECOND, THIRD)[:n_stages])}]"
+            path = folder / str(len(known))
+            result = perform(task("drn", stages, *changes), path, {})
+            assert {epoch.stage for epoch in result.history} == set(range(n_stages))
+            assert result.best.stage == n_stages - 1
+            known[key] = result.history, checkpoints.read_tensors(path / "best.safetensors")
+        return known[key]
+
+    return of
+
+
+def changed(one, other):
+    return {name for name in one if not torch.equal(one[name], other[name])}
+
+
+def test_the_first_stage_trains_all_but_the_iou_head(weights):
+    history, one = weights(1, *ALL_SEGMENTS)
+    _, other = weights(1, *ALL_SEGMENTS, "train.learning_rate=0.02")
+    names = changed(one, other)
+    learned = {name for name in one if not name.endswith((*STATISTICS, "scored_by_iou"))}
+    assert {name for name in learned if not name.startswith("model.iou.")} == names & learned
+    assert set(history[0].loss) == {"classification", "regression", "total"}
+    assert not one["model.scored_by_iou"]
+
+
+def test_the_second_stage_trains_the_iou_head_alone(weights):
+    _, one = weights(1, *ALL_SEGMENTS)
+    history, other = weights(2, *ALL_SEGMENTS)
+    names = changed(one, other)
+    assert all(name.startswith("model.iou.") for name in names - {"model.scored_by_iou"})
+    assert {name for name in one if name.startswith("model.iou.")} <= names
+    assert set(history[-1].loss) == {"iou", "total"}
+    assert other["model.scored_by_iou"]
+
+
+def test_the_third_stage_trains_everything(weights):
+    _, one = weights(2, *ALL_SEGMENTS)
+    history, other = weights(3, *ALL_SEGMENTS)
+    assert changed(one, other) == set(one) - {"model.scored_by_iou"}
+    assert set(history[-1].loss) == {"classification", "regression", "iou", "total"}
+
+
+def test_without_a_segment_to_learn_from_the_second_stage_changes_statistics_alone(weights):
+    """As in the code, the statistics of all parts move; no segment is above the threshold."""
+    changes = ("settings.iou_above=0.9999", "settings.frozen_statistics=move")
+    _, one = weights(1, *changes)
+    history, other = weights(2, *changes)
+    assert history[-1].loss["total"] == 0
+    names = changed(one, other) - {"model.scored_by_iou"}
+    assert names == {name for name in one if name.endswith(STATISTICS)}
+
+
+def test_a_run_that_is_cut_off_within_its_second_stage_ends_the_same(task, tmp_path):
+    stages = f"train.stages=[{FIRST}, {SECOND.replace('1', '2')}, {THIRD}]"
+    whole = perform(task("drn", stages, *ALL_SEGMENTS), tmp_path / "whole", {})
+
+    def cut(epoch):
+        if epoch.epoch == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        perform(task("drn", stages, *ALL_SEGMENTS), tmp_path / "cut", {}, on_epoch=cut)
+    resumed = perform(task("drn", stages, *ALL_SEGMENTS), tmp_path / "cut", {})
+    assert [(of.stage, of.loss, of.val) for of in resumed.history] == [
+        (of.stage, of.loss, of.val) for of in whole.history
+    ]
+    one, other = (checkpoints.read_tensors(tmp_path / name / "best.safetensors") for name in ("whole", "cut"))
+    assert not changed(one, other)
+
+
+@pytest.mark.parametrize("name", ["drn", "drn-full"])
+def test_the_stages_of_the_recipes(name):
+    """Section 3.3: parts and losses; rates 1e-3, 1e-5 and 1e-7 and 10, 40 and 40 epochs where it is the published."""
+    train = read_recipe(name).train
+    first, second, third = train.every_stage
+    assert first.trained == ("words", "queries", "video", "head")
+    assert (set(first.losses), second.losses, third.losses) == ({"classification", "regression"}, ("iou",), ())
+    assert (second.trained, third.trained) == (("iou",), ())
+    assert train.clip == 0.5
+    if name == "drn-full":
+        assert [stage.learning_rate for stage in train.every_stage] == [1e-3, 1e-5, 1e-7]
+        assert [stage.epochs for stage in train.every_stage] == [10, 40, 40]
+        assert train.batch == 32

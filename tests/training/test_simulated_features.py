@@ -1,0 +1,78 @@
+"""Models train on simulated features of ActivityNet as on those of Charades, and rules stand beside them."""
+
+import json
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", exc_type=ImportError)
+
+import truemoment as tm
+from truemoment import load_annotations
+from truemoment.measures import parse_measure
+from truemoment.training.grounder import load_grounder
+from truemoment.training.rule_figures import run_rules, simulate
+from truemoment.worlds.concepts import CAUTION
+
+SENTENCES = ("A man opens the box.", "The dog runs.", "A woman throws the ball.")
+
+
+@pytest.fixture(scope="module")
+def data_dir(tmp_path_factory):
+    """Give an ActivityNet Captions in which the three sentences of a video have moments of whole seconds."""
+    folder = tmp_path_factory.mktemp("data") / "activitynet-captions"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    for name, first, n_videos in (("train", 0, 24), ("val_1", 24, 6), ("val_2", 24, 6)):
+        videos = {}
+        for number in range(first, first + n_videos):
+            starts = rng.permutation(3) * 10 + rng.integers(0, 4, 3)
+            times = [[float(start), float(start + 6)] for start in starts]
+            videos[f"v_{number}"] = {"duration": 30.0, "timestamps": times, "sentences": list(SENTENCES)}
+        if name == "val_2":  # another annotation of the videos of val_1
+            videos = {video_id: of | {"sentences": ["The cat sleeps."] * 3} for video_id, of in videos.items()}
+        (folder / f"{name}.json").write_text(json.dumps(videos))
+    return folder.parent
+
+
+def test_a_run_opens_the_features_of_its_dataset(data_dir, tmp_path):
+    changes = {"settings.n_clips": 8, "settings.hidden": 8, "settings.layers": 1, "train.epochs": 1, "rows": 8}
+    tm.train(
+        "tan2d",
+        tmp_path / "run",
+        dataset="activitynet-captions",
+        data_dir=data_dir,
+        features="perception:1",
+        tests=["val_1"],
+        changes=changes,
+    )
+    run = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert run["features_name"] == "perception:1 (8 concepts of activitynet-captions), seed=0"
+    assert CAUTION in run["notes"]
+    grounder = load_grounder(tmp_path / "run", data_dir=data_dir)
+    assert grounder.features.name == run["features_name"]
+    test = load_annotations("activitynet-captions", "val_1", data_dir=data_dir)
+    assert len(grounder.ground(test.queries, 1)) == 18
+
+
+def test_rules_stand_beside_methods(data_dir):
+    """Every concept is of one sentence, so that a ceiling without errors is always right."""
+    train, test = (load_annotations("activitynet-captions", name, data_dir=data_dir) for name in ("train", "val_1"))
+    found = list(
+        run_rules(
+            {"val_1": test},
+            simulated=simulate("activitynet-captions", data_dir=data_dir),
+            train=train,
+            qualities=(0.0, 1.0),
+            seeds=(0,),
+            measures=[parse_measure("R@1,IoU=0.7")],
+            top=1,
+        )
+    )
+    names = [(of.name, of.kind) for of in found[:3]]
+    assert names == [("random-interval", "floor"), ("likeliest-interval", "floor"), ("concept-interval", "ceiling")]
+    value = {(of.name, of.quality): of.values["val_1", "R@1,IoU=0.7"] for of in found}
+    assert value["concept-interval", 1.0] == 1
+    assert value["concept-interval", 0.0] < 0.5  # there is nothing but noise to pick from
+    assert value["random-interval", 1.0] < 0.7  # about a third of the intervals are right
+    assert found[-1].rows[0].features == "perception:1, seed=0"

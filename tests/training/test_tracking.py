@@ -1,0 +1,54 @@
+"""What is written of a run beside its checkpoints: trackers, learning curves, parts, and a compiled model."""
+
+import importlib.util
+
+import pytest
+
+from truemoment.exceptions import MissingPackageError
+from truemoment.reports import training as reports
+from truemoment.reports.training_curves import save_curves
+from truemoment.training.network import Network
+from truemoment.training.runs import perform
+from truemoment.training.tracking import tracker_of
+
+
+@pytest.mark.slow
+def test_tensorboard_has_the_log_of_the_run(task, tmp_path):
+    reading = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
+    result = perform(task("tan2d", "train.track=tensorboard"), tmp_path / "run", {})
+    events = reading.EventAccumulator(str(tmp_path / "run" / "tracked" / "truemoment")).Reload()
+    for name, values in (("loss", "loss"), ("val", "val")):
+        for key in getattr(result.history[0], values):
+            told = {of.step: of.value for of in events.Scalars(f"{name}/{key}")}
+            assert told == pytest.approx({of.epoch: getattr(of, values)[key] for of in result.history}), key
+
+
+def test_a_tracker_changes_neither_hash_nor_figures(tiny):
+    assert tiny("tan2d", "train.track=wandb").hash == tiny("tan2d").hash
+
+
+def test_a_missing_tracker_is_named_with_its_extra(tiny, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(MissingPackageError, match=r"train.track: wandb needs the package wandb: .*truemoment\[wandb\]"):
+        tracker_of(tiny("tan2d", "train.track=wandb"))
+
+
+def test_curves_and_parts(task, tmp_path):
+    made = task("blind-tan")
+    result = perform(made, tmp_path / "run", {})
+    assert [path.name for path in save_curves(result)] == ["curves.png", "curves.svg"]
+    svg = (tmp_path / "run" / "curves.svg").read_text()
+    assert svg.count("<svg") == 1
+    assert sum(count for part, count in result.parts.items() if part != "words") == result.n_parameters
+    assert result.parts["words"] % made.recipe.text.size == 0
+    table = reports.report(result).sections[-1].blocks[0]
+    assert [row[0].text for row in table.groups[0][1]] == list(result.parts)
+
+
+def test_a_model_is_compiled_if_the_recipe_says_so(task, tmp_path, monkeypatch):
+    """A stand-in for the compiler: real ones need a tool chain."""
+    compiled = []
+    monkeypatch.setattr("torch.nn.Module.compile", lambda self: compiled.append(type(self).__name__))
+    perform(task("tan2d", "train.compile=true", "train.epochs=1"), tmp_path / "run", {})
+    assert compiled == ["Tan2D"]
+    assert Network.__name__ not in compiled
