@@ -57,9 +57,10 @@ def command(
     results: Path | None,
     output: Output,
 ) -> None:
-    """Train a model by RECIPE: tan2d, blind-tan, tcn-dcm, mdd (small), their -full versions, or FILE.yaml.
+    """Train a model by RECIPE, the name of a recipe or FILE.yaml.
 
-    tan2d-windows learns from windows of videos that last hours.
+    Recipes: tan2d, blind-tan, tcn-dcm, mdd, ctrl, acrn, ablr, scdm and drn, which are small; each also as -full, such as
+    drn-full; and tan2d-windows for videos that last hours.
 
     The run keeps the epoch that is best on the validation split. The same command resumes an interrupted run.
 
@@ -94,7 +95,7 @@ def command(
         skip_missing=on_missing_video == "skip",
     )
     task, tests = prepare(loaded, data, seed, warn=lambda line: click.echo(printable(line), err=True))
-    with _epoch_lines(loaded.train.epochs, output) as (track, on_epoch):
+    with _epoch_lines(loaded.train.most_epochs, output) as (track, on_epoch):
         if not output.quiet:
             click.echo("\n".join(reports.opening(task, shown_path(out))), err=True)
         result = perform(task, out, tests, measures=measures or MEASURES, track=track, on_epoch=on_epoch)

@@ -230,8 +230,8 @@ class Format:
 Moments = Sequence[Sequence[float]]
 """Ranked [start, end] or [start, end, score]."""
 
+# Lists of moments as columns: offsets, starts, ends, scores, and whether the file gave the scores.
 MomentColumns = tuple[Ints, Floats, Floats, Floats, bool]
-"""Lists of moments as columns: offsets, starts, ends, scores, and whether the file gave the scores."""
 
 
 def offsets_of(lists: Iterable[Sized]) -> Ints:

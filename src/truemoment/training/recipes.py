@@ -179,6 +179,11 @@ class Optimisation(Struct, frozen=True, forbid_unknown_fields=True):
             for stage in (self.stages or (TrainingStage(),))
         )
 
+    @property
+    def most_epochs(self) -> int:
+        """Largest number of epochs of all stages."""
+        return sum(stage.epochs or 0 for stage in self.every_stage)
+
     def rate_of(self, stage: TrainingStage, epoch: int) -> float:
         """Return the learning rate of an epoch of a stage, from 1."""
         rate = stage.learning_rate or self.learning_rate

@@ -106,8 +106,8 @@ class Concept(NamedTuple):
     tag: Tag
 
 
+# The distinct concepts of a sentence, in alphabetical order.
 Concepts = tuple[Concept, ...]
-"""The distinct concepts of a sentence, in alphabetical order."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,8 +60,8 @@ SIMULATED = "perception:"
 FPS = 1.0
 """Rows per second."""
 
+# Dials, rising from 0 to 1, and the frame mAP of each.
 Calibration = tuple[tuple[float, float], ...]
-"""Dials, rising from 0 to 1, and the frame mAP of each."""
 
 CALIBRATION: Calibration = (
     (0, 0.0169),
