@@ -10,6 +10,9 @@ from truemoment.searching.encoder_options import DEFAULT_MODEL
 from truemoment.searching.layout import SETTINGS
 from truemoment.video import encoders
 
+pytestmark = pytest.mark.slow
+
+
 PIN = "1a25a446712ba5ee05982a381eed697ef9b435cf"
 """Of the default model; many public repositories name this commit, e.g. as the folder of their cache."""
 

@@ -12,7 +12,7 @@ from truemoment import __version__
 from truemoment.searching import extraction
 from truemoment.searching.index import Index
 
-pytestmark = pytest.mark.usefixtures("in_colours")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_colours")]
 
 
 def test_a_film_in_one_command(call, films):

@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
+
 QUICK = ("--pairs", "60")
 
 

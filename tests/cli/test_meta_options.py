@@ -10,6 +10,9 @@ import pytest
 
 from truemoment.uncertainty import stream
 
+pytestmark = pytest.mark.slow
+
+
 DATA = ("--annotations", "mine.jsonl", "--split", "test")
 MEASURES = ("--measures", "R@1,IoU=0.5; mIoU; AxIoU@5")
 QUICK = ("--resamples", "20")

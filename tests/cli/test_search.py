@@ -16,7 +16,7 @@ from truemoment.searching.index import Index
 from truemoment.searching.layout import SETTINGS
 from truemoment.video import identity_of
 
-pytestmark = pytest.mark.usefixtures("in_colours")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("in_colours")]
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ NO_INPUT = {
     "served/prompts/__init__.py:get_prompt": "files of this package",
     "training/recipes.py:read_recipe": "files of this package; the user's are read by truemoment.files",
     "searching/layout.py:is_index": "looks what a folder is, which may be the one to write",
-    "training/examples.py:_room": "a temporary file",
+    "training/examples.py:empty_table": "a temporary file",
     "video/clips.py:_write_clip": "a stream that is open",
     "folders.py:_hold": "a lock, or a temporary file",
     "video/encoders.py:_config_of": "the folder that TwoTowers.load has named",

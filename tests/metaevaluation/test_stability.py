@@ -22,6 +22,9 @@ from truemoment.metaevaluation.systems import Systems
 from truemoment.records import as_strings
 from truemoment.scores import Scores
 
+pytestmark = pytest.mark.slow
+
+
 MEASURES = "R@1,IoU=0.5; R@5,IoU=0.5; AxIoU@5"
 
 

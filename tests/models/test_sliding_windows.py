@@ -14,6 +14,9 @@ from truemoment.models.base import Batch, Inputs, VideoRows
 from truemoment.models.sliding_windows import WindowPool, means_of_rows, positives, window_slots
 from truemoment.targets import usable
 
+pytestmark = pytest.mark.slow
+
+
 CHARADES, ACTIVITYNET = (64, 128, 256, 512), (128, 256, 512, 1024, 2048)
 
 

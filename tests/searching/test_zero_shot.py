@@ -17,6 +17,9 @@ from truemoment.intervals import temporal_iou
 from truemoment.proposals import MultiScale, SlidingWindows, SparseMap, WindowedGrid
 from truemoment.searching import ZeroShot
 
+pytestmark = pytest.mark.slow
+
+
 SMALL = WindowedGrid(window_frames=16, stride_frames=8, fps=5.0, n_clips=8, diagonals=(2, 2))
 
 

@@ -16,6 +16,9 @@ from truemoment.served import Endpoint, EndpointError
 from .stub import FAST_S, said
 from .wire import talking
 
+pytestmark = pytest.mark.slow
+
+
 KEY = "sk-secret-0123456789"
 MESSAGES = [{"role": "user", "content": "when?"}]
 TIMEOUT_S = 0.3

@@ -7,6 +7,9 @@ from truemoment.training import checkpoints
 from truemoment.training.recipes import read_recipe
 from truemoment.training.runs import perform
 
+pytestmark = pytest.mark.slow
+
+
 FIRST = "{epochs: 2, trained: [words, queries, video, head], losses: [classification, regression]}"
 SECOND = "{epochs: 1, trained: [iou], losses: [iou]}"
 THIRD = "{epochs: 1, learning_rate: 0.001}"

@@ -15,6 +15,8 @@ from truemoment.training import checkpoints, hardware
 from truemoment.training.grounder import load_grounder
 from truemoment.training.runs import hold_out, is_test, perform
 
+pytestmark = pytest.mark.slow
+
 
 def weights(folder):
     return checkpoints.read_tensors(folder / "best.safetensors")

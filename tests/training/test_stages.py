@@ -14,6 +14,9 @@ from truemoment.training.optimisers import others_fixed, trained_parameters
 from truemoment.training.recipes import Schedule, TrainingStage, read_recipe
 from truemoment.training.runs import perform
 
+pytestmark = pytest.mark.slow
+
+
 BEFORE = json.loads((Path(__file__).parent / "before_stages.json").read_text())
 """Recorded before there were stages (commit 6d3050a): hashes of recipes, and a run of each of the four families."""
 

@@ -17,6 +17,9 @@ from truemoment.training.sweep import Dial, SweepCell, SweepGrid, read_finished,
 from truemoment.training.sweep_data import SweepData
 from truemoment.worlds import WorldSettings
 
+pytestmark = pytest.mark.slow
+
+
 SMALL = ["train.epochs=1", "settings.hidden=8", "settings.n_clips=8", "rows=8"]
 MEASURES = "R@1,IoU=0.5; mIoU"
 
@@ -141,7 +144,6 @@ def test_a_cell_is_what_train_would_make(swept):
     assert all("perception=any" in row.notes and row.features == "none" for row in blind[0].rows)
 
 
-@pytest.mark.slow
 def test_processes_change_nothing(swept, tmp_path):
     """Same threads a process, same figures: whatever trains a cell, it draws from its own seed alone."""
     grid, _, done = swept

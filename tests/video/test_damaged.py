@@ -13,6 +13,9 @@ from truemoment.video.frames import duration_of, jpeg_of, outline_of, stream_fra
 
 from .conftest import av, make_video, number_in, picture
 
+pytestmark = pytest.mark.slow
+
+
 EVERY_100_MS = [100 * k for k in range(60)]
 CODECS = {
     "a.mp4": ("libx264", b"avc1", b"XYZ1"),
