@@ -130,6 +130,7 @@ def reproduce_tables(
             if tables:
                 raise
             done.append(ReproducedTable(table, (), why_not=str(error)))
-    if not any(of.rows for of in done):
-        raise MissingFileError(f"no table could be run; {done[0].table.name}: {done[0].why_not}")
+    not_run = [of for of in done if of.why_not]
+    if not_run and all(row.printed is None for of in done for row in of.rows):
+        raise MissingFileError(f"no table could be run; {not_run[0].table.name}: {not_run[0].why_not}")
     return Reproduction(done, seed=seed, runs=runs, engine=engine)

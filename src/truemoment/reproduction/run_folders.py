@@ -118,9 +118,7 @@ def read_run_folders(folder: Path) -> tuple[TrainedRun, ...]:
     done = tuple(_read(path.parent) for path in requests if (path.parent / "result.json").is_file())
     if not done:
         unfinished = f"; {len(requests)} unfinished" if requests else ""
-        raise MissingFileError(
-            f"--runs {folder}: contains no finished training run (run.json, result.json){unfinished}"
-        )
+        raise MissingFileError(f"--runs {folder}: contains no run with run.json and result.json{unfinished}")
     return done
 
 
