@@ -304,6 +304,16 @@ def test_sizes_of_mad_beside_lsmdc(two_films):
     assert {row.status for (dataset, *_), row in rows.items() if dataset != "MAD"} == {"published, unchecked"}
 
 
+def test_mad_by_training_and_the_other_splits_together(two_films):
+    # One film was written as training split, one as val and two as test.
+    train, val, test = (load_annotations("mad", split, data_dir=two_films) for split in ("train", "val", "test"))
+    rows = {(row.split, row.measure): row for row in reproduce("mad-7", two_films)}
+    assert {(row.status, row.reason.partition(":")[0]) for row in rows.values()} == {("informational", "not judged")}
+    assert len(rows) == 2 * 10  # Soldan et al. 2022, Table 7: ten columns
+    assert rows["train", "queries"].ours == pytest.approx(train.n_queries / 1000)
+    assert rows["val+test", "queries"].ours == pytest.approx((val.n_queries + test.n_queries) / 1000)
+
+
 # --------------------------------------------------------------------------------------------------- command
 
 
