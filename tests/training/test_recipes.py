@@ -12,8 +12,9 @@ from truemoment.training.vocabulary import UNKNOWN, make_vocabulary, word_number
 
 
 def test_every_family_has_a_small_and_a_full_recipe():
-    families = {"tan2d", "blind-tan", "tcn-dcm", "mdd", "ablr", "ctrl", "acrn", "scdm", "drn"}
-    assert set(names()) == families | {f"{name}-full" for name in families} | {"tan2d-windows"}
+    families = {"tan2d", "blind-tan", "tcn-dcm", "mdd", "ablr", "ctrl", "acrn", "scdm", "drn", "vlg-net"}
+    of_films = {"tan2d-windows", "vlg-net-mad", "vlg-net-mad-full"}
+    assert set(names()) == families | {f"{name}-full" for name in families} | of_films
 
 
 def test_every_setting_of_the_family_is_filled_in():
