@@ -51,8 +51,8 @@ def resample(rows: Frames, n_rows: int) -> Frames:
 def interpolate(rows: Frames, n_rows: int) -> Frames:
     r"""Interpolate rows (n, D) linearly at `n_rows` evenly spaced times (T, D), as VLG-Net does.
 
-    Row k is taken at :math:`(k + 1/2)\, n / T - 1/2`, the middle of the k-th part of the video, within the first and the
-    last row. At most two rows count for each: long videos are sampled and not averaged.
+    Row k is taken at :math:`(k + 1/2)\, n / T - 1/2`, the middle of the k-th part of the video, between the first and
+    the last row. At most two rows count for each: long videos are sampled and not averaged.
 
     Examples
     --------

@@ -1,8 +1,9 @@
 r"""VLG-Net: clips and words as two graphs that are matched; a moment is a mean of its clips by a learned attention.
 
 Soldan, Xu, Qu, Tegner and Ghanem: "VLG-Net: Video-Language Graph Matching Network for Video Grounding", ICCV Workshops
-2021; details from the authors' code, https://github.com/Soldelli/VLG-Net, and for long videos from Soldan et al.: "MAD",
-CVPR 2022, appendix A.2. The settings of the code are
+2021; details from the authors' code, https://github.com/Soldelli/VLG-Net, and for long videos from Soldan et al., "MAD:
+A Scalable Dataset for Language Grounding in Videos from Movie Audio Descriptions", CVPR 2022, appendix A.2. The
+settings of the code are
 
 ===================  ====================  ==========  ==========
 setting              ActivityNet Captions  TACoS       MAD
