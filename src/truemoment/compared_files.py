@@ -47,12 +47,16 @@ class ComparedFiles:
         Number of predictions to which every list is cut, by measure; None where lists are not cut.
     remarks
         Measures and methods that are left out, and why.
+    annotations, answers
+        The references, and the predictions of the first run of each method.
     network, beside
         The sentence network, None if it is not compared, and hits of each other method by those of the network.
     """
 
     comparison: Comparison
     runs: Mapping[str, Sequence[FileRun]]
+    annotations: Annotations
+    answers: Mapping[str, Predictions]
     published: Sequence[tuple[int, PublishedFigure]] | None = None
     published_sources: Sequence[dict[str, str]] = ()
     seed: int = 0
@@ -123,6 +127,8 @@ def compare_files(
     return ComparedFiles(
         comparison=comparison,
         runs=runs,
+        annotations=annotations,
+        answers={method: of[0][0] for method, of in given.items()},
         published=None if figures is None else published_beside(figures, comparison.first),
         published_sources=[source_of(path) for path in dict.fromkeys(figure.path for figure in figures or ())],
         seed=testing.seed,

@@ -149,6 +149,9 @@ class Queries:
         if repeated is not None:
             raise InputError(f"{repeated!r} appears twice, expected each query once", field="query_id")
 
+    def __repr__(self) -> str:
+        return f"<Queries: {len(self):,} queries, {len(set(self.video_id.tolist())):,} videos>"
+
     def first(self, count: int | None) -> Queries:
         """Return the first queries; all of them for None."""
         return Queries(self.query_id[:count], self.video_id[:count], self.duration_s[:count], self.sentence[:count])
@@ -227,6 +230,8 @@ class Annotations:
     Examples
     --------
     >>> a = Annotations.from_rows([("v#0", "v", 30.0, "a door opens", 2.0, 5.0)])
+    >>> a
+    <Annotations of own/all: 1 queries, 1 videos, 1 reference moments>
     >>> len(a), a.n_queries, a.queries.sentence[0]
     (1, 1, 'a door opens')
     >>> nan = float("nan")
@@ -311,6 +316,10 @@ class Annotations:
             dataset,
             split,
         )
+
+    def __repr__(self) -> str:
+        counts = f"{self.n_queries:,} queries, {self.n_videos:,} videos, {len(self):,} reference moments"
+        return f"<Annotations of {self.dataset}/{self.split}: {counts}>"
 
     def __len__(self) -> int:
         return len(self.query_id)
@@ -614,6 +623,9 @@ class Predictions:
         scored = any(len(moment) == 3 for moments in lists.values() for moment in moments) or not flat
         columns = table[:, 0], table[:, 1], table[:, 2]
         return cls(as_strings(lists, "query_id"), offsets, *columns, name, scored=scored)
+
+    def __repr__(self) -> str:
+        return f"<Predictions of {self.name}: {len(self):,} queries, {len(self.start_s):,} moments>"
 
     def __len__(self) -> int:
         return len(self.query_id)

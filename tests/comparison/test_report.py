@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from truemoment import get_protocol
+from truemoment import Annotations, Predictions, get_protocol
 from truemoment.compared_files import ComparedFiles, FileRun
 from truemoment.comparison import PublishedFigure, compare
 from truemoment.documents import as_json
@@ -36,7 +36,9 @@ def reported(groups, *, baseline=None, blind=None, published=None, sha256=None, 
         ]
         for method, group in groups.items()
     }
-    return ComparedFiles(comparison, runs, published, [{"path": "p.csv", "sha256": "cd"}], seed=0)
+    annotations = Annotations.from_rows([("v#0", "v", 20.0, "a door opens", 0.0, 10.0)])
+    answers = {method: Predictions.from_lists({"v#0": [(0.0, 9.0)]}) for method in groups}
+    return ComparedFiles(comparison, runs, annotations, answers, published, [{"path": "p.csv", "sha256": "cd"}], seed=0)
 
 
 def document(compared):

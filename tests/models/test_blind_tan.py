@@ -3,6 +3,7 @@
 import dataclasses
 import math
 
+import msgspec
 import numpy as np
 import pytest
 import torch
@@ -10,9 +11,10 @@ import torch
 from truemoment.exceptions import UsageError
 from truemoment.intervals import temporal_iou
 from truemoment.models.base import Batch, Inputs
-from truemoment.models.blind_tan import LITERAL_ACTIVITYNET, LITERAL_CHARADES, BlindTan, BlindTanSettings
+from truemoment.models.blind_tan import BlindTan, BlindTanSettings
 from truemoment.models.losses import scaled_iou
 from truemoment.proposals import SparseMap
+from truemoment.training.recipes import read_recipe
 
 pytestmark = pytest.mark.slow
 
@@ -59,9 +61,14 @@ def test_parameter_count_of_the_variant_comparable_with_2d_tan():
         assert BlindTan(BlindTanSettings(layers=8), Inputs(0, 300)).n_parameters() == 58_959_361
 
 
-@pytest.mark.parametrize(("settings", "numbers"), [(LITERAL_CHARADES, 33_554_432), (LITERAL_ACTIVITYNET, 8_388_608)])
-def test_the_literal_map_has_the_stated_size(settings, numbers):
-    # Specification, section 2.1.
+@pytest.mark.parametrize(
+    ("changes", "numbers"),
+    [((), 33_554_432), (("settings.hidden=128", "settings.kernel=9", "settings.layers=4"), 8_388_608)],
+    ids=["Charades-STA", "ActivityNet Captions"],
+)
+def test_the_map_of_256_clips_has_the_stated_size(changes, numbers):
+    # Specification, section 2.1: N = 256 with d = 512 and d = 128.
+    settings = msgspec.convert(read_recipe("blind-tan-256", changes).settings, BlindTanSettings)
     with torch.device("meta"):
         assert BlindTan(settings, Inputs(0, 300)).prior.numel() == numbers
 

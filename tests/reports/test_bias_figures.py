@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from truemoment.exceptions import UsageError
 from truemoment.reports import bias, drawing
 from truemoment.reports import bias_figures as figures
 
@@ -178,3 +179,15 @@ def test_usual_splits_look_alike_everywhere(world_survey, hostile_survey):
     assert styles["train"] == figures._splits(hostile_survey)[0].style
     assert len({one.style for one in figures._splits(hostile_survey)}) == figures.N_SHOWN
     assert len(set(styles.values())) == 4
+
+
+def test_a_verb_that_is_asked_for_has_a_figure_of_each_split_that_has_it(world_survey):
+    verb = world_survey.verb_use.value.top[-1]
+    name = bias.names_of([world_survey])[0]
+    chosen = bias.report([world_survey], seed=0, verbs=[verb]).drawings
+    [drawing] = [one for one in chosen if one.name == f"{name}-verb-1"]
+    counts = {split.name: len(split.points_of_verb(verb)) for split in world_survey.splits}
+    titles = [axes.get_title() for axes in drawing.draw().axes if axes.get_title()]
+    assert set(titles) >= {f"{split} ({count:,})" for split, count in counts.items() if count}
+    with pytest.raises(UsageError, match="has the verb 'juggle'"):
+        bias.report([world_survey], seed=0, verbs=["juggle"])

@@ -103,10 +103,11 @@ class TestRecipes:
         asked = [(), ("windows.seconds=25.6",), ("windows.negatives=0.6",), ("windows.negatives_from=anywhere",)]
         assert len({read_recipe("tan2d", changes).hash for changes in asked}) == len(asked)
 
-    def test_the_recipe_of_windows_is_mads(self):
+    @pytest.mark.parametrize("name", ["tan2d-windows", "vlg-net-mad", "vlg-net-mad-full"])
+    def test_the_recipe_of_windows_is_mads(self, name):
         """MAD, section 4 and A.2: 25.6 s at a stride of half, 70 % negatives, suppression at 0.3, 100 moments."""
-        assert "tan2d-windows" in names()
-        recipe = read_recipe("tan2d-windows")
+        assert name in names()
+        recipe = read_recipe(name)
         windows = recipe.windows
         assert (windows.seconds, windows.stride, windows.negatives, windows.negatives_from) == (25.6, 0.5, 0.7, "apart")
         assert (recipe.decode.nms, recipe.decode.top) == (0.3, 100)
@@ -195,9 +196,9 @@ class TestEpochs:
         assert epochs.epoch(1) == epochs.epoch(2)
 
 
-@pytest.mark.parametrize("name", ["tan2d", "blind-tan", "tcn-dcm"])
+@pytest.mark.parametrize("name", ["tan2d", "blind-tan", "tcn-dcm", "vlg-net-mad"])
 def test_a_run_on_films_that_is_cut_off_ends_as_one_that_was_not(name, film_task, tmp_path):
-    """2D-TAN; a model that sees no video; and one that is shown windows of other films too."""
+    """2D-TAN; a model that sees no video; one that is shown windows of other films too; and VLG-Net."""
     whole = perform(film_task(name), tmp_path / "whole", {})
     assert whole.history[1].loss["total"] < whole.history[0].loss["total"]
 

@@ -81,6 +81,7 @@ class Surveying:
 
     engine: str
     top_verbs: int
+    verbs: tuple[str, ...]
     permutations: int
     draws: int
     seed: int
@@ -91,6 +92,13 @@ surveying_options = bound(
     Surveying,
     engine_option("Language engine that finds words and verbs: lexicon, spacy."),
     count_option("--top-verbs", 30, "Number of frequent verbs to show.", least=1, most=200),
+    click.option(
+        "--verb",
+        "verbs",
+        multiple=True,
+        metavar="VERB",
+        help="Draw the moments of this verb, e.g. cook, in its base form; can be repeated.",
+    ),
     count_option("--permutations", 1000, "Number of permutations for tests between splits.", least=1, most=1_000_000),
     count_option("--draws", 200, "Number of draws for tests within a split, and for verbs.", least=1, most=1_000_000),
     seed_option("all draws"),
@@ -129,5 +137,7 @@ def command(data: Datasets, surveying: Surveying, page: PageOutput, output: Outp
             top_verbs=surveying.top_verbs,
             on_status=on_status,
         )
-    report = reports.report(surveys, seed=surveying.seed, sources=sources, top_verbs=surveying.top_verbs)
+    report = reports.report(
+        surveys, seed=surveying.seed, sources=sources, top_verbs=surveying.top_verbs, verbs=surveying.verbs
+    )
     deliver(report, lambda: reports.document(surveys, seed=surveying.seed, sources=sources), output, page)

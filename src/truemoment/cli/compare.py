@@ -13,10 +13,12 @@ from truemoment.cli.groups import (
     Fitting,
     Measuring,
     Output,
+    PageOutput,
     data_options,
     fitting_options,
     measuring_options,
     output_options,
+    page_options,
     testing_options,
 )
 from truemoment.cli.options import FILE, NamedFile, PredictionOptions, reading_options, refuse_outputs, status_line
@@ -39,6 +41,7 @@ from truemoment.uncertainty import DrawSettings
 @click.option(
     "--published", type=FILE, metavar="DIR|FILE.csv", help="Published figures to show below ours, as tidy CSV."
 )
+@page_options
 @output_options
 def command(
     predictions: tuple[str, ...],
@@ -49,6 +52,7 @@ def command(
     fitting: Fitting,
     testing: DrawSettings,
     published: Path | None,
+    page: PageOutput,
     output: Output,
 ) -> None:
     """Compare methods on a split: paired, with intervals and corrected p values.
@@ -67,7 +71,8 @@ def command(
 
     files = files_by_method(predictions)  # mistakes in the options are refused before files are read
     inputs = [fitting.fit_annotations, published, *data.files(), *(path for paths in files.values() for path in paths)]
-    refuse_outputs(inputs, [output.json_path])
+    refuse_outputs(inputs, [page.html, output.json_path])
+    page.refuse()
     network = fitting.fit_split != "none"
     check_methods(list(files), against, network=network)
     measures, protocol = measuring.parsed_measures(), measuring.parsed_protocol()
@@ -88,7 +93,7 @@ def command(
             progress=output.progress,
             on_status=on_status,
         )
-    deliver(reports.report(found), lambda: reports.document(found), output)
+    deliver(reports.report(found), lambda: reports.document(found), output, page)
 
 
 def files_by_method(words: Sequence[str]) -> dict[str, list[Path]]:

@@ -6,7 +6,7 @@ There is no published code; depth, kernel, optimiser, mask and initial map are n
 256, or the 256 rows of features from which 2D-TAN makes clips. Both readings are here:
 
 * the default settings, and with ``n_clips=64, kernel=9`` or ``layers=8``, are directly comparable with 2D-TAN's;
-* :data:`LITERAL_CHARADES` and :data:`LITERAL_ACTIVITYNET` are the other reading, on the sparse map of 256 clips.
+* the recipe ``blind-tan-256`` is the other reading, on the sparse map of 256 clips.
 
 With ``prior="frozen"`` the map keeps its initial values: the padding of the convolutions still encodes the location of
 a cell, which suffices to learn where moments usually are.
@@ -67,13 +67,6 @@ class BlindTanSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     start: Literal["pytorch", "level"] = "pytorch"
     iou_low: float = 0.5
     iou_high: float = 1.0
-
-
-LITERAL_CHARADES = BlindTanSettings(n_clips=256, hidden=512, kernel=5, layers=8, one_by_one=True)
-"""The paper's words for Charades-STA taken literally; the prior map alone has 33,554,432 numbers."""
-
-LITERAL_ACTIVITYNET = BlindTanSettings(n_clips=256, hidden=128, kernel=9, layers=4, one_by_one=True)
-"""The paper's words for ActivityNet Captions taken literally; 8,388,608 numbers."""
 
 
 class BlindTan(MapModel):

@@ -12,6 +12,7 @@ from truemoment.bias.information import VerbInformation
 from truemoment.bias.statistics import Statistics
 from truemoment.bias.surveys import OVER, SplitPair, SplitSurvey, Survey, SurveyPart
 from truemoment.documents import Measured
+from truemoment.exceptions import UsageError
 from truemoment.reports import bias_figures as figures
 from truemoment.reports.bias_tables import comparison, location_tables, short_name, verb_tables, word_tables
 from truemoment.reports.drawing import shortened
@@ -244,6 +245,7 @@ def report(
     seed: int,
     sources: Sequence[Mapping[str, str] | None] = (),
     top_verbs: int = 30,
+    verbs: Sequence[str] = (),
 ) -> Report:
     """Return what people read.
 
@@ -253,7 +255,17 @@ def report(
         See :func:`document`.
     top_verbs
         Number of frequent verbs in the figures.
+    verbs
+        Verbs that have a figure of their own in each dataset.
+
+    Raises
+    ------
+    UsageError
+        If no moment of any dataset has one of `verbs`.
     """
+    for verb in verbs:
+        if not any(len(survey.whole.points_of_verb(verb)) for survey in surveys):
+            raise UsageError(f"no moment of {listed([of.title for of in surveys])} has the verb {one_line(verb)!r}")
     several = len(surveys) > 1
     findings = [Finding(tuple(verdict(survey)), title=survey.title) for survey in surveys]
     together = figures.drawings_of_datasets(surveys) if several else []
@@ -263,7 +275,10 @@ def report(
         sections=(
             Section("found", "What a guess can learn", tuple(findings), short="Findings"),
             Section("compare", "Side by side" if several else "Overview", (*comparison(surveys), *together)),
-            *(_section(survey, name, top_verbs) for survey, name in zip(surveys, names_of(surveys), strict=True)),
+            *(
+                _section(survey, name, top_verbs, verbs)
+                for survey, name in zip(surveys, names_of(surveys), strict=True)
+            ),
         ),
         reading=_reading(surveys[0]),
         signature=signature(surveys, seed),
@@ -271,10 +286,10 @@ def report(
     )
 
 
-def _section(survey: Survey, name: str, top_verbs: int) -> Section:
+def _section(survey: Survey, name: str, top_verbs: int, verbs: Sequence[str]) -> Section:
     blocks: list[Block] = [Paragraph(f"{note[:1].upper()}{note[1:]}.") for note in notes(survey)]
     blocks += [*figures.location_drawings(survey, name), *location_tables(survey)]
-    blocks += [*figures.verb_drawings(survey, name, top_verbs), *verb_tables(survey)]
+    blocks += [*figures.verb_drawings(survey, name, top_verbs, verbs), *verb_tables(survey)]
     blocks += [*figures.word_drawings(survey, name), *word_tables(survey)]
     return Section(f"dataset-{name}", survey.title, tuple(blocks), short=short_name(survey.title))
 

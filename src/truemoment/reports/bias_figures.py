@@ -12,6 +12,7 @@ Figures of each dataset, under its name:
 ``verbs``           frequency of the frequent verbs, by split (Closer Look, Fig. 5)
 ``verb-densities``  density of (start, length) by verb (Hidden Challenges, Fig. C and D)
 ``verb-shift``      the most frequent verbs in train and in the test (Closer Look, Fig. 4c)
+``verb-1`` ...      start and end for each verb that is asked for, by split (Closer Look, Fig. 4c)
 ``verb-places``     distance of each verb's moments from all others, and by chance
 ``verbs-a-query``   number of verbs per query
 ``words-a-query``   number of words per query (MAD, Fig. 6)
@@ -219,9 +220,21 @@ def location_drawings(survey: Survey, name: str) -> list[Drawing]:
     return drawings
 
 
-def verb_drawings(survey: Survey, name: str, top_verbs: int = 30) -> list[Drawing]:
-    """Return the figures of the verbs of a dataset; names of the figures begin with `name`."""
-    drawings, use = [], survey.verb_use.value
+def verb_drawings(survey: Survey, name: str, top_verbs: int = 30, chosen: Sequence[str] = ()) -> list[Drawing]:
+    """Return the figures of the verbs of a dataset, the `chosen` ones first; their names begin with `name`."""
+    use, drawings = survey.verb_use.value, []
+    for number, verb in enumerate(chosen, start=1):
+        drawn = [one for one in _with_all(survey, _splits(survey)) if len(one.split.points_of_verb(verb))]
+        if drawn:
+            drawings.append(
+                Drawing(
+                    f"{name}-verb-{number}",
+                    f"Moments of {one_line(verb)}",
+                    f"Start and end as shares of the video for the queries with the verb {one_line(verb)}, with their "
+                    "number. After Closer Look, Fig. 4c.",
+                    partial(verb_figure, drawn, verb),
+                )
+            )
     if use is not None:
         drawings.append(
             Drawing(
@@ -437,6 +450,26 @@ def verb_shift_figure(train: SplitSurvey, test: SplitSurvey, verbs: Sequence[str
             row[0].set_ylabel(f"{shortened(one_line(split.name), 16)}\nend")
         for axes in panels[1]:
             axes.set_xlabel("start")
+        scale_legend(figure, DENSITY_BOUNDS, SCALE_MEANS)
+    return figure
+
+
+def verb_figure(drawn: Sequence[DrawnSplit], verb: str) -> Figure:
+    """Draw where the moments of one verb lie in each split (Closer Look, Fig. 4c)."""
+    columns = min(len(drawn), 2)
+    rows = -(-len(drawn) // columns)
+    with drawing_style():
+        figure = new_figure(0.6 + 1.9 * rows)
+        panels = figure.subplots(rows, columns, squeeze=False)
+        for axes in panels.flat[len(drawn) :]:
+            axes.set_axis_off()
+        for axes, one in zip(panels.flat, drawn, strict=False):
+            points = one.split.points_of_verb(verb)
+            draw_locations(axes, points)
+            axes.set_title(f"{shortened(one.name, 16)} ({len(points):,})", fontsize=SMALL)
+            axes.set_xlabel("start")
+        for row in panels:
+            row[0].set_ylabel("end")
         scale_legend(figure, DENSITY_BOUNDS, SCALE_MEANS)
     return figure
 

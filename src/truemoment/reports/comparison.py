@@ -18,6 +18,7 @@ from truemoment.equal_depth import protocol_at
 from truemoment.intervals import Floats
 from truemoment.measures import Measure, why_undefined
 from truemoment.reports import evaluation
+from truemoment.reports.comparison_figures import drawings
 from truemoment.reports.head import head
 from truemoment.reports.model import Cell, Report, Section, Table
 from truemoment.reports.words import UNDEFINED, counted, listed, low_to_high, p_number, p_value, points
@@ -36,11 +37,12 @@ def report(compared: ComparedFiles) -> Report:
     tables = [methods_table(compared), differences_table(compared)]
     if compared.network is not None:
         tables.append(hits_table(compared))
+    figures = Section("figures", "Figures", tuple(drawings(compared)))
     hashes = [(run.source["path"], run.source["sha256"]) for runs in compared.runs.values() for run in runs]
     return Report(
         title=f"Comparison of {listed(list(compared.runs))} on {scores.dataset}, {scores.split}",
         facts=facts(compared),
-        sections=(Section("comparison", "Comparison", tuple(tables)),),
+        sections=(Section("comparison", "Comparison", tuple(tables)), figures),
         notes=(*notes(compared), *explanations(compared)),
         signature=(
             f"{scores.signature()}|compared:{comparison.resamples} resamples and {comparison.permutations} "

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,12 +15,8 @@ from truemoment.diagnosis.curves import Curves, recall_curves
 from truemoment.evaluation import evaluate
 from truemoment.exceptions import MeasureError
 from truemoment.measures import DiscountedRecall, Measure, Recall
-from truemoment.reports.drawing import FLOOR, INK, METHOD, OTHER, PAPER, SOFT, drawing_style, new_figure, shortened
 from truemoment.reports.model import Block, Drawing
-from truemoment.text import one_line
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from truemoment.reports.threshold_curves import curves_figure
 
 NAME = "loose-threshold"
 
@@ -75,40 +70,6 @@ def blocks(results: Results) -> dict[str, tuple[Block, ...]]:
         partial(curves_figure, results.cached(curves)),
     )
     return {SCORE: (drawing,)}
-
-
-def curves_figure(shown: Sequence[tuple[str, Curves]]) -> Figure:
-    """Draw R@1 and dR@1 against the threshold m (Closer Look, Fig. 8): four curves at most, the first of the method."""
-    looks = ((METHOD, "o"), (FLOOR, "D"), (OTHER, "^"), (INK, "s"))
-    with drawing_style():
-        figure = new_figure(3.4)
-        axes = figure.add_subplot()
-        highest = 0.0
-        for number, (name, of) in enumerate(shown):
-            colour, marker = looks[number]
-            every = (number, len(shown) + 1)
-            title = shortened(one_line(name), 24)
-            recall, discounted = 100 * of.recall[0], 100 * of.discounted[0]
-            axes.plot(of.thresholds, recall, color=colour, marker=marker, markevery=every, label=title)
-            axes.plot(
-                of.thresholds,
-                discounted,
-                color=colour,
-                marker=marker,
-                mfc=PAPER,
-                markevery=every,
-                linestyle=(0, (3, 2)),
-            )
-            highest = max(highest, float(np.nanmax(recall, initial=0)))
-        axes.plot([], [], color=SOFT, label="R@1")
-        axes.plot([], [], color=SOFT, linestyle=(0, (3, 2)), mfc=PAPER, label="dR@1")
-        axes.set_xlim(0, 1)
-        axes.set_ylim(0, max(highest * 1.03, 1))
-        axes.set_xlabel("threshold m on the IoU")
-        axes.set_ylabel("% of the queries")
-        axes.grid(axis="both")
-        figure.legend(loc="outside upper center", ncols=3, columnspacing=1.2)  # within, it would cover high scores
-    return figure
 
 
 def document(results: Results) -> dict[str, Any]:
