@@ -196,7 +196,7 @@ class TestEpochs:
         assert epochs.epoch(1) == epochs.epoch(2)
 
 
-@pytest.mark.parametrize("name", ["tan2d", "blind-tan", "tcn-dcm", "vlg-net-mad"])
+@pytest.mark.parametrize("name", ["tan2d", "blind-tan", "tcn-dcm", pytest.param("vlg-net-mad", marks=pytest.mark.slow)])
 def test_a_run_on_films_that_is_cut_off_ends_as_one_that_was_not(name, film_task, tmp_path):
     """2D-TAN; a model that sees no video; one that is shown windows of other films too; and VLG-Net."""
     whole = perform(film_task(name), tmp_path / "whole", {})
@@ -234,6 +234,22 @@ def test_films_are_answered_and_the_run_is_read_back(film_task, films, tmp_path)
     val = splits["val"]
     again = evaluate(val, grounder.ground(val.queries, 50), ["AxIoU@10"]).value("AxIoU@10")
     assert again == result.best.val["AxIoU@10"]
+
+
+def test_vlg_net_on_films_is_evaluated_as_on_mad(film_task, films, tmp_path):
+    """Windows, suppression at 0.3 and 100 moments; recall rises with depth and falls with IoU (vlg_net.md, 11.6)."""
+    splits, store = films
+    test = splits["test-iid"]
+    perform(film_task("vlg-net-mad", "decode.top=100", "train.epochs=1"), tmp_path / "run", {})
+    answers = load_grounder(tmp_path / "run", store=store).ground(test.queries, 100)
+    assert answers.lengths.min() > 10
+    scores = evaluate(test, answers, protocol="mad-vlgnet")
+    recall = np.array(
+        [[scores.value(f"R@{k},IoU={iou}") for k in (1, 5, 10, 50, 100)] for iou in ("0.1", "0.3", "0.5")]
+    )
+    assert (np.diff(recall, axis=1) >= 0).all()
+    assert (np.diff(recall, axis=0) <= 0).all()
+    assert recall[2, 0] < recall[0, 4]
 
 
 def test_a_film_as_long_as_its_window_is_a_short_video(film_task, films):
