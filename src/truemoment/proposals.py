@@ -6,6 +6,7 @@ duration, and any of them by number, so that nothing is laid out before it is ne
 ==================  ==============================================================================
 SlidingWindows      windows of some lengths, each moved by a share of its length
 SparseMap           2D-TAN's sparse temporal map on N clips that cover the video
+DiagonalMap         a sparse map with stated diagonals (VLG-Net)
 WindowedGrid        windows of a long video, each with a sparse grid (VLG-Net, and CLIP in MAD)
 MultiScale          several windowed grids, for moments of every length
 ==================  ==============================================================================
@@ -158,6 +159,46 @@ class SparseMap:
 
 
 @dataclass(frozen=True)
+class DiagonalMap(SparseMap):
+    """A sparse map whose cells lie on the main diagonal and on `diagonals[g]` further ones at each step 2^g.
+
+    Diagonal by diagonal, with every 2^g-th cell of one at step 2^g (VLG-Net, Soldan et al. 2021, and its code). With
+    (15,) on 16 clips and (15, 8, 8) on 64 the cells are those of :class:`SparseMap`.
+
+    Parameters
+    ----------
+    diagonals
+        Number of diagonals at each step.
+
+    Examples
+    --------
+    >>> [len(DiagonalMap(n, of).cells[0]) for n, of in ((16, (15,)), (64, (15, 8, 8)), (64, (5, 8, 8, 8)))]
+    [136, 1104, 626]
+    """
+
+    diagonals: tuple[int, ...] = (15,)
+
+    @functools.cached_property
+    def cells(self) -> tuple[Ints, Ints]:
+        """First and last clip of each cell, diagonal by diagonal; shapes (P,)."""
+        return _diagonal_cells(self.n_clips, self.diagonals)
+
+
+def _diagonal_cells(n_clips: int, diagonals: tuple[int, ...]) -> tuple[Ints, Ints]:
+    """Return first and last clip of the cells (i, i), and of so many further diagonals at each step 2^g."""
+    first = [np.arange(n_clips)]
+    last = [np.arange(n_clips)]
+    offset = 0
+    for group, many in enumerate(diagonals):
+        step = 2**group
+        for _ in range(many):
+            offset += step
+            first.append(np.arange(0, max(n_clips - offset, 0), step))
+            last.append(first[-1] + offset)
+    return np.concatenate(first).astype(np.int64), np.concatenate(last).astype(np.int64)
+
+
+@dataclass(frozen=True)
 class WindowedGrid:
     """Windows of a long video, each with a sparse grid of proposals, as VLG-Net and CLIP are run on MAD.
 
@@ -215,16 +256,7 @@ class WindowedGrid:
     @functools.cached_property
     def cells(self) -> tuple[Ints, Ints]:
         """First and last clip of each cell of a window, diagonal by diagonal; shapes (P,)."""
-        first = [np.arange(self.n_clips)]
-        last = [np.arange(self.n_clips)]
-        offset = 0
-        for group, many in enumerate(self.diagonals):
-            step = 2**group
-            for _ in range(many):
-                offset += step
-                first.append(np.arange(0, max(self.n_clips - offset, 0), step))
-                last.append(first[-1] + offset)
-        return np.concatenate(first).astype(np.int64), np.concatenate(last).astype(np.int64)
+        return _diagonal_cells(self.n_clips, self.diagonals)
 
     def n_frames(self, duration_s: Floats) -> Ints:
         """Return the number of frames of videos by duration; the last one may be cut short."""

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from truemoment.exceptions import InputError, UsageError
-from truemoment.features.resampling import normalise, resample, row_bounds
+from truemoment.features.resampling import interpolate, normalise, resample, row_bounds
 
 
 def slow(rows, n_rows):
@@ -53,6 +53,22 @@ def test_what_was_given_is_not_written_to():
 def test_nothing_is_refused(n, n_rows, error):
     with pytest.raises(error):
         row_bounds(n, n_rows)
+
+
+@given(st.integers(1, 300), st.sampled_from([1, 2, 16, 64, 100]), st.integers(0, 99))
+def test_interpolation_is_linear_between_the_middles_of_rows(n, n_rows, seed):
+    """vlg_net.md, section 5 (align_corners off): row i has its middle at i + 1/2; the ends are constant."""
+    rows = np.random.default_rng(seed).standard_normal((n, 3)).astype(np.float32)
+    middles, at = np.arange(n) + 0.5, (np.arange(n_rows) + 0.5) * n / n_rows
+    expected = np.stack([np.interp(at, middles, column) for column in rows.T], axis=1)
+    found = interpolate(rows, n_rows)
+    assert found.dtype == np.float32
+    assert found == pytest.approx(expected, abs=1e-5)
+
+
+def test_no_row_is_interpolated():
+    with pytest.raises(InputError, match="without a row"):
+        interpolate(np.zeros((0, 3), dtype=np.float32), 4)
 
 
 def test_normalised_rows_have_length_one():

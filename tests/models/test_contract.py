@@ -33,6 +33,21 @@ SMALL = {
         "candidate_probability": 0.0,
     },
     "scdm": {"seconds": 32, "levels": 4, "hidden": 8, "head_hidden": 6},
+    "vlg-net": {
+        "n_clips": N_CLIPS,
+        "hidden": HIDDEN,
+        "video_neighbours": 3,
+        "video_groups": 4,
+        "matching_neighbours": 3,
+        "matching_groups": 2,
+        "matching_width": 4,
+        "lstm_layers": 1,
+        "syntactic_blocks": 2,
+        "score_layers": 2,
+        "sentence": "multiplied",  # with "added", as published, the graph of words learns nothing
+        "iou_low": 0.1,
+        "iou_high": 1.0,
+    },
 }
 """Settings of a small model of each family."""
 
@@ -65,6 +80,7 @@ def make_batch(model, n_pairs=4, n_tokens=6, seed=1):
         "moment": {"moment": moment},
         "duration": {"duration_s": duration_s},
         "word numbers": {"word_numbers": numbers},
+        "heads": {"heads": np.where(padding, -1, np.arange(n_tokens)[None] - 1)},
         "cell ious": {"iou": rng.random((n_pairs, N_CLIPS * (N_CLIPS + 1) // 2), dtype=np.float32)},
         "windows": {"windows_s": (np.array([0.25, 0.75]) * duration_s[:, None])[:, None]},
     }
@@ -143,6 +159,8 @@ def test_padding_behind_a_sentence_changes_nothing(model):
     longer = {"words": torch.nn.functional.pad(batch.words, (0, 0, 0, 3))}
     if batch.word_numbers is not None:
         longer["word_numbers"] = torch.nn.functional.pad(batch.word_numbers, (0, 3))
+    if batch.heads is not None:
+        longer["heads"] = torch.nn.functional.pad(batch.heads, (0, 3), value=-1)
     found = answered(model, dataclasses.replace(batch, **longer))
     torch.testing.assert_close(found, answered(model, batch), rtol=0, atol=1e-6)
 

@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from truemoment.exceptions import UsageError
-from truemoment.proposals import FrameProposals, MultiScale, SlidingWindows, SparseMap, WindowedGrid, read_proposals
+from truemoment.proposals import (
+    DiagonalMap,
+    FrameProposals,
+    MultiScale,
+    SlidingWindows,
+    SparseMap,
+    WindowedGrid,
+    read_proposals,
+)
 
 SCHEMES = {
     "sliding windows": SlidingWindows(),
@@ -18,6 +26,8 @@ SCHEMES = {
     "sparse map of 64": SparseMap(64),
     "sparse map of 1": SparseMap(1),
     "sparse map of 21": SparseMap(21),
+    "diagonals": DiagonalMap(64, (5, 8, 8, 8)),
+    "more diagonals than clips": DiagonalMap(9, (3, 8)),
     "windowed grid": WindowedGrid(),
     "short windows": WindowedGrid(window_frames=32, stride_frames=8, fps=3.0, n_clips=16, diagonals=(3, 2)),
     "covered tail": WindowedGrid(tail="covered"),
@@ -139,6 +149,23 @@ def test_sparse_map_against_the_pyramid(n_clips):
     assert len(set(cells)) == len(cells)
     assert set(cells) == by_scales(n_clips, SCALE_LISTS[n_clips])
     assert (0, n_clips - 1) in cells  # the whole video is always a cell
+
+
+@pytest.mark.parametrize(("n_clips", "diagonals"), [(16, (15,)), (32, (15, 8)), (64, (15, 8, 8)), (128, (15, 8, 8, 8))])
+def test_2d_tans_map_by_its_diagonals(n_clips, diagonals):
+    """vlg_net.md, section 10: the pooling counts [15] and [15, 8, 8] are 2D-TAN's map."""
+    cells = pairs(DiagonalMap(n_clips, diagonals).cells)
+    assert len(set(cells)) == len(cells)
+    assert set(cells) == set(pairs(SparseMap(n_clips).cells))
+
+
+@pytest.mark.parametrize(("n_clips", "count"), [(64, 626), (256, 3101)])
+def test_vlg_nets_map(n_clips, count):
+    """vlg_net.md, section 5: cells on MAD, where they are those of a window, and on TACoS."""
+    cells = pairs(DiagonalMap(n_clips, (5, 8, 8, 8)).cells)
+    assert len(cells) == count
+    assert set(cells) == by_scales(n_clips, (6, 8, 8, 8))
+    assert n_clips != 64 or cells == pairs(WindowedGrid().cells)
 
 
 def test_sparse_map_offsets_and_steps():

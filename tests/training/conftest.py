@@ -12,6 +12,7 @@ from truemoment.training.runs import TrainingTask  # noqa: E402 - as above
 from truemoment.worlds import make_world  # noqa: E402 - as above
 
 MAP = ("settings.n_clips=8", "settings.hidden=16", "settings.layers=2", "settings.kernel=3")
+VLG = ("settings.hidden=16", "settings.video_groups=4", "settings.matching_groups=2", "settings.matching_width=4")
 SETTINGS = {
     "tan2d": MAP,
     "tan2d-windows": MAP,
@@ -26,6 +27,8 @@ SETTINGS = {
         "train.stages=[{}]",  # one, with the epochs of a tiny run
     ),
     "scdm": ("settings.hidden=8", "settings.head_hidden=8"),
+    "vlg-net": (*VLG, "settings.n_clips=8"),
+    "vlg-net-mad": (*VLG, "settings.n_clips=8", "settings.diagonals=[7]"),
 }
 """Settings of a tiny model of each family."""
 

@@ -73,6 +73,24 @@ def test_batches_are_cut_to_their_longest_sentence(world, tiny):
     assert (batch.nouns < batch.n_words[:, None, None]).all()
 
 
+def test_heads_are_cut_with_their_sentences(world, tiny):
+    """In a chain each word depends on the word before; a head behind the last word of a cut sentence is none."""
+    recipe = tiny("vlg-net", "text.most=2")
+    queries = world.splits["val"].queries
+    vocabulary = TokenVocabulary(("person", "door"))
+    model = build_network(recipe, vocabulary, world.features.n_dimensions).model
+    batch = make_pairs(queries, world.features, vocabulary, recipe, model).__getitems__([0, 3, 5])
+    assert batch.heads.tolist() == [[-1, 0]] * 3
+    assert batch.verbs is None
+
+
+def test_a_head_behind_the_end_is_none(tiny, monkeypatch):
+    monkeypatch.setattr(examples, "word_heads", lambda *_: [(2, 0, -1), (1, -1)])
+    recipe = tiny("vlg-net", "text.most=2")
+    table = examples.read_sentences(["a b c", "a b"], TokenVocabulary(("a", "b", "c")), recipe, frozenset({"heads"}))
+    assert table.heads.tolist() == [[-1, 0], [1, -1]]
+
+
 def test_features_that_are_not_there_or_not_finite_are_told(tiny):
     store = Features({"a": np.full((4, 2), np.nan, dtype=np.float32)}, fps=1.0)
     recipe = tiny("tan2d")

@@ -12,8 +12,9 @@ from truemoment.training.vocabulary import UNKNOWN, make_vocabulary, word_number
 
 
 def test_every_family_has_a_small_and_a_full_recipe():
-    families = {"tan2d", "blind-tan", "tcn-dcm", "mdd", "ablr", "ctrl", "acrn", "scdm", "drn"}
-    assert set(names()) == families | {f"{name}-full" for name in families} | {"tan2d-windows", "blind-tan-256"}
+    families = {"tan2d", "blind-tan", "tcn-dcm", "mdd", "ablr", "ctrl", "acrn", "scdm", "drn", "vlg-net"}
+    others = {"tan2d-windows", "blind-tan-256", "vlg-net-mad", "vlg-net-mad-full"}
+    assert set(names()) == families | {f"{name}-full" for name in families} | others
 
 
 def test_every_setting_of_the_family_is_filled_in():
@@ -29,7 +30,36 @@ def test_the_full_recipe_of_mdd_is_the_papers():
     assert (recipe.settings["hidden"], recipe.settings["heads"], recipe.settings["n_clips"]) == (512, 4, 16)
 
 
-@pytest.mark.parametrize("name", names())
+def test_the_full_recipe_of_vlg_net_on_mad_is_the_codes():
+    """vlg_net.md, sections 5 and 6: MAD column."""
+    recipe = read_recipe("vlg-net-mad-full")
+    assert (recipe.train.batch, recipe.train.learning_rate, recipe.train.epochs) == (128, 1e-4, 50)
+    assert [round(recipe.train.rate_of(recipe.train.every_stage[0], epoch), 6) for epoch in (25, 26)] == [1e-4, 5e-5]
+    expected = {"n_clips": 64, "diagonals": [5, 8, 8, 8], "hidden": 512, "video_blocks": 7, "video_neighbours": 7}
+    expected |= {
+        "matching_neighbours": 5,
+        "lstm_layers": 1,
+        "syntactic_blocks": 0,
+        "score_layers": 5,
+        "pooling": "first",
+    }
+    assert {name: recipe.settings[name] for name in expected} == expected
+    assert (recipe.rows, recipe.normalise, recipe.text.most, recipe.windows.tail) == (128, False, 50, "dropped")
+
+
+def test_the_full_recipe_of_vlg_net_is_the_codes():
+    """vlg_net.md, section 5: ActivityNet Captions column; the rate is halved every 10 epochs."""
+    recipe = read_recipe("vlg-net-full")
+    rates = [recipe.train.rate_of(recipe.train.every_stage[0], epoch) for epoch in (1, 10, 11, 21, 41, 50)]
+    assert rates == [2e-4, 2e-4, 1e-4, 5e-5, 1.25e-5, 1.25e-5]
+    assert (recipe.train.batch, recipe.train.epochs, recipe.decode.nms) == (32, 50, 0.5)
+    settings = [
+        recipe.settings[of] for of in ("video_neighbours", "matching_neighbours", "syntactic_blocks", "lstm_layers")
+    ]
+    assert settings == [9, 7, 4, 4]
+
+
+@pytest.mark.parametrize("name", sorted(set(names()) - {"vlg-net-mad-full"}))  # its vectors are those of an encoder
 def test_a_sentence_is_read_out_at_a_known_word_though_it_ends_with_a_full_stop(name, tmp_path):
     """Point 12: "door." had no vector in the full recipes, and was the last word that the LSTM read."""
     (tmp_path / "glove").mkdir()

@@ -103,10 +103,11 @@ class TestRecipes:
         asked = [(), ("windows.seconds=25.6",), ("windows.negatives=0.6",), ("windows.negatives_from=anywhere",)]
         assert len({read_recipe("tan2d", changes).hash for changes in asked}) == len(asked)
 
-    def test_the_recipe_of_windows_is_mads(self):
+    @pytest.mark.parametrize("name", ["tan2d-windows", "vlg-net-mad", "vlg-net-mad-full"])
+    def test_the_recipe_of_windows_is_mads(self, name):
         """MAD, section 4 and A.2: 25.6 s at a stride of half, 70 % negatives, suppression at 0.3, 100 moments."""
-        assert "tan2d-windows" in names()
-        recipe = read_recipe("tan2d-windows")
+        assert name in names()
+        recipe = read_recipe(name)
         windows = recipe.windows
         assert (windows.seconds, windows.stride, windows.negatives, windows.negatives_from) == (25.6, 0.5, 0.7, "apart")
         assert (recipe.decode.nms, recipe.decode.top) == (0.3, 100)
@@ -195,9 +196,9 @@ class TestEpochs:
         assert epochs.epoch(1) == epochs.epoch(2)
 
 
-@pytest.mark.parametrize("name", ["tan2d", "blind-tan", "tcn-dcm"])
+@pytest.mark.parametrize("name", ["tan2d", "blind-tan", "tcn-dcm", pytest.param("vlg-net-mad", marks=pytest.mark.slow)])
 def test_a_run_on_films_that_is_cut_off_ends_as_one_that_was_not(name, film_task, tmp_path):
-    """2D-TAN; a model that sees no video; and one that is shown windows of other films too."""
+    """2D-TAN; a model that sees no video; one that is shown windows of other films too; and VLG-Net."""
     whole = perform(film_task(name), tmp_path / "whole", {})
     assert whole.history[1].loss["total"] < whole.history[0].loss["total"]
 
@@ -233,6 +234,22 @@ def test_films_are_answered_and_the_run_is_read_back(film_task, films, tmp_path)
     val = splits["val"]
     again = evaluate(val, grounder.ground(val.queries, 50), ["AxIoU@10"]).value("AxIoU@10")
     assert again == result.best.val["AxIoU@10"]
+
+
+def test_vlg_net_on_films_is_evaluated_as_on_mad(film_task, films, tmp_path):
+    """Windows, suppression at 0.3 and 100 moments; recall rises with depth and falls with IoU (vlg_net.md, 11.6)."""
+    splits, store = films
+    test = splits["test-iid"]
+    perform(film_task("vlg-net-mad", "decode.top=100", "train.epochs=1"), tmp_path / "run", {})
+    answers = load_grounder(tmp_path / "run", store=store).ground(test.queries, 100)
+    assert answers.lengths.min() > 10
+    scores = evaluate(test, answers, protocol="mad-vlgnet")
+    recall = np.array(
+        [[scores.value(f"R@{k},IoU={iou}") for k in (1, 5, 10, 50, 100)] for iou in ("0.1", "0.3", "0.5")]
+    )
+    assert (np.diff(recall, axis=1) >= 0).all()
+    assert (np.diff(recall, axis=0) <= 0).all()
+    assert recall[2, 0] < recall[0, 4]
 
 
 def test_a_film_as_long_as_its_window_is_a_short_video(film_task, films):

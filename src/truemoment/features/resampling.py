@@ -1,4 +1,4 @@
-"""Videos of any length as a fixed number of rows: 2D-TAN's rule."""
+"""Videos of any length as a fixed number of rows: the rules of 2D-TAN and of VLG-Net."""
 
 from __future__ import annotations
 
@@ -46,6 +46,26 @@ def resample(rows: Frames, n_rows: int) -> Frames:
     for k in np.flatnonzero(np.diff(bounds) > 1).tolist():  # a sum a row: gathering all at once moves more memory
         made[k] = rows[bounds[k] : bounds[k + 1]].mean(axis=0)
     return made
+
+
+def interpolate(rows: Frames, n_rows: int) -> Frames:
+    r"""Interpolate rows (n, D) linearly at `n_rows` evenly spaced times (T, D), as VLG-Net does.
+
+    Row k is taken at :math:`(k + 1/2)\, n / T - 1/2`, the middle of the k-th part of the video, between the first and
+    the last row. At most two rows count for each: long videos are sampled and not averaged.
+
+    Examples
+    --------
+    >>> interpolate(np.arange(8, dtype=np.float32)[:, None], 4).ravel()
+    array([0.5, 2.5, 4.5, 6.5], dtype=float32)
+    """
+    rows = np.asarray(rows, dtype=np.float32)
+    if len(rows) < 1:
+        raise InputError("got a video without a row of features, expected 1 or more")
+    at = np.clip((np.arange(n_rows) + 0.5) * len(rows) / n_rows - 0.5, 0, len(rows) - 1)
+    before = at.astype(np.int64)
+    share = (at - before).astype(np.float32)[:, None]
+    return np.asarray(rows[before] * (1 - share) + rows[np.minimum(before + 1, len(rows) - 1)] * share)
 
 
 LEAST_NORM = 1e-12

@@ -23,12 +23,11 @@ section 4.3.1 and Fig. 9 (the tree). Hidden Challenges counts verbs otherwise, s
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from truemoment.language.base import Engine, Tag, Token
-from truemoment.language.tokens import How, spans
+from truemoment.language.tokens import How, places
 from truemoment.language.words import word_set
 
 BOUNDARIES = word_set("and or but while as when then before after because so until since where , ; : . ! ?")
@@ -82,17 +81,9 @@ class _Placed:
 
 def _placed(sentence: str, tokens: Sequence[Token], how: How) -> Iterator[_Placed]:
     """Find each of the engine's tokens in the sentence, and ours at that place."""
-    ours = spans(sentence, how)
-    starts = [span.start for span in ours]
-    at = 0
-    for token in tokens:
-        found = sentence.find(token.text, at)
-        if found < 0 or not token.text:
-            continue  # an engine that rewrites what it reads: such a token has no place
-        at = found + len(token.text)
-        number = bisect_right(starts, found) - 1
-        if number < 0 or ours[number].end <= found:  # the token begins between two of ours
-            number = number + 1 if number + 1 < len(ours) and ours[number + 1].start < at else -1
+    for token, number in zip(tokens, places(sentence, [token.text for token in tokens], how), strict=True):
+        if number is None:
+            continue
         plain = token.text.lower()
         yield _Placed("OTHER" if plain == "person" and token.tag == "VERB" else token.tag, plain in BOUNDARIES, number)
 

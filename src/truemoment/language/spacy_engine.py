@@ -1,4 +1,4 @@
-"""Engine ``spacy``: spaCy's tagger and lemmatiser, used only by name.
+"""Engine ``spacy``: spaCy's tagger, lemmatiser and parser, used only by name.
 
 Hidden Challenges (Otani et al. 2020) found its verbs with spaCy's ``en_core_web_sm``. Results depend on the versions of
 spaCy and of the model, which are therefore part of the engine's name.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from truemoment.exceptions import MissingPackageError, UsageError
 from truemoment.language.base import Tag, Token
@@ -17,6 +17,13 @@ DEFAULT_MODEL = "en_core_web_sm"
 """The model of Hidden Challenges' code."""
 
 _TAGS: dict[str, Tag] = {"MD": "AUX", "NN": "NOUN", "NNS": "NOUN", "NNP": "NOUN", "NNPS": "NOUN"}
+
+
+class HeadedToken(NamedTuple):
+    """A token of a parsed sentence, and the position of the token that it depends on; its own for a root."""
+
+    text: str
+    head: int
 
 
 @dataclass(frozen=True)
@@ -60,6 +67,17 @@ class SpacyEngine:
             ]
             for document in self.pipe(sentences)
         ]
+
+    def heads(self, sentences: Sequence[str]) -> list[list[HeadedToken]]:
+        """Parse sentences; raises `UsageError` if the model has no parser."""
+        parsed = []
+        for document in self.pipe(sentences):
+            if not document.has_annotation("DEP"):
+                raise UsageError(f"{self.name} has no parser, expected a model with one; or text.heads=chain")
+            tokens = [token for token in document if not token.is_space]
+            number = {token.i: at for at, token in enumerate(tokens)}
+            parsed.append([HeadedToken(token.text, number.get(token.head.i, number[token.i])) for token in tokens])
+        return parsed
 
 
 def _coarse(fine: str, universal: str) -> Tag:

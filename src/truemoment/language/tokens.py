@@ -11,6 +11,8 @@ out. ``sentence`` keeps the sentence whole, for encoders that make one vector of
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from truemoment.exceptions import UsageError
@@ -84,3 +86,31 @@ def tokenise(sentence: str, how: How = "words") -> tuple[str, ...]:
     ("it's", 'on', 'the', 'door')
     """
     return tuple(span.text for span in spans(sentence, how))
+
+
+def places(sentence: str, texts: Sequence[str], how: How = "words") -> Iterator[int | None]:
+    """Yield, for each token that an engine found in a sentence, the number of our token that contains it.
+
+    Yields
+    ------
+    int or None
+        Position in :func:`tokenise`; -1 for a token outside all of ours, None for one that is not in the sentence.
+
+    Examples
+    --------
+    >>> list(places("She can't sit.", ["She", "ca", "n't", "sit", "."], "blanks"))
+    [0, 1, 1, 2, 2]
+    """
+    ours = spans(sentence, how)
+    starts = [span.start for span in ours]
+    at = 0
+    for text in texts:
+        found = sentence.find(text, at)
+        if found < 0 or not text:
+            yield None  # of an engine that rewrites what it reads
+            continue
+        at = found + len(text)
+        number = bisect_right(starts, found) - 1
+        if number < 0 or ours[number].end <= found:  # the token begins between two of ours
+            number = number + 1 if number + 1 < len(ours) and ours[number + 1].start < at else -1
+        yield number

@@ -28,7 +28,7 @@ Count = Annotated[int, msgspec.Meta(ge=1, le=8192)]
 Weight = Annotated[float, msgspec.Meta(ge=0)]
 """Factor of a term of a loss."""
 
-Need = Literal["video", "phrases", "other video", "cell ious", "moment", "duration", "windows", "word numbers"]
+Need = Literal["video", "phrases", "other video", "cell ious", "moment", "duration", "windows", "word numbers", "heads"]
 """An input of a model beside the word vectors, see :class:`PairTensors`; a model gets only what it names."""
 
 
@@ -73,6 +73,8 @@ class PairTensors:
         Duration of each video.
     windows_s : (B, C, 2) float64
         Start and end of each sliding window, NaN after the last window of a video; one window a pair in training.
+    heads : (B, L) int64
+        Position of the word that each word depends on, -1 for none and after the end of a sentence.
     """
 
     n_words: Tensor
@@ -84,6 +86,7 @@ class PairTensors:
     moment: Tensor | None = None
     duration_s: Tensor | None = None
     windows_s: Tensor | None = None
+    heads: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.n_words)
@@ -104,7 +107,9 @@ class Batch(PairTensors):
     words: Tensor
     word_numbers: Tensor | None = None
 
-    def known(self, name: Literal["video", "iou", "moment", "duration_s", "windows_s", "word_numbers"]) -> Tensor:
+    def known(
+        self, name: Literal["video", "iou", "moment", "duration_s", "windows_s", "heads", "word_numbers"]
+    ) -> Tensor:
         """Return an input that the model needs."""
         value: Tensor | None = getattr(self, name)
         if value is None:

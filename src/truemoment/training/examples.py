@@ -24,6 +24,7 @@ from truemoment.features.base import FeatureStore
 from truemoment.features.resampling import normalise
 from truemoment.intervals import Floats, Ints
 from truemoment.language import get_engine
+from truemoment.language.heads import CHAIN, word_heads
 from truemoment.language.phrases import phrase_trees
 from truemoment.models.base import GroundingModel, Need, VideoRows
 from truemoment.records import Queries, numbers_of
@@ -237,21 +238,25 @@ class SentenceTable:
     n_words : (Q,)
     verbs : (Q, V) or None
     nouns : (Q, V, K) or None
+    heads : (Q, L) or None
     """
 
     numbers: Ints
     n_words: Ints
     verbs: Ints | None = None
     nouns: Ints | None = None
+    heads: Ints | None = None
 
 
 def read_sentences(
     sentences: Sequence[str], vocabulary: TokenVocabulary, recipe: Recipe, needs: frozenset[Need]
 ) -> SentenceTable:
-    """Number the words of sentences and, where a model needs them, find their phrases."""
+    """Number the words of sentences and, where a model needs them, find their phrases or heads."""
     if "phrases" in needs and recipe.text.tokens == "sentence":
         raise UsageError(f"text.tokens: got sentence, expected words: {recipe.model} listens to phrases")
     numbers, n_words = word_numbers(sentences, vocabulary, recipe.text.tokens, recipe.text.most)
+    if "heads" in needs:
+        return SentenceTable(numbers, n_words, heads=_read_heads(sentences, n_words, numbers.shape[1], recipe))
     if "phrases" not in needs:
         return SentenceTable(numbers, n_words)
     trees = phrase_trees(sentences, get_engine(recipe.text.engine), how=recipe.text.tokens)
@@ -264,6 +269,14 @@ def read_sentences(
         for at, of_verb in enumerate(tree.nouns):
             nouns[row, at, : len(of_verb)] = of_verb
     return SentenceTable(numbers, n_words, verbs, nouns)
+
+
+def _read_heads(sentences: Sequence[str], n_words: Ints, length: int, recipe: Recipe) -> Ints:
+    """Return the position of each word's head, (Q, L); -1 for none, and where the sentence is cut before it."""
+    found = np.full((len(sentences), length), -1, dtype=np.int64)
+    for row, heads in enumerate(word_heads(sentences, recipe.text.heads or CHAIN, recipe.text.tokens)):
+        found[row, : n_words[row]] = heads[: n_words[row]]
+    return np.where(found < n_words[:, None], found, -1)
 
 
 class Pairs(Dataset[TokenBatch]):
@@ -313,6 +326,7 @@ class Pairs(Dataset[TokenBatch]):
             video=None if self.table is None else torch.from_numpy(self.table.take(self.video[at])),
             verbs=None if of.verbs is None else torch.from_numpy(of.verbs[at]),
             nouns=None if of.nouns is None else torch.from_numpy(of.nouns[at]),
+            heads=None if of.heads is None else torch.from_numpy(of.heads[at, :longest]),
             other_video=None
             if self.table is None or self.other is None
             else torch.from_numpy(self.table.take(self.other[at])),

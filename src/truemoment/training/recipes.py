@@ -74,6 +74,9 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
         words, which starts at 0; ``uniform`` for their own, drawn from U(-3, 3).
     most
         Largest number of tokens of a sentence; the rest is cut off.
+    heads
+        Where a model that needs them gets the heads of words from, see :mod:`truemoment.language.heads`: ``chain`` for
+        the word before (also if unset), or ``spacy`` or ``spacy:MODEL`` for a parser.
     """
 
     vectors: str = "learned"
@@ -84,6 +87,7 @@ class Text(Struct, frozen=True, forbid_unknown_fields=True):
     fine_tuned: bool | UnsetType = UNSET
     absent: Literal["shared", "uniform"] | UnsetType = UNSET
     most: Positive | UnsetType = UNSET
+    heads: str | UnsetType = UNSET
 
 
 class TrainingStage(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

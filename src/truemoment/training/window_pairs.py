@@ -243,13 +243,8 @@ def _slots_of(
 
 def select_sentences(sentences: SentenceTable, rows: Ints) -> SentenceTable:
     """Return rows of a table of sentences, each as often as it is named."""
-    verbs, nouns = sentences.verbs, sentences.nouns
-    return SentenceTable(
-        sentences.numbers[rows],
-        sentences.n_words[rows],
-        None if verbs is None else verbs[rows],
-        None if nouns is None else nouns[rows],
-    )
+    columns = {part.name: getattr(sentences, part.name) for part in dataclasses.fields(sentences)}
+    return SentenceTable(**{name: column if column is None else column[rows] for name, column in columns.items()})
 
 
 class WindowsToAnswer(Pairs):

@@ -29,10 +29,24 @@ def _axis_codes(n_clips: int, hidden: int) -> Tensor:
     """Codes of the clips of one axis, (N, H / 2)."""
     if hidden < 4 or hidden % 4:
         raise UsageError(f"got {hidden} hidden numbers, expected a multiple of 4: a sine and a cosine for each axis")
-    number = torch.arange(hidden // 2)
-    rate = TEMPERATURE ** (-2.0 * (number // 2).double() / (hidden // 2))
-    angle = 2 * math.pi * torch.arange(1, n_clips + 1).double()[:, None] / n_clips * rate
-    return torch.where(number % 2 == 0, angle.sin(), angle.cos()).float()
+    return waves(2 * math.pi * torch.arange(1, n_clips + 1).double() / n_clips, hidden // 2).float()
+
+
+def waves(at: Tensor, size: int) -> Tensor:
+    """Return sines (even numbers) and cosines (odd numbers) of places (P,) at `size` / 2 rates, (P, size) float64."""
+    number = torch.arange(size)
+    rate = TEMPERATURE ** (-2.0 * (number // 2).double() / size)
+    angle = at.double()[:, None] * rate
+    return torch.where(number % 2 == 0, angle.sin(), angle.cos())
+
+
+def index_codes(proposals: SparseMap, hidden: int) -> Tensor:
+    """Return codes of the cells, (C, H) float64, by the numbers of their clips from 0, the last clip before the first.
+
+    (VLG-Net's code, which neither divides by the number of clips nor multiplies with 2 pi.) H is a multiple of 2.
+    """
+    of_first, of_last = (waves(torch.as_tensor(clip), hidden // 2) for clip in proposals.cells)
+    return torch.cat([of_last, of_first], dim=-1)
 
 
 def cell_codes(proposals: SparseMap, hidden: int) -> Tensor:
