@@ -33,7 +33,7 @@ from truemoment.reproduction.base import (
     beside,
     published_figures,
 )
-from truemoment.reproduction.run_folders import TrainedRun, read_run_folders
+from truemoment.reproduction.run_folders import RunFolder, read_run_folders
 
 __all__ = [
     "TABLES",
@@ -41,9 +41,9 @@ __all__ = [
     "Reproduced",
     "ReproducedTable",
     "Reproduction",
+    "RunFolder",
     "Status",
     "TableInputs",
-    "TrainedRun",
     "beside",
     "get_table",
     "published_figures",
@@ -78,7 +78,7 @@ def reproduce(
     engine: str = "lexicon",
     on_status: Callable[[str], None] = lambda _: None,
     cache: Cache = NO_CACHE,
-    trained: Sequence[TrainedRun] = (),
+    trained: Sequence[RunFolder] = (),
 ) -> list[Reproduced]:
     """Compute a table from `data_dir`, with one folder a dataset (by default the variable ``TRUEMOMENT_DATA``).
 
@@ -99,7 +99,7 @@ def reproduce_tables(
     engine: str = "lexicon",
     seed: int = 0,
     cache: Cache = NO_CACHE,
-    trained: Sequence[TrainedRun] = (),
+    trained: Sequence[RunFolder] = (),
     on_status: Callable[[str], None] = lambda _: None,
 ) -> Reproduction:
     """Compute several tables, by default all, each with the same seed.

@@ -23,7 +23,7 @@ from truemoment.datasets import load_annotations
 from truemoment.protocols import Protocol, get_protocol
 from truemoment.records import Annotations
 from truemoment.reports.model import Drawing
-from truemoment.reproduction.run_folders import TrainedRun
+from truemoment.reproduction.run_folders import RunFolder
 from truemoment.scores import Scores
 from truemoment.worlds.perception import SIMULATED
 
@@ -151,7 +151,7 @@ class TableInputs:
     engine: str = "lexicon"
     on_status: Callable[[str], None] = lambda _: None
     cache: Cache = NO_CACHE
-    trained: Sequence[TrainedRun] = ()
+    trained: Sequence[RunFolder] = ()
     _read: dict[tuple[str, str], Annotations] = field(default_factory=dict, repr=False)
 
     def load(self, dataset: str, split: str) -> Annotations:

@@ -33,7 +33,7 @@ from truemoment.reproduction.base import (
     data_signature,
     with_ours,
 )
-from truemoment.reproduction.systems import SYSTEMS, OnSplits, TrainedMethods
+from truemoment.reproduction.systems import SYSTEMS, SplitEvaluator, TrainedMethods
 from truemoment.scores import Scores
 
 PAPER = "Closer Look (Yuan et al. 2021)"
@@ -80,7 +80,7 @@ def floors(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[
         return evaluate(annotations, grounder.ground(annotations.queries), protocol=PROTOCOL)
 
     measures = tuple(dict.fromkeys(figure.measure for figure in figures))
-    trained = TrainedMethods(inputs, SYSTEMS, PROTOCOL, OnSplits(inputs, PROTOCOL, measures))
+    trained = TrainedMethods(inputs, SYSTEMS, PROTOCOL, SplitEvaluator(inputs, PROTOCOL, measures))
     for figure in figures:
         if figure.method not in METHODS:
             yield from trained.rows(figure)

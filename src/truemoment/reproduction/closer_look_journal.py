@@ -17,7 +17,7 @@ from truemoment.comparison import PublishedFigure
 from truemoment.records import Annotations
 from truemoment.reproduction.base import PublishedTable, Reproduced, TableInputs
 from truemoment.reproduction.closer_look import METHODS, PROTOCOL, RE_SPLIT, floors
-from truemoment.reproduction.systems import SYSTEMS, OnSplits, System, TrainedMethods
+from truemoment.reproduction.systems import SYSTEMS, SplitEvaluator, System, TrainedMethods
 
 PAPER = "Closer Look, journal version (Lan, Yuan et al. 2023)"
 ROUNDED = replace(PROTOCOL, rounding="nearest")
@@ -57,7 +57,7 @@ def counted(annotations: Annotations) -> Annotations:
 def trained(figures: Sequence[PublishedFigure], inputs: TableInputs) -> TrainedMethods:
     """Return the trained methods of a table of the journal."""
     measures = tuple(dict.fromkeys(figure.measure for figure in figures))
-    return TrainedMethods(inputs, JOURNAL_SYSTEMS, ROUNDED, OnSplits(inputs, ROUNDED, measures, counted))
+    return TrainedMethods(inputs, JOURNAL_SYSTEMS, ROUNDED, SplitEvaluator(inputs, ROUNDED, measures, counted))
 
 
 def table_2(figures: Sequence[PublishedFigure], inputs: TableInputs) -> Iterator[Reproduced]:

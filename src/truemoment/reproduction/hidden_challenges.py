@@ -43,8 +43,8 @@ from truemoment.reproduction.base import (
     unchecked,
     with_ours,
 )
-from truemoment.reproduction.run_folders import TrainedRun
-from truemoment.reproduction.systems import SYSTEMS, Measured, TrainedMethods
+from truemoment.reproduction.run_folders import RunFolder
+from truemoment.reproduction.systems import SYSTEMS, RunFigure, TrainedMethods
 from truemoment.scores import Scores
 
 PAPER = "Hidden Challenges (Otani et al. 2020)"
@@ -262,7 +262,7 @@ def _systems(marked: Mapping[str, AnnotatedAgain | None], inputs: TableInputs) -
     """Return the systems of Tables 1 and 2, measured on the re-annotated queries by the predictions of runs."""
 
     @functools.cache
-    def answers(run: TrainedRun, dataset: str, measure: str) -> SystemScores | None:
+    def answers(run: RunFolder, dataset: str, measure: str) -> SystemScores | None:
         here = marked[dataset]
         if here is None:
             return None
@@ -272,14 +272,14 @@ def _systems(marked: Mapping[str, AnnotatedAgain | None], inputs: TableInputs) -
                 return system_scores(here.annotators, predictions, measure, PROTOCOL, official=here.official)
         return None
 
-    def measure(run: TrainedRun, figure: PublishedFigure) -> Measured | None:
+    def measure(run: RunFolder, figure: PublishedFigure) -> RunFigure | None:
         name, _, rule = figure.measure.partition(",ref=")
         found = answers(run, figure.dataset, name)
         if found is None:
             return None
         reference: Reference = "official" if not rule else "nearest" if rule == "nearest" else "representative"
         scores = found.scores[reference]
-        return Measured(scores.value(name), f"{figure.measure}|{scores.signature()}")
+        return RunFigure(scores.value(name), f"{figure.measure}|{scores.signature()}")
 
     return TrainedMethods(inputs, SYSTEMS, PROTOCOL, measure)
 

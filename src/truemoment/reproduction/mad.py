@@ -48,7 +48,7 @@ from truemoment.reproduction.base import (
     data_signature,
     unchecked,
 )
-from truemoment.reproduction.systems import SYSTEMS, OnSplits, TrainedMethods
+from truemoment.reproduction.systems import SYSTEMS, SplitEvaluator, TrainedMethods
 from truemoment.scores import Scores
 from truemoment.searching.chunks import TOP, chunked, ground_chunks
 from truemoment.searching.zero_shot import ZeroShot
@@ -270,7 +270,7 @@ def search_tables(
         inputs if math.isinf(length_s) else replace(inputs, trained=()),
         SYSTEMS,
         VLG_NET_PROTOCOL,
-        OnSplits(inputs, VLG_NET_PROTOCOL, measures),
+        SplitEvaluator(inputs, VLG_NET_PROTOCOL, measures),
         SIMULATED if simulated else "",
     )
     for method in dict.fromkeys(figure.method for figure in figures):

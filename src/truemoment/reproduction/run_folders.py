@@ -40,14 +40,14 @@ class _Request(msgspec.Struct, frozen=True):
     forced: bool = False
 
 
-class _Finished(msgspec.Struct, frozen=True):
+class _RunResult(msgspec.Struct, frozen=True):
     """The part of result.json that a table needs."""
 
     figures: tuple[ResultRow, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class TrainedRun:
+class RunFolder:
     """A finished training run.
 
     Parameters
@@ -102,7 +102,7 @@ class TrainedRun:
         return float(found) if found else None
 
 
-def read_run_folders(folder: Path) -> tuple[TrainedRun, ...]:
+def read_run_folders(folder: Path) -> tuple[RunFolder, ...]:
     """Read every finished run in a folder and the folders in it, by path.
 
     Raises
@@ -122,14 +122,14 @@ def read_run_folders(folder: Path) -> tuple[TrainedRun, ...]:
     return done
 
 
-def _read(folder: Path) -> TrainedRun:
+def _read(folder: Path) -> RunFolder:
     request = read_json(folder / "run.json", _Request)
     simulated = request.features.startswith(SIMULATED)
     features = request.features if simulated else request.features_name or "none"
-    figures = read_json(folder / "result.json", _Finished).figures
-    return TrainedRun(folder, request.recipe, request.seed, request.train.dataset, features, request.forced, figures)
+    figures = read_json(folder / "result.json", _RunResult).figures
+    return RunFolder(folder, request.recipe, request.seed, request.train.dataset, features, request.forced, figures)
 
 
-def of_dataset(runs: Sequence[TrainedRun], dataset: str) -> list[TrainedRun]:
+def of_dataset(runs: Sequence[RunFolder], dataset: str) -> list[RunFolder]:
     """Return the runs that learned from a dataset, named as papers name it, as in "Charades-CD"."""
     return [run for run in runs if run.dataset == dataset.lower().replace(" ", "-")]

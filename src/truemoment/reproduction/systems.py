@@ -20,7 +20,7 @@ from truemoment.measures import Recall, parse_measure
 from truemoment.protocols import Protocol
 from truemoment.records import Annotations
 from truemoment.reproduction.base import Reproduced, TableInputs, beside, unchecked
-from truemoment.reproduction.run_folders import TrainedRun, of_dataset
+from truemoment.reproduction.run_folders import RunFolder, of_dataset
 from truemoment.scores import Scores
 
 NO_RUN = "no run"
@@ -83,7 +83,7 @@ SYSTEMS: Mapping[str, tuple[System, ...]] = MappingProxyType(
 """Methods that several tables name."""
 
 
-class Measured(NamedTuple):
+class RunFigure(NamedTuple):
     """A figure of a run: a fraction, its signature, and what to know about it."""
 
     value: float
@@ -91,7 +91,7 @@ class Measured(NamedTuple):
     remark: str = ""
 
 
-Measuring = Callable[[TrainedRun, PublishedFigure], "Measured | None"]
+MeasureRun = Callable[[RunFolder, PublishedFigure], "RunFigure | None"]
 """Measures a run as a published figure does; None if it cannot."""
 
 
@@ -116,7 +116,7 @@ class TrainedMethods:
     inputs: TableInputs
     systems: Mapping[str, tuple[System, ...]]
     protocol: Protocol
-    measure: Measuring
+    measure: MeasureRun
     not_judged: str = ""
 
     def rows(self, figure: PublishedFigure) -> Iterator[Reproduced]:
@@ -126,9 +126,9 @@ class TrainedMethods:
         reason = "; ".join(filter(None, (NO_FIGURE if groups else NO_RUN, figure.note)))
         yield from rows or [replace(unchecked(figure), reason=reason)]
 
-    def _groups(self, figure: PublishedFigure) -> list[list[TrainedRun]]:
+    def _groups(self, figure: PublishedFigure) -> list[list[RunFolder]]:
         """Return the runs of a method on the figure's dataset, those of one recipe and features together."""
-        groups: dict[tuple[str, str], dict[int, TrainedRun]] = {}
+        groups: dict[tuple[str, str], dict[int, RunFolder]] = {}
         for run in of_dataset(self.inputs.trained, figure.dataset):
             if any(system.fits(run.recipe.model, run.recipe.settings) for system in self.systems[figure.method]):
                 other = groups.setdefault(run.kind, {}).setdefault(run.seed, run)
@@ -138,7 +138,7 @@ class TrainedMethods:
                     )
         return [list(runs.values()) for runs in groups.values()]
 
-    def _row(self, figure: PublishedFigure, runs: Sequence[TrainedRun]) -> Reproduced | None:
+    def _row(self, figure: PublishedFigure, runs: Sequence[RunFolder]) -> Reproduced | None:
         """Return a figure beside the mean over runs that differ in their seeds; None if no run has it."""
         found = [of for run in runs if (of := self.measure(run, figure))]
         if not found:
@@ -166,7 +166,7 @@ class TrainedMethods:
 
 
 @dataclass(frozen=True)
-class OnSplits:
+class SplitEvaluator:
     """Measures runs on the test splits of a table; call it with a run and a figure.
 
     Parameters
@@ -183,21 +183,21 @@ class OnSplits:
     protocol: Protocol
     measures: tuple[str, ...]
     counted: Callable[[Annotations], Annotations] = lambda annotations: annotations
-    _scores: dict[tuple[TrainedRun, str], Scores | None] = field(default_factory=dict, repr=False)
+    _scores: dict[tuple[RunFolder, str], Scores | None] = field(default_factory=dict, repr=False)
 
-    def __call__(self, run: TrainedRun, figure: PublishedFigure) -> Measured | None:
+    def __call__(self, run: RunFolder, figure: PublishedFigure) -> RunFigure | None:
         """Return the figure of a run; None if its lists are too short for the measure, or if it has none."""
         measure = parse_measure(figure.measure)
         if isinstance(measure, Recall) and measure.n > run.recipe.decode.top:
             return None
         scores = self._measured(run, figure)
         if scores is not None:
-            return Measured(scores.value(figure.measure), f"{figure.measure}|{scores.signature()}")
+            return RunFigure(scores.value(figure.measure), f"{figure.measure}|{scores.signature()}")
         value = run.figure(figure.split, figure.measure)
         signature = f"{figure.measure}|protocol:default|run:{run.label}"
-        return None if value is None else Measured(value, signature, STORED_REASON)
+        return None if value is None else RunFigure(value, signature, STORED_REASON)
 
-    def _measured(self, run: TrainedRun, figure: PublishedFigure) -> Scores | None:
+    def _measured(self, run: RunFolder, figure: PublishedFigure) -> Scores | None:
         """Evaluate the predictions of a run on a split, once; None without predictions or annotations."""
         key = run, figure.split
         if key not in self._scores:
@@ -205,7 +205,7 @@ class OnSplits:
             self._scores[key] = self._evaluate(run, figure)
         return self._scores[key]
 
-    def _evaluate(self, run: TrainedRun, figure: PublishedFigure) -> Scores | None:
+    def _evaluate(self, run: RunFolder, figure: PublishedFigure) -> Scores | None:
         try:
             annotations = self.counted(self.inputs.load(figure.dataset, figure.split))
         except MissingFileError:
