@@ -26,6 +26,7 @@ SETTINGS = {
         "train.stages=[{}]",  # one, with the epochs of a tiny run
     ),
     "scdm": ("settings.hidden=8", "settings.head_hidden=8"),
+    "tsp-prl": ("settings.units=32", "settings.hidden=16", "settings.alignment=8", "settings.phase=3"),
 }
 """Settings of a tiny model of each family."""
 
