@@ -46,7 +46,7 @@ TOLERANCE = 1e-6
 """Difference of two IoUs that are the same up to rounding."""
 
 FEW = (
-    "0000000000", "0000011111", "0001111222", "0011122233", "0011223344", "0112233445", "0122344556", "0123445567",
+    "0000000000", "0000011111", "0001111222", "0011122233", "0011223344", "0112233445", "0122334456", "0123445567",
     "0123445678",
 )  # fmt: skip
 """Units, among those of a window, that a window of 1 to 9 units is seen by."""
