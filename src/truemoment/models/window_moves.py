@@ -161,7 +161,7 @@ def leaf_rewards(before: Tensor, after: Tensor) -> Tensor:
     """
     rises = after > before
     reached = 1 + torch.where(after > 0.5, after, 0.0)
-    missed = torch.where(~rises & (after >= 0), -0.1, -1.0)
+    missed = 0.9 * (~rises & (after >= 0)).to(after.dtype) - 1
     return torch.where(rises & (before >= 0), reached, missed)
 
 
