@@ -48,6 +48,7 @@ SMALL = {
         "iou_low": 0.1,
         "iou_high": 1.0,
     },
+    "tsp-prl": {"units": 64, "hidden": HIDDEN, "alignment": 8, "steps": 6, "phase": 1, "start": "default"},
 }
 """Settings of a small model of each family."""
 
@@ -140,16 +141,17 @@ def test_every_term_of_the_loss_is_a_finite_scalar(model):
 
 
 def test_every_parameter_learns_something(model):
-    """Each gets a finite gradient, and none is 0 throughout over a few batches."""
+    """Each gets a finite gradient, if not in every phase, and none is 0 throughout over a few batches."""
     moved = {name: 0.0 for name, _ in model.named_parameters()}
-    for seed in range(3):
+    for seed in range(4):
         model.zero_grad()
+        model.start_step(seed)
         batch = make_batch(model, seed=seed)
         torch.stack(list(model.losses(batch, model(batch)).values())).sum().backward()
         for name, parameter in model.named_parameters():
-            assert parameter.grad is not None, name
-            assert torch.isfinite(parameter.grad).all(), name
-            moved[name] += float(parameter.grad.abs().sum())
+            if parameter.grad is not None:
+                assert torch.isfinite(parameter.grad).all(), name
+                moved[name] += float(parameter.grad.abs().sum())
     assert not [name for name, size in moved.items() if size == 0]
 
 

@@ -29,6 +29,7 @@ SETTINGS = {
     "scdm": ("settings.hidden=8", "settings.head_hidden=8"),
     "vlg-net": (*VLG, "settings.n_clips=8"),
     "vlg-net-mad": (*VLG, "settings.n_clips=8", "settings.diagonals=[7]"),
+    "tsp-prl": ("settings.units=32", "settings.hidden=16", "settings.alignment=8", "settings.phase=3"),
 }
 """Settings of a tiny model of each family."""
 

@@ -193,6 +193,9 @@ class GroundingModel(nn.Module, abc.ABC):
     def start_stage(self, losses: frozenset[str]) -> None:
         """Prepare for a stage of training in which these terms of the loss are learned; none for all."""
 
+    def start_step(self, number: int) -> None:
+        """Prepare for a step of training; `number` counts the optimiser steps of the run before it, in all epochs."""
+
     def action_entries(self) -> int:
         """Return how many actions the model has vectors for."""
         return 0

@@ -137,7 +137,7 @@ class _Stages:
         # Accelerate replaces `forward` in place, by one in mixed precision. The container takes that for training, and
         # the network inside stays as it is: it is judged and saved in float32, as it will answer.
         learner, optimiser = self.accelerator.prepare(torch.nn.Sequential(network), optimiser)
-        step = Step(learner, optimiser, self.accelerator, recipe.train, frozenset(settings.losses))
+        step = Step(network, learner, optimiser, self.accelerator, recipe.train, frozenset(settings.losses))
         while _next_stage(history, recipe) == stage:
             before = [of for of in history if of.stage == stage]
             for group in optimiser.param_groups:
@@ -160,7 +160,8 @@ class _Stages:
         torch.manual_seed(int(np.random.SeedSequence([self.data.seed, number]).generate_state(1)[0]))
         step.learner.train()
         steps = self.track(loader, f"epoch {number}")
-        loss, watched, waited = _one_epoch(step, steps, self.epochs.query_id)
+        taken = (number - 1) * step.steps_of(len(loader))  # all epochs have as many batches
+        loss, watched, waited = _one_epoch(step, steps, self.epochs.query_id, taken)
         seconds = time.perf_counter() - started
         val = self.epochs.validate(self.network)
         if np.isnan(val[measure]):
@@ -278,16 +279,33 @@ def _as_it_is(examples: Any) -> Any:  # noqa: ANN401 - a batch, which the pairs 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of training: what learns, by which rule, and the terms of the loss that it learns; none for all."""
+    """A step of training: what learns, by which rule, and the terms of the loss that it learns; none for all.
 
+    The learner contains the network, or a copy of it for each device.
+    """
+
+    network: Network
     learner: torch.nn.Module
     optimiser: torch.optim.Optimizer
     accelerator: Accelerator
     rule: Optimisation
     losses: frozenset[str]
 
-    def take(self, examples: TokenBatch) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
-        """Learn from a batch; return the terms of the loss with "total", and the scalars that the model reports."""
+    def steps_of(self, n_batches: int) -> int:
+        """Return the number of optimiser steps that batches of one epoch make."""
+        return -(-n_batches // (self.rule.accumulate or 1))
+
+    def take(self, examples: TokenBatch, number: int) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
+        """Learn from a batch; return the terms of the loss with "total", and the scalars that the model reports.
+
+        Parameters
+        ----------
+        examples
+            The batch.
+        number
+            Optimiser steps of the run before it.
+        """
+        self.network.model.start_step(number)
         with self.accelerator.accumulate(self.learner):
             output, terms = self.learner(examples)
             if self.losses:
@@ -322,16 +340,29 @@ def _one_epoch(
     step: Step,
     loader: Any,  # noqa: ANN401 - a loader, or what follows one
     query_id: Strings,
+    taken: int,
 ) -> tuple[dict[str, float], dict[str, float], float]:
-    """Take a step for each batch; return means of the loss's terms and of what is watched, and the seconds waited."""
+    """Learn from each batch; return means of the loss's terms and of what is watched, and the seconds waited.
+
+    Parameters
+    ----------
+    step
+        Learns from a batch.
+    loader
+        The batches.
+    query_id
+        Query of each pair.
+    taken
+        Optimiser steps of the run before this epoch.
+    """
     accelerator = step.accelerator
     losses: dict[str, torch.Tensor] = {}
     watched: dict[str, torch.Tensor] = {}
     recent: list[tuple[torch.Tensor, torch.Tensor]] = []  # the pairs of each batch, and its loss
     n_pairs, waited = 0, 0.0
-    for examples, seconds in _timed(iter(loader)):
+    for at, (examples, seconds) in enumerate(_timed(iter(loader))):
         waited += seconds
-        terms, scalars = step.take(examples)
+        terms, scalars = step.take(examples, taken + at // (step.rule.accumulate or 1))
         size = len(examples.n_words)
         n_pairs += size
         _add(losses, terms, size)
