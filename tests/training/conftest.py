@@ -26,6 +26,10 @@ SETTINGS = {
         "train.stages=[{}]",  # one, with the epochs of a tiny run
     ),
     "scdm": ("settings.hidden=8", "settings.head_hidden=8"),
+    "wssl": (
+        *("settings.hidden=8", "settings.most_words=4", "train.sentences=all"),
+        "train.stages=[{}]",  # one, of all losses, with the epochs of a tiny run
+    ),
 }
 """Settings of a tiny model of each family."""
 

@@ -12,7 +12,7 @@ from truemoment.training.vocabulary import UNKNOWN, make_vocabulary, word_number
 
 
 def test_every_family_has_a_small_and_a_full_recipe():
-    families = {"tan2d", "blind-tan", "tcn-dcm", "mdd", "ablr", "ctrl", "acrn", "scdm", "drn"}
+    families = {"tan2d", "blind-tan", "tcn-dcm", "mdd", "ablr", "ctrl", "acrn", "scdm", "drn", "wssl"}
     assert set(names()) == families | {f"{name}-full" for name in families} | {"tan2d-windows"}
 
 

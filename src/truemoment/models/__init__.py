@@ -10,6 +10,7 @@ ctrl       CTRL (Gao et al. 2017): sliding windows scored against the sentence, 
 acrn       ACRN (Liu et al. 2018): CTRL with an attention over a window and its contexts, and a tensor fusion
 drn        DRN (Zeng et al. 2020): each location of a pyramid over time regresses both ends; three stages
 scdm       SCDM (Yuan et al. 2019): anchors on a temporal pyramid whose rows the words modulate
+wssl       WSSL (Duan et al. 2018): a localizer and a caption generator, trained without times
 =========  ===================================================================================================
 
 Importing this package loads no PyTorch; :func:`get_family` does.
@@ -50,6 +51,7 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
         "acrn": ("ACRN", "acrn", "Acrn"),
         "drn": ("DRN", "drn", "Drn"),
         "scdm": ("SCDM", "scdm", "Scdm"),
+        "wssl": ("WSSL", "wssl", "Wssl"),
     }
 )
 """Title, module and class of each family by name; the settings are the class name with ``Settings``."""

@@ -56,7 +56,10 @@ def report(result: TrainingResult) -> Report:
     table = Table("", ("measure, %", *splits), (("", rows),))
     best, model = result.best, result.run.recipe.model
     measure = next(iter(best.val))
-    selected = f"{best.epoch} of {len(result.history)}, chosen by {measure}"
+    how = f"chosen by {measure}"
+    if result.run.recipe.train.keeps_last:
+        how = f"the last; {measure}"
+    selected = f"{best.epoch} of {len(result.history)}, {how}"
     return Report(
         title=f"Training of {model}",
         facts=(
