@@ -2,14 +2,14 @@ r"""WSSL: a localizer and a caption generator that learn from each other, withou
 
 Duan, Huang, Gan, Wang, Zhu and Huang: "Weakly Supervised Dense Event Captioning in Videos", NeurIPS 2018; details from
 the authors' code, https://github.com/XgDuan/WSDEC. The localizer turns a sentence into one of fifteen anchors and
-refines it; the caption generator turns a segment into a sentence. The terms of the loss are
+refines it. The caption generator turns a segment into a sentence. The terms of the loss are
 
 - *caption*: minus the log probability of the sentence, of the segment that the localizer finds, per pair,
 - *reconstruction*: the squared distance of that segment to the one found for the words that the generator expects,
 - *anchor*: the cross-entropy of the anchors; the label is the anchor whose generated caption is most like the sentence.
 
 Training has three kinds of stages, by the terms that they learn, see the recipes ``wssl`` and ``wssl-full``: *caption*
-alone, with the whole video as the segment; *anchor* alone; and *caption* with *reconstruction*. The last two take turns.
+alone, with the whole video as the segment; *anchor* alone; *caption* with *reconstruction*. The last two take turns.
 
 Differences from the code: METEOR without its program (:mod:`truemoment.language.meteor`), one way of decoding in
 training and answers (`centre_shift`), and the last batch of an epoch, which is smaller, is learned from too.
@@ -110,7 +110,6 @@ class Wssl(GroundingModel):
     least_batch: ClassVar[int] = 2
 
     anchors: Tensor
-    stems: Tensor
 
     def __init__(self, settings: WsslSettings, inputs: Inputs) -> None:
         super().__init__()
@@ -135,8 +134,8 @@ class Wssl(GroundingModel):
             sharpness=settings.sharpness,
         )
         self.register_buffer("anchors", torch.tensor(ANCHORS), persistent=False)
-        stems = [-1, -1, *stem_numbers(inputs.words), -1]  # end, unknown words and begin are aligned with nothing
-        self.register_buffer("stems", torch.tensor(stems), persistent=False)
+        self._words = inputs.words
+        self._stems: Tensor | None = None
         self._learned: frozenset[str] = frozenset()
 
     def see(self, video: VideoRows, n_rows: int) -> Frames:
@@ -255,7 +254,16 @@ class Wssl(GroundingModel):
         )
         generator.train(mode)
         references = batch.known("word_numbers").repeat_interleave(len(ANCHORS), dim=0)
-        return meteor_scores(captions, references, self.stems).unflatten(0, (-1, len(ANCHORS)))
+        return meteor_scores(captions, references, self._stems_on(video.device)).unflatten(0, (-1, len(ANCHORS)))
+
+    def _stems_on(self, device: torch.device) -> Tensor:
+        """Return the number of the stem of each token, (V,); -1 for end, unknown words and begin.
+
+        They are found when they are first needed, which answers never do.
+        """
+        if self._stems is None or self._stems.device != device:
+            self._stems = torch.tensor([-1, -1, *stem_numbers(self._words), -1], device=device)
+        return self._stems
 
     def answer(self, batch: Batch, output: ModelOutput) -> MomentTensors:
         """Return the refined best anchor, or all of them, with their probabilities."""

@@ -131,7 +131,7 @@ class _Stages:
     on_epoch: Callable[[Epoch], None]
 
     def stage(self, stage: int, history: list[Epoch]) -> list[Epoch]:
-        """Train from the newest epoch, or the one that the stage before keeps, to the end of a stage; return the log."""
+        """Train from the newest epoch, or the one that the stage before kept, to the end of a stage; return the log."""
         train = self.data.recipe.train
         clipped = list(parameters_of(self.network, train.clipped or (), "train.clipped").values())
         with others_fixed(self.network, train.every_stage[stage]):

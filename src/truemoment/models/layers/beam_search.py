@@ -32,7 +32,7 @@ def beam_search(step: NextToken, states: Tensor, *, begin: int, end: int, width:
     begin, end
         Tokens that every sequence begins with, which is not returned, and that ends it.
     width
-        W, beams of a row.
+        W, beams of a row, not more than there are tokens.
     most
         Tokens of a sequence.
     """
@@ -45,9 +45,9 @@ def beam_search(step: NextToken, states: Tensor, *, begin: int, end: int, width:
     best_score, best = score[:, 0] - torch.inf, tokens[:, 0]
     for at in range(most):
         log_probability, states = step(last, states)
-        n_tokens = log_probability.shape[2]
-        score, chosen = (score[:, :, None] + log_probability.to(score.dtype)).flatten(1).topk(width, dim=1)
-        parent, last = chosen // n_tokens, chosen % n_tokens
+        likely, token = log_probability.topk(width, dim=2)  # no other token of a beam can be among the best
+        score, chosen = (score[:, :, None] + likely.to(score.dtype)).flatten(1).topk(width, dim=1)
+        parent, last = chosen // width, token.flatten(1).gather(1, chosen)
         tokens = tokens.gather(1, parent[:, :, None].expand_as(tokens)).clone()
         tokens[:, :, at] = last
         states = states.gather(2, parent[None, :, :, None].expand_as(states))

@@ -43,7 +43,15 @@ class CaptionGenerator(nn.Module):
     """
 
     def __init__(
-        self, n_dimensions: int, n_vector: int, n_tokens: int, *, hidden: int, n_layers: int, dropout: float, sharpness: float
+        self,
+        n_dimensions: int,
+        n_vector: int,
+        n_tokens: int,
+        *,
+        hidden: int,
+        n_layers: int,
+        dropout: float,
+        sharpness: float,
     ) -> None:
         super().__init__()
         self.sharpness = sharpness

@@ -20,7 +20,7 @@ LEAST_WEIGHT = 1e-4
 
 
 def soft_masks(segments: Tensor, n_rows: Tensor, length: int, sharpness: float) -> Tensor:
-    """Return the weight of each step before, inside and after segments, (B, A, 3, T); 0 in the padding.
+    r"""Return the weight of each step before, inside and after segments, (B, A, 3, T); 0 in the padding.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def soft_masks(segments: Tensor, n_rows: Tensor, length: int, sharpness: float) 
     length
         T.
     sharpness
-        :math:`\\kappa`, per step.
+        :math:`\kappa`, per step.
     """
     step = torch.arange(length, device=segments.device)
     centre, width = (segments * n_rows[:, None, None]).unbind(dim=-1)

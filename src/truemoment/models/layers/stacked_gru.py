@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 
 class RecurrentStates(NamedTuple):
-    """Outputs (B, T, H) of the last layer, with the residual if there is one, and the states (K, B, T, H) of K layers."""
+    """Outputs (B, T, H) of the last layer, with the residual if there is one, and states (K, B, T, H) of K layers."""
 
     outputs: Tensor
     states: Tensor

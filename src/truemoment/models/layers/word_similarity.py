@@ -1,6 +1,6 @@
-"""METEOR of many pairs of sentences at once, whose words are numbers; :func:`truemoment.language.meteor.meteor` says how.
+"""METEOR of many pairs of sentences at once, whose words are numbers.
 
-Words of a sentence are aligned with those of the other one as there: equal words first, then words of equal stem, the
+Words are aligned as :func:`truemoment.language.meteor.meteor` does it: equal words first, then words of equal stem, the
 last with the last. Unknown words count for the length and are aligned with nothing.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 
 from truemoment.language.meteor import ALPHA, BETA, GAMMA, stem
