@@ -43,7 +43,7 @@ def meteor_scores(hypotheses: Tensor, references: Tensor, stems: Tensor) -> Tens
     pairs = pairs | _aligned(stems[hypotheses], stems[references], left, left_over)
     n_pairs = pairs.sum(dim=(1, 2)).double()
     n_chunks = n_pairs - (pairs[:, 1:, 1:] & pairs[:, :-1, :-1]).sum(dim=(1, 2))
-    n_words, n_others = (hypotheses > 0).sum(dim=1), (references > 0).sum(dim=1)
+    n_words, n_others = ((of > 0).sum(dim=1).double() for of in (hypotheses, references))
     penalty = GAMMA * (n_chunks / n_pairs.clamp(min=1)) ** BETA
     return (1 - penalty) * n_pairs / (ALPHA * n_others + (1 - ALPHA) * n_words).clamp(min=1e-9)
 
