@@ -254,7 +254,7 @@ class Wssl(GroundingModel):
         )
         generator.train(mode)
         references = batch.known("word_numbers").repeat_interleave(len(ANCHORS), dim=0)
-        return meteor_scores(captions, references, self._stems_on(video.device)).unflatten(0, (-1, len(ANCHORS)))
+        return meteor_scores(captions, references, self._stems_on(video.device)).reshape(-1, len(ANCHORS))
 
     def _stems_on(self, device: torch.device) -> Tensor:
         """Return the number of the stem of each token, (V,); -1 for end, unknown words and begin.

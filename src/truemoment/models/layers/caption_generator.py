@@ -95,7 +95,7 @@ class CaptionGenerator(nn.Module):
             rows = torch.cat([self.embed(tokens), context], dim=2).flatten(0, 1)
             read = self.decode(rows[:, None], states.flatten(1, 2))
             log_probability = self._log_probability(read.outputs[:, 0])
-            return log_probability.unflatten(0, tokens.shape), read.states[:, :, 0].unflatten(1, tokens.shape)
+            return log_probability.reshape(*tokens.shape, -1), read.states[:, :, 0].reshape(states.shape)
 
         return beam_search(step, code.start, begin=begin, end=end, width=width, most=most)
 

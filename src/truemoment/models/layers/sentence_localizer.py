@@ -37,7 +37,8 @@ class StateAttention(nn.Module):
         """Return the weighted mean (B, H) of rows (B, T, H), of which n_rows (B,) are real, for a state (B, N)."""
         scores = (self.key(rows) @ state[:, :, None]).squeeze(2) / state.shape[1] ** 0.5
         scores = scores.masked_fill(~real_words(n_rows, rows.shape[1]), -torch.inf)
-        return (scores.softmax(dim=1)[:, None] @ rows).squeeze(1)
+        context: Tensor = scores.softmax(dim=1)[:, None] @ rows
+        return context.squeeze(1)
 
 
 class SentenceLocalizer(nn.Module):
