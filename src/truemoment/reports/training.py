@@ -19,9 +19,10 @@ if TYPE_CHECKING:  # these modules load PyTorch
 def opening(task: TrainingTask, folder: str) -> list[str]:
     """Return lines on what is trained, on which data, before it begins."""
     recipe = task.recipe
+    use = "is only shown (the last epoch is kept), with" if recipe.train.keeps_last else "chooses the epoch by"
     lines = [
         f"{recipe.model} (recipe {recipe.hash}): {recipe.about}".rstrip(": "),
-        f"learns from {_size(task.train)}; {_size(task.val)} chooses the epoch by {recipe.select.measure}",
+        f"learns from {_size(task.train)}; {_size(task.val)} {use} {recipe.select.measure}",
     ]
     if task.store is not None:
         lines.append(f"features: {one_line(task.store.name)}, {task.store.n_dimensions} dimensions")

@@ -132,7 +132,7 @@ class Epoch:
     val
         Figures on the validation split; the one that chooses comes first.
     best
-        Whether it was the best of its stage so far.
+        Whether it was the best of its stage so far; true for every epoch of a stage that keeps the last one.
     watched
         Means of what the model reports of itself beside its scores, by name.
     seconds
