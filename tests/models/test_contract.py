@@ -49,15 +49,19 @@ SMALL = {
         "iou_high": 1.0,
     },
     "tsp-prl": {"units": 64, "hidden": HIDDEN, "alignment": 8, "steps": 6, "phase": 1, "start": "default"},
+    "wssl": {"hidden": 8, "most_words": 4},
 }
 """Settings of a small model of each family."""
+
+WORDS = ("person", "opens", "door", "opening", "sits", "down", "chair")
+"""Words with the numbers 2 to 8."""
 
 
 def make_model(name, seed=0, **changes):
     family = get_family(name)
     torch.manual_seed(seed)
     settings = msgspec.convert(SMALL[name] | changes, family.settings)
-    return family.build(settings, Inputs(WIDTH if "video" in family.needs else 0, VECTOR))
+    return family.build(settings, Inputs(WIDTH if "video" in family.needs else 0, VECTOR, WORDS))
 
 
 def make_batch(model, n_pairs=4, n_tokens=6, seed=1):
@@ -82,6 +86,7 @@ def make_batch(model, n_pairs=4, n_tokens=6, seed=1):
         "duration": {"duration_s": duration_s},
         "word numbers": {"word_numbers": numbers},
         "heads": {"heads": np.where(padding, -1, np.arange(n_tokens)[None] - 1)},
+        "word vectors": {"word_vectors": rng.standard_normal((len(WORDS) + 2, VECTOR)).astype(np.float32)},
         "cell ious": {"iou": rng.random((n_pairs, N_CLIPS * (N_CLIPS + 1) // 2), dtype=np.float32)},
         "windows": {"windows_s": (np.array([0.25, 0.75]) * duration_s[:, None])[:, None]},
     }
@@ -102,7 +107,8 @@ def seen(model, duration_s, rng):
 
 def rows_of(batch, keep):
     parts = {part.name: getattr(batch, part.name) for part in dataclasses.fields(batch)}
-    return Batch(**{name: None if tensor is None else tensor[keep] for name, tensor in parts.items()})
+    kept = {name: tensor[keep] for name, tensor in parts.items() if tensor is not None and name != "word_vectors"}
+    return Batch(**kept, word_vectors=batch.word_vectors)
 
 
 def answered(model, batch):

@@ -12,6 +12,7 @@ drn        DRN (Zeng et al. 2020): each location of a pyramid over time regresse
 scdm       SCDM (Yuan et al. 2019): anchors on a temporal pyramid whose rows the words modulate
 vlg-net    VLG-Net (Soldan et al. 2021): clips and words as two graphs that are matched
 tsp-prl    TSP-PRL (Wu et al. 2020): an agent moves a window, by a tree of policies that learns from rewards
+wssl       WSSL (Duan et al. 2018): a localizer and a caption generator, trained without times
 =========  ===================================================================================================
 
 Importing this package loads no PyTorch; :func:`get_family` does.
@@ -54,6 +55,7 @@ FAMILIES: Mapping[str, tuple[str, str, str]] = MappingProxyType(
         "scdm": ("SCDM", "scdm", "Scdm"),
         "vlg-net": ("VLG-Net", "vlg_net", "VlgNet"),
         "tsp-prl": ("TSP-PRL", "tsp_prl", "TspPrl"),
+        "wssl": ("WSSL", "wssl", "Wssl"),
     }
 )
 """Title, module and class of each family by name; the settings are the class name with ``Settings``."""
